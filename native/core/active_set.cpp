@@ -1,0 +1,225 @@
+#include "active_set.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace abstain {
+
+namespace {
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+}  // namespace
+
+ActiveSet::ActiveSet(const Problem& problem, KernelMatrix<double>& kernel, Watch& watch)
+    : problem_(problem), kernel_(kernel), watch_(watch) {}
+
+// What F can be wrong by through rounding alone: a violation below it means nothing.
+void ActiveSet::begin(const Outcome& outcome) {
+    const std::size_t n = at(problem_.size);
+    at_.resize(n);
+    F_.assign(at(rounded_up(problem_.size)), 0.0);
+    pending_.assign(n, 0.0);
+    barred_.assign(n, 0);
+    double largest = 0, weight = 0, knots = 0;
+    constant_ = 0;
+    std::vector<Index> between;
+    for (std::size_t i = 0; i < n; ++i) {
+        at_[i] = {outcome.beta[i], outcome.codes[i]};
+        F_[i] = outcome.expansion[i];
+        const double diagonal = kernel_.diagonal(static_cast<Index>(i));
+        largest = std::max(largest, std::abs(diagonal));
+        weight += std::abs(at_[i].beta);
+        constant_ += diagonal / static_cast<double>(n);
+        if (at_[i].code % 2) between.push_back(static_cast<Index>(i));
+    }
+    for (const auto& slopes : problem_.slopes)
+        for (double t : slopes) knots = std::max(knots, std::abs(t));
+    if (!(constant_ > 0)) constant_ = 1;
+    rounding_ = 1e-13 * std::max(knots, 1.0) + 4e-16 * weight * largest;
+
+    const Index stride = rounded_up(static_cast<Index>(between.size()));
+    Aligned<double> block(at(stride * stride));
+    if (!between.empty()) kernel_.block(between, block.data(), stride);
+    std::vector<double> entries;
+    std::vector<std::size_t> admitted;
+    for (std::size_t a = 0; a < between.size(); ++a) {
+        const double* row = block.data() + static_cast<Index>(a) * stride;
+        entries.clear();
+        for (std::size_t b : admitted) entries.push_back(row[b] + constant_);
+        if (factor_.append(entries.data(), kernel_.diagonal(between[a]) + constant_)) {
+            admitted.push_back(a);
+            inside_.push_back(between[a]);
+        } else {
+            outside_.push_back(between[a]);
+        }
+        if (a % 16 == 0) watch_.look();
+    }
+}
+
+// Brings F up to date with the moves made since.
+void ActiveSet::settle() {
+    std::vector<Index> moved;
+    std::vector<double> change;
+    for (std::size_t i = 0; i < pending_.size(); ++i)
+        if (pending_[i] != 0) {
+            moved.push_back(static_cast<Index>(i));
+            change.push_back(pending_[i]);
+            pending_[i] = 0;
+        }
+    if (!moved.empty()) kernel_.accumulate(moved, change, F_.data());
+}
+
+void ActiveSet::enter(Index i) {
+    std::vector<double> sums(at(rounded_up(problem_.size)), 0.0), entries;
+    kernel_.accumulate({i}, {1.0}, sums.data());
+    for (Index t : inside_) entries.push_back(sums[at(t)] + constant_);
+    if (factor_.append(entries.data(), kernel_.diagonal(i) + constant_)) inside_.push_back(i);
+    else outside_.push_back(i);
+}
+
+void ActiveSet::leave(Index i) {
+    const auto found = std::find(inside_.begin(), inside_.end(), i);
+    if (found != inside_.end()) {
+        factor_.remove(found - inside_.begin());
+        inside_.erase(found);
+    } else {
+        std::erase(outside_, i);
+    }
+}
+
+// After a row has left, one that depended on it may stand on its own.
+void ActiveSet::admit() {
+    const std::vector<Index> waiting = std::move(outside_);
+    outside_.clear();
+    for (Index i : waiting) enter(i);
+}
+
+ActiveSet::Hit ActiveSet::first_hit(const std::vector<Index>& rows, const std::vector<double>& direction, double most) const {
+    Hit hit{most, -1, 0};
+    for (std::size_t t = 0; t < rows.size(); ++t) {
+        if (direction[t] == 0) continue;
+        const Coordinate& now = at_[at(rows[t])];
+        const int k = next_breakpoint(problem_, rows[t], now.code, direction[t] > 0 ? 1 : -1);
+        const double step = distance_to(problem_, rows[t], now, k) / std::abs(direction[t]);
+        if (step < hit.step) hit = {step, rows[t], k};
+    }
+    return hit;
+}
+
+void ActiveSet::move(const std::vector<Index>& rows, const std::vector<double>& direction, const Hit& hit) {
+    for (std::size_t t = 0; t < rows.size(); ++t) {
+        Coordinate& now = at_[at(rows[t])];
+        const double before = now.beta;
+        if (rows[t] == hit.row) land(problem_, rows[t], now, hit.breakpoint);
+        else now.beta += hit.step * direction[t];
+        pending_[at(rows[t])] += now.beta - before;
+    }
+    settle();
+    ++changes_;
+    if (hit.step > 0) std::fill(barred_.begin(), barred_.end(), char(0));
+    if (hit.row < 0) return;
+    if (hit.row == released_) barred_[at(hit.row)] = 1;
+    leave(hit.row);
+    admit();
+}
+
+// True where T now solves its system; false where a breakpoint was in the way.
+bool ActiveSet::full_step() {
+    if (inside_.empty()) return true;
+    std::vector<double> delta(inside_.size()), ones(inside_.size(), 1.0);
+    double balance = 0;  // sum beta strays from 0 by rounding; the step takes it back
+    for (std::size_t i = 0; i < at_.size(); ++i) balance += at_[i].beta;
+    for (std::size_t t = 0; t < inside_.size(); ++t) delta[t] = target(inside_[t]) - F_[at(inside_[t])];
+    factor_.solve(delta.data());
+    factor_.solve(ones.data());
+    const double sum = std::accumulate(delta.begin(), delta.end(), 0.0), unit = std::accumulate(ones.begin(), ones.end(), 0.0);
+    const double b = (sum + balance) / unit;
+    for (std::size_t t = 0; t < delta.size(); ++t) delta[t] -= b * ones[t];
+    bias_ = b - constant_ * balance;  // K' delta = K delta - constant * balance
+    const Hit hit = first_hit(inside_, delta, 1.0);
+    move(inside_, delta, hit);
+    return hit.row < 0;
+}
+
+// A dependent row off its knot moves along the null direction of K' until a breakpoint ends it. False: none is off.
+bool ActiveSet::slide() {
+    for (Index i : outside_) {
+        const double residual = target(i) - F_[at(i)] - bias_;
+        if (!(std::abs(residual) > rounding_)) continue;
+        std::vector<double> sums(at(rounded_up(problem_.size)), 0.0), direction;
+        kernel_.accumulate({i}, {1.0}, sums.data());
+        for (Index t : inside_) direction.push_back(sums[at(t)] + constant_);
+        factor_.solve(direction.data());
+        const double sign = residual > 0 ? 1 : -1;
+        for (double& d : direction) d *= -sign;
+        std::vector<Index> rows = inside_;
+        rows.push_back(i);
+        direction.push_back(sign);
+        const Hit hit = first_hit(rows, direction, std::numeric_limits<double>::infinity());
+        if (hit.row < 0) return false;
+        move(rows, direction, hit);
+        return true;
+    }
+    return false;
+}
+
+// The worst violator among the rows on a breakpoint leaves it. False: none violates.
+bool ActiveSet::release() {
+    double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
+    Index rising = -1, falling = -1;
+    for (Index i = 0; i < problem_.size; ++i) {
+        if (barred_[at(i)]) continue;
+        const double up = problem_.up(i, at_[at(i)].code) - F_[at(i)], down = problem_.down(i, at_[at(i)].code) - F_[at(i)];
+        if (up > highest) highest = up, rising = i;
+        if (down < lowest) lowest = down, falling = i;
+    }
+    if (!(highest - lowest > 2 * rounding_)) return false;
+    const auto free = [&](Index i, int direction) {
+        Code& code = at_[at(i)].code;
+        if (code % 2) return;
+        code = static_cast<Code>(direction * problem_.sign[i] > 0 ? code + 1 : code - 1);
+        released_ = i;
+        enter(i);
+        ++changes_;
+    };
+    if (inside_.empty()) {  // nothing fixes the bias: two rows are needed to move at all
+        free(rising, +1);
+        free(falling, -1);
+        return true;
+    }
+    if (highest - bias_ > bias_ - lowest) free(rising, +1);
+    else free(falling, -1);
+    return true;
+}
+
+bool ActiveSet::run(Outcome& outcome, Index limit) {
+    begin(outcome);
+    bool optimal = false;
+    int refinements = 0;
+    while (changes_ < limit && !watch_.expired()) {
+        watch_.look();
+        if (!full_step()) continue;
+        if (slide()) continue;
+        double residual = 0;
+        for (Index t : inside_) residual = std::max(residual, std::abs(target(t) - F_[at(t)] - bias_));
+        if (residual > rounding_ && ++refinements <= 3) continue;
+        refinements = 0;
+        if (!release()) {
+            optimal = std::find(barred_.begin(), barred_.end(), char(1)) == barred_.end() || residual <= rounding_;
+            break;
+        }
+    }
+    double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
+    for (std::size_t i = 0; i < at_.size(); ++i) {
+        outcome.beta[i] = at_[i].beta;
+        outcome.codes[i] = at_[i].code;
+        outcome.expansion[i] = F_[i];
+        highest = std::max(highest, problem_.up(static_cast<Index>(i), at_[i].code) - F_[i]);
+        lowest = std::min(lowest, problem_.down(static_cast<Index>(i), at_[i].code) - F_[i]);
+    }
+    outcome.violation = highest - lowest;
+    outcome.iterations += changes_;
+    return optimal;
+}
+
+}  // namespace abstain

@@ -1,0 +1,32 @@
+// L L' = A for a symmetric positive semidefinite A that grows and loses rows one at a time, O(m^2) each.
+#pragma once
+
+#include <vector>
+
+#include "problem.hpp"
+
+namespace abstain {
+
+class Cholesky {
+  public:
+    Index size() const { return size_; }
+
+    // A gains a last row with these entries (`column`, size() of them) and this diagonal. False, and nothing changed,
+    // where the new row depends on the others to within `tolerance` of the diagonal.
+    bool append(const double* column, double diagonal, double tolerance = 1e-12);
+    void remove(Index position);
+    void clear() { size_ = 0; }
+
+    void solve(double* x) const;  // A x = b in place
+
+  private:
+    double* row(Index i) { return values_.data() + i * stride_; }
+    const double* row(Index i) const { return values_.data() + i * stride_; }
+    void reserve(Index size);
+    void forward(double* x) const;  // L x = b in place
+
+    std::vector<double> values_;  // row-major, lower triangle
+    Index size_ = 0, stride_ = 0;
+};
+
+}  // namespace abstain

@@ -1,0 +1,263 @@
+#include "decomposition.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace abstain {
+
+namespace {
+
+constexpr double inner_share = 0.1;   // a block is solved until this share of the violation is left in it
+constexpr double worth_shrinking = 0.7;
+constexpr int patience = 8;           // rounds in which the violation should halve
+constexpr int idle_rounds = 10;       // rounds without a rise of the dual that rounding would not swallow
+
+// A fixed shuffle: rows of equal violation (all of them at the start) are taken from all over the data.
+std::uint64_t shuffled(Index i) {
+    std::uint64_t z = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15ULL;
+    z = (z ^ (z >> 31)) * 0xbf58476d1ce4e5b9ULL;
+    return z ^ (z >> 29);
+}
+
+}  // namespace
+
+template <class T>
+Decomposition<T>::Decomposition(const Problem& problem, KernelMatrix<T>& kernel, const Settings& settings, Watch& watch)
+    : problem_(problem), kernel_(kernel), settings_(settings), watch_(watch), pairs_(problem, watch) {}
+
+template <class T> void Decomposition<T>::refresh(std::size_t a) {
+    const Index i = active_[a];
+    up_[a] = problem_.up(i, at_[static_cast<std::size_t>(i)].code);
+    down_[a] = problem_.down(i, at_[static_cast<std::size_t>(i)].code);
+}
+
+template <class T> void Decomposition<T>::begin(const double* start) {
+    const std::size_t n = static_cast<std::size_t>(problem_.size);
+    active_.resize(n);
+    std::iota(active_.begin(), active_.end(), Index(0));
+    F_.assign(n, 0.0);
+    at_.assign(n, Coordinate{0.0, 0});
+    sums_.assign(static_cast<std::size_t>(rounded_up(problem_.size)), 0.0);
+    up_.resize(n);
+    down_.resize(n);
+    kernel_.activate(active_);
+    std::vector<Index> support;
+    std::vector<double> coef;
+    for (std::size_t i = 0; start && i < n; ++i) {
+        at_[i] = coordinate_at(problem_, static_cast<Index>(i), start[i]);
+        if (at_[i].beta != 0) {
+            support.push_back(static_cast<Index>(i));
+            coef.push_back(at_[i].beta);
+        }
+    }
+    if (!support.empty()) kernel_.accumulate(support, coef, sums_.data());
+    for (std::size_t a = 0; a < n; ++a) refresh(a);
+}
+
+template <class T> void Decomposition<T>::measure() {
+    highest_ = -std::numeric_limits<double>::infinity();
+    lowest_ = std::numeric_limits<double>::infinity();
+    for (std::size_t a = 0; a < active_.size(); ++a) {
+        highest_ = std::max(highest_, up_[a] - sums_[a]);
+        lowest_ = std::min(lowest_, down_[a] - sums_[a]);
+    }
+    watch_.violation = highest_ - lowest_;
+    watch_.iterations = iterations_;
+}
+
+// Half of the set are the worst violators, as many that should rise as that should fall; the other half stays from the
+// last round, since a block that forgets what it just settled unsettles it again.
+template <class T> void Decomposition<T>::select() {
+    struct Candidate {
+        double violation;
+        std::uint64_t order;
+        std::size_t a;
+    };
+    const auto worse = [](const Candidate& x, const Candidate& y) {
+        return x.violation != y.violation ? x.violation > y.violation : x.order < y.order;
+    };
+    std::vector<Candidate> rising, falling;
+    for (std::size_t a = 0; a < active_.size(); ++a) {
+        const double up = up_[a] - sums_[a], down = down_[a] - sums_[a];
+        if (up > lowest_) rising.push_back({up - lowest_, shuffled(active_[a]), a});
+        if (down < highest_) falling.push_back({highest_ - down, shuffled(active_[a]), a});
+    }
+    const std::size_t size = static_cast<std::size_t>(settings_.working_set), fresh = working_.empty() ? size : size / 2;
+    std::vector<std::size_t> chosen;
+    for (auto* side : {&rising, &falling}) {
+        const auto end = side->begin() + static_cast<std::ptrdiff_t>(std::min(fresh / 2, side->size()));
+        std::partial_sort(side->begin(), end, side->end(), worse);
+        for (auto c = side->begin(); c != end; ++c) chosen.push_back(c->a);
+    }
+    working_.swap(chosen);
+    fill_up(chosen, size);
+}
+
+// Rows between breakpoints first: they are the ones that answer to the newcomers.
+template <class T> void Decomposition<T>::fill_up(const std::vector<std::size_t>& last, std::size_t size) {
+    std::vector<char> taken(active_.size(), 0);
+    std::erase_if(working_, [&](std::size_t a) { return std::exchange(taken[a], char(1)); });
+    for (const bool between : {true, false})
+        for (std::size_t a : last) {
+            if (working_.size() >= size) break;
+            if (taken[a] || between != (at_[static_cast<std::size_t>(active_[a])].code % 2 == 1)) continue;
+            taken[a] = 1;
+            working_.push_back(a);
+        }
+    std::sort(working_.begin(), working_.end());
+}
+
+template <class T> bool Decomposition<T>::improve() {
+    const std::size_t q = working_.size();
+    std::vector<Index> rows(q);
+    std::vector<double> diagonal(q), F(q), before(q);
+    std::vector<Coordinate> at(q);
+    for (std::size_t w = 0; w < q; ++w) {
+        rows[w] = active_[working_[w]];
+        diagonal[w] = kernel_.diagonal(rows[w]);
+        F[w] = sums_[working_[w]];
+        at[w] = at_[static_cast<std::size_t>(rows[w])];
+        before[w] = at[w].beta;
+    }
+    const Index stride = rounded_up(static_cast<Index>(q));
+    block_.resize(static_cast<std::size_t>(stride * stride));
+    kernel_.block(rows, block_.data(), stride);
+    const bool whole = q == at_.size();  // the block is the problem: no use in stopping early
+    const double tol = whole ? 0.5 * settings_.tol : std::max(0.5 * settings_.tol, inner_share * (highest_ - lowest_));
+    const Index left = settings_.max_iterations - iterations_;
+    const Index limit = whole ? left : std::min<Index>(left, 200 * static_cast<Index>(q) + 10000);
+    const auto result = pairs_.solve(rows, block_.data(), stride, diagonal.data(), F.data(), at, tol, limit);
+    iterations_ += result.iterations;
+    dual_ += result.rise;
+    std::vector<Index> moved;
+    std::vector<double> change;
+    for (std::size_t w = 0; w < q; ++w) {
+        at_[static_cast<std::size_t>(rows[w])] = at[w];
+        refresh(working_[w]);
+        if (at[w].beta != before[w]) {
+            moved.push_back(rows[w]);
+            change.push_back(at[w].beta - before[w]);
+        }
+    }
+    kernel_.accumulate(moved, change, sums_.data());
+    return !moved.empty();
+}
+
+// A row on a breakpoint whose one-sided gains both lie on the safe side cannot be chosen now.
+template <class T> void Decomposition<T>::shrink() {
+    std::vector<std::size_t> stay;
+    Departure departure;
+    std::vector<char> stays(active_.size());
+    for (std::size_t a = 0; a < active_.size(); ++a) {
+        const double up = up_[a] - sums_[a], down = down_[a] - sums_[a];
+        stays[a] = up > lowest_ || down < highest_;
+        if (stays[a]) stay.push_back(a);
+    }
+    if (static_cast<double>(stay.size()) > worth_shrinking * static_cast<double>(active_.size())) return;
+    for (std::size_t a = 0; a < active_.size(); ++a) {
+        const Index i = active_[a];
+        if (stays[a]) {
+            departure.stayed.push_back(i);
+            departure.beta.push_back(at_[static_cast<std::size_t>(i)].beta);
+        } else {
+            departure.gone.push_back(i);
+            F_[static_cast<std::size_t>(i)] = sums_[a];
+        }
+    }
+    std::vector<std::size_t> position(active_.size(), static_cast<std::size_t>(-1));
+    for (std::size_t s = 0; s < stay.size(); ++s) {
+        position[stay[s]] = s;
+        sums_[s] = sums_[stay[s]];
+        up_[s] = up_[stay[s]];
+        down_[s] = down_[stay[s]];
+    }
+    std::vector<std::size_t> working;
+    for (std::size_t a : working_)
+        if (position[a] != static_cast<std::size_t>(-1)) working.push_back(position[a]);
+    working_ = working;
+    active_ = departure.stayed;
+    departures_.push_back(std::move(departure));
+    kernel_.activate(active_);
+}
+
+// F of a row that left has changed only by the coefficients that have moved since.
+template <class T> void Decomposition<T>::restore() {
+    for (std::size_t a = 0; a < active_.size(); ++a) F_[static_cast<std::size_t>(active_[a])] = sums_[a];
+    for (const Departure& departure : departures_) {
+        std::vector<Index> moved;
+        std::vector<double> change;
+        for (std::size_t s = 0; s < departure.stayed.size(); ++s) {
+            const Index i = departure.stayed[s];
+            if (at_[static_cast<std::size_t>(i)].beta == departure.beta[s]) continue;
+            moved.push_back(i);
+            change.push_back(at_[static_cast<std::size_t>(i)].beta - departure.beta[s]);
+        }
+        if (moved.empty()) continue;
+        Aligned<double> sums(static_cast<std::size_t>(rounded_up(static_cast<Index>(departure.gone.size()))), 0.0);
+        kernel_.activate(departure.gone);
+        kernel_.accumulate(moved, change, sums.data());
+        for (std::size_t g = 0; g < departure.gone.size(); ++g) F_[static_cast<std::size_t>(departure.gone[g])] += sums[g];
+    }
+    departures_.clear();
+    active_.resize(static_cast<std::size_t>(problem_.size));
+    std::iota(active_.begin(), active_.end(), Index(0));
+    std::copy(F_.begin(), F_.end(), sums_.begin());
+    for (std::size_t a = 0; a < active_.size(); ++a) refresh(a);
+    kernel_.activate(active_);
+    working_.clear();
+}
+
+template <class T> Outcome Decomposition<T>::outcome(Status status) {
+    if (!departures_.empty()) restore();
+    measure();
+    Outcome result;
+    result.status = status;
+    result.iterations = iterations_;
+    result.violation = highest_ - lowest_;
+    for (std::size_t i = 0; i < at_.size(); ++i) {
+        result.beta.push_back(at_[i].beta);
+        result.codes.push_back(at_[i].code);
+        result.expansion.push_back(sums_[i]);
+    }
+    return result;
+}
+
+// Near the end, more rows between breakpoints than fit the working set make slow rounds.
+template <class T> void Decomposition<T>::grow_where_slow() {
+    const double violation = highest_ - lowest_;
+    if (rounds_ == 0 || violation < 0.5 * milestone_) {
+        milestone_ = violation;
+        since_milestone_ = 0;
+    } else if (++since_milestone_ >= patience && violation < 1) {
+        settings_.working_set = std::min(2 * settings_.working_set, settings_.largest_working_set);
+        since_milestone_ = 0;
+    }
+}
+
+template <class T> Outcome Decomposition<T>::run(const double* start) {
+    begin(start);
+    for (int idle = 0;; ++rounds_) {
+        measure();
+        if (!(highest_ - lowest_ > settings_.tol)) {
+            if (departures_.empty()) return outcome(Status::optimal);
+            restore();
+            continue;
+        }
+        if (iterations_ >= settings_.max_iterations) return outcome(Status::iteration_limit);
+        if (watch_.expired()) return outcome(Status::time_limit);
+        grow_where_slow();
+        if (rounds_ > 0) shrink();
+        select();
+        const double before = dual_;
+        const bool moved = improve();
+        idle = dual_ - before > 1e-15 * std::abs(dual_) ? 0 : idle + 1;
+        if (!moved || idle >= idle_rounds) return outcome(Status::inaccurate);
+    }
+}
+
+template class Decomposition<float>;
+template class Decomposition<double>;
+
+}  // namespace abstain

@@ -1,0 +1,70 @@
+// The dual of problem.hpp by decomposition: the worst violators form a working set, PairSolver solves their block of
+// the kernel matrix while it sits in the processor's cache, and F of all active rows follows in one sweep.
+//
+// A sweep costs (working set) x (active rows) kernel values made in registers and never stored; the thousands of pair
+// steps in between cost next to nothing. Rows that rest on a breakpoint and cannot move are taken out of the sweep
+// (shrinking by compaction); before the end their F is brought up to date and they are looked at again.
+#pragma once
+
+#include "aligned.hpp"
+#include "kernel_matrix.hpp"
+#include "outcome.hpp"
+#include "pair_solver.hpp"
+
+namespace abstain {
+
+struct Settings {
+    double tol = 1e-3;
+    Index max_iterations = 10'000'000;
+    int working_set = 1024;          // rows to begin with
+    int largest_working_set = 4096;  // where progress is slow it grows up to this
+};
+
+template <class T> class Decomposition {
+  public:
+    Decomposition(const Problem& problem, KernelMatrix<T>& kernel, const Settings& settings, Watch& watch);
+
+    // start: nullptr or coefficients to begin with (clipped to the box, and ignored where they do not add up to 0).
+    Outcome run(const double* start);
+
+  private:
+    void begin(const double* start);
+    void refresh(std::size_t a);        // up and down of an active row
+    void measure();                     // highest and lowest
+    void select();                      // the working set
+    void fill_up(const std::vector<std::size_t>& last, std::size_t size);
+    bool improve();                     // false: nothing moved
+    void grow_where_slow();
+    void shrink();
+    void restore();                     // all rows active again
+    Outcome outcome(Status status);
+
+    const Problem& problem_;
+    KernelMatrix<T>& kernel_;
+    Settings settings_;
+    Watch& watch_;
+    PairSolver<T> pairs_;
+
+    std::vector<Coordinate> at_;       // of every row
+    std::vector<double> F_;            // of every row; of an inactive one as it was when it left
+    std::vector<Index> active_;        // ascending
+    Aligned<double> sums_;             // F of the active rows
+    std::vector<double> up_, down_;    // of the active rows
+
+    // Rows that left together, and the coefficients of the rows that stayed, as they were then.
+    struct Departure {
+        std::vector<Index> gone, stayed;
+        std::vector<double> beta;
+    };
+    std::vector<Departure> departures_;
+
+    std::vector<std::size_t> working_; // positions among the active rows
+    Aligned<T> block_;                 // its kernel values
+    double highest_ = 0, lowest_ = 0;  // max(up - F), min(down - F)
+    double dual_ = 0;                  // risen since the start
+    double milestone_ = 0;             // violation that the next rounds are to halve
+    int rounds_ = 0, since_milestone_ = 0;
+    Index iterations_ = 0;
+};
+
+}  // namespace abstain

@@ -1,0 +1,217 @@
+#include "dense_kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace abstain {
+
+namespace {
+
+constexpr Index cached_features = 1000000;   // from here on reading a row back is cheaper than making it anew
+
+Form form_of(KernelName name, bool far) {
+    switch (name) {
+        case KernelName::linear: return Form::linear;
+        case KernelName::poly: return Form::poly;
+        case KernelName::sigmoid: return Form::sigmoid;
+        default: return far ? Form::rbf_difference : Form::rbf_dot;
+    }
+}
+
+double factor_of(const KernelSpec& spec, Form form) {
+    switch (form) {
+        case Form::linear: return 1;
+        case Form::rbf_dot: return std::sqrt(spec.gamma) * std::sqrt(2 * std::numbers::log2e);
+        case Form::rbf_difference: return std::sqrt(spec.gamma) * std::sqrt(std::numbers::log2e);
+        default: return std::sqrt(spec.gamma);
+    }
+}
+
+bool centred(KernelName name) { return name == KernelName::linear || name == KernelName::rbf; }
+
+}  // namespace
+
+std::vector<double> column_means(const DenseRows& X) {
+    std::vector<double> means(static_cast<std::size_t>(X.features), 0.0);
+    for (Index i = 0; i < X.rows; ++i)
+        lanes<double>().add(means.data(), X.values + i * X.features, 1.0 / static_cast<double>(X.rows), X.features);
+    return means;
+}
+
+double spread(const KernelSpec& spec, const DenseRows& X, const double* centre) {
+    const double factor = factor_of(spec, form_of(spec.name, false));
+    double widest = 0;
+    for (Index i = 0; i < X.rows; ++i) {
+        double half = 0;
+        for (Index k = 0; k < X.features; ++k) {
+            const double x = (X.values[i * X.features + k] - (centre ? centre[k] : 0)) * factor;
+            half += 0.5 * x * x;
+        }
+        widest = half <= widest ? widest : half;  // nan counts as widest
+    }
+    return widest;
+}
+
+template <class T>
+ScaledRows<T>::ScaledRows(const KernelSpec& spec, const DenseRows& X, const double* centre, bool far)
+    : shape{form_of(spec.name, far), static_cast<int>(X.features), static_cast<T>(spec.coef0), spec.degree},
+      values(static_cast<std::size_t>(X.rows * X.features)), half(static_cast<std::size_t>(X.rows)) {
+    const double factor = factor_of(spec, shape.form);
+    for (Index i = 0; i < X.rows; ++i) {
+        double sum = 0;
+        for (Index k = 0; k < X.features; ++k) {
+            const T x = static_cast<T>((X.values[i * X.features + k] - (centre ? centre[k] : 0)) * factor);
+            values[static_cast<std::size_t>(i * X.features + k)] = x;
+            sum += 0.5 * static_cast<double>(x) * static_cast<double>(x);
+        }
+        half[static_cast<std::size_t>(i)] = static_cast<T>(sum);
+    }
+}
+
+template <class T> void ScaledRows<T>::pack(const Index* which, Index count, PackedRows<T>& out) const {
+    constexpr Index B = block_rows<T>;
+    const Index d = shape.features, padded = rounded_up(count);
+    out.count = count;
+    out.values.resize(static_cast<std::size_t>(padded * d));
+    out.half.assign(static_cast<std::size_t>(padded), T(0));
+    for (Index first = 0; first < padded; first += B) {
+        T* block = out.values.data() + first * d;
+        for (Index lane = 0; lane < B; ++lane) {
+            const Index a = first + lane;
+            if (a < count) {
+                const T* from = values.data() + which[a] * d;
+                for (Index k = 0; k < d; ++k) block[k * B + lane] = from[k];
+                out.half[static_cast<std::size_t>(a)] = half[static_cast<std::size_t>(which[a])];
+            } else {
+                for (Index k = 0; k < d; ++k) block[k * B + lane] = T(0);
+            }
+        }
+    }
+}
+
+template <class T>
+void ScaledRows<T>::pack(const std::vector<Index>& which, const double* coef, PackedSupport<T>& out) const {
+    constexpr Index S = support_tile;
+    const Index d = shape.features, count = static_cast<Index>(which.size()), padded = rounded_up(count, S);
+    out.tiles = static_cast<int>(padded / S);
+    out.values.resize(static_cast<std::size_t>(padded * d));
+    out.half.assign(static_cast<std::size_t>(padded), T(0));
+    out.coef.assign(static_cast<std::size_t>(padded), T(0));
+    for (Index a = 0; a < padded; ++a) {
+        T* to = out.values.data() + a / S * S * d + a % S;
+        if (a < count) {
+            const T* from = values.data() + which[static_cast<std::size_t>(a)] * d;
+            for (Index k = 0; k < d; ++k) to[k * S] = from[k];
+            out.half[static_cast<std::size_t>(a)] = half[static_cast<std::size_t>(which[static_cast<std::size_t>(a)])];
+            out.coef[static_cast<std::size_t>(a)] = static_cast<T>(coef ? coef[a] : 0);
+        } else {
+            for (Index k = 0; k < d; ++k) to[k * S] = T(0);
+        }
+    }
+}
+
+template <class T>
+DenseKernel<T>::DenseKernel(const KernelSpec& spec, const DenseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch)
+    : rows_([&] {
+          std::vector<double> centre;
+          if (centred(spec.name)) centre = column_means(X);
+          const double* at = centre.empty() ? nullptr : centre.data();
+          const bool far = spec.name == KernelName::rbf && !(spread(spec, X, at) < far_away);
+          return ScaledRows<T>(spec, X, at, far);
+      }()),
+      diagonal_(static_cast<std::size_t>(X.rows)), cache_(X.rows, X.features >= cached_features ? cache_bytes : 0.0), pool_(pool),
+      watch_(watch) {
+    for (std::size_t i = 0; i < diagonal_.size(); ++i) {
+        const double square = 2 * static_cast<double>(rows_.half[i]);
+        switch (rows_.shape.form) {
+            case Form::linear: diagonal_[i] = square; break;
+            case Form::poly: diagonal_[i] = std::pow(square + spec.coef0, spec.degree); break;
+            case Form::sigmoid: diagonal_[i] = std::tanh(square + spec.coef0); break;
+            default: diagonal_[i] = 1;
+        }
+    }
+}
+
+template <class T> void DenseKernel<T>::block(const std::vector<Index>& which, T* out, Index stride) {
+    PackedRows<T> columns;
+    rows_.pack(which.data(), static_cast<Index>(which.size()), columns);
+    rows_.pack(which, nullptr, support_);
+    constexpr Index B = block_rows<T>;
+    pool_.run(rounded_up(columns.count) / B, [&](Index b) {
+        lanes<T>().values(rows_.shape, columns.values.data() + b * B * rows_.shape.features, columns.half.data() + b * B,
+                          support_.values.data(), support_.half.data(), support_.tiles, out + b * B, stride);
+    });
+}
+
+template <class T> void DenseKernel<T>::activate(const std::vector<Index>& rows) {
+    cache_.select(active_, rows);
+    active_ = rows;
+    rows_.pack(active_.data(), static_cast<Index>(active_.size()), packed_);
+}
+
+template <class T>
+void DenseKernel<T>::accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
+    if (static_cast<Index>(support.size()) <= cache_.capacity()) accumulate_cached(support, coef, sums);
+    else accumulate_made(support, coef, sums);
+}
+
+// About 10 ms of work between two looks at the clock.
+template <class T>
+void DenseKernel<T>::accumulate_made(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
+    constexpr Index B = block_rows<T>;
+    rows_.pack(support, coef.data(), support_);
+    const Index blocks = rounded_up(packed_.count) / B, d = rows_.shape.features;
+    const Index step = std::max<Index>(2, 10'000'000 / ((static_cast<Index>(support.size()) + 1) * B * (d / 8 + 4) / 8 + 1));
+    for (Index first = 0; first < blocks; first += step, watch_.look())
+        pool_.run(std::min(step, blocks - first), [&](Index piece) {
+            const Index b = first + piece;
+            lanes<T>().accumulate(rows_.shape, packed_.values.data() + b * B * d, packed_.half.data() + b * B,
+                                  support_.values.data(), support_.half.data(), support_.coef.data(), support_.tiles,
+                                  sums + b * B);
+        });
+}
+
+template <class T>
+void DenseKernel<T>::accumulate_cached(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
+    constexpr Index B = block_rows<T>, S = support_tile;
+    const Index blocks = rounded_up(packed_.count) / B, d = rows_.shape.features;
+    std::vector<const T*> rows;
+    std::vector<T> factors;
+    std::vector<Index> missing;
+    for (std::size_t s = 0; s < support.size(); ++s) {
+        factors.push_back(static_cast<T>(coef[s]));
+        rows.push_back(cache_.find(support[s]));
+        if (!rows.back()) missing.push_back(static_cast<Index>(s));
+    }
+    std::vector<Index> batch;
+    Aligned<T> made(static_cast<std::size_t>(S * rounded_up(packed_.count)));
+    for (std::size_t m = 0; m < missing.size(); m += S, watch_.look()) {
+        batch.clear();
+        for (std::size_t s = m; s < std::min(m + S, missing.size()); ++s) batch.push_back(support[static_cast<std::size_t>(missing[s])]);
+        rows_.pack(batch, nullptr, support_);
+        const Index stride = rounded_up(packed_.count);
+        pool_.run((blocks + 15) / 16, [&](Index piece) {
+            for (Index b = piece * 16; b < std::min(blocks, piece * 16 + 16); ++b)
+                lanes<T>().values(rows_.shape, packed_.values.data() + b * B * d, packed_.half.data() + b * B,
+                                  support_.values.data(), support_.half.data(), 1, made.data() + b * B, stride);
+        });
+        for (std::size_t s = 0; s < batch.size(); ++s) {
+            T* to = cache_.insert(batch[s]);
+            std::copy_n(made.data() + static_cast<Index>(s) * stride, stride, to);
+            rows[static_cast<std::size_t>(missing[m + s])] = to;
+        }
+    }
+    pool_.run((blocks + 15) / 16, [&](Index piece) {
+        lanes<T>().combine(rows.data(), factors.data(), static_cast<int>(rows.size()), piece * 16 * B,
+                           std::min(blocks, piece * 16 + 16) * B, sums);
+    });
+}
+
+template class ScaledRows<float>;
+template class ScaledRows<double>;
+template class DenseKernel<float>;
+template class DenseKernel<double>;
+
+}  // namespace abstain

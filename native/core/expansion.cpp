@@ -1,0 +1,44 @@
+#include "expansion.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "dense_kernel.hpp"
+
+namespace abstain {
+
+void expand(const KernelSpec& spec, const DenseRows& X, const DenseRows& support, const double* coef, double* out,
+            ThreadPool& pool, Watch& watch) {
+    constexpr Index B = block_rows<double>, batch = 2048;
+    std::vector<double> centre;
+    if (spec.name == KernelName::rbf) centre = column_means(support);
+    const double* at = centre.empty() ? nullptr : centre.data();
+    std::vector<Index> every(static_cast<std::size_t>(std::max(batch, support.rows)));
+    std::iota(every.begin(), every.end(), Index(0));
+    const bool far = spec.name == KernelName::rbf && !(spread(spec, support, at) < far_away && spread(spec, X, at) < far_away);
+    const ScaledRows<double> scaled(spec, support, at, far);
+    PackedSupport<double> packed_support;
+    scaled.pack(std::vector<Index>(every.begin(), every.begin() + support.rows), coef, packed_support);
+    const int d = scaled.shape.features;
+    PackedRows<double> packed;
+    Aligned<double> sums;
+    for (Index first = 0; first < X.rows; first += batch) {
+        const Index count = std::min(batch, X.rows - first);
+        ScaledRows<double>(spec, {X.values + first * d, count, X.features}, at, far).pack(every.data(), count, packed);
+        sums.assign(static_cast<std::size_t>(rounded_up(count)), 0.0);
+        // Four hundred support vectors at a time stay in the first-level cache while all blocks pass by.
+        const Index tiles = std::max<Index>(1, 4'000 / d), blocks = rounded_up(count) / B;
+        for (Index tile = 0; tile < packed_support.tiles; tile += tiles, watch.look()) {
+            const Index s = tile * support_tile;
+            const int now = static_cast<int>(std::min<Index>(tiles, packed_support.tiles - tile));
+            pool.run(blocks, [&](Index b) {
+                lanes<double>().accumulate(scaled.shape, packed.values.data() + b * B * d, packed.half.data() + b * B,
+                                           packed_support.values.data() + s * d, packed_support.half.data() + s,
+                                           packed_support.coef.data() + s, now, sums.data() + b * B);
+            });
+        }
+        std::copy_n(sums.data(), count, out + first);
+    }
+}
+
+}  // namespace abstain

@@ -1,0 +1,26 @@
+// A kernel matrix that is at hand, in double: given by the user, or small enough to be made once.
+#pragma once
+
+#include "kernel_matrix.hpp"
+#include "thread_pool.hpp"
+
+namespace abstain {
+
+class GramKernel final : public KernelMatrix<double> {
+  public:
+    GramKernel(const double* values, Index size, Index stride, ThreadPool& pool)
+        : values_(values), size_(size), stride_(stride), pool_(pool) {}
+
+    double diagonal(Index i) const override { return values_[i * stride_ + i]; }
+    void block(const std::vector<Index>& rows, double* out, Index stride) override;
+    void activate(const std::vector<Index>& rows) override { active_ = rows; }
+    void accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) override;
+
+  private:
+    const double* values_;
+    Index size_, stride_;
+    std::vector<Index> active_;
+    ThreadPool& pool_;
+};
+
+}  // namespace abstain

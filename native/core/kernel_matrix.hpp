@@ -1,0 +1,35 @@
+// The kernel matrix as the solver sees it: a block of it, its diagonal, and its product with a sparse vector
+// over the rows that are still active.
+#pragma once
+
+#include <vector>
+
+#include "problem.hpp"
+
+namespace abstain {
+
+enum class KernelName { linear, rbf, poly, sigmoid };
+
+struct KernelSpec {
+    KernelName name;
+    double gamma;
+    double coef0;
+    int degree;
+};
+
+template <class T> class KernelMatrix {
+  public:
+    virtual ~KernelMatrix() = default;
+    virtual double diagonal(Index i) const = 0;
+    // out[a * stride + b] = k(x_rows[a], x_rows[b]); stride a multiple of 64, at least `rows.size()` rounded up to one,
+    // and room for as many rows.
+    virtual void block(const std::vector<Index>& rows, T* out, Index stride) = 0;
+    // The rows that `accumulate` speaks of from now on; ascending.
+    virtual void activate(const std::vector<Index>& rows) = 0;
+    // sums[a] += sum_s coef[s] k(x_active[a], x_support[s]); `sums` has room for the active rows rounded up to 64.
+    virtual void accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) = 0;
+};
+
+inline Index rounded_up(Index n, Index multiple = 64) { return (n + multiple - 1) / multiple * multiple; }
+
+}  // namespace abstain

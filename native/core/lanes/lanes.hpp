@@ -1,0 +1,48 @@
+// The hot loops, written once over vectors of any width and compiled once per instruction set.
+//
+// Rows of X are packed in blocks of `block_rows` so that one feature of a whole block is one contiguous
+// load; support vectors are packed by fours so that a tile of (block x 4) kernel values stays in registers.
+#pragma once
+
+namespace abstain {
+
+// How a kernel value is made of features that were scaled beforehand (see dense_kernel.cpp):
+//   rbf_dot         2^(x.s - |x|^2/2 - |s|^2/2)
+//   rbf_difference  2^-|x - s|^2          slower, exact when points lie far from the centre
+//   linear          x.s
+//   poly            (x.s + coef0)^degree
+//   sigmoid         tanh(x.s + coef0)
+enum class Form { rbf_dot, rbf_difference, linear, poly, sigmoid };
+
+template <class T> inline constexpr int block_rows = 256 / static_cast<int>(sizeof(T));
+inline constexpr int support_tile = 4;
+inline constexpr int chunk = 64;  // the selection loops report one extremum per chunk
+
+template <class T> struct Shape {
+    Form form;
+    int features;
+    T coef0;
+    int degree;
+};
+
+template <class T> struct Lanes {
+    const char* name;
+    // sums[row] += sum_s coef_s k(x_row, s) over one block of rows; partial sums of 64 terms in T, the rest in double.
+    void (*accumulate)(const Shape<T>&, const T* block, const T* half, const T* support, const T* support_half,
+                       const T* coef, int tiles, double* sums);
+    // out[s * stride + row] = k(x_row, s) over one block of rows.
+    void (*values)(const Shape<T>&, const T* block, const T* half, const T* support, const T* support_half,
+                   int tiles, T* out, long stride);
+    // sums[row] += sum_r coef_r rows[r][row]: the same sum from rows that a cache holds.
+    void (*combine)(const T* const* rows, const T* coef, int count, long first, long last, double* sums);
+    // F += di Ki + dj Kj, and top[c] = max over chunk c of (up - F).
+    void (*step)(int size, T* F, const T* Ki, const T* Kj, T di, T dj, const T* up, T* top);
+    // For v = best - (down - F) > 0:  gain[c] = max over chunk c of v^2 / (Kii + diagonal - 2 Ki), low[c] = min of (down - F).
+    void (*partner)(int size, const T* F, const T* Ki, const T* diagonal, const T* down, T Kii, T best, T* gain, T* low);
+    T (*dot)(const T* a, const T* b, long size);                // a.b
+    void (*add)(T* a, const T* b, T factor, long size);         // a += factor b
+};
+
+template <class T> const Lanes<T>& lanes();  // the widest that this processor runs
+
+}  // namespace abstain

@@ -1,0 +1,244 @@
+"""The prices of the three decisions, and Bayes' rule for them (MATH.md 1: Chow70, GRKC08 section 2, A14 section 2)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abstain.arguments import positive_number
+from abstain.labels import encode_pair
+from abstain.thresholds import Thresholds
+
+__all__ = ["Costs"]
+
+# How near to 1 the sum r_neg/c_fp + r_pos/c_fn counts as 1: the band is closed and nothing is rejected.
+_EQUALITY = 1e-12
+
+
+@dataclass(frozen=True)
+class Costs:
+    r"""What each decision costs, given the truth; checked once, then a plain value.
+
+    ::
+
+        decision \ truth      +1       -1
+             +1                0        c_fp
+             -1                c_fn     0
+           reject              r_pos    r_neg
+
+    Rejecting can pay if and only if ``r_neg / c_fp + r_pos / c_fn < 1``. At equality nothing is ever
+    rejected; beyond it the prices are refused.
+
+    Parameters
+    ----------
+    false_positive : float, default=1.0
+        c_fp, the price of deciding +1 where -1 is true.
+    false_negative : float, default=1.0
+        c_fn, the price of deciding -1 where +1 is true.
+    reject : float or (float, float), default=0.5
+        The price of rejecting: one for both classes, or the pair (negative, positive) = (r_neg, r_pos).
+
+    Examples
+    --------
+    >>> from abstain import Costs
+    >>> costs = Costs(false_positive=1, false_negative=5, reject=0.25)
+    >>> costs.thresholds()
+    Thresholds(lower=0.05, upper=0.75)
+    """
+
+    false_positive: float = 1.0
+    false_negative: float = 1.0
+    reject: float | tuple[float, float] = 0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "false_positive", positive_number("false_positive", self.false_positive))
+        object.__setattr__(self, "false_negative", positive_number("false_negative", self.false_negative))
+        object.__setattr__(self, "reject", _reject_prices(self.reject))
+        if self._share > 1.0 + _EQUALITY:
+            raise ValueError(self._never_pays())
+
+    @classmethod
+    def from_matrix(cls, matrix: ArrayLike, reject: float | tuple[float, float] = 0.5) -> Costs:
+        """Read the prices from a 2 x 2 cost matrix as data sets publish it.
+
+        Parameters
+        ----------
+        matrix : array-like of shape (2, 2)
+            Rows actual, columns predicted, the positive class second; zeros on the diagonal.
+        reject : float or (float, float), default=0.5
+            As in `Costs`.
+
+        Examples
+        --------
+        >>> from abstain import Costs
+        >>> Costs.from_matrix([[0, 1], [5, 0]], reject=0.3)
+        Costs(false_positive=1.0, false_negative=5.0, reject=0.3)
+        """
+        table = np.asarray(matrix, dtype=np.float64)
+        if table.shape != (2, 2):
+            raise ValueError(f"matrix must be 2 x 2 (rows actual, columns predicted); its shape is {table.shape}.")
+        if table[0, 0] != 0 or table[1, 1] != 0:
+            raise ValueError(
+                f"matrix must be 0 on its diagonal, where decisions are right; it has {table[0, 0]:g} and "
+                f"{table[1, 1]:g}. Subtract each row's diagonal entry from that row."
+            )
+        return cls(false_positive=float(table[0, 1]), false_negative=float(table[1, 0]), reject=reject)
+
+    @property
+    def reject_negative(self) -> float:
+        """r_neg, the price of rejecting where -1 is true."""
+        return self.reject[0] if isinstance(self.reject, tuple) else self.reject
+
+    @property
+    def reject_positive(self) -> float:
+        """r_pos, the price of rejecting where +1 is true."""
+        return self.reject[1] if isinstance(self.reject, tuple) else self.reject
+
+    @property
+    def rejects(self) -> bool:
+        """Whether rejecting ever pays; False at equality, where the two thresholds meet."""
+        return self._share < 1.0 - _EQUALITY
+
+    @property
+    def cut(self) -> float:
+        """The score log(c_fp / c_fn) above which +1 is the cheaper of the two classes, were rejecting forbidden."""
+        return _log_ratio(self.false_positive, self.false_negative)
+
+    def thresholds(self) -> Thresholds:
+        """Give Bayes' thresholds (p_low, p_high) on the probability of the positive class.
+
+        ::
+
+            p_low = r_neg / (c_fn - r_pos + r_neg)     p_high = (c_fp - r_neg) / (c_fp - r_neg + r_pos)
+        """
+        if not self.rejects:
+            p = _ratio_to_sum(self.false_positive, self.false_negative)
+            return Thresholds(p, p)
+        r_neg, r_pos = self.reject_negative, self.reject_positive
+        p_low = _ratio_to_sum(r_neg, self.false_negative - r_pos)
+        p_high = _ratio_to_sum(self.false_positive - r_neg, r_pos)
+        # Both may be so near to 0 or 1 that rounding swaps them by a last digit.
+        return Thresholds(min(p_low, p_high), p_high)
+
+    def score_thresholds(self) -> Thresholds:
+        """Give the same thresholds on the log-odds, without a detour through probabilities near 0 or 1.
+
+        ::
+
+            delta_low = log(r_neg / (c_fn - r_pos))     delta_high = log((c_fp - r_neg) / r_pos)
+        """
+        if not self.rejects:
+            return Thresholds(self.cut, self.cut)
+        r_neg, r_pos = self.reject_negative, self.reject_positive
+        delta_low = _log_ratio(r_neg, self.false_negative - r_pos)
+        return Thresholds(delta_low, _log_ratio(self.false_positive - r_neg, r_pos))
+
+    def table(self) -> NDArray[np.float64]:
+        """Give all prices, (2, 3): rows truth -1, +1; columns choice -1, 0 (reject), +1."""
+        return np.array(
+            [[0.0, self.reject_negative, self.false_positive], [self.false_negative, self.reject_positive, 0.0]]
+        )
+
+    def prices(self, sign: ArrayLike, choice: ArrayLike) -> NDArray[np.float64]:
+        """Price each choice (-1, 0, +1) given the true sign (-1, +1)."""
+        truth = (np.asarray(sign, dtype=np.int8) > 0).astype(np.intp)
+        priced: NDArray[np.float64] = self.table()[truth, np.asarray(choice, dtype=np.int8) + 1]
+        return priced
+
+    def expected(self, probability: ArrayLike) -> NDArray[np.float64]:
+        """Give the expected cost of deciding -1, rejecting and deciding +1 at each probability of the positive class.
+
+        The last axis has length 3.
+        """
+        p = np.asarray(probability, dtype=np.float64)[..., np.newaxis]
+        negative, positive = self.table()
+        return np.asarray((1.0 - p) * negative + p * positive)
+
+    def mean_cost(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Give the mean price of the predictions, rejects included.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True labels, of two classes.
+        y_pred : array-like of shape (n_samples,)
+            Predicted labels, `reject_label` where the machine abstained.
+        pos_label : label, default=None
+            The positive class; the larger of the two by default.
+        reject_label : label or "auto", default="auto"
+            What stands for a reject in `y_pred`; "auto" derives it from the labels of `y_true`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the mean.
+
+        Examples
+        --------
+        >>> from abstain import Costs
+        >>> Costs(1, 5, 0.25).mean_cost([0, 0, 1, 1], [0, 1, -1, 1])
+        0.3125
+        """
+        sign, choice = encode_pair(y_true, y_pred, pos_label, reject_label)
+        prices = self.prices(sign, choice)
+        return float(np.average(prices, weights=_mean_weights(sample_weight, len(prices))))
+
+    @property
+    def _share(self) -> float:
+        return self.reject_negative / self.false_positive + self.reject_positive / self.false_negative
+
+    def _never_pays(self) -> str:
+        share = self._share
+        if isinstance(self.reject, tuple):
+            price = f"prices in this proportion are ({self.reject[0] / share:.12g}, {self.reject[1] / share:.12g})"
+        else:
+            price = f"price is {self.reject / share:.12g}"
+        return (
+            f"reject={self.reject} can never pay: reject_negative/false_positive + reject_positive/false_negative = "
+            f"{self.reject_negative:g}/{self.false_positive:g} + {self.reject_positive:g}/{self.false_negative:g} = "
+            f"{share:g} > 1, so one of the two classes is always cheaper. The largest reject {price}."
+        )
+
+
+def _reject_prices(reject: object) -> float | tuple[float, float]:
+    if isinstance(reject, np.ndarray):
+        reject = tuple(reject.tolist())
+    if not isinstance(reject, Sequence) or isinstance(reject, str | bytes):
+        return positive_number("reject", reject)
+    if len(reject) != 2:
+        raise ValueError(f"reject={reject!r} must be one price or the pair (negative, positive).")
+    negative, positive = positive_number("reject[0]", reject[0]), positive_number("reject[1]", reject[1])
+    # One price for both classes is the same value however it was written.
+    return negative if negative == positive else (negative, positive)
+
+
+def _ratio_to_sum(a: float, b: float) -> float:
+    """Compute a / (a + b) for positive a and b; halved first, so that the sum never overflows."""
+    return 0.5 * a / (0.5 * a + 0.5 * b)
+
+
+def _log_ratio(a: float, b: float) -> float:
+    """Compute log(a / b) for positive a and b, also where the quotient itself overflows or vanishes."""
+    quotient = a / b
+    return math.log(quotient) if 0.0 < quotient < math.inf else math.log(a) - math.log(b)
+
+
+def _mean_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight must have one entry per row, shape ({n},); its shape is {weight.shape}.")
+    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
+        raise ValueError("sample_weight must be finite and >= 0, and not all 0.")
+    return weight

@@ -1,0 +1,146 @@
+"""The proof that a solution is optimal: objectives, gap and violation, computed without asking any solver."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.dual.problem import DualProblem
+
+__all__ = ["SET_NAMES", "Certificate", "best_bias", "certify", "sets"]
+
+# Names of the codes of `sets`, by the number of knots (GRKC08 section 4.2; I_B is its I_C).
+SET_NAMES: dict[int, tuple[str, ...]] = {1: ("I_0", "I_tau", "I_B"), 2: ("I_0", "I_tau", "I_B", "I_rho", "I_D")}
+
+# As a share of a row's largest breakpoint: how far from a breakpoint rounding may leave a coefficient that rests on it.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How good a (beta, bias) is.
+
+    Attributes
+    ----------
+    primal, dual : float
+        The two objectives; the optimum lies between them.
+    gap : float
+        primal - dual, >= 0: how far the primal can be from its optimum.
+    relative_gap : float
+        The gap over the primal; always finite.
+    kkt_violation : float
+        What the best pair step would gain at first, in units of the score, or by how much (as a share of the
+        largest coefficient allowed) beta leaves its box or its sum is not 0; 0 at the optimum.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    kkt_violation: float
+
+
+def certify(
+    problem: DualProblem,
+    beta: NDArray[np.float64],
+    bias: float,
+    expansion: NDArray[np.float64] | None = None,
+) -> Certificate:
+    """Judge (beta, bias); the expansion is recomputed in float64 unless given, so that nobody need be trusted.
+
+    ::
+
+        primal - dual = sum_i [w_i loss_i(z_i) + g_i z_i - phi_i(g_i)] - bias sum_i beta_i      z = y f,  g = y beta
+
+    Each bracket is >= 0 by the definition of phi: the gap is summed from them and large objectives do not cancel.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        F = problem.scores(beta) if expansion is None else expansion
+        f = F + bias
+        losses, duals = problem.losses(f), problem.dual_values(beta)
+        half_norm = 0.5 * float(beta @ F)
+        primal, dual = half_norm + float(losses.sum()), float(duals.sum()) - half_norm
+        gap = float(np.abs(losses + beta * f - duals).sum()) + abs(bias * float(beta.sum()))
+        relative_gap = gap / max(abs(primal), sys.float_info.min)
+        violation = max(_pair_violation(problem, beta, F), _infeasibility(problem, beta))
+    # An overflow proves nothing, and says so with the largest number rather than with nan.
+    proven = np.isfinite(relative_gap)
+    return Certificate(primal, dual, gap, relative_gap if proven else sys.float_info.max, violation)
+
+
+def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
+    """Give the bias that minimises the primal for a fixed expansion F; of an interval of such, the middle.
+
+    ::
+
+        sum_i w_i loss_i(y_i (F_i + bias)) is convex and piecewise linear in the bias;
+        far to the left its slope is sum_{y_i = +1} w_i slopes_i[0]; it grows by w_i times the bend at y_i knot - F_i
+
+    So the minimum is where the running sum of sorted bends crosses 0. Where one class has no weight, every bias far to
+    the side of the other is optimal: the finite end of that ray is given, and 0 where neither class has any.
+    """
+    bends_at, bends, slope = [], [], 0.0
+    for y in (-1, 1):
+        loss, rows = problem.loss.of(y), np.flatnonzero((problem.sign == y) & (problem.weight > 0))
+        for knot, bend in zip(loss.knots, np.diff([*loss.slopes, 0.0]), strict=True):
+            bends_at.append(y * knot - expansion[rows])
+            bends.append(bend * problem.weight[rows])
+        if y > 0:
+            slope = loss.slopes[0] * float(problem.weight[rows].sum())
+    at, bend = np.concatenate(bends_at), np.concatenate(bends)
+    order = np.argsort(at, kind="stable")
+    at, slopes = at[order], slope + np.cumsum(bend[order])
+    flat = _ROUNDING * float(bend.sum())  # a sum this near to 0 is 0 but for rounding
+    ends = [at[i] for i in (np.searchsorted(slopes, -flat), np.searchsorted(slopes, flat, "right")) if i < len(at)]
+    if slope >= -flat:
+        ends = ends[1:]
+    return float(np.mean(ends)) if ends else 0.0
+
+
+def sets(problem: DualProblem, beta: NDArray[np.float64], atol: float = _ROUNDING) -> NDArray[np.int8]:
+    """Give each row's set as a code 0..2K by increasing g = y beta; `SET_NAMES` has the names.
+
+    Even codes 2k rest on the k-th breakpoint, odd codes 2k + 1 lie between two. `atol` is how far from a breakpoint
+    still counts as on it, as a share of the row's largest.
+    """
+    below, up_to = _pieces(problem, beta, atol)
+    codes = np.where(below == up_to, 2 * below + 1, 2 * up_to)
+    return np.where(below < 0, 0, codes).astype(np.int8)
+
+
+def _pieces(problem: DualProblem, beta: NDArray[np.float64], atol: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Give the pieces of phi to the left and to the right of each g: equal inside a piece, -1 and K beyond the ends."""
+    g = problem.sign * beta
+    slack = atol * problem.breakpoint(problem.loss.n_knots)
+    left = np.where(g <= slack, -1, 0)
+    right = np.zeros(problem.n, dtype=np.intp)
+    for k in range(1, problem.loss.n_knots + 1):
+        at = problem.breakpoint(k)
+        right += at <= g + slack
+        if k < problem.loss.n_knots:
+            left += (at < g - slack) & (left >= 0)
+    return left, right
+
+
+def _pair_violation(problem: DualProblem, beta: NDArray[np.float64], F: NDArray[np.float64]) -> float:
+    """Compute max(up) - min(down), at least 0: what beta_i gains going up plus what beta_j gains going down.
+
+    ::
+
+        y_i = +1:  up = phi'(g+) - F_i,   down = phi'(g-) - F_i
+        y_i = -1:  up = -phi'(g-) - F_i,  down = -phi'(g+) - F_i
+    """
+    left, right = (problem.dual_slope(piece) for piece in _pieces(problem, beta, _ROUNDING))
+    positive = problem.sign > 0
+    up = np.where(positive, right, -left) - F
+    down = np.where(positive, left, -right) - F
+    return max(0.0, float(up.max()) - float(down.min()))
+
+
+def _infeasibility(problem: DualProblem, beta: NDArray[np.float64]) -> float:
+    g, top = problem.sign * beta, problem.breakpoint(problem.loss.n_knots)
+    outside = max(0.0, float((-g).max()), float((g - top).max()))
+    return max(outside, abs(float(beta.sum()))) / max(float(top.max()), sys.float_info.min)

@@ -1,0 +1,153 @@
+"""The one training problem of every machine here, primal and dual (MATH.md 3).
+
+    primal   min_{h, bias}  1/2 |h|^2 + sum_i w_i loss_i(y_i f(x_i))      f = h + bias,  h = sum_j beta_j k(x_j, .)
+    dual     max_beta       sum_i phi_i(y_i beta_i) - 1/2 beta' K beta    sum_i beta_i = 0,  0 <= y_i beta_i <= top_i
+
+w_i = C s_i: the loss is a sum, C is on the loss, the bias is unpenalised. loss_i is the loss of y_i's class, and
+phi_i(g) = min_z w_i loss_i(z) + g z is concave and piecewise linear in g = y beta: its slopes are the knots of the
+loss, its breakpoints w_i times the loss's slopes, up to top_i = w_i |slopes_i[0]|. At the optimum y_i beta_i rests on a
+breakpoint, or lies between two while the margin sits on a knot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from abstain.kernels import Kernel, Matrix
+from abstain.losses.margin_loss import MarginLoss
+
+__all__ = ["DualProblem"]
+
+# Entries of one block of kernel values while scores are computed: 32 MB.
+_BLOCK_ENTRIES = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class DualProblem:
+    """A kernel, signed rows and a weighted loss; nothing of it is copied.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : float64 array (C order) or CSR matrix of shape (n, d); for the precomputed kernel the Gram matrix (n, n)
+    sign : int8 array of shape (n,)
+        y, each -1 or +1.
+    loss : MarginLoss
+    weight : float64 array of shape (n,)
+        w = C s, finite and >= 0; sample and class weights are inside.
+    """
+
+    kernel: Kernel
+    X: Matrix
+    sign: NDArray[np.int8]
+    loss: MarginLoss
+    weight: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        n = self.X.shape[0]
+        if self.kernel.name == "precomputed" and self.X.shape != (n, n):
+            raise ValueError(f'X must be a square Gram matrix for kernel="precomputed"; its shape is {self.X.shape}.')
+        if self.sign.shape != (n,) or not np.isin(self.sign, (-1, 1)).all():
+            raise ValueError(f"sign must hold -1 or +1 for each of the {n} rows.")
+        if self.weight.shape != (n,) or not (self.weight >= 0).all() or not np.isfinite(self.weight.sum()):
+            raise ValueError(f"C times sample_weight must be >= 0 for each of the {n} rows, with a finite sum.")
+        diagonal = self.kernel.diagonal(self.X)
+        if not np.isfinite(diagonal).all():
+            row = int(np.argmin(np.isfinite(diagonal)))
+            raise ValueError(
+                f"the {self.kernel.name} kernel overflows at row {row}: k(x, x) = {diagonal[row]}; "
+                "scale the features, with StandardScaler for example."
+            )
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return len(self.sign)
+
+    @property
+    def knots(self) -> NDArray[np.float64]:
+        """The knots of each row's loss, (n, K), ascending."""
+        return np.asarray(self.loss.tables()[0][self._class])
+
+    @property
+    def dual_slopes(self) -> NDArray[np.float64]:
+        """The slopes of each row's phi, (n, K), descending."""
+        return np.asarray(self._dual_slopes[self._class])
+
+    @property
+    def breakpoints(self) -> NDArray[np.float64]:
+        """Where each row's phi begins, bends and ends, (n, K + 1), ascending from 0, in g = y beta."""
+        return np.stack([self.breakpoint(k) for k in range(self.loss.n_knots + 1)], axis=1)
+
+    def breakpoint(self, k: int) -> NDArray[np.float64]:
+        """Give the k-th breakpoint of every row, (n,); the 0th is 0, the K-th the largest g."""
+        return np.asarray(self.weight * self._breakpoints[self._class, k])
+
+    def dual_slope(self, piece: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Give the slope of each row's phi on the given piece, (n,): +inf on piece -1, -inf on piece K, the walls."""
+        walls = np.full((2, 1), np.inf)
+        slopes: NDArray[np.float64] = np.hstack([walls, self._dual_slopes, -walls])[self._class, piece + 1]
+        return slopes
+
+    def gram(self) -> NDArray[np.float64]:
+        """Give the full Gram matrix (n, n): n^2 numbers, so for small problems only."""
+        if self.kernel.name != "precomputed":
+            return self.kernel(self.X)
+        return np.asarray(self.X.toarray() if issparse(self.X) else self.X)
+
+    def scores(self, beta: NDArray[np.float64], rows: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+        """Give sum_j beta_j k(x_i, x_j) for all rows i, or the given ones; no bias."""
+        X = self.X if rows is None else self.X[rows]
+        if self.kernel.name == "precomputed":
+            return np.asarray(X @ beta)
+        support = np.flatnonzero(beta)
+        vectors, coef = self.X[support], beta[support]
+        if self.kernel.name == "linear":
+            return np.asarray(X @ _weighted_sum(vectors, coef))
+        scores = np.zeros(X.shape[0])
+        step = max(1, _BLOCK_ENTRIES // max(1, len(support)))
+        for start in range(0, len(scores), step):
+            scores[start : start + step] = self.kernel(X[start : start + step], vectors) @ coef
+        return scores
+
+    def losses(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give w_i loss_i(y_i f_i) for each row, at the scores f (bias included)."""
+        return self._by_class(lambda y, rows: self.weight[rows] * self.loss.of(y).value(y * scores[rows]))
+
+    def dual_values(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give phi_i(y_i beta_i) for each row."""
+        return self._by_class(lambda y, rows: self.loss.of(y).dual_value(y * beta[rows], self.weight[rows]))
+
+    def _by_class(self, evaluate: Callable[[int, NDArray[np.intp]], NDArray[np.float64]]) -> NDArray[np.float64]:
+        values = np.empty(self.n)
+        for y in (-1, 1):
+            rows = np.flatnonzero(self.sign == y)
+            values[rows] = evaluate(y, rows)
+        return values
+
+    @cached_property
+    def _class(self) -> NDArray[np.intp]:
+        """Each row's row in the loss's tables: 0 negative, 1 positive."""
+        return (self.sign > 0).astype(np.intp)
+
+    @cached_property
+    def _dual_slopes(self) -> NDArray[np.float64]:
+        return self.loss.tables()[0][:, ::-1]
+
+    @cached_property
+    def _breakpoints(self) -> NDArray[np.float64]:
+        return np.pad(-self.loss.tables()[1][:, ::-1], ((0, 0), (1, 0)))
+
+
+def _weighted_sum(vectors: Matrix, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute sum_j coef_j x_j; around the mean, since the coefficients sum to 0 and far-off data would cancel."""
+    if issparse(vectors) or not len(coef):
+        return np.asarray(vectors.T @ coef)
+    centre = vectors.mean(axis=0)
+    return np.asarray(coef @ (vectors - centre) + coef.sum() * centre)

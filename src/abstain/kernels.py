@@ -1,0 +1,187 @@
+"""Kernels as values: blocks of the Gram matrix in float64, and the width that ``gamma="scale"`` stands for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+
+from abstain.arguments import positive_number, real_number
+
+__all__ = ["KERNEL_NAMES", "Kernel", "Matrix", "resolve_gamma"]
+
+Matrix: TypeAlias = Any  # a float64 array in C order, or a float64 CSR matrix
+KernelName: TypeAlias = Literal["linear", "rbf", "poly", "sigmoid", "precomputed"]
+KERNEL_NAMES: tuple[KernelName, ...] = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel by name, with its parameters resolved to numbers.
+
+    ::
+
+        linear   x'y                             poly      (gamma x'y + coef0)^degree
+        rbf      exp(-gamma |x - y|^2)           sigmoid   tanh(gamma x'y + coef0)
+
+    "precomputed" has no formula: the data of a problem are then its Gram matrix.
+
+    Parameters
+    ----------
+    name : {"linear", "rbf", "poly", "sigmoid", "precomputed"}
+    gamma : float, default=1.0
+    coef0 : float, default=0.0
+    degree : int, default=3
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from abstain.kernels import Kernel
+    >>> Kernel("poly", coef0=1.0, degree=2)(np.array([[1.0], [2.0]]))
+    array([[ 4.,  9.],
+           [ 9., 25.]])
+    """
+
+    name: KernelName
+    gamma: float = 1.0
+    coef0: float = 0.0
+    degree: int = 3
+
+    def __post_init__(self) -> None:
+        if self.name not in KERNEL_NAMES:
+            raise ValueError(f"kernel={self.name!r} must be one of {', '.join(KERNEL_NAMES)}.")
+        object.__setattr__(self, "gamma", positive_number("gamma", self.gamma))
+        object.__setattr__(self, "coef0", real_number("coef0", self.coef0))
+        if math.isinf(self.coef0):
+            raise ValueError(f"coef0={self.coef0} must be finite.")
+        object.__setattr__(self, "degree", _whole_number("degree", self.degree))
+
+    def __call__(self, X: Matrix, Y: Matrix | None = None) -> NDArray[np.float64]:
+        """Give the block k(x_i, y_j), shape (len(X), len(Y)); Y = X by default."""
+        if self.name == "precomputed":
+            raise ValueError('kernel="precomputed" has no formula to evaluate; its Gram matrix is the data itself.')
+        if self.name == "rbf":
+            return _rbf(X, Y, math.sqrt(self.gamma))
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow shows as inf; DualProblem refuses such data
+            return self._of_products(_products(X, X if Y is None else Y))
+
+    def diagonal(self, X: Matrix) -> NDArray[np.float64]:
+        """Give k(x_i, x_i) for each row."""
+        if self.name == "precomputed":
+            return np.asarray(X.diagonal(), dtype=np.float64)
+        if self.name == "rbf":
+            return np.ones(X.shape[0])
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._of_products(_squared_norms(X))
+
+    def _of_products(self, products: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn the dot products x'y into kernel values, in place."""
+        if self.name == "linear":
+            return products
+        products *= self.gamma
+        products += self.coef0
+        if self.name == "poly":
+            return np.power(products, self.degree, out=products)
+        return np.tanh(products, out=products)
+
+
+def _whole_number(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+        raise ValueError(f"{name}={value!r} must be an integer >= 0.")
+    return int(value)
+
+
+def _rbf(X: Matrix, Y: Matrix | None, root: float) -> NDArray[np.float64]:
+    """Compute exp(-|root x - root y|^2): scaled before squaring, so that neither tiny nor huge data overflow."""
+    same = Y is None
+    Y = X if Y is None else Y
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not (issparse(X) or issparse(Y)):
+            # |x|^2 - 2 x'y + |y|^2 loses the distance when the data sit far from the origin.
+            centre = Y.mean(axis=0) if len(Y) else np.zeros(Y.shape[1])
+            centre[~np.isfinite(centre)] = 0.0
+            X, Y = X - centre, Y - centre
+        X, Y = X * root, Y * root
+        x2, y2 = _squared_norms(X), _squared_norms(Y)
+        exponent = _products(X, Y)
+        exponent *= 2.0
+        exponent -= x2[:, np.newaxis]
+        exponent -= y2
+        if not (np.isfinite(x2).all() and np.isfinite(y2).all()):
+            exponent[np.isnan(exponent)] = -np.inf
+    np.minimum(exponent, 0.0, out=exponent)
+    block = np.exp(exponent, out=exponent)
+    if same:
+        np.fill_diagonal(block, 1.0)
+    return block
+
+
+def _products(X: Matrix, Y: Matrix) -> NDArray[np.float64]:
+    products = X @ Y.T
+    return np.asarray(products.toarray() if issparse(products) else products)
+
+
+def _squared_norms(X: Matrix) -> NDArray[np.float64]:
+    if issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X))
+
+
+def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None = None) -> float:
+    """Turn `gamma` into the number it stands for.
+
+    ::
+
+        "scale"   1 / (d v)    v the variance of all entries of X, its rows weighted
+        "auto"    1 / d
+
+    Data that do not vary give 1.0 for "scale", as scikit-learn does. Where 1 / (d v) leaves the range of
+    float64 (data of scale below 1e-154 or above 1e+154) the nearest end of the normal range is taken.
+
+    Parameters
+    ----------
+    gamma : {"scale", "auto"} or float > 0
+    X : float64 array or CSR matrix of shape (n_samples, n_features)
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows, so that a weight of 2 is the same as a row given twice.
+    """
+    if not isinstance(gamma, str):
+        return positive_number("gamma", gamma)
+    if gamma == "auto":
+        return 1.0 / int(X.shape[1])
+    if gamma != "scale":
+        raise ValueError(f'gamma={gamma!r} must be "scale", "auto" or a positive number.')
+    largest = np.abs(X.data if issparse(X) else X).max(initial=0.0)
+    # Squares of such data leave the range of float64; a power of two brings them near 1 without rounding.
+    exponent = max(math.frexp(largest)[1], -1000)
+    exponent = exponent if abs(exponent) > 400 else 0
+    variance = _variance(np.ldexp(1.0, -exponent) * X if exponent else X, sample_weight)
+    if variance <= 0.0:
+        return 1.0
+    with np.errstate(over="ignore", under="ignore"):
+        width = np.ldexp(1.0 / (X.shape[1] * variance), -2 * exponent)
+    return float(np.clip(width, np.finfo(np.float64).tiny, np.finfo(np.float64).max))
+
+
+def _variance(X: Matrix, sample_weight: ArrayLike | None) -> float:
+    """Compute the variance of all entries with weighted rows, in two passes (one pass cancels far from 0)."""
+    n, d = X.shape
+    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weight = weight / weight.max()
+    total = d * weight.sum()
+    if not issparse(X):
+        mean = weight @ X.sum(axis=1) / total
+        deviation = X - mean
+        return float(weight @ np.einsum("ij,ij->i", deviation, deviation) / total)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    stored = np.diff(X.indptr)
+    entry_weight = np.repeat(weight, stored)
+    mean = entry_weight @ X.data / total
+    return float((entry_weight @ (X.data - mean) ** 2 + (weight @ (d - stored)) * mean**2) / total)

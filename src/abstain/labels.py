@@ -1,0 +1,290 @@
+"""Labels at the edge, one encoding inside: -1, 0, +1, where 0 is reject and +1 the positive class.
+
+The reject label is a value of the labels' own kind that is not a class, so that predictions stay a plain array.
+"""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+Kind = Literal["string", "bool", "integer", "float"]
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The two classes of a problem, which of them is positive, and the label that says "rejected".
+
+    Attributes
+    ----------
+    classes : ndarray of shape (2,)
+        The true classes, sorted, in the dtype of the labels they came from.
+    positive, negative : scalar
+        The class coded +1 (``classes[1]`` unless ``pos_label`` says otherwise) and the one coded -1.
+    reject_label : scalar or None
+        What a rejected row is called. None where no label was asked for and none is free.
+    rejects : bool
+        Whether decisions may be rejects. If not, the labels' own dtype is kept by `decode`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> labels = Labels.of(np.array(["ill", "well", "ill"]), pos_label="ill", rejects=True)
+    >>> labels.encode(np.array(["well", "ill"]))
+    array([-1,  1], dtype=int8)
+    >>> labels.decode(np.array([-1, 0, 1], dtype=np.int8))
+    array(['well', 'reject', 'ill'], dtype='<U6')
+    """
+
+    classes: NDArray[Any]
+    positive: Any
+    negative: Any
+    reject_label: Any
+    rejects: bool
+
+    @classmethod
+    def of(cls, y: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool) -> Labels:
+        """Check the labels of a training set and keep what decisions need to know of them."""
+        classes = _two_classes(_vector(y, "y"))
+        at = 1 if pos_label is None else _position(classes, pos_label)
+        if at is None:
+            raise ValueError(
+                f"pos_label={pos_label!r} is not one of the classes {classes.tolist()}; "
+                "give one of them, or None for the last."
+            )
+        if isinstance(reject_label, str) and reject_label == "auto":
+            try:
+                reject_label = default_reject_label(classes)
+            except ValueError:
+                if rejects:
+                    raise
+                reject_label = None
+        else:
+            reject_label = _checked_reject_label(classes, reject_label)
+        if rejects:
+            _decoded_dtype(classes, reject_label)
+        return cls(classes, classes[at], classes[1 - at], reject_label, rejects)
+
+    @property
+    def orientation(self) -> int:
+        """+1 if the positive class is ``classes[1]``, as scikit-learn orients scores; -1 if it is ``classes[0]``."""
+        return 1 if self.positive == self.classes[1] else -1
+
+    def encode(self, y: ArrayLike) -> NDArray[np.int8]:
+        """Signs of true labels: +1 for the positive class, -1 for the other; any other label is an error."""
+        values = _vector(y, "y")
+        return _codes(values, {1: self.positive, -1: self.negative}, "y", f"the classes {self.classes.tolist()}")
+
+    def decode(self, choice: NDArray[np.int8]) -> NDArray[Any]:
+        """Labels of choices: a plain array of one dtype, `reject_label` where the choice is 0."""
+        dtype = _decoded_dtype(self.classes, self.reject_label) if self.rejects else self.classes.dtype
+        table = np.empty(3, dtype=dtype)
+        table[:] = self.negative, self.reject_label if self.rejects else self.negative, self.positive
+        return table[np.asarray(choice, dtype=np.intp) + 1]
+
+
+def default_reject_label(classes: NDArray[Any]) -> str | int | float:
+    """The reject label of two classes.
+
+    ``"reject"`` for strings, -1 for numbers >= 0 and for booleans, 0 for {-1, +1}, otherwise the smaller class minus 1.
+    """
+    kind = _kind(classes)
+    if kind == "string":
+        label: str | int | float = "reject"
+    elif kind == "bool":
+        label = -1
+    else:
+        low, high = classes.min().item(), classes.max().item()
+        label = type(low)(-1 if low >= 0 else 0 if (low, high) == (-1, 1) else low - 1)
+    if _position(classes, label) is not None:  # "reject" is a class, or low - 1 == low in floating point
+        raise ValueError(
+            f"no reject label follows from the classes {classes.tolist()}, since {label!r} is one of them; "
+            f"pass reject_label= a {kind} outside them."
+        )
+    return label
+
+
+def encode_pair(
+    y_true: ArrayLike, y_pred: ArrayLike, pos_label: Any = None, reject_label: Any = "auto"
+) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Signs of true labels and choices of predictions (0 = rejected), for the measures.
+
+    The classes are those of `y_true`. Where it shows only one, the other may come from `y_pred` or from `pos_label`,
+    and what remains open (which class is positive, what the rejects are called) is asked for.
+
+    Examples
+    --------
+    >>> encode_pair([0, 1, 1], [0, -1, 1])
+    (array([-1,  1,  1], dtype=int8), array([-1,  0,  1], dtype=int8))
+    """
+    true, predicted = _vector(y_true, "y_true"), _vector(y_pred, "y_pred")
+    check_consistent_length(true, predicted)
+    if true.size == 0:
+        raise ValueError("y_true is empty; a measure needs at least one row.")
+    seen = _classes(true)
+    if len(seen) > 2:
+        raise ValueError(f"y_true has {len(seen)} classes, {_some(seen)}; two classes are supported.")
+    if isinstance(reject_label, str) and reject_label == "auto":
+        reject_label = _reject_label_of(seen)
+    else:
+        reject_label = _checked_reject_label(seen, reject_label)
+    positive, negative = _sides(seen, predicted, pos_label, reject_label)
+    classes = {1: positive} if negative is None else {1: positive, -1: negative}
+    sign = _codes(true, classes, "y_true", "a class")
+    named = f"a class of y_true ({_some(seen)}) nor reject_label={reject_label!r}"
+    return sign, _codes(predicted, {**classes, 0: reject_label}, "y_pred", named)
+
+
+def _vector(y: ArrayLike, name: str) -> NDArray[Any]:
+    values = np.asarray(y)
+    if values.dtype.kind == "T":  # NumPy's StringDType, which scikit-learn's checks do not know
+        values = np.array(values.tolist(), dtype=object)
+    elif values.dtype.kind == "U" and not hasattr(y, "dtype"):  # NumPy turns the nan of a list into the text "nan"
+        _vector(np.asarray(y, dtype=object), name)
+    values = column_or_1d(values)
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError(f"{name} contains NaN or infinity; every row needs a label, so drop the rows without one.")
+    if values.dtype.kind not in "OUbiuf":
+        raise ValueError(f"Unknown label type: {name} has dtype {values.dtype}; use strings, booleans or numbers.")
+    if values.dtype == object and not all(isinstance(value, str) for value in values):
+        if all(isinstance(value, bool | np.bool_) for value in values):
+            return values.astype(bool)
+        odd = next(value for value in values if not isinstance(value, str))
+        raise ValueError(
+            f"Unknown label type: {name} holds {odd!r} of type {type(odd).__name__} in an object array; "
+            "labels must be all strings, all booleans or all numbers, with none missing."
+        )
+    return values
+
+
+def _classes(values: NDArray[Any]) -> NDArray[Any]:
+    check_classification_targets(values)
+    return np.array([False, True]) if values.dtype.kind == "b" else np.unique(values)
+
+
+def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
+    check_classification_targets(y)
+    classes = np.unique(y)
+    if len(classes) > 2:  # the first sentence is the one scikit-learn's checks look for
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: "
+            f"y has {len(classes)} classes, {_some(classes)}."
+        )
+    if len(classes) < 2:
+        raise ValueError(f"y has one class only, {_some(classes)}; two classes are needed to learn from.")
+    return classes
+
+
+def _kind(classes: NDArray[Any]) -> Kind:
+    kinds: dict[str, Kind] = {"U": "string", "O": "string", "b": "bool", "i": "integer", "u": "integer", "f": "float"}
+    return kinds[classes.dtype.kind]
+
+
+def _position(classes: NDArray[Any], label: Any) -> int | None:
+    """Where a label stands among the classes, or None. Strings equal only strings, numbers only numbers, by value."""
+    textual = _kind(classes) == "string"
+    if isinstance(label, str) is not textual or not (textual or isinstance(label, numbers.Real | np.bool_)):
+        return None
+    return next((at for at, known in enumerate(classes.tolist()) if known == label), None)
+
+
+def _checked_reject_label(classes: NDArray[Any], label: Any) -> Any:
+    """The label, if it is of the classes' kind and none of them. Boolean labels are rejected as integers."""
+    kind = _kind(classes)
+    truth = isinstance(label, bool | np.bool_)
+    fits = {
+        "string": isinstance(label, str),
+        "bool": isinstance(label, numbers.Integral) and not truth,
+        "integer": isinstance(label, numbers.Integral) and not truth,
+        "float": isinstance(label, numbers.Real) and not truth and bool(np.isfinite(float(label))),
+    }[kind]
+    if not fits:
+        wanted = {"string": "a string", "float": "a finite number"}.get(kind, "an integer")
+        raise ValueError(
+            f"reject_label={label!r} is not of the kind of the classes {classes.tolist()}; "
+            f'give {wanted} outside them, or "auto".'
+        )
+    if _position(classes, label) is not None:
+        raise ValueError(
+            f"reject_label={label!r} is one of the classes {classes.tolist()}; choose a label outside them."
+        )
+    return float(label) if kind == "float" else str(label) if kind == "string" else int(label)
+
+
+def _decoded_dtype(classes: NDArray[Any], reject_label: Any) -> np.dtype[Any]:
+    """The labels' own dtype where it holds the reject label, else the smallest of the kind that holds both."""
+    own = classes.dtype
+    if own.kind == "O":
+        return own
+    if own.kind == "U":
+        return np.promote_types(own, np.array(reject_label).dtype)
+    if own.kind == "f":
+        return own if float(own.type(reject_label)) == reject_label else np.dtype(np.float64)
+    if own.kind == "b":
+        return np.min_scalar_type(min(reject_label, ~reject_label))
+    low, high = min(int(classes.min()), reject_label), max(int(classes.max()), reject_label)
+    signed = (np.dtype(f"i{size}") for size in (1, 2, 4, 8) if size >= own.itemsize)
+    for dtype in (own, *signed):  # by value: promoting uint64 with a negative number would give floats
+        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
+            return dtype
+    raise ValueError(
+        f"no integer type holds both the classes {classes.tolist()} and reject_label={reject_label}; "
+        "pass a reject_label nearer to them."
+    )
+
+
+def _reject_label_of(seen: NDArray[Any]) -> Any:
+    """The "auto" reject label of a y_true: one class alone settles it for strings and booleans only."""
+    if len(seen) < 2 and _kind(seen) in ("integer", "float"):
+        raise ValueError(
+            f"y_true has one class only, {_some(seen)}, from which no reject label follows; "
+            "pass reject_label= the one the predictions use (an estimator's reject_label_)."
+        )
+    return default_reject_label(seen)
+
+
+def _sides(seen: NDArray[Any], predicted: NDArray[Any], pos_label: Any, reject_label: Any) -> tuple[Any, Any]:
+    """The positive and the negative class; the negative one may be None if no row shows it."""
+    known = seen.tolist()
+    if len(known) == 1:
+        known += [value for value in np.unique(predicted).tolist() if value not in (known[0], reject_label)]
+        if len(known) == 1 and pos_label is not None and _position(seen, pos_label) is None:
+            known.append(pos_label)
+    if len(known) == 2:
+        classes = np.unique(np.array(known, dtype=seen.dtype if seen.dtype == object else None))
+        at = 1 if pos_label is None else _position(classes, pos_label)
+        if at is None:
+            raise ValueError(f"pos_label={pos_label!r} is not one of the classes {classes.tolist()}; give one of them.")
+        return classes[at], classes[1 - at]
+    if len(known) == 1 and pos_label is not None:
+        return pos_label, None
+    if len(known) == 1:
+        raise ValueError(f"y_true and y_pred show one class only, {_some(seen)}; pass pos_label= the positive class.")
+    raise ValueError(
+        f"y_pred holds {known[1:]}, more than one label beside the class {_some(seen)} and "
+        f"reject_label={reject_label!r}; two classes are supported."
+    )
+
+
+def _codes(values: NDArray[Any], table: dict[int, Any], name: str, wanted: str) -> NDArray[np.int8]:
+    codes = np.zeros(len(values), dtype=np.int8)
+    known = np.zeros(len(values), dtype=bool)
+    for code, label in table.items():
+        found = np.asarray(values == label)
+        codes[found] = code
+        known |= found
+    if not known.all():
+        raise ValueError(f"{name} holds {_some(np.unique(values[~known]))}, which is not {wanted}.")
+    return codes
+
+
+def _some(values: NDArray[Any]) -> str:
+    shown = values[:5].tolist()
+    text = ", ".join(repr(value) for value in shown)
+    return text + (", ..." if len(values) > 5 else "")

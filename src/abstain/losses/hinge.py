@@ -1,0 +1,15 @@
+"""The ordinary hinge loss: scikit-learn's ``SVC``, no reject price stated."""
+
+from __future__ import annotations
+
+from abstain.losses.margin_loss import MarginLoss
+from abstain.losses.piecewise import PiecewiseLinear
+from abstain.thresholds import Thresholds
+
+__all__ = ["hinge"]
+
+
+def hinge() -> MarginLoss:
+    """Give ``|1 - z|_+`` for both classes; it rejects nothing and cuts the score at 0."""
+    loss = PiecewiseLinear(knots=(1.0,), slopes=(-1.0,))
+    return MarginLoss(negative=loss, positive=loss, thresholds=Thresholds(0.0, 0.0), cut=0.0)

@@ -1,0 +1,54 @@
+"""The loss of a two-class machine: one piecewise-linear loss per class, and the thresholds on the score they imply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.losses.piecewise import PiecewiseLinear
+from abstain.thresholds import Thresholds
+
+__all__ = ["MarginLoss"]
+
+
+@dataclass(frozen=True)
+class MarginLoss:
+    """What a score f costs in training: ``positive(f)`` where y = +1, ``negative(-f)`` where y = -1.
+
+    Parameters
+    ----------
+    negative, positive : PiecewiseLinear
+        The losses of the margin z = y f, with the same number of knots.
+    thresholds : Thresholds
+        On the score: how a machine trained with these losses decides.
+    cut : float
+        On the score: how it decides when it must not reject.
+    """
+
+    negative: PiecewiseLinear
+    positive: PiecewiseLinear
+    thresholds: Thresholds
+    cut: float
+
+    def __post_init__(self) -> None:
+        if len(self.negative.knots) != len(self.positive.knots):
+            raise ValueError(
+                f"the two classes must have the same number of knots; got {len(self.negative.knots)} "
+                f"(negative) and {len(self.positive.knots)} (positive)."
+            )
+
+    @property
+    def n_knots(self) -> int:
+        """K, the number of knots of either loss."""
+        return len(self.positive.knots)
+
+    def of(self, sign: int) -> PiecewiseLinear:
+        """Give the loss of the class with this sign."""
+        return self.positive if sign > 0 else self.negative
+
+    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give the knots and the slopes as arrays (2, K); row 0 is the negative class."""
+        both = (self.negative, self.positive)
+        return np.array([loss.knots for loss in both]), np.array([loss.slopes for loss in both])

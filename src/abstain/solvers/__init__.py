@@ -1,0 +1,1 @@
+"""Solvers of the dual problem; each is a value whose fields are its settings. Only these know the native core."""

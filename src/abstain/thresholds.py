@@ -1,0 +1,60 @@
+"""Two thresholds on a score, and the one rule that turns scores into choices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abstain.arguments import real_number
+
+__all__ = ["Thresholds"]
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Where a score stops meaning -1 and starts meaning +1; between the two it is rejected.
+
+    ::
+
+        choice(s) = +1  if s > upper
+                    -1  else if s < lower or lower == upper
+                     0  else (reject)
+
+    So a score exactly on a threshold of an open band is rejected, and a closed band rejects nothing.
+
+    Parameters
+    ----------
+    lower, upper : float
+        ``lower <= upper``, on any score: a probability, log-odds, a distance. Infinities are allowed:
+        ``Thresholds(-inf, inf)`` rejects everything.
+
+    Examples
+    --------
+    >>> from abstain import Thresholds
+    >>> Thresholds(-0.5, 1.0).decide([-2.0, 0.3, 1.0, 1.5])
+    array([-1,  0,  0,  1], dtype=int8)
+    """
+
+    lower: float
+    upper: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lower", real_number("lower", self.lower))
+        object.__setattr__(self, "upper", real_number("upper", self.upper))
+        if self.lower > self.upper:
+            raise ValueError(f"lower={self.lower:g} must not exceed upper={self.upper:g}; swap the two.")
+
+    @property
+    def rejects(self) -> bool:
+        """Whether the band between the thresholds is open: some score would be rejected."""
+        return self.lower < self.upper
+
+    def decide(self, scores: ArrayLike) -> NDArray[np.int8]:
+        """Give the choice for each score: -1, 0 (reject) or +1, in the shape of `scores`."""
+        s = np.asarray(scores, dtype=np.float64)
+        positive = (s > self.upper).astype(np.int8)
+        if not self.rejects:
+            return 2 * positive - np.int8(1)
+        return positive - (s < self.lower).astype(np.int8)
