@@ -43,17 +43,27 @@ template <class T> void Decomposition<T>::begin(const double* start) {
     up_.resize(n);
     down_.resize(n);
     kernel_.activate(active_);
-    std::vector<Index> support;
-    std::vector<double> coef;
+    double total[2] = {0, 0};  // of y beta, by class
     for (std::size_t i = 0; start && i < n; ++i) {
         at_[i] = coordinate_at(problem_, static_cast<Index>(i), start[i]);
-        if (at_[i].beta != 0) {
-            support.push_back(static_cast<Index>(i));
-            coef.push_back(at_[i].beta);
-        }
+        total[problem_.side(static_cast<Index>(i))] += std::abs(at_[i].beta);
+    }
+    std::vector<Index> support;
+    std::vector<double> coef;
+    for (std::size_t i = 0; i < n; ++i) {
+        const int side = problem_.side(static_cast<Index>(i));
+        if (at_[i].beta == 0) continue;
+        if (total[side] > total[1 - side] * (1 + 1e-12))  // sum beta = 0: the heavier class gives way
+            at_[i] = coordinate_at(problem_, static_cast<Index>(i), at_[i].beta * (total[1 - side] / total[side]));
+        support.push_back(static_cast<Index>(i));
+        coef.push_back(at_[i].beta);
     }
     if (!support.empty()) kernel_.accumulate(support, coef, sums_.data());
-    for (std::size_t a = 0; a < n; ++a) refresh(a);
+    dual_ = 0;
+    for (std::size_t a = 0; a < n; ++a) {
+        refresh(a);
+        dual_ += problem_.phi(static_cast<Index>(a), problem_.sign[a] * at_[a].beta) - 0.5 * at_[a].beta * sums_[a];
+    }
 }
 
 template <class T> void Decomposition<T>::measure() {
@@ -122,13 +132,17 @@ template <class T> bool Decomposition<T>::improve() {
         before[w] = at[w].beta;
     }
     const Index stride = rounded_up(static_cast<Index>(q));
-    block_.resize(static_cast<std::size_t>(stride * stride));
-    kernel_.block(rows, block_.data(), stride);
     const bool whole = q == at_.size();  // the block is the problem: no use in stopping early
+    const T* K = whole ? kernel_.whole() : nullptr;
+    if (!K) {
+        block_.resize(static_cast<std::size_t>(stride * stride));
+        kernel_.block(rows, block_.data(), stride);
+        K = block_.data();
+    }
     const double tol = whole ? 0.5 * settings_.tol : std::max(0.5 * settings_.tol, inner_share * (highest_ - lowest_));
     const Index left = settings_.max_iterations - iterations_;
     const Index limit = whole ? left : std::min<Index>(left, 200 * static_cast<Index>(q) + 10000);
-    const auto result = pairs_.solve(rows, block_.data(), stride, diagonal.data(), F.data(), at, tol, limit);
+    const auto result = pairs_.solve(rows, K, stride, diagonal.data(), F.data(), at, dual_, tol, limit);
     iterations_ += result.iterations;
     dual_ += result.rise;
     std::vector<Index> moved;

@@ -24,7 +24,7 @@ template <class T> class Decomposition {
   public:
     Decomposition(const Problem& problem, KernelMatrix<T>& kernel, const Settings& settings, Watch& watch);
 
-    // start: nullptr or coefficients to begin with (clipped to the box, and ignored where they do not add up to 0).
+    // start: nullptr or coefficients to begin with (clipped to the box and scaled to add up to 0).
     Outcome run(const double* start);
 
   private:
@@ -61,7 +61,7 @@ template <class T> class Decomposition {
     std::vector<std::size_t> working_; // positions among the active rows
     Aligned<T> block_;                 // its kernel values
     double highest_ = 0, lowest_ = 0;  // max(up - F), min(down - F)
-    double dual_ = 0;                  // risen since the start
+    double dual_ = 0;                  // objective
     double milestone_ = 0;             // violation that the next rounds are to halve
     int rounds_ = 0, since_milestone_ = 0;
     Index iterations_ = 0;

@@ -8,11 +8,13 @@ namespace abstain {
 
 class GramKernel final : public KernelMatrix<double> {
   public:
+    // Entries between size and stride must be finite.
     GramKernel(const double* values, Index size, Index stride, ThreadPool& pool)
         : values_(values), size_(size), stride_(stride), pool_(pool) {}
 
     double diagonal(Index i) const override { return values_[i * stride_ + i]; }
     void block(const std::vector<Index>& rows, double* out, Index stride) override;
+    const double* whole() const override { return stride_ == rounded_up(size_) ? values_ : nullptr; }
     void activate(const std::vector<Index>& rows) override { active_ = rows; }
     void accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) override;
 

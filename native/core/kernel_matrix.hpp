@@ -24,6 +24,8 @@ template <class T> class KernelMatrix {
     // out[a * stride + b] = k(x_rows[a], x_rows[b]); stride a multiple of 64, at least `rows.size()` rounded up to one,
     // and room for as many rows.
     virtual void block(const std::vector<Index>& rows, T* out, Index stride) = 0;
+    // All of it, where it lies in memory with rows that begin a multiple of 64 apart; else nullptr.
+    virtual const T* whole() const { return nullptr; }
     // The rows that `accumulate` speaks of from now on; ascending.
     virtual void activate(const std::vector<Index>& rows) = 0;
     // sums[a] += sum_s coef[s] k(x_active[a], x_support[s]); `sums` has room for the active rows rounded up to 64.

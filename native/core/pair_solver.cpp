@@ -1,10 +1,16 @@
 #include "pair_solver.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernel_matrix.hpp"
 
 namespace abstain {
+
+namespace {
+constexpr Index between_looks = 512;
+constexpr double lost_in_rounding = 1e-15;
+}  // namespace
 
 template <class T>
 void PairSolver<T>::load(const std::vector<Index>& rows, const double* diagonal, const double* F,
@@ -57,10 +63,11 @@ template <class T> int PairSolver<T>::partner_of(int i, T best, const T* Ki) con
 template <class T>
 typename PairSolver<T>::Result PairSolver<T>::solve(const std::vector<Index>& rows, const T* K, Index stride,
                                                     const double* diagonal, const double* F, std::vector<Coordinate>& at,
-                                                    double tol, Index limit) {
+                                                    double dual, double tol, Index limit) {
     const Lanes<T>& lane = lanes<T>();
     load(rows, diagonal, F, at);
     Result result{0, 0, 0};
+    double risen = 0;  // at the last look
     lane.step(size_, F_.data(), K, K, T(0), T(0), up_.data(), top_.data());
     for (;; ++result.iterations) {
         const int i = first();
@@ -81,9 +88,10 @@ typename PairSolver<T>::Result PairSolver<T>::solve(const std::vector<Index>& ro
         refresh(rows, i, at[a]);
         refresh(rows, j, at[b]);
         lane.step(size_, F_.data(), Ki, K + j * stride, static_cast<T>(step.di), static_cast<T>(step.dj), up_.data(), top_.data());
-        if (result.iterations % 256 == 255) {
+        if (result.iterations % between_looks == between_looks - 1) {
             watch_.look();
-            if (watch_.expired()) break;
+            if (watch_.expired() || !(result.rise - risen > lost_in_rounding * std::abs(dual + result.rise))) break;
+            risen = result.rise;
         }
     }
     return result;

@@ -23,9 +23,9 @@ template <class T> class PairSolver {
     };
 
     // The block's rows, their kernel values (row a at K + a * stride) and F = K beta there; moves `at` until the
-    // violation is at most tol, `limit` steps are done or none rises.
+    // violation is at most tol, `limit` steps are done, or the dual, `dual` at the start, no longer rises.
     Result solve(const std::vector<Index>& rows, const T* K, Index stride, const double* diagonal, const double* F,
-                 std::vector<Coordinate>& at, double tol, Index limit);
+                 std::vector<Coordinate>& at, double dual, double tol, Index limit);
 
   private:
     void load(const std::vector<Index>& rows, const double* diagonal, const double* F, const std::vector<Coordinate>& at);

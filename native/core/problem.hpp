@@ -6,6 +6,7 @@
 // breakpoints and t_0 > ... > t_(K-1) the knots of the loss of y_i's class, w_i = C times the sample's weight.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -31,6 +32,13 @@ struct Problem {
 
     double slope_right(Index i, Code c) const { return slopes[side(i)][c / 2]; }
     double slope_left(Index i, Code c) const { return slopes[side(i)][(c - 1) / 2]; }
+
+    double phi(Index i, double g) const {
+        double value = 0;
+        for (int k = 0; k < pieces && g > breakpoint(i, k); ++k)
+            value += slopes[side(i)][static_cast<std::size_t>(k)] * (std::min(g, breakpoint(i, k + 1)) - breakpoint(i, k));
+        return value;
+    }
 
     // beta_i going up gains (up - F_i), going down loses (down - F_i), where F = K beta.
     double up(Index i, Code c) const {

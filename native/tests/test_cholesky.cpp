@@ -1,0 +1,73 @@
+#include <cassert>
+#include <cmath>
+
+#include "cholesky.hpp"
+#include "random.hpp"
+
+using namespace abstain;
+using namespace abstain::testing;
+
+namespace {
+
+constexpr Index n = 90;
+
+// A = M M' with M of the given rank.
+std::vector<double> matrix(Random& random, Index rank) {
+    const auto M = random.normals(static_cast<std::size_t>(n * rank));
+    std::vector<double> A(static_cast<std::size_t>(n * n), 0.0);
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < n; ++j)
+            for (Index k = 0; k < rank; ++k)
+                A[static_cast<std::size_t>(i * n + j)] += M[static_cast<std::size_t>(i * rank + k)] * M[static_cast<std::size_t>(j * rank + k)];
+    return A;
+}
+
+bool append(Cholesky& factor, const std::vector<double>& A, std::vector<Index>& rows, Index i) {
+    std::vector<double> column;
+    for (Index r : rows) column.push_back(A[static_cast<std::size_t>(i * n + r)]);
+    const bool independent = factor.append(column.data(), A[static_cast<std::size_t>(i * n + i)]);
+    if (independent) rows.push_back(i);
+    return independent;
+}
+
+double residual(const Cholesky& factor, const std::vector<double>& A, const std::vector<Index>& rows, Random& random) {
+    const auto b = random.normals(rows.size());
+    auto x = b;
+    factor.solve(x.data());
+    double worst = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        double sum = -b[i];
+        for (std::size_t j = 0; j < rows.size(); ++j) sum += A[static_cast<std::size_t>(rows[i] * n + rows[j])] * x[j];
+        worst = std::max(worst, std::abs(sum));
+    }
+    return worst;
+}
+
+}  // namespace
+
+int main() {
+    Random random(1);
+    const auto A = matrix(random, 2 * n);
+    Cholesky factor;
+    std::vector<Index> rows;
+    for (Index i = 0; i < n; ++i) assert(append(factor, A, rows, i));
+    assert(residual(factor, A, rows, random) < 1e-9);
+
+    for (Index position : {Index(0), Index(40), factor.size() - 3, Index(12)}) {
+        factor.remove(position);
+        rows.erase(rows.begin() + position);
+        assert(factor.size() == static_cast<Index>(rows.size()));
+        assert(residual(factor, A, rows, random) < 1e-9);
+    }
+    assert(append(factor, A, rows, 0) && residual(factor, A, rows, random) < 1e-9);
+
+    std::swap(rows[3], rows[4]);  // control: the residual notices a factor of another matrix
+    assert(residual(factor, A, rows, random) > 1e-3);
+
+    const auto low = matrix(random, 7);  // only seven rows are independent
+    Cholesky small;
+    std::vector<Index> kept;
+    for (Index i = 0; i < n; ++i) append(small, low, kept, i);
+    assert(small.size() == 7 && kept.size() == 7);
+    assert(residual(small, low, kept, random) < 1e-9);
+}

@@ -1,0 +1,141 @@
+#include <cassert>
+#include <cmath>
+#include <cstring>
+
+#include "aligned.hpp"
+#include "lanes/lanes.hpp"
+#include "random.hpp"
+
+using namespace abstain;
+using namespace abstain::testing;
+
+namespace abstain {
+namespace v2 {
+Lanes<float> single_precision(const char*);
+Lanes<double> double_precision(const char*);
+}
+#ifdef __x86_64__
+namespace v3 {
+Lanes<float> single_precision(const char*);
+Lanes<double> double_precision(const char*);
+}
+namespace v4 {
+Lanes<float> single_precision(const char*);
+Lanes<double> double_precision(const char*);
+}
+#endif
+}  // namespace abstain
+
+namespace {
+
+double kernel(Form form, const std::vector<double>& x, const std::vector<double>& s, double coef0, int degree) {
+    double dot = 0, distance = 0;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+        dot += x[k] * s[k];
+        distance += (x[k] - s[k]) * (x[k] - s[k]);
+    }
+    switch (form) {
+        case Form::rbf_dot: return std::exp2(-distance / 2);
+        case Form::rbf_difference: return std::exp2(-distance);
+        case Form::poly: return std::pow(dot + coef0, degree);
+        case Form::sigmoid: return std::tanh(dot + coef0);
+        default: return dot;
+    }
+}
+
+template <class T> void check(const Lanes<T>& lane, Form form, int features, double tolerance) {
+    Random random(static_cast<std::uint64_t>(features));
+    constexpr int B = block_rows<T>, support = 72, tiles = support / support_tile;
+    const T coef0 = T(0.5);
+    const int degree = 3;
+    Aligned<T> block(static_cast<std::size_t>(B * features)), half(B), packed(static_cast<std::size_t>(support * features)),
+        packed_half(support), coef(support), out(static_cast<std::size_t>(support * B));
+    std::vector<std::vector<double>> x(B), s(support);
+    const auto draw = [&](std::vector<double>& v, T* at, int stride, T& norm) {
+        double square = 0;
+        for (int k = 0; k < features; ++k) {
+            const T value = static_cast<T>(random.normal());
+            v.push_back(static_cast<double>(value));
+            at[k * stride] = value;
+            square += static_cast<double>(value) * static_cast<double>(value);
+        }
+        norm = static_cast<T>(square / 2);
+    };
+    for (int r = 0; r < B; ++r) draw(x[static_cast<std::size_t>(r)], block.data() + r, B, half[static_cast<std::size_t>(r)]);
+    for (int i = 0; i < support; ++i) {
+        draw(s[static_cast<std::size_t>(i)], packed.data() + i / support_tile * support_tile * features + i % support_tile, support_tile,
+             packed_half[static_cast<std::size_t>(i)]);
+        coef[static_cast<std::size_t>(i)] = static_cast<T>(random.normal());
+    }
+    const Shape<T> shape{form, features, coef0, degree};
+    lane.values(shape, block.data(), half.data(), packed.data(), packed_half.data(), tiles, out.data(), B);
+    std::vector<double> sums(B, 1.0);
+    lane.accumulate(shape, block.data(), half.data(), packed.data(), packed_half.data(), coef.data(), tiles, sums.data());
+    for (int r = 0; r < B; ++r) {
+        double expected = 1, size = 1;
+        for (int i = 0; i < support; ++i) {
+            const double k = kernel(form, x[static_cast<std::size_t>(r)], s[static_cast<std::size_t>(i)], static_cast<double>(coef0), degree);
+            const double got = static_cast<double>(out[static_cast<std::size_t>(i * B + r)]);
+            assert(std::abs(got - k) <= tolerance * std::max(1.0, std::abs(k)));
+            expected += static_cast<double>(coef[static_cast<std::size_t>(i)]) * k;
+            size += std::abs(static_cast<double>(coef[static_cast<std::size_t>(i)]) * k);
+        }
+        assert(std::abs(sums[static_cast<std::size_t>(r)] - expected) <= tolerance * size);
+    }
+}
+
+// Points at infinity and beyond must give a kernel value of 0, never nan.
+template <class T> void check_far(const Lanes<T>& lane) {
+    constexpr int B = block_rows<T>;
+    const T infinite = std::numeric_limits<T>::infinity();
+    Aligned<T> block(B, T(1)), half(B, infinite), packed(support_tile, T(1)), packed_half(support_tile, -infinite), out(B * support_tile);
+    lane.values({Form::rbf_dot, 1, T(0), 3}, block.data(), half.data(), packed.data(), packed_half.data(), 1, out.data(), B);
+    for (T value : out) assert(value >= 0 && value < T(1e-30));
+}
+
+template <class T> void check_selection(const Lanes<T>& lane) {
+    constexpr int size = 192;
+    Random random(3);
+    Aligned<T> F(size), Ki(size), Kj(size), up(size), down(size), diagonal(size), top(3), gain(3), low(3);
+    for (int t = 0; t < size; ++t)
+        for (auto* v : {&F, &Ki, &Kj, &up, &down}) (*v)[static_cast<std::size_t>(t)] = static_cast<T>(random.normal());
+    for (T& v : diagonal) v = static_cast<T>(3 + random.uniform());
+    const Aligned<T> before = F;
+    lane.step(size, F.data(), Ki.data(), Kj.data(), T(0.5), T(-0.25), up.data(), top.data());
+    lane.partner(size, F.data(), Ki.data(), diagonal.data(), down.data(), T(3), T(1), gain.data(), low.data());
+    for (std::size_t c = 0; c < 3; ++c) {
+        double highest = -1e9, lowest = 1e9, best = 0;
+        for (std::size_t t = 64 * c; t < 64 * (c + 1); ++t) {
+            assert(std::abs(F[t] - (before[t] + T(0.5) * Ki[t] - T(0.25) * Kj[t])) < 1e-5);
+            highest = std::max(highest, static_cast<double>(up[t] - F[t]));
+            lowest = std::min(lowest, static_cast<double>(down[t] - F[t]));
+            const double v = 1 - static_cast<double>(down[t] - F[t]);
+            if (v > 0) best = std::max(best, v * v / static_cast<double>(3 + diagonal[t] - 2 * Ki[t]));
+        }
+        assert(std::abs(top[c] - highest) < 1e-5 && std::abs(low[c] - lowest) < 1e-5 && std::abs(gain[c] - best) < 1e-4 * (1 + best));
+    }
+}
+
+template <class T> void check_all(const Lanes<T>& lane, double tolerance) {
+    for (Form form : {Form::rbf_dot, Form::rbf_difference, Form::linear, Form::poly, Form::sigmoid})
+        for (int features : {1, 3, 17}) check(lane, form, features, tolerance * features);
+    check_far(lane);
+    check_selection(lane);
+}
+
+}  // namespace
+
+int main() {
+    check_all(v2::single_precision(""), 2e-6);
+    check_all(v2::double_precision(""), 4e-15);
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("x86-64-v3")) {
+        check_all(v3::single_precision(""), 2e-6);
+        check_all(v3::double_precision(""), 4e-15);
+    }
+    if (__builtin_cpu_supports("x86-64-v4")) {
+        check_all(v4::single_precision(""), 2e-6);
+        check_all(v4::double_precision(""), 4e-15);
+    }
+#endif
+}
