@@ -62,11 +62,11 @@ template <class Work> auto without_lock(const nb::object& report, double seconds
             nb::gil_scoped_acquire lock;
             try {
                 if (PyErr_CheckSignals() != 0) throw nb::python_error();
-                if (!report.is_none()) report(iterations, violation);
-                return true;
+                const bool finish = !report.is_none() && nb::cast<bool>(nb::bool_(report(iterations, violation)));
+                return finish ? Watch::Answer::finish : Watch::Answer::go_on;
             } catch (nb::python_error& raised) {
                 error.emplace(std::move(raised));
-                return false;
+                return Watch::Answer::interrupt;
             }
         },
         seconds);

@@ -260,7 +260,7 @@ template <class T> Outcome Decomposition<T>::run(const double* start) {
             continue;
         }
         if (iterations_ >= settings_.max_iterations) return outcome(Status::iteration_limit);
-        if (watch_.expired()) return outcome(Status::time_limit);
+        if (watch_.expired()) return outcome(watch_.ending());
         grow_where_slow();
         if (rounds_ > 0) shrink();
         select();

@@ -9,7 +9,7 @@ namespace abstain {
 
 namespace {
 
-constexpr Index cached_features = 1000000;   // from here on reading a row back is cheaper than making it anew
+constexpr Index cached_features = 16;   // from here on reading a row back is cheaper than making it anew
 
 Form form_of(KernelName name, bool far) {
     switch (name) {
@@ -137,12 +137,32 @@ DenseKernel<T>::DenseKernel(const KernelSpec& spec, const DenseRows& X, double c
 template <class T> void DenseKernel<T>::block(const std::vector<Index>& which, T* out, Index stride) {
     PackedRows<T> columns;
     rows_.pack(which.data(), static_cast<Index>(which.size()), columns);
-    rows_.pack(which, nullptr, support_);
+    std::vector<T*> to;
+    for (Index a = 0; a < static_cast<Index>(which.size()); ++a) to.push_back(out + a * stride);
+    make(columns, which, to);
+}
+
+// Kernel values of the columns with each of the rows `which`, one of these after the other into `to`. Rows that only fill
+// up the last tile go to a place of their own.
+template <class T> void DenseKernel<T>::make(const PackedRows<T>& columns, const std::vector<Index>& which, std::vector<T*> to) {
     constexpr Index B = block_rows<T>;
-    pool_.run(rounded_up(columns.count) / B, [&](Index b) {
-        lanes<T>().values(rows_.shape, columns.values.data() + b * B * rows_.shape.features, columns.half.data() + b * B,
-                          support_.values.data(), support_.half.data(), support_.tiles, out + b * B, stride);
+    rows_.pack(which, nullptr, support_);
+    Aligned<T> spare(static_cast<std::size_t>(rounded_up(columns.count)));
+    to.resize(static_cast<std::size_t>(support_.tiles) * support_tile, spare.data());
+    const Index d = rows_.shape.features;
+    by_blocks(columns.count, static_cast<Index>(which.size()), [&](Index b) {
+        lanes<T>().values(rows_.shape, columns.values.data() + b * B * d, columns.half.data() + b * B, support_.values.data(),
+                          support_.half.data(), support_.tiles, to.data(), b * B);
     });
+}
+
+// work(block) for all blocks of so many rows, with about 10 ms between two looks at the clock.
+template <class T> void DenseKernel<T>::by_blocks(Index rows, Index support, const std::function<void(Index)>& work) {
+    constexpr Index B = block_rows<T>;
+    const Index blocks = rounded_up(rows) / B, cost = (support + 1) * B * (rows_.shape.features / 8 + 4) / 8 + 1;
+    const Index step = std::max<Index>(2, 10'000'000 / cost);
+    for (Index first = 0; first < blocks; first += step, watch_.look())
+        pool_.run(std::min(step, blocks - first), [&](Index piece) { work(first + piece); });
 }
 
 template <class T> void DenseKernel<T>::activate(const std::vector<Index>& rows) {
@@ -157,55 +177,33 @@ void DenseKernel<T>::accumulate(const std::vector<Index>& support, const std::ve
     else accumulate_made(support, coef, sums);
 }
 
-// About 10 ms of work between two looks at the clock.
 template <class T>
 void DenseKernel<T>::accumulate_made(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
     constexpr Index B = block_rows<T>;
     rows_.pack(support, coef.data(), support_);
-    const Index blocks = rounded_up(packed_.count) / B, d = rows_.shape.features;
-    const Index step = std::max<Index>(2, 10'000'000 / ((static_cast<Index>(support.size()) + 1) * B * (d / 8 + 4) / 8 + 1));
-    for (Index first = 0; first < blocks; first += step, watch_.look())
-        pool_.run(std::min(step, blocks - first), [&](Index piece) {
-            const Index b = first + piece;
-            lanes<T>().accumulate(rows_.shape, packed_.values.data() + b * B * d, packed_.half.data() + b * B,
-                                  support_.values.data(), support_.half.data(), support_.coef.data(), support_.tiles,
-                                  sums + b * B);
-        });
+    const Index d = rows_.shape.features;
+    by_blocks(packed_.count, static_cast<Index>(support.size()), [&](Index b) {
+        lanes<T>().accumulate(rows_.shape, packed_.values.data() + b * B * d, packed_.half.data() + b * B, support_.values.data(),
+                              support_.half.data(), support_.coef.data(), support_.tiles, sums + b * B);
+    });
 }
 
 template <class T>
 void DenseKernel<T>::accumulate_cached(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
-    constexpr Index B = block_rows<T>, S = support_tile;
-    const Index blocks = rounded_up(packed_.count) / B, d = rows_.shape.features;
-    std::vector<const T*> rows;
-    std::vector<T> factors;
+    std::vector<T*> rows;
+    std::vector<T> factors(coef.begin(), coef.end());
+    for (Index s : support) rows.push_back(cache_.find(s));
     std::vector<Index> missing;
-    for (std::size_t s = 0; s < support.size(); ++s) {
-        factors.push_back(static_cast<T>(coef[s]));
-        rows.push_back(cache_.find(support[s]));
-        if (!rows.back()) missing.push_back(static_cast<Index>(s));
-    }
-    std::vector<Index> batch;
-    Aligned<T> made(static_cast<std::size_t>(S * rounded_up(packed_.count)));
-    for (std::size_t m = 0; m < missing.size(); m += S, watch_.look()) {
-        batch.clear();
-        for (std::size_t s = m; s < std::min(m + S, missing.size()); ++s) batch.push_back(support[static_cast<std::size_t>(missing[s])]);
-        rows_.pack(batch, nullptr, support_);
-        const Index stride = rounded_up(packed_.count);
-        pool_.run((blocks + 15) / 16, [&](Index piece) {
-            for (Index b = piece * 16; b < std::min(blocks, piece * 16 + 16); ++b)
-                lanes<T>().values(rows_.shape, packed_.values.data() + b * B * d, packed_.half.data() + b * B,
-                                  support_.values.data(), support_.half.data(), 1, made.data() + b * B, stride);
-        });
-        for (std::size_t s = 0; s < batch.size(); ++s) {
-            T* to = cache_.insert(batch[s]);
-            std::copy_n(made.data() + static_cast<Index>(s) * stride, stride, to);
-            rows[static_cast<std::size_t>(missing[m + s])] = to;
+    std::vector<T*> slots;
+    for (std::size_t s = 0; s < support.size(); ++s)
+        if (!rows[s]) {
+            missing.push_back(support[s]);
+            slots.push_back(rows[s] = cache_.insert(support[s]));
         }
-    }
-    pool_.run((blocks + 15) / 16, [&](Index piece) {
-        lanes<T>().combine(rows.data(), factors.data(), static_cast<int>(rows.size()), piece * 16 * B,
-                           std::min(blocks, piece * 16 + 16) * B, sums);
+    if (!missing.empty()) make(packed_, missing, slots);
+    constexpr Index B = block_rows<T>;
+    by_blocks(packed_.count, 0, [&](Index b) {
+        lanes<T>().combine(rows.data(), factors.data(), static_cast<int>(rows.size()), b * B, (b + 1) * B, sums);
     });
 }
 

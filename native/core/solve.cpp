@@ -25,6 +25,20 @@ Outcome decompose(const Problem& problem, KernelMatrix<double>& kernel, const do
     return Decomposition<double>(problem, kernel, settings, watch).run(start);
 }
 
+// F from the coefficients alone: sums of many small changes drift.
+void renew(KernelMatrix<double>& kernel, Outcome& outcome) {
+    std::vector<Index> support;
+    std::vector<double> coef;
+    for (std::size_t i = 0; i < outcome.beta.size(); ++i)
+        if (outcome.beta[i] != 0) {
+            support.push_back(static_cast<Index>(i));
+            coef.push_back(outcome.beta[i]);
+        }
+    Aligned<double> sums(static_cast<std::size_t>(rounded_up(static_cast<Index>(outcome.beta.size()))), 0.0);
+    if (!support.empty()) kernel.accumulate(support, coef, sums.data());
+    std::copy_n(sums.data(), outcome.expansion.size(), outcome.expansion.data());
+}
+
 // Pair steps to the user's tolerance, a few more to find the sets, then the sets' own equations.
 Outcome solve_small(const Problem& problem, KernelMatrix<double>& kernel, const double* start, const Options& options,
                     Watch& watch) {
@@ -43,6 +57,7 @@ Outcome solve_small(const Problem& problem, KernelMatrix<double>& kernel, const 
     Outcome exact = outcome;
     ActiveSet(problem, kernel, watch).run(exact, 10 * problem.size + 100);
     if (exact.violation <= outcome.violation) outcome = std::move(exact);
+    renew(kernel, outcome);
     outcome.status = outcome.violation <= options.tol ? Status::optimal : Status::inaccurate;
     return outcome;
 }
@@ -75,12 +90,15 @@ double strayed(const KernelSpec& spec, const DenseRows& X, const Outcome& outcom
     return spec.name == KernelName::linear ? high - low : std::max(std::abs(low), std::abs(high));
 }
 
-// F = X (X' beta) costs next to nothing, in double and without the centring.
+// F = X w costs next to nothing, in double and without the centring. w = sum beta_i x_i is taken around the mean, since
+// sum beta = 0 and data far from the origin would cancel.
 void expand_linear(const DenseRows& X, Outcome& outcome) {
-    std::vector<double> w(static_cast<std::size_t>(X.features), 0.0);
+    const std::size_t d = static_cast<std::size_t>(X.features);
+    const std::vector<double> mean = column_means(X);
+    std::vector<double> w(d, 0.0);
     for (Index i = 0; i < X.rows; ++i) {
         const double beta = outcome.beta[static_cast<std::size_t>(i)];
-        if (beta != 0) lanes<double>().add(w.data(), X.values + i * X.features, beta, X.features);
+        for (std::size_t k = 0; beta != 0 && k < d; ++k) w[k] += beta * (X.values[i * X.features + static_cast<Index>(k)] - mean[k]);
     }
     for (Index i = 0; i < X.rows; ++i)
         outcome.expansion[static_cast<std::size_t>(i)] = lanes<double>().dot(w.data(), X.values + i * X.features, X.features);

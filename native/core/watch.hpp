@@ -11,7 +11,8 @@ namespace abstain {
 
 class Watch {
   public:
-    using Report = std::function<bool(Index iterations, double violation)>;  // false: the user wants it to stop
+    enum class Answer { go_on, finish, interrupt };
+    using Report = std::function<Answer(Index iterations, double violation)>;
 
     explicit Watch(Report report = {}, double seconds = std::numeric_limits<double>::infinity())
         : report_(std::move(report)), start_(Clock::now()), last_(start_), seconds_(seconds) {}
@@ -19,22 +20,30 @@ class Watch {
     Index iterations = 0;
     double violation = std::numeric_limits<double>::infinity();
 
-    // Anywhere: what was begun is thrown away.
+    // Anywhere: on an interrupt what was begun is thrown away.
     void look() {
         const auto now = Clock::now();
         if (now - last_ < std::chrono::milliseconds(20)) return;
         last_ = now;
-        if (report_ && !report_(iterations, violation)) throw Interrupted();
+        if (!report_) return;
+        const Answer answer = report_(iterations, violation);
+        if (answer == Answer::interrupt) throw Interrupted();
+        finish_ = finish_ || answer == Answer::finish;
     }
 
     // Where beta and F agree: what was reached is kept.
-    bool expired() const { return std::chrono::duration<double>(Clock::now() - start_).count() > seconds_; }
+    bool expired() const { return finish_ || out_of_time(); }
+    // How an expired run ended: short of time, or of iterations where somebody who watched had seen enough.
+    Status ending() const { return finish_ ? Status::iteration_limit : Status::time_limit; }
 
   private:
     using Clock = std::chrono::steady_clock;
+    bool out_of_time() const { return std::chrono::duration<double>(Clock::now() - start_).count() > seconds_; }
+
     Report report_;
     Clock::time_point start_, last_;
     double seconds_;
+    bool finish_ = false;
 };
 
 }  // namespace abstain

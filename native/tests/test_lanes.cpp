@@ -68,7 +68,9 @@ template <class T> void check(const Lanes<T>& lane, Form form, int features, dou
         coef[static_cast<std::size_t>(i)] = static_cast<T>(random.normal());
     }
     const Shape<T> shape{form, features, coef0, degree};
-    lane.values(shape, block.data(), half.data(), packed.data(), packed_half.data(), tiles, out.data(), B);
+    std::vector<T*> rows;
+    for (int i = 0; i < support; ++i) rows.push_back(out.data() + i * B);
+    lane.values(shape, block.data(), half.data(), packed.data(), packed_half.data(), tiles, rows.data(), 0);
     std::vector<double> sums(B, 1.0);
     lane.accumulate(shape, block.data(), half.data(), packed.data(), packed_half.data(), coef.data(), tiles, sums.data());
     for (int r = 0; r < B; ++r) {
@@ -89,7 +91,8 @@ template <class T> void check_far(const Lanes<T>& lane) {
     constexpr int B = block_rows<T>;
     const T infinite = std::numeric_limits<T>::infinity();
     Aligned<T> block(B, T(1)), half(B, infinite), packed(support_tile, T(1)), packed_half(support_tile, -infinite), out(B * support_tile);
-    lane.values({Form::rbf_dot, 1, T(0), 3}, block.data(), half.data(), packed.data(), packed_half.data(), 1, out.data(), B);
+    T* const rows[] = {out.data(), out.data() + B, out.data() + 2 * B, out.data() + 3 * B};
+    lane.values({Form::rbf_dot, 1, T(0), 3}, block.data(), half.data(), packed.data(), packed_half.data(), 1, rows, 0);
     for (T value : out) assert(value >= 0 && value < T(1e-30));
 }
 

@@ -69,7 +69,8 @@ class Labels:
             reject_label = _checked_reject_label(classes, reject_label)
         if rejects:
             _decoded_dtype(classes, reject_label)
-        return cls(classes, classes[at], classes[1 - at], reject_label, rejects)
+        positive, negative = classes.tolist()[at], classes.tolist()[1 - at]
+        return cls(classes, positive, negative, reject_label, rejects)
 
     @property
     def orientation(self) -> int:

@@ -139,13 +139,13 @@ void accumulate_form(const Shape<T>& shape, const T* block, const T* half, const
 
 template <class T, Form form>
 void values_form(const Shape<T>& shape, const T* block, const T* half, const T* support, const T* support_half, int tiles,
-                 T* out, long stride) {
+                 T* const* out, long first) {
     constexpr int V = ABSTAIN_TILE_VECTORS, width = Vector<T>::width, rows = block_rows<T>;
     for (int row = 0; row < rows; row += V * width)
         for (int i = 0; i < tiles; ++i) {
             const long at = static_cast<long>(i) * support_tile;
             tile<T, form, V>(shape, block + row, half + row, support + at * shape.features, support_half + at,
-                             [&](int s, int v, Vec<T> value) { store<T>(out + (at + s) * stride + row + v * width, value); });
+                             [&](int s, int v, Vec<T> value) { store<T>(out[at + s] + first + row + v * width, value); });
         }
 }
 
@@ -162,14 +162,14 @@ void accumulate(const Shape<T>& shape, const T* block, const T* half, const T* s
 }
 
 template <class T>
-void values(const Shape<T>& shape, const T* block, const T* half, const T* support, const T* support_half, int tiles, T* out,
-            long stride) {
+void values(const Shape<T>& shape, const T* block, const T* half, const T* support, const T* support_half, int tiles, T* const* out,
+            long first) {
     switch (shape.form) {
-        case Form::rbf_dot: return values_form<T, Form::rbf_dot>(shape, block, half, support, support_half, tiles, out, stride);
-        case Form::rbf_difference: return values_form<T, Form::rbf_difference>(shape, block, half, support, support_half, tiles, out, stride);
-        case Form::linear: return values_form<T, Form::linear>(shape, block, half, support, support_half, tiles, out, stride);
-        case Form::poly: return values_form<T, Form::poly>(shape, block, half, support, support_half, tiles, out, stride);
-        case Form::sigmoid: return values_form<T, Form::sigmoid>(shape, block, half, support, support_half, tiles, out, stride);
+        case Form::rbf_dot: return values_form<T, Form::rbf_dot>(shape, block, half, support, support_half, tiles, out, first);
+        case Form::rbf_difference: return values_form<T, Form::rbf_difference>(shape, block, half, support, support_half, tiles, out, first);
+        case Form::linear: return values_form<T, Form::linear>(shape, block, half, support, support_half, tiles, out, first);
+        case Form::poly: return values_form<T, Form::poly>(shape, block, half, support, support_half, tiles, out, first);
+        case Form::sigmoid: return values_form<T, Form::sigmoid>(shape, block, half, support, support_half, tiles, out, first);
     }
 }
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain import _native
+from abstain.kernels import Kernel, Matrix
 from abstain.solvers.smo import threads
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from scipy.sparse import csr_array, csr_matrix
-
-    from abstain.kernels import Kernel
 
 __all__ = ["expand"]
 
@@ -23,18 +17,18 @@ _BLOCK = 4_000_000  # kernel values held at a time
 
 def expand(
     kernel: Kernel,
-    X: NDArray[np.float64] | csr_matrix | csr_array,
-    support_vectors: NDArray[np.float64] | csr_matrix | csr_array,
+    X: Matrix,
+    support_vectors: Matrix,
     coef: NDArray[np.float64],
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """Sum the kernel expansion at each row of X, in float64, without ever holding the whole kernel block."""
-    coef = np.require(coef, np.float64, "CA")
+    coef = np.require(coef, np.float64, ["C", "A"])
     if coef.size == 0:
         return np.zeros(X.shape[0])
     if not issparse(X) and not issparse(support_vectors):
         return _native.expand(
-            np.require(X, np.float64, "CA"), np.require(support_vectors, np.float64, "CA"), coef,
+            np.require(X, np.float64, ["C", "A"]), np.require(support_vectors, np.float64, ["C", "A"]), coef,
             kernel.name, kernel.gamma, kernel.coef0, kernel.degree, threads(n_jobs),
         )  # fmt: skip
     step = max(1, _BLOCK // coef.size)

@@ -82,9 +82,9 @@ class _Rows:
         down = walled[every, (self.edges[:, :-1] < at).sum(axis=1)] - F
         i = int(np.argmax(up))
         gain = up[i] - down
-        # Along the pair the dual rises by gain^2 / (2 curvature), were there no edges.
+        # Along the pair the dual rises by gain^2 / (2 curvature), were there no edges; two equal rows have neither.
         curvature = np.maximum(self.diagonal[i] + self.diagonal - 2.0 * K[i], 1e-12 * self.diagonal.max())
-        j = int(np.argmax(np.maximum(gain, 0.0) ** 2 / curvature))
+        j = int(np.argmax(np.where(gain > self.noise, gain**2 / curvature, 0.0)))
         return i, j, float(gain.max())
 
     def step(self, K: Vector, beta: Vector, F: Vector, i: int, j: int) -> None:

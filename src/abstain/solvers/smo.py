@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
+from joblib import cpu_count
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain import _native
+from abstain.dual.certificate import best_bias
+from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution, Status
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from abstain.dual.problem import DualProblem
-
-__all__ = ["SMO"]
+__all__ = ["SMO", "threads"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class SMO:
     polish : bool
         Bring small problems to the optimum exactly, by the linear system on their active set.
     progress : callable or None
-        Told ``(iterations, violation)`` every 20 ms or so.
+        Told ``(iterations, violation)`` every 20 ms or so; answers True to stop, with status ``iteration_limit``.
     """
 
     tol: float = 1e-3
@@ -50,47 +50,56 @@ class SMO:
     time_limit: float | None = None
     n_jobs: int | None = None
     polish: bool = True
-    progress: Callable[[int, float], None] | None = None
+    progress: Callable[[int, float], bool | None] | None = None
 
     def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:
         """Solve the dual problem, from ``start`` (coefficients beta) where it is given."""
-        from abstain.dual.certificate import best_bias
-
+        if not problem.weight.all():
+            return self._without_weightless_rows(problem, start)
         knots, slopes = problem.loss.tables()
-        about = {
-            "sign": problem.sign,
-            "weight": problem.weight,
-            "knots": knots,
-            "slopes": slopes,
-            "start": None if start is None else np.require(start, np.float64, "CA"),
-            "tol": float(self.tol),
-            "max_iter": int(self.max_iter),
-            "seconds": np.inf if self.time_limit is None else float(self.time_limit),
-            "cache_size": float(self.cache_size),
-            "threads": threads(self.n_jobs),
-            "polish": bool(self.polish),
-            "report": self.progress,
-        }
-        beta, expansion, status, iterations, _ = self._native_call(problem, about)
+        beta, expansion, status, iterations, _ = _native_solver(problem)(
+            sign=problem.sign,
+            weight=problem.weight,
+            knots=knots,
+            slopes=slopes,
+            start=None if start is None else np.require(start, np.float64, ["C", "A"]),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            seconds=np.inf if self.time_limit is None else float(self.time_limit),
+            cache_size=float(self.cache_size),
+            threads=threads(self.n_jobs),
+            polish=bool(self.polish),
+            report=self.progress,
+        )
         return DualSolution(beta, best_bias(problem, expansion), expansion, Status(status), iterations)
 
-    @staticmethod
-    def _native_call(problem: DualProblem, about: dict[str, Any]) -> tuple[Any, ...]:
-        kernel, X = problem.kernel, problem.X
-        if kernel.name == "precomputed":
-            return _native.solve_gram(np.require(X, np.float64, "CA"), **about)
-        about |= {"kernel": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
-        if issparse(X):
-            return _native.solve_sparse(
-                X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False), X.shape[1], **about
-            )
-        return _native.solve_dense(np.require(X, np.float64, "CA"), **about)
+    def _without_weightless_rows(self, problem: DualProblem, start: NDArray[np.float64] | None) -> DualSolution:
+        """Solve for the rows that have weight; the others have beta = 0 and a score like any new row."""
+        rows = np.flatnonzero(problem.weight)
+        beta = np.zeros(problem.n)
+        if not len(rows):
+            return DualSolution(beta, 0.0, np.zeros(problem.n), Status.OPTIMAL, 0)
+        X = problem.X[np.ix_(rows, rows)] if problem.kernel.name == "precomputed" else problem.X[rows]
+        part = DualProblem(problem.kernel, X, problem.sign[rows], problem.loss, problem.weight[rows])
+        solution = self.solve(part, None if start is None else start[rows])
+        beta[rows] = solution.beta
+        return DualSolution(beta, solution.bias, problem.scores(beta), solution.status, solution.iterations)
+
+
+def _native_solver(problem: DualProblem) -> Callable[..., tuple[Any, ...]]:
+    """The native solver for the problem's kind of rows, its kernel and rows already given."""
+    kernel, X = problem.kernel, problem.X
+    if kernel.name == "precomputed":
+        return partial(_native.solve_gram, np.require(X, np.float64, ["C", "A"]))
+    numbers = {"kernel": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
+    if issparse(X):
+        columns, starts = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False)
+        return partial(_native.solve_sparse, X.data, columns, starts, X.shape[1], **numbers)
+    return partial(_native.solve_dense, np.require(X, np.float64, ["C", "A"]), **numbers)
 
 
 def threads(n_jobs: int | None) -> int:
     """Number of threads: None is one, -1 all the processors, -2 all but one, as joblib counts."""
     if n_jobs is None:
         return 1
-    from joblib import cpu_count
-
     return max(1, n_jobs if n_jobs > 0 else cpu_count() + 1 + n_jobs)

@@ -1,0 +1,1 @@
+"""The command line: one file per sub-command, its options, then one plain function that tests call."""

@@ -1,0 +1,1 @@
+"""scikit-learn estimators that may answer "I would rather not decide"."""

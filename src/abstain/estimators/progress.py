@@ -1,0 +1,70 @@
+"""How a long fit tells that it is alive: scikit-learn's callbacks (1.9 and later) and one line on the terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:  # scikit-learn 1.7 and 1.8 have no callbacks
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in where scikit-learn has no callbacks: an estimator without `set_callbacks`."""
+
+
+__all__ = ["CallbackSupportMixin", "FitTask"]
+
+QUIET_SECONDS = 2.0
+
+
+class FitTask:
+    """One fit as its watchers see it: begun, now and then reported on by the solver, ended.
+
+    Parameters
+    ----------
+    estimator : object
+        The estimator being fitted; its callbacks, if it has any, are the watchers.
+    X, y, sample_weight : array-like
+        The training data, handed on to callbacks that ask for them.
+    verbose : bool
+        Whether to write a line on stderr once the fit has taken two seconds.
+    """
+
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, *, verbose: bool) -> None:
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        self.estimator, self.data, self.verbose = estimator, {"X": X, "y": y, "metadata": metadata}, verbose
+        self.context: Any = None
+        self.began, self.written = time.monotonic(), False
+        if hasattr(estimator, "_init_callback_context"):
+            self.context = estimator._init_callback_context(max_subtasks=None)  # noqa: SLF001 (the documented hook)
+            self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
+
+    @property
+    def watched(self) -> bool:
+        """Whether anybody wants reports, so that a solver need not make them for nobody."""
+        return bool(self.verbose) or bool(getattr(self.estimator, "_skl_callbacks", ()))
+
+    def report(self, iterations: int, violation: float) -> bool:
+        """Pass on where the solver is; True asks it to stop."""
+        if self.verbose and time.monotonic() - self.began > QUIET_SECONDS:
+            name = type(self.estimator).__name__
+            sys.stderr.write(f"\r{name}: {iterations:,} iterations, KKT violation {violation:<10.3g}")
+            sys.stderr.flush()
+            self.written = True
+        if self.context is None or not getattr(self.estimator, "_skl_callbacks", ()):
+            return False
+        step = self.context.subcontext(task_name="solver-report")
+        step.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+        return bool(step.call_on_fit_task_end(estimator=self.estimator, **self.data))
+
+    def end_line(self) -> None:
+        """Close the line on the terminal, also when the fit was interrupted."""
+        if self.written:
+            sys.stderr.write("\n")
+
+    def end(self) -> None:
+        """Tell the callbacks that the estimator is fitted."""
+        if self.context is not None:
+            self.context.call_on_fit_task_end(estimator=self.estimator, **self.data, reconstruction_attributes={})

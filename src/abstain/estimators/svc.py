@@ -1,0 +1,232 @@
+"""RejectSVC: the support vector machine with a reject option, as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import warnings
+from types import SimpleNamespace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
+
+from abstain.dual.problem import DualProblem
+from abstain.dual.solution import DualSolution
+from abstain.estimators.convergence import warning_text
+from abstain.estimators.fitted import fitted_attributes
+from abstain.estimators.parameters import CONSTRAINTS, checked_costs, log_odds_per_score, margin_loss
+from abstain.estimators.progress import CallbackSupportMixin, FitTask
+from abstain.estimators.rejecting import RejectMixin, Terms
+from abstain.estimators.training import Training, checked_rows, scores
+from abstain.labels import Labels
+from abstain.solvers.smo import SMO
+
+
+class RejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Support vector classifier that rejects where a decision would cost more than rejecting.
+
+    It minimises ``1/2 ||h||^2 + C sum_i s_i loss(y_i f(x_i))`` over ``f = h + bias``, where the loss is the double
+    hinge of the stated costs [1]_, and decides by Chow's rule: ``classes_[1]`` above the upper of the two
+    `thresholds_`, ``classes_[0]`` below the lower, reject between. Without costs the loss is the plain hinge, nothing
+    is rejected, and the machine is scikit-learn's ``SVC(C=C)`` with a certificate.
+
+    Parameters
+    ----------
+    costs : Costs or None, default=None
+        Prices of the two errors and of a reject. None: none stated, so nothing is rejected.
+    C : float, default=1.0
+        Weight of the losses against the regulariser.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        The kernel; a callable gets two arrays of rows and returns one value per pair; "precomputed" takes Gram
+        matrices for X.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of rbf, poly and sigmoid. "scale" is 1 / (n_features * variance of X), the variance weighted by
+        `sample_weight` (not by class weights); "auto" is 1 / n_features.
+    coef0 : float, default=0.0
+        Constant of poly and sigmoid.
+    rule : "chow", "bartlett-wegkamp" or BartlettWegkamp, default="chow"
+        How rejecting is decided, and the units of the loss. The rule of Bartlett & Wegkamp [2]_ is for symmetric
+        costs only.
+    pos_label : label, default=None
+        The class that "positive" means in the costs; ``classes_[1]`` if None.
+    reject_label : label, default="auto"
+        What `predict` calls a rejected row. "auto": "reject" for strings, -1 for numbers >= 0 and booleans, 0 for
+        {-1, +1}, otherwise the smaller class minus 1.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on C by class; "balanced" makes the weights of both classes sum to the same.
+    solver : {"auto", "smo"}, default="auto"
+        "auto" is SMO, then polished to near machine precision where that is cheap, as it is for small problems.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions, in units of the score, at which the solver may stop.
+    cache_size : float, default=500
+        Memory for kernel rows, in MB.
+    max_iter : int, default=10_000_000
+        Limit on the solver's iterations; reaching it is reported by a `ConvergenceWarning` and in `status_`.
+    time_limit : float or None, default=None
+        Limit on the solver's time, in seconds; likewise reported.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all. The result does not depend on it.
+    verbose : bool, default=False
+        Whether to write a progress line on stderr once a fit has taken two seconds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The two classes, sorted.
+    reject_label_ : scalar
+        What a rejected row is called.
+    support_, support_vectors_, n_support_ : ndarray
+        Indices of the support vectors among the training rows, the vectors, and how many of each class.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Their signed coefficients.
+    intercept_ : ndarray of shape (1,)
+        The bias.
+    coef_ : ndarray of shape (1, n_features)
+        The weights of the features; for the linear kernel only.
+    thresholds_ : Thresholds
+        On the score, oriented like it to ``classes_[1]``.
+    sets_ : ndarray of int8, shape (n_samples,)
+        Which piece of the loss each training row rests on; `set_names_` names the codes, for two knots I_0 ... I_D.
+    objective_, dual_objective_, duality_gap_ : float
+        The certificate: primal value, dual value, and their difference relative to the primal one, which bounds how
+        far from optimal the machine is.
+    status_ : {"optimal", "inaccurate", "iteration_limit", "time_limit"}
+        How the solver ended.
+    n_iter_ : int
+        Its iterations.
+    n_features_in_, feature_names_in_ : int, ndarray
+        As everywhere in scikit-learn.
+
+    References
+    ----------
+    .. [1] Grandvalet, Rakotomamonjy, Keshet & Canu, "Support Vector Machines with a Reject Option", NIPS 21 (2008).
+    .. [2] Bartlett & Wegkamp, "Classification with a Reject Option using a Hinge Loss", JMLR 9 (2008).
+
+    Examples
+    --------
+    >>> from abstain import Costs, RejectSVC
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], ["no", "no", "yes", "no", "yes", "yes"]
+    >>> clf = RejectSVC(Costs(reject=0.2), C=10, kernel="linear").fit(X, y)
+    >>> clf.predict([[-3.0], [2.5], [8.0]])
+    array(['no', 'reject', 'yes'], dtype='<U6')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
+
+    def __init__(
+        self,
+        costs: Any = None,
+        *,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        rule: Any = "chow",
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        class_weight: Any = None,
+        solver: str = "auto",
+        tol: float = 1e-3,
+        cache_size: float = 500,
+        max_iter: int = 10_000_000,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.costs = costs
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.rule = rule
+        self.pos_label = pos_label
+        self.reject_label = reject_label
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; the Gram matrix for a precomputed kernel.
+        y : array-like of shape (n_samples,)
+            Their labels, of two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors on C by row; a weight of k is the same as the row given k times, 0 as the row left out.
+
+        Returns
+        -------
+        RejectSVC
+            The fitted estimator.
+        """
+        costs = checked_costs(self.costs)
+        loss = margin_loss(costs, self.rule)
+        rows = checked_rows(self, X, y, dense=self._pairwise, reset=True)
+        labels = Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=costs is not None)
+        steepest = float(np.abs(loss.tables()[1]).max())
+        training = Training.of(self, rows, y, sample_weight, labels=labels, steepest=steepest)
+        task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
+        problem = training.problem(loss)
+        solution = self._solve(problem, task)
+        unit = log_odds_per_score(costs, self.rule) * labels.orientation
+        terms = Terms(labels, costs, cut=loss.cut * labels.orientation, log_odds_per_score=unit)
+        fitted = fitted_attributes(training, problem, solution, terms, self.tol)
+        self.__dict__.update(fitted)  # at once, so that a predict in another thread sees the old machine or the new one
+        if text := warning_text(fitted, self):
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)  # at the caller of fit, past scikit-learn's decorator
+        task.end()
+        return self
+
+    def _solve(self, problem: DualProblem, task: FitTask) -> DualSolution:
+        watcher: Any = task.report if task.watched else None
+        solver = SMO(
+            tol=float(self.tol),
+            cache_size=float(self.cache_size),
+            max_iter=int(self.max_iter),
+            time_limit=self.time_limit,
+            n_jobs=self.n_jobs,
+            polish=self.solver == "auto",
+            progress=watcher,
+        )
+        try:
+            return solver.solve(problem)
+        finally:
+            task.end_line()
+
+    def _scores(self, fitted: SimpleNamespace, X: Any) -> NDArray[np.float64]:
+        return scores(fitted, checked_rows(self, X, dense=self._pairwise, reset=False))
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the features, for the linear kernel only."""
+        check_is_fitted(self)
+        if getattr(self._kernel, "name", None) != "linear":
+            raise AttributeError("coef_ exists for kernel='linear' only; other kernels have dual_coef_.")
+        return np.asarray(safe_sparse_dot(self.dual_coef_, self.support_vectors_, dense_output=True))
+
+    @property
+    def _pairwise(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = not self._pairwise
+        tags.input_tags.pairwise = self._pairwise
+        return tags

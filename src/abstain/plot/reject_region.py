@@ -1,0 +1,130 @@
+"""The plane as a classifier with two features sees it: one class, the other, and the band between where it rejects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.plot.axes import axes_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
+
+# Blue and vermilion stay apart for every kind of colour vision (Okabe & Ito); filled and open markers, a grey band and
+# two line styles say the same where there is no colour at all.
+NEGATIVE, POSITIVE, BAND, LINE = "#0072B2", "#D55E00", "#DADADA", "#333333"
+
+
+@dataclass(eq=False)
+class RejectRegionDisplay:
+    """Scores f on a grid, the thresholds that cut them, and the samples.
+
+    Parameters
+    ----------
+    xx0, xx1, score : ndarray of shape (rows, columns)
+        Points of the grid, and f at each.
+    thresholds : pair of float
+        Reject where ``thresholds[0] <= f <= thresholds[1]``; equal thresholds reject nothing.
+    cut : float
+        Above it ``classes[1]`` is the cheaper of the two classes.
+    X : ndarray of shape (n, 2)
+        The samples.
+    truth, choice : ndarray of shape (n,)
+        -1 for ``classes[0]``, +1 for ``classes[1]``; a choice of 0 is a reject.
+    classes, feature_names : pair of str
+        Names for the legend and the axes.
+    """
+
+    xx0: NDArray[np.float64]
+    xx1: NDArray[np.float64]
+    score: NDArray[np.float64]
+    thresholds: tuple[float, float]
+    cut: float
+    X: NDArray[np.float64]
+    truth: NDArray[np.int8]
+    choice: NDArray[np.int8]
+    classes: tuple[str, str]
+    feature_names: tuple[str, str] = ("feature 0", "feature 1")
+    ax_: Axes = field(init=False, repr=False)
+    figure_: FigureBase = field(init=False, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, grid_resolution: int = 200, margin: float = 0.06, ax: Axes | None = None
+    ) -> Self:
+        """Draw what a fitted RejectSVC, or a Pipeline that ends in one, does around the samples (X, y).
+
+        ``grid_resolution`` points along each axis cover the range of X and the share ``margin`` of it on each side.
+        """
+        points = np.asarray(X, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != 2:
+            raise ValueError(f"X must have two features to be drawn in the plane, got shape {points.shape}.")
+        names = getattr(X, "columns", ("feature 0", "feature 1"))
+        final = estimator[-1] if hasattr(estimator, "steps") else estimator
+        negative, positive = final.classes_
+        predicted = np.asarray(estimator.predict(X))
+        low, high = points.min(axis=0), points.max(axis=0)
+        pad = margin * np.where(high > low, high - low, 1.0)
+        xx0, xx1 = np.meshgrid(*np.linspace(low - pad, high + pad, grid_resolution).T)
+        grid = np.column_stack([xx0.ravel(), xx1.ravel()])
+        grid = type(X)(grid, columns=names) if hasattr(X, "iloc") else grid
+        return cls(
+            xx0=xx0,
+            xx1=xx1,
+            score=np.asarray(estimator.decision_function(grid)).reshape(xx0.shape),
+            thresholds=(final.thresholds_.lower, final.thresholds_.upper),
+            cut=_cut(final),
+            X=points,
+            truth=np.where(np.asarray(y) == positive, 1, -1).astype(np.int8),
+            choice=((predicted == positive) * 1 - (predicted == negative) * 1).astype(np.int8),
+            classes=(str(negative), str(positive)),
+            feature_names=(str(names[0]), str(names[1])),
+        ).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw into ``ax``, or into a new figure."""
+        self.ax_ = ax = axes_or_new(ax)
+        self.figure_ = ax.figure
+        lower, upper = self.thresholds
+        least, most = float(self.score.min()), float(self.score.max())
+        for start, end, colour, alpha in (
+            (least - 1, lower, NEGATIVE, 0.12),
+            (lower, upper, BAND, 1.0),
+            (upper, most + 1, POSITIVE, 0.12),
+        ):
+            if max(start, least - 1) < min(end, most + 1):  # matplotlib warns about levels it cannot find
+                levels = [max(start, least - 1), min(end, most + 1)]
+                ax.contourf(self.xx0, self.xx1, self.score, levels=levels, colors=[colour], alpha=alpha)
+        line: dict[str, Any] = {"colors": LINE, "linewidths": 1.2}
+        for level, style in ((lower, "-"), (upper, "-"), (self.cut, "--")):
+            if least < level < most:
+                ax.contour(self.xx0, self.xx1, self.score, levels=[level], linestyles=style, **line)
+        self._scatter(ax, -1, marker="o", facecolor="none", edgecolor=NEGATIVE, linewidth=1.1, s=26)
+        self._scatter(ax, 1, marker="^", facecolor=POSITIVE, edgecolor="white", linewidth=0.5, s=34)
+        self._name_lines(ax)
+        ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
+        return self
+
+    def _scatter(self, ax: Axes, sign: int, **marker: Any) -> None:
+        rows = self.truth == sign
+        choice = sign * self.choice[rows]
+        counts = f"{np.sum(choice > 0)} right, {np.sum(choice < 0)} wrong, {np.sum(choice == 0)} rejected"
+        ax.scatter(*self.X[rows].T, label=f"{self.classes[sign > 0]}: {counts}", zorder=3, **marker)
+
+    def _name_lines(self, ax: Axes) -> None:
+        if self.thresholds[0] < self.thresholds[1]:
+            ax.fill(np.nan, np.nan, facecolor=BAND, edgecolor=LINE, linewidth=1.2, label="reject")
+        ax.plot([], [], color=LINE, linestyle="--", linewidth=1.2, label="cut when forced to decide")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize="small")
+
+
+def _cut(final: Any) -> float:
+    """The cut log(c_fp / c_fn) is stated for the positive class, the score for ``classes_[1]``."""
+    if final.costs is None:
+        return 0.0
+    turned = final.pos_label is not None and final.pos_label == final.classes_[0]
+    return -float(final.costs.cut) if turned else float(final.costs.cut)

@@ -1,0 +1,67 @@
+"""The demo's numbers are priced by hand here, and its claims read from its own tables."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from abstain.cli import demo
+
+mpl.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def shown():
+    return demo.demonstrate()
+
+
+def test_counts_and_price_of_a_hand_made_case():
+    truth = np.array(["benign", "benign", "benign", "malignant", "malignant", "malignant", "malignant", "malignant"])
+    decided = np.array(["benign", "malignant", "reject", "malignant", "benign", "benign", "reject", "malignant"])
+    judged = demo.outcome(truth, decided)
+    np.testing.assert_array_equal(judged.counts, [[1, 1, 1], [2, 2, 1]])
+    # one false alarm at 1, two misses at 5, two rejects at 0.3
+    assert judged.mean_cost == pytest.approx((1 + 2 * 5 + 2 * 0.3) / 8)
+
+
+def test_every_machine_answers_for_every_patient(shown):
+    # WDBC: 357 benign, 212 malignant; half of them, stratified, are 179 (rounded up) and 106
+    for machine in (shown.plain, shown.weighted, shown.rejecting):
+        np.testing.assert_array_equal(machine.counts.sum(axis=1), [179, 106])
+    assert shown.trained_on == 569 - 179 - 106
+
+
+def test_costs_follow_from_the_tables(shown):
+    for machine in (shown.plain, shown.weighted, shown.rejecting):
+        (_, alarms, asked), (misses, _, asked_too) = machine.counts
+        assert machine.mean_cost == pytest.approx((5 * misses + alarms + 0.3 * (asked + asked_too)) / 285)
+
+
+def test_only_the_rejecting_machine_rejects_and_it_pays(shown):
+    assert shown.plain.counts[:, 2].sum() == shown.weighted.counts[:, 2].sum() == 0
+    assert 0 < shown.rejecting.counts[:, 2].sum() < 0.5 * 285
+    assert shown.rejecting.mean_cost < min(shown.plain.mean_cost, shown.weighted.mean_cost)
+
+
+def test_the_page_states_the_numbers(shown):
+    lines = demo.words(shown).splitlines()
+    malignant = [line.split()[2:] for line in lines if line.startswith("  106 malignant")]
+    assert malignant == [[str(count) for count in machine.counts[1]] for machine in (shown.plain, shown.rejecting)]
+    assert f"asks in {shown.rejecting.counts[:, 2].sum()} cases" in demo.words(shown)
+    assert f"cost per patient {shown.plain.mean_cost:.3f}" in demo.words(shown)
+
+
+def test_a_dearer_machine_is_not_called_cheaper():
+    cheap = demo.Outcome(np.array([[2, 0, 0], [0, 2, 0]]), 0.1)
+    dear = demo.Outcome(np.array([[2, 0, 0], [0, 1, 1]]), 0.2)
+    assert "50% less" in demo.words(demo.Demonstration(4, dear, dear, cheap))
+    assert "100% more" in demo.words(demo.Demonstration(4, cheap, cheap, dear))
+
+
+def test_main_prints_the_page_and_names_the_picture(tmp_path, capsys, shown):
+    demo.main(["--output", str(tmp_path / "new")])
+    printed = capsys.readouterr().out
+    path = tmp_path / "new" / "reject_region.png"
+    assert demo.words(shown) in printed
+    assert str(path) in printed
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert path.stat().st_size < 200_000

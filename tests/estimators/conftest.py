@@ -1,0 +1,11 @@
+"""The data most tests of the estimators use."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+
+@pytest.fixture(scope="session")
+def data():
+    X, y = make_classification(150, 4, n_informative=3, n_redundant=0, flip_y=0.15, class_sep=0.8, random_state=3)
+    return np.round(X * 8), y  # whole numbers, which every dtype holds exactly

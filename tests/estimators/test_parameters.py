@@ -1,0 +1,39 @@
+"""Wrong parameters are refused at fit, with a reason."""
+
+import pytest
+
+from abstain import BartlettWegkamp, Costs, RejectSVC
+
+ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
+TIGHT = {"tol": 1e-9}
+
+
+WRONG = {
+    "costs as a number": ({"costs": 0.3}, r"costs must be a Costs or None.*RejectSVC\(C="),
+    "costs as a dict": ({"costs": {"reject": 0.3}}, "costs must be a Costs or None"),
+    "unknown rule": ({"rule": "chaos"}, "rule must be"),
+    "asymmetric Bartlett-Wegkamp": ({"costs": ASYMMETRIC, "rule": "bartlett-wegkamp"}, "symmetric"),
+    "Bartlett-Wegkamp without costs": ({"rule": "bartlett-wegkamp"}, "needs costs"),
+    "delta out of range": ({"costs": Costs(reject=0.3), "rule": BartlettWegkamp(0.8)}, "delta"),
+    "unknown kernel": ({"kernel": "gauss"}, "kernel"),
+    "unknown solver": ({"solver": "magic"}, "solver"),
+    "C of zero": ({"C": 0}, "C"),
+    "C as text": ({"C": "1"}, "C"),
+    "gamma negative": ({"gamma": -1.0}, "gamma"),
+    "degree as a float": ({"degree": 2.5}, "degree"),
+    "tol of zero": ({"tol": 0.0}, "tol"),
+    "max_iter of zero": ({"max_iter": 0}, "max_iter"),
+    "time_limit of zero": ({"time_limit": 0.0}, "time_limit"),
+    "cache_size of zero": ({"cache_size": 0}, "cache_size"),
+    "class_weight of an unknown class": ({"class_weight": {7: 1.0}}, r"class_weight names \[7\]"),
+    "class_weight negative": ({"class_weight": {0: -1.0}}, "class_weight must hold finite numbers >= 0"),
+    "pos_label of another kind": ({"pos_label": "1"}, "pos_label='1' is not one of the classes"),
+    "reject_label a class": ({"reject_label": 1}, "is one of the classes"),
+}
+
+
+@pytest.mark.parametrize(("options", "words"), WRONG.values(), ids=WRONG)
+def test_wrong_parameters_are_refused_at_fit_with_a_reason(data, options, words):
+    clf = RejectSVC(**options)  # construction checks nothing, as scikit-learn asks
+    with pytest.raises(ValueError, match=words):
+        clf.fit(*data)

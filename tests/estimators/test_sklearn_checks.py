@@ -1,0 +1,53 @@
+"""scikit-learn's own checks, all of them, none expected to fail."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+
+from abstain.estimators.svc import RejectSVC
+
+ESTIMATORS = [RejectSVC()]
+
+
+@parametrize_with_checks(ESTIMATORS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+def test_the_checks_have_teeth(estimator):
+    class Overwrites(type(estimator)):
+        def fit(self, X, y, sample_weight=None):
+            self.C = 2.0
+            return super().fit(X, y, sample_weight)
+
+    results = check_estimator(Overwrites(), on_fail=None, on_skip=None)
+    assert "failed" in {result["status"] for result in results}
+
+
+def test_array_api_checks_run_where_scipy_has_them_switched_on():
+    # SCIPY_ARRAY_API is read when SciPy is first imported, hence the process of its own
+    script = """
+from sklearn.utils.estimator_checks import estimator_checks_generator
+from abstain.estimators.svc import RejectSVC
+ran = 0
+for estimator, check in estimator_checks_generator(RejectSVC()):
+    if "array_api" in getattr(check, "func", check).__name__:
+        check(estimator)
+        ran += 1
+print("ran", ran)
+"""
+    done = subprocess.run(  # noqa: S603 (our own interpreter and script)
+        [sys.executable, "-c", script],
+        env={**os.environ, "SCIPY_ARRAY_API": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split()[-1]) >= 1

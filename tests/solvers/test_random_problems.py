@@ -1,0 +1,43 @@
+"""A thousand small problems against a general QP solver: 1 to 5 knots, ties, duplicate rows, rows without weight."""
+
+import numpy as np
+import pytest
+
+from abstain.dual.certificate import certify
+from abstain.dual.solution import Status
+from abstain.solvers.smo import SMO
+from clarabel_qp import dual_optimum
+from problems import random_problem
+
+BATCH = 50
+
+
+@pytest.mark.parametrize("batch", range(1000 // BATCH))
+def test_smo_finds_the_optimum(batch):
+    for seed in range(BATCH * batch, BATCH * (batch + 1)):
+        problem = random_problem(seed)
+        solution = SMO(tol=1e-8).solve(problem)
+        certificate = certify(problem, solution.beta, solution.bias)
+        optimum = dual_optimum(problem)
+        case = f"seed {seed}: {problem.kernel.name}, {problem.n} rows, {problem.loss.n_knots} knots"
+        assert solution.status is Status.OPTIMAL, case
+        assert abs(certificate.primal - optimum) <= 1e-6 * optimum, case
+        assert abs(certificate.dual - optimum) <= 1e-6 * optimum, case
+        assert certificate.kkt_violation <= 1e-6, case
+
+
+def test_the_thousand_cover_what_they_promise():
+    problems = [random_problem(seed) for seed in range(1000)]
+    assert {problem.loss.n_knots for problem in problems} == {1, 2, 3, 4, 5}
+    assert {problem.kernel.name for problem in problems} == {"linear", "rbf", "poly"}
+    assert sum((problem.weight == 0).any() for problem in problems) > 100
+    assert sum(len(np.unique(problem.X, axis=0)) < problem.n for problem in problems) > 200
+    assert {problem.n for problem in problems} >= set(range(4, 31))
+    clashes = sum(_has_clash(problem) for problem in problems)
+    assert clashes > 100
+
+
+def _has_clash(problem):
+    """Whether two equal rows are of different classes."""
+    rows = {tuple(row): sign for row, sign in zip(problem.X, problem.sign, strict=True)}
+    return any(rows[tuple(row)] != sign for row, sign in zip(problem.X, problem.sign, strict=True))

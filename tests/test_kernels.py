@@ -1,0 +1,159 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.svm import SVC
+
+from abstain.kernels import KERNEL_NAMES, Kernel, resolve_gamma
+
+KERNELS = [
+    Kernel("linear"),
+    Kernel("rbf", gamma=0.3),
+    Kernel("poly", gamma=0.3, coef0=1.5, degree=4),
+    Kernel("sigmoid", gamma=0.1, coef0=-0.2),
+]
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(7, 5)), rng.normal(size=(4, 5))
+    X[X < -0.5], Y[Y < -0.5] = 0.0, 0.0
+    return X, Y
+
+
+def scikit_learns(kernel, X, Y):
+    return pairwise_kernels(
+        X, Y, kernel.name, filter_params=True, gamma=kernel.gamma, coef0=kernel.coef0, degree=kernel.degree
+    )
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kind", [np.asarray, csr_array, csr_matrix])
+def test_blocks_are_scikit_learns(kernel, kind, rows):
+    X, Y = rows
+    block = kernel(kind(X), kind(Y))
+    assert_allclose(block, scikit_learns(kernel, X, Y), rtol=1e-12, atol=1e-14)
+    assert_allclose(kernel(kind(X)), scikit_learns(kernel, X, X), rtol=1e-12, atol=1e-14)
+    assert_allclose(kernel.diagonal(kind(X)), np.diag(kernel(X)), rtol=1e-14)
+    assert type(block) is np.ndarray
+    assert block.dtype == np.float64
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_dense_and_sparse_mix(kernel, rows):
+    X, Y = rows
+    assert_allclose(kernel(X, csr_array(Y)), kernel(X, Y), rtol=1e-12, atol=1e-14)
+    assert_allclose(kernel(csr_array(X), Y), kernel(X, Y), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_data_are_left_alone(kernel, rows):
+    X, Y = rows
+    before = X.copy(), Y.copy()
+    X.flags.writeable = Y.flags.writeable = False
+    kernel(X, Y)
+    kernel.diagonal(X)
+    assert_allclose((X[0], Y[0]), (before[0][0], before[1][0]), rtol=0)
+
+
+@pytest.mark.parametrize("shift", [1e4, 1e8])
+def test_rbf_distances_survive_far_from_the_origin(shift, rows):
+    X, Y = (np.round(block * 16) / 16 for block in rows)  # so that the shift itself rounds nothing
+    assert_allclose(Kernel("rbf", 0.3)(X + shift, Y + shift), Kernel("rbf", 0.3)(X, Y), rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_rbf_survives_scales_whose_squares_do_not(scale, rows):
+    X, Y = rows
+    assert_allclose(Kernel("rbf", 0.3 / scale / scale)(X * scale, Y * scale), Kernel("rbf", 0.3)(X, Y), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_rbf_of_rows_infinitely_apart_is_0_not_nan(kind):
+    X = kind(np.array([[1e300], [-1e300], [1.0]]))
+    assert_allclose(Kernel("rbf", 1.0)(X), np.eye(3))
+
+
+def test_rbf_of_equal_rows_is_exactly_1():
+    X = np.random.default_rng(0).normal(size=(50, 3)) * 100
+    assert (np.diag(Kernel("rbf", 10.0)(X)) == 1.0).all()
+    assert Kernel("rbf", 10.0)(X).max() == 1.0
+
+
+def test_precomputed_has_no_formula():
+    with pytest.raises(ValueError, match="Gram matrix is the data itself"):
+        Kernel("precomputed")(np.eye(2))
+    assert Kernel("precomputed").diagonal(np.array([[2.0, 1.0], [1.0, 3.0]])).tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"name": "gaussian"}, "kernel='gaussian' must be one of linear, rbf"),
+        ({"name": "rbf", "gamma": 0}, "gamma=0 must be positive"),
+        ({"name": "rbf", "gamma": "scale"}, "gamma='scale' must be a real number"),
+        ({"name": "poly", "coef0": np.inf}, "coef0=inf must be finite"),
+        ({"name": "poly", "degree": 2.5}, "degree=2.5 must be an integer"),
+        ({"name": "poly", "degree": -1}, "degree=-1 must be an integer >= 0"),
+        ({"name": "poly", "degree": True}, "degree=True must be an integer"),
+    ],
+)
+def test_what_is_no_kernel_is_refused(arguments, text):
+    with pytest.raises(ValueError, match=text):
+        Kernel(**arguments)
+
+
+def test_is_a_value():
+    assert Kernel("rbf", np.float32(0.5), degree=np.int64(2)) == Kernel("rbf", 0.5, degree=2)
+    assert len({Kernel(name) for name in KERNEL_NAMES}) == 5
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
+@pytest.mark.parametrize("gamma", ["scale", "auto", 0.7])
+def test_gamma_is_scikit_learns(gamma, kind, rows):
+    X = kind(rows[0])
+    theirs = SVC(gamma=gamma).fit(X, [0, 1, 0, 1, 0, 1, 0])._gamma
+    assert resolve_gamma(gamma, X) == pytest.approx(theirs, rel=1e-13)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_a_weight_is_so_many_rows(kind, rows):
+    X, weight = rows[0], np.array([1, 2, 0, 3, 1, 1, 5])
+    repeated = np.repeat(X, weight, axis=0)
+    assert resolve_gamma("scale", kind(X), weight) == pytest.approx(1 / (5 * repeated.var()), rel=1e-13)
+    assert resolve_gamma("scale", kind(X), weight / 7) == pytest.approx(1 / (5 * repeated.var()), rel=1e-13)
+
+
+def test_gamma_of_entries_stored_twice():
+    twice = csr_array((np.ones(4), np.array([0, 0, 1, 0]), np.array([0, 3, 4])), shape=(2, 2))  # [[2, 1], [1, 0]]
+    assert resolve_gamma("scale", twice) == pytest.approx(1 / (2 * np.var([2, 1, 1, 0])))
+    assert twice.nnz == 4
+
+
+@pytest.mark.parametrize("X", [np.zeros((3, 2)), np.full((3, 2), 7.0), csr_array(np.zeros((3, 2)))])
+def test_gamma_of_constant_data_is_1(X):
+    assert resolve_gamma("scale", X) == 1.0
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_gamma_keeps_its_digits_at_extreme_scales(kind, rows):
+    ordinary = resolve_gamma("scale", rows[0])
+    for power in (-500, 500):
+        scaled = resolve_gamma("scale", kind(np.ldexp(rows[0], power)))
+        assert scaled == pytest.approx(np.ldexp(ordinary, -2 * power), rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e160, 1e300, 5e-324])
+def test_gamma_beyond_the_range_is_finite_and_positive(scale):
+    X = np.array([[1.0, -1.0], [2.0, 0.0]]) * scale
+    gamma = resolve_gamma("scale", X)
+    assert 0 < gamma < np.inf
+    assert np.isfinite(Kernel("rbf", gamma)(X)).all()
+
+
+@pytest.mark.parametrize("gamma", [0, -1, np.nan, np.inf, True, None, "wide"])
+def test_a_gamma_that_is_none_is_refused(gamma):
+    with pytest.raises(ValueError, match="gamma="):
+        resolve_gamma(gamma, np.eye(2))

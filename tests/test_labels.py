@@ -1,0 +1,240 @@
+"""Labels at the edge: what is a class, what is called a reject, and in which dtype the answer comes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abstain.labels import Labels, default_reject_label, encode_pair
+
+CHOICES = np.array([-1, 0, 1], dtype=np.int8)
+
+# labels, the reject label they imply, the dtype that holds both
+KINDS = {
+    "strings": (np.array(["b", "a"]), "reject", "<U6"),
+    "long strings": (np.array(["pathological", "normal"]), "reject", "<U12"),
+    "object strings": (np.array(["b", "a"], dtype=object), "reject", object),
+    "0 and 1": (np.array([1, 0]), -1, np.int64),
+    "1 and 2": (np.array([1, 2]), -1, np.int64),
+    "-1 and +1": (np.array([1, -1]), 0, np.int64),
+    "-3 and 5": (np.array([-3, 5]), -4, np.int64),
+    "-1 and 2": (np.array([-1, 2]), -2, np.int64),
+    "int8 at its end": (np.array([-128, 127], dtype=np.int8), -129, np.int16),
+    "uint8": (np.array([0, 255], dtype=np.uint8), -1, np.int16),
+    "uint64": (np.array([0, 1], dtype=np.uint64), -1, np.int64),
+    "floats": (np.array([0.0, 1.0]), -1.0, np.float64),
+    "float32 signs": (np.array([-1.0, 1.0], dtype=np.float32), 0.0, np.float32),
+    "float32 beyond its integers": (np.array([-(2.0**24), 1.0], dtype=np.float32), -(2.0**24) - 1, np.float64),
+    "bool": (np.array([True, False]), -1, np.int8),
+}
+
+
+@pytest.mark.parametrize(("y", "reject", "dtype"), KINDS.values(), ids=KINDS)
+def test_decoding_gives_classes_and_reject_label_in_one_plain_dtype(y, reject, dtype):
+    labels = Labels.of(y, rejects=True)
+    decoded = labels.decode(CHOICES)
+    low, high = sorted(y.tolist())
+    assert type(decoded) is np.ndarray
+    assert decoded.dtype == dtype
+    assert decoded.tolist() == [low, reject, high]
+    assert labels.reject_label == reject == default_reject_label(labels.classes)
+
+
+@pytest.mark.parametrize(("y", "reject", "dtype"), KINDS.values(), ids=KINDS)
+def test_without_rejects_the_labels_keep_their_dtype(y, reject, dtype):
+    del reject, dtype
+    decoded = Labels.of(y, rejects=False).decode(np.array([-1, 1], dtype=np.int8))
+    assert decoded.dtype == y.dtype
+    assert decoded.tolist() == sorted(y.tolist())
+
+
+@pytest.mark.parametrize(("y", "reject", "dtype"), KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("first", [False, True])
+def test_encoding_follows_pos_label_and_decoding_undoes_it(y, reject, dtype, first):
+    del reject, dtype
+    low, high = sorted(y.tolist())
+    labels = Labels.of(y, pos_label=low if first else None, rejects=True)
+    assert labels.orientation == (-1 if first else 1)
+    assert labels.encode([high, low, high]).tolist() == ([-1, 1, -1] if first else [1, -1, 1])
+    assert labels.decode(labels.encode(y)).tolist() == y.tolist()
+
+
+@given(st.sets(st.integers(-(2**62), 2**62), min_size=2, max_size=2))
+def test_the_default_reject_label_is_never_a_class(classes):
+    labels = Labels.of(np.array(sorted(classes)), rejects=True)
+    assert labels.reject_label not in classes
+    assert labels.decode(CHOICES)[1] == labels.reject_label
+
+
+@pytest.mark.parametrize(
+    ("y", "given_label", "stored"),
+    [
+        (["a", "b"], "don't know", "don't know"),
+        ([0, 1], np.int64(7), 7),
+        ([0.0, 1.0], 2, 2.0),
+        ([0.0, 1.0], 0.5, 0.5),
+        ([True, False], 2, 2),
+        (np.array([0, 1], dtype=np.uint8), 9, 9),
+    ],
+)
+def test_a_reject_label_of_the_right_kind_is_taken(y, given_label, stored):
+    labels = Labels.of(np.asarray(y), reject_label=given_label, rejects=True)
+    assert labels.reject_label == stored
+    assert type(labels.reject_label) is type(stored)
+    assert labels.decode(CHOICES)[1] == stored
+
+
+def test_a_reject_label_that_the_own_dtype_holds_keeps_it():
+    labels = Labels.of(np.array([0, 1], dtype=np.uint8), reject_label=9, rejects=True)
+    assert labels.decode(CHOICES).dtype == np.uint8
+
+
+@pytest.mark.parametrize(
+    ("y", "label", "words"),
+    [
+        (["a", "b"], "a", "is one of the classes"),
+        ([0, 1], 1, "is one of the classes"),
+        ([True, False], 0, "is one of the classes"),
+        ([0.0, 1.0], 1, "is one of the classes"),
+        (["a", "b"], -1, "not of the kind"),
+        (["a", "b"], None, "not of the kind"),
+        (["a", "b"], b"c", "not of the kind"),
+        ([0, 1], None, "not of the kind"),
+        ([0, 1], "reject", "not of the kind"),
+        ([0, 1], -1.0, "not of the kind"),
+        ([0, 1], True, "not of the kind"),
+        ([0, 1], [-1], "not of the kind"),
+        ([0.0, 1.0], float("nan"), "not of the kind"),
+        ([True, False], None, "not of the kind"),
+    ],
+)
+@pytest.mark.parametrize("rejects", [False, True])
+def test_a_wrong_reject_label_is_an_error(y, label, words, rejects):
+    with pytest.raises(ValueError, match=words):
+        Labels.of(np.asarray(y), reject_label=label, rejects=rejects)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array(["accept", "reject"]),
+        np.array([0, 2**64 - 1], dtype=np.uint64),
+        np.array([-(2**63), 1]),
+        np.array([-(2.0**60), 1.0]),
+    ],
+    ids=["reject is a class", "uint64 full", "int64 full", "float without a neighbour"],
+)
+def test_where_no_reject_label_fits_only_a_rejecting_machine_minds(y):
+    with pytest.raises(ValueError, match="reject_label"):
+        Labels.of(y, rejects=True)
+    assert Labels.of(y, rejects=False).decode(np.array([-1, 1], dtype=np.int8)).tolist() == sorted(y.tolist())
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        ([1, 1], "one class only"),
+        ([1, 2, 3], "Only binary classification is supported"),
+        ([0.5, 1.5, 2.5], "Unknown label type"),
+        (["a", None], "None of type NoneType"),
+        (np.array(["a", None], dtype=object), "None of type NoneType"),
+        (["a", float("nan")], "nan of type float"),
+        (np.array(["a", np.nan], dtype=object), "nan of type float"),
+        ([0.0, float("nan")], "NaN or infinity"),
+        ([0.0, float("inf")], "NaN or infinity"),
+        (["a", 1], "1 of type int"),
+        (np.array([0, 1], dtype=object), "0 of type int"),
+        (np.array([b"a", b"b"]), "Unknown label type"),
+        (np.array([1j, 2j]), "Complex data not supported"),
+        (np.array(["2020", "2021"], dtype="M8[Y]"), "Unknown label type"),
+        ([[0, 1], [1, 0]], "1d array"),
+    ],
+)
+def test_labels_that_are_no_two_classes_are_errors(y, words):
+    with pytest.raises(ValueError, match=words):
+        Labels.of(y, rejects=True)
+
+
+def test_objects_that_are_all_booleans_are_booleans():
+    labels = Labels.of(np.array([True, False], dtype=object), rejects=False)
+    assert labels.classes.dtype == bool
+
+
+def test_numpy_string_dtype_is_understood():
+    labels = Labels.of(np.array(["b", "a"], dtype=np.dtypes.StringDType()), rejects=True)
+    assert labels.decode(CHOICES).tolist() == ["a", "reject", "b"]
+
+
+@pytest.mark.parametrize(("y", "pos_label"), [([0, 1], 2), ([0, 1], "1"), (["a", "b"], "c"), (["a", "b"], 1)])
+def test_a_pos_label_that_is_no_class_is_an_error(y, pos_label):
+    with pytest.raises(ValueError, match=r"pos_label=.* is not one of the classes"):
+        Labels.of(np.asarray(y), pos_label=pos_label, rejects=True)
+
+
+def test_encoding_a_label_that_is_no_class_is_an_error():
+    with pytest.raises(ValueError, match=r"y holds 'c', which is not"):
+        Labels.of(np.array(["a", "b"]), rejects=True).encode(["a", "c"])
+
+
+class TestEncodePair:
+    @pytest.mark.parametrize(
+        ("y_true", "y_pred"),
+        [
+            ([0, 1, 1], [0, -1, 1]),
+            ([-1, 1, 1], [-1, 0, 1]),
+            ([-3, 5, 5], [-3, -4, 5]),
+            (["a", "b", "b"], ["a", "reject", "b"]),
+            ([False, True, True], np.array([0, -1, 1], dtype=np.int8)),
+            ([0.0, 1.0, 1.0], [0.0, -1.0, 1.0]),
+        ],
+    )
+    def test_default_labels(self, y_true, y_pred):
+        sign, choice = encode_pair(y_true, y_pred)
+        assert sign.tolist() == [-1, 1, 1]
+        assert choice.tolist() == [-1, 0, 1]
+        assert sign.dtype == choice.dtype == np.int8
+
+    def test_pos_label_and_reject_label(self):
+        sign, choice = encode_pair(["b", "a"], ["?", "a"], pos_label="a", reject_label="?")
+        assert sign.tolist() == [-1, 1]
+        assert choice.tolist() == [0, 1]
+
+    @pytest.mark.parametrize("y_true", [["b", "b"], [True, True]])
+    def test_one_class_settles_strings_and_booleans(self, y_true):
+        rejected, other = ("reject", "a") if y_true[0] == "b" else (-1, False)
+        sign, choice = encode_pair(y_true, [rejected, other], pos_label=y_true[0])
+        assert sign.tolist() == [1, 1]
+        assert choice.tolist() == [0, -1]
+
+    def test_one_class_of_numbers_asks_for_the_reject_label(self):
+        with pytest.raises(ValueError, match=r"pass reject_label="):
+            encode_pair([1, 1], [1, 0])
+        sign, choice = encode_pair([1, 1], [1, 0], reject_label=-1)  # 0 is then the other class
+        assert (sign.tolist(), choice.tolist()) == ([1, 1], [1, -1])
+        sign, choice = encode_pair([1, 1], [1, 0], pos_label=1, reject_label=0)
+        assert (sign.tolist(), choice.tolist()) == ([1, 1], [1, 0])
+
+    def test_one_class_in_all_asks_for_the_positive_one(self):
+        with pytest.raises(ValueError, match=r"pass pos_label="):
+            encode_pair(["a", "a"], ["a", "reject"])
+        sign, choice = encode_pair(["a", "a"], ["a", "reject"], pos_label="b")
+        assert (sign.tolist(), choice.tolist()) == ([-1, -1], [-1, 0])
+
+    @pytest.mark.parametrize(
+        ("y_true", "y_pred", "options", "words"),
+        [
+            ([0, 1], [0, 2], {}, "y_pred holds 2"),
+            ([0, 1], ["0", "1"], {}, "y_pred holds '0', '1'"),
+            ([0, 1, 2], [0, 1, 2], {}, "3 classes"),
+            ([0, 1], [0], {}, "inconsistent numbers of samples"),
+            ([], [], {}, "empty"),
+            ([0, 1], [0, 1], {"pos_label": 3}, "pos_label=3"),
+            ([0, 1], [0, 1], {"reject_label": 1}, "is one of the classes"),
+            (["reject", "b"], ["b", "b"], {}, "no reject label follows"),
+            (["a", "a"], ["b", "c"], {}, "more than one label"),
+            (["a", None], ["a", "a"], {}, "y_true holds None"),
+        ],
+    )
+    def test_errors_say_what_is_wrong(self, y_true, y_pred, options, words):
+        with pytest.raises(ValueError, match=words):
+            encode_pair(y_true, y_pred, **options)

@@ -1,0 +1,64 @@
+"""The line of ARCHITECTURE.md: a module imports only from its own layer and from layers to its left."""
+
+import ast
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+LINE = "arguments labels thresholds costs losses kernels dual solvers estimators plot cli"
+LAYERS = LINE.split()
+PACKAGE = Path(importlib.util.find_spec("abstain").origin).parent
+MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+
+def layer_of(module):
+    return module.parts[0].removesuffix(".py")
+
+
+def imported_layers(source):
+    """Layers named by the imports of our own modules, wherever in the file they stand."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative imports hide the layer"
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        found |= {name.split(".")[1] for name in names if name.startswith("abstain.")}
+    return found
+
+
+def strays(source, layer):
+    """Layers that `layer` must not import from, and modules that are no layer at all; `_native` is the solvers' own."""
+    allowed = {*LAYERS[: LAYERS.index(layer) + 1], *(["_native"] if layer == "solvers" else [])}
+    return {name for name in imported_layers(source) if name in {*LAYERS, "_native"} and name not in allowed}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_imports_point_left(module):
+    assert layer_of(module) in LAYERS, "a new layer needs its place in the line"
+    assert strays((PACKAGE / module).read_text(encoding="utf-8"), layer_of(module)) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "layer", "stray"),
+    [
+        ("from abstain.estimators.svc import RejectSVC", "costs", "estimators"),
+        ("import abstain.plot.reject_region", "dual", "plot"),
+        ("def f():\n    from abstain.solvers import smo", "kernels", "solvers"),
+        ("from abstain import _native", "estimators", "_native"),
+    ],
+)
+def test_the_judge_has_teeth(source, layer, stray):
+    assert strays(source, layer) == {stray}
+
+
+def test_public_names_of_the_package_are_no_layers():
+    # `from abstain import Costs` inside the library would hide which layer it comes from
+    for module in MODULES:
+        for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == "abstain":
+                assert {alias.name for alias in node.names} <= {*LAYERS, "_native"}, module

@@ -1,0 +1,46 @@
+"""`from abstain import ...` is the whole public surface; this is the list of it."""
+
+import importlib.metadata
+import subprocess
+import sys
+
+import pytest
+
+import abstain
+
+PUBLIC = ["BartlettWegkamp", "Costs", "RejectSVC", "Thresholds", "__version__"]
+
+
+def test_the_list_is_complete():
+    assert sorted(abstain.__all__) == PUBLIC
+    assert set(PUBLIC) <= set(dir(abstain))
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name != "__version__"])
+def test_every_name_is_the_thing_itself(name):
+    thing = getattr(abstain, name)
+    assert thing.__name__ == name
+    assert thing is getattr(sys.modules[thing.__module__], name)
+    assert thing.__doc__
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert abstain.__version__ == importlib.metadata.version("abstain")
+
+
+def test_other_names_are_missing_as_from_any_module():
+    with pytest.raises(AttributeError, match="module 'abstain' has no attribute 'Cost'"):
+        abstain.Cost  # noqa: B018 (the look-up is the test)
+
+
+@pytest.mark.parametrize(
+    ("statement", "absent"),
+    [
+        ("import abstain; dir(abstain)", {"numpy", "scipy", "sklearn"}),
+        ("from abstain import Thresholds", {"scipy", "sklearn"}),
+    ],
+)
+def test_importing_is_lazy(statement, absent):
+    script = f"{statement}; import sys; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
+    assert absent.isdisjoint(loaded.stdout.split())

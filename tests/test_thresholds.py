@@ -1,0 +1,67 @@
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abstain.thresholds import Thresholds
+
+numbers = st.floats(allow_nan=False)
+
+
+@given(lower=numbers, upper=numbers, score=numbers)
+def test_the_rule_as_it_is_written(lower, upper, score):
+    lower, upper = min(lower, upper), max(lower, upper)
+    if score > upper:
+        choice = 1
+    elif score < lower or lower == upper:
+        choice = -1
+    else:
+        choice = 0
+    assert Thresholds(lower, upper).decide([score]) == [choice]
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "choices"),
+    [
+        (Thresholds(-1, 1), [-1, 0, 0, 0, 1]),
+        (Thresholds(0, 0), [-1, -1, -1, 1, 1]),
+        (Thresholds(-np.inf, np.inf), [0, 0, 0, 0, 0]),
+        (Thresholds(-np.inf, 0), [0, 0, 0, 1, 1]),
+        (Thresholds(np.inf, np.inf), [-1, -1, -1, -1, -1]),
+    ],
+    ids=str,
+)
+def test_choices_on_and_off_the_thresholds(thresholds, choices):
+    decided = thresholds.decide([-1.5, -1.0, 0.0, 1.0, 1.5])
+    assert decided.tolist() == choices
+    assert decided.dtype == np.int8
+
+
+def test_choices_keep_the_shape_of_the_scores():
+    assert Thresholds(0, 1).decide(np.zeros((2, 3))).shape == (2, 3)
+    assert Thresholds(0, 1).decide([]).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "text"),
+    [
+        (1.0, 0.0, "lower=1 must not exceed upper=0"),
+        (np.nan, 0.0, "lower=nan must be a number"),
+        (0.0, np.nan, "upper=nan must be a number"),
+        (0.0, "1", "upper='1' must be a real number, not str"),
+        (True, 1.0, "lower=True must be a real number, not bool"),
+    ],
+)
+def test_what_is_no_pair_of_thresholds_is_refused(lower, upper, text):
+    with pytest.raises(ValueError, match=text):
+        Thresholds(lower, upper)
+
+
+def test_is_a_value():
+    thresholds = Thresholds(np.float32(0.25), 1)
+    assert thresholds == Thresholds(0.25, 1.0)
+    assert hash(thresholds) == hash(Thresholds(0.25, 1.0))
+    assert pickle.loads(pickle.dumps(thresholds)) == thresholds  # noqa: S301 (our own bytes)
+    assert type(thresholds.lower) is float
