@@ -1,4 +1,4 @@
-// A kernel matrix that is at hand, in double: given by the user, or small enough to be made once.
+// A kernel matrix that is at hand: given by the user, or small enough to be made once.
 #pragma once
 
 #include "kernel_matrix.hpp"
@@ -6,20 +6,20 @@
 
 namespace abstain {
 
-class GramKernel final : public KernelMatrix<double> {
+template <class T> class GramKernel final : public KernelMatrix<T> {
   public:
     // Entries between size and stride must be finite.
-    GramKernel(const double* values, Index size, Index stride, ThreadPool& pool)
+    GramKernel(const T* values, Index size, Index stride, ThreadPool& pool)
         : values_(values), size_(size), stride_(stride), pool_(pool) {}
 
-    double diagonal(Index i) const override { return values_[i * stride_ + i]; }
-    void block(const std::vector<Index>& rows, double* out, Index stride) override;
-    const double* whole() const override { return stride_ == rounded_up(size_) ? values_ : nullptr; }
+    double diagonal(Index i) const override { return static_cast<double>(values_[i * stride_ + i]); }
+    void block(const std::vector<Index>& rows, T* out, Index stride) override;
+    const T* whole() const override { return stride_ == rounded_up(size_) ? values_ : nullptr; }
     void activate(const std::vector<Index>& rows) override { active_ = rows; }
     void accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) override;
 
   private:
-    const double* values_;
+    const T* values_;
     Index size_, stride_;
     std::vector<Index> active_;
     ThreadPool& pool_;

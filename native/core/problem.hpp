@@ -21,7 +21,7 @@ using Code = std::int8_t;
 struct Problem {
     Index size;
     const std::int8_t* sign;                // y_i, -1 or +1
-    const double* weight;                   // w_i > 0
+    const double* weight;                   // w_i >= 0; a row of weight 0 never moves, but F is kept for it
     int pieces;                             // K
     std::vector<double> slopes[2];          // t_0 > ... > t_(K-1) of the negative and of the positive class
     std::vector<double> breakpoints[2];     // u_0 = 0 < ... < u_K
@@ -42,10 +42,12 @@ struct Problem {
 
     // beta_i going up gains (up - F_i), going down loses (down - F_i), where F = K beta.
     double up(Index i, Code c) const {
+        if (weight[i] == 0) return -std::numeric_limits<double>::infinity();
         if (sign[i] > 0) return c < top() ? slope_right(i, c) : -std::numeric_limits<double>::infinity();
         return c > 0 ? -slope_left(i, c) : -std::numeric_limits<double>::infinity();
     }
     double down(Index i, Code c) const {
+        if (weight[i] == 0) return std::numeric_limits<double>::infinity();
         if (sign[i] > 0) return c > 0 ? slope_left(i, c) : std::numeric_limits<double>::infinity();
         return c < top() ? -slope_right(i, c) : std::numeric_limits<double>::infinity();
     }

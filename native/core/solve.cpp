@@ -135,7 +135,7 @@ Outcome solve(const Problem& problem, const KernelSpec& spec, const DenseRows& X
         std::vector<Index> all(static_cast<std::size_t>(problem.size));
         std::iota(all.begin(), all.end(), Index(0));
         DenseKernel<double>(spec, X, 0, pool, watch).block(all, gram.data(), stride);
-        GramKernel kernel(gram.data(), problem.size, stride, pool);
+        GramKernel<double> kernel(gram.data(), problem.size, stride, pool);
         outcome = solve_small(problem, kernel, start, options, watch);
     } else {
         outcome = solve_large(problem, spec, X, start, options, pool, watch);
@@ -153,13 +153,13 @@ Outcome solve(const Problem& problem, const KernelSpec& spec, const SparseRows& 
     std::vector<Index> all(static_cast<std::size_t>(problem.size));
     std::iota(all.begin(), all.end(), Index(0));
     kernel.block(all, gram.data(), stride);
-    GramKernel made(gram.data(), problem.size, stride, pool);
+    GramKernel<double> made(gram.data(), problem.size, stride, pool);
     return solve_small(problem, made, start, options, watch);
 }
 
 Outcome solve(const Problem& problem, const double* gram, const double* start, const Options& options, ThreadPool& pool,
               Watch& watch) {
-    GramKernel kernel(gram, problem.size, problem.size, pool);
+    GramKernel<double> kernel(gram, problem.size, problem.size, pool);
     return problem.size <= small ? solve_small(problem, kernel, start, options, watch)
                                  : decompose(problem, kernel, start, options, watch);
 }

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.dual.problem import DualProblem
@@ -20,7 +19,7 @@ from abstain.estimators.fitted import fitted_attributes
 from abstain.estimators.parameters import CONSTRAINTS, checked_costs, log_odds_per_score, margin_loss
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.rejecting import RejectMixin, Terms
-from abstain.estimators.training import Training, checked_rows, scores
+from abstain.estimators.training import Training, checked_rows, feature_weights, scores
 from abstain.labels import Labels
 from abstain.solvers.smo import SMO
 
@@ -218,7 +217,7 @@ class RejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         check_is_fitted(self)
         if getattr(self._kernel, "name", None) != "linear":
             raise AttributeError("coef_ exists for kernel='linear' only; other kernels have dual_coef_.")
-        return np.asarray(safe_sparse_dot(self.dual_coef_, self.support_vectors_, dense_output=True))
+        return feature_weights(self.dual_coef_[0], self.support_vectors_)[np.newaxis]
 
     @property
     def _pairwise(self) -> bool:

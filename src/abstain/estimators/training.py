@@ -97,7 +97,10 @@ class Training:
 def scores(fitted: SimpleNamespace, rows: Rows) -> NDArray[np.float64]:
     """f(x) = sum_j beta_j k(x_j, x) + bias by the fitted attributes of a machine."""
     kernel, coef, support = fitted._kernel, fitted.dual_coef_[0], fitted.support_  # noqa: SLF001 (a snapshot of self)
-    if isinstance(kernel, Kernel) and kernel.name != "precomputed":
+    if isinstance(kernel, Kernel) and kernel.name == "linear":
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            f = rows @ feature_weights(coef, fitted.support_vectors_)
+    elif isinstance(kernel, Kernel) and kernel.name != "precomputed":
         vectors = fitted.support_vectors_
         if sparse.issparse(rows) is not sparse.issparse(vectors):  # the machine's own format, or the sparser of two
             rows, vectors = sparse.csr_array(rows), sparse.csr_array(vectors)
@@ -114,6 +117,14 @@ def scores(fitted: SimpleNamespace, rows: Rows) -> NDArray[np.float64]:
     if not np.isfinite(f).all():
         raise ValueError("X is so large that the kernel overflows for some rows; scale it as the training rows were.")
     return f
+
+
+def feature_weights(coef: NDArray[np.float64], vectors: Rows) -> NDArray[np.float64]:
+    """Sum beta_j x_j, the weights of the linear kernel, from the centre: terms of vectors far from 0 would cancel."""
+    if sparse.issparse(vectors) or not len(coef):
+        return np.asarray(coef @ vectors)
+    centre = vectors.mean(axis=0)
+    return np.asarray(coef @ (vectors - centre) + coef.sum() * centre)
 
 
 def symmetric(gram: NDArray[np.float64], name: str) -> NDArray[np.float64]:

@@ -54,8 +54,6 @@ class SMO:
 
     def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:
         """Solve the dual problem, from ``start`` (coefficients beta) where it is given."""
-        if not problem.weight.all():
-            return self._without_weightless_rows(problem, start)
         knots, slopes = problem.loss.tables()
         beta, expansion, status, iterations, _ = _native_solver(problem)(
             sign=problem.sign,
@@ -72,18 +70,6 @@ class SMO:
             report=self.progress,
         )
         return DualSolution(beta, best_bias(problem, expansion), expansion, Status(status), iterations)
-
-    def _without_weightless_rows(self, problem: DualProblem, start: NDArray[np.float64] | None) -> DualSolution:
-        """Solve for the rows that have weight; the others have beta = 0 and a score like any new row."""
-        rows = np.flatnonzero(problem.weight)
-        beta = np.zeros(problem.n)
-        if not len(rows):
-            return DualSolution(beta, 0.0, np.zeros(problem.n), Status.OPTIMAL, 0)
-        X = problem.X[np.ix_(rows, rows)] if problem.kernel.name == "precomputed" else problem.X[rows]
-        part = DualProblem(problem.kernel, X, problem.sign[rows], problem.loss, problem.weight[rows])
-        solution = self.solve(part, None if start is None else start[rows])
-        beta[rows] = solution.beta
-        return DualSolution(beta, solution.bias, problem.scores(beta), solution.status, solution.iterations)
 
 
 def _native_solver(problem: DualProblem) -> Callable[..., tuple[Any, ...]]:
