@@ -13,29 +13,26 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 ActiveSet::ActiveSet(const Problem& problem, KernelMatrix<double>& kernel, Watch& watch)
     : problem_(problem), kernel_(kernel), watch_(watch) {}
 
-// What F can be wrong by through rounding alone: a violation below it means nothing.
 void ActiveSet::begin(const Outcome& outcome) {
     const std::size_t n = at(problem_.size);
     at_.resize(n);
     F_.assign(at(rounded_up(problem_.size)), 0.0);
     pending_.assign(n, 0.0);
     barred_.assign(n, 0);
-    double largest = 0, weight = 0, knots = 0;
-    constant_ = 0;
+    constant_ = largest_ = 0;
     std::vector<Index> between;
     for (std::size_t i = 0; i < n; ++i) {
         at_[i] = {outcome.beta[i], outcome.codes[i]};
         F_[i] = outcome.expansion[i];
         const double diagonal = kernel_.diagonal(static_cast<Index>(i));
-        largest = std::max(largest, std::abs(diagonal));
-        weight += std::abs(at_[i].beta);
+        largest_ = std::max(largest_, std::abs(diagonal));
         constant_ += diagonal / static_cast<double>(n);
         if (at_[i].code % 2) between.push_back(static_cast<Index>(i));
     }
     for (const auto& slopes : problem_.slopes)
-        for (double t : slopes) knots = std::max(knots, std::abs(t));
+        for (double t : slopes) knots_ = std::max(knots_, std::abs(t));
     if (!(constant_ > 0)) constant_ = 1;
-    rounding_ = 1e-13 * std::max(knots, 1.0) + 4e-16 * weight * largest;
+    weigh_rounding();
 
     const Index stride = rounded_up(static_cast<Index>(between.size()));
     Aligned<double> block(at(stride * stride));
@@ -54,6 +51,13 @@ void ActiveSet::begin(const Outcome& outcome) {
         }
         if (a % 16 == 0) watch_.look();
     }
+}
+
+// What F can be wrong by through rounding alone: a violation below it means nothing.
+void ActiveSet::weigh_rounding() {
+    double weight = 0;
+    for (const Coordinate& c : at_) weight += std::abs(c.beta);
+    rounding_ = 1e-13 * scale_ * knots_ + 4e-16 * weight * largest_;
 }
 
 // Brings F up to date with the moves made since.
@@ -169,34 +173,40 @@ bool ActiveSet::release() {
     Index rising = -1, falling = -1;
     for (Index i = 0; i < problem_.size; ++i) {
         if (barred_[at(i)]) continue;
-        const double up = problem_.up(i, at_[at(i)].code) - F_[at(i)], down = problem_.down(i, at_[at(i)].code) - F_[at(i)];
-        if (up > highest) highest = up, rising = i;
-        if (down < lowest) lowest = down, falling = i;
+        if (up(i) - F_[at(i)] > highest) highest = up(i) - F_[at(i)], rising = i;
+        if (down(i) - F_[at(i)] < lowest) lowest = down(i) - F_[at(i)], falling = i;
     }
     if (!(highest - lowest > 2 * rounding_)) return false;
-    const auto free = [&](Index i, int direction) {
-        Code& code = at_[at(i)].code;
-        if (code % 2) return;
-        code = static_cast<Code>(direction * problem_.sign[i] > 0 ? code + 1 : code - 1);
-        released_ = i;
-        enter(i);
-        ++changes_;
-    };
     if (inside_.empty()) {  // nothing fixes the bias: two rows are needed to move at all
-        free(rising, +1);
-        free(falling, -1);
-        return true;
+        leave_breakpoint(rising, +1);
+        leave_breakpoint(falling, -1);
+    } else if (highest - bias_ > bias_ - lowest) {
+        leave_breakpoint(rising, +1);
+    } else {
+        leave_breakpoint(falling, -1);
     }
-    if (highest - bias_ > bias_ - lowest) free(rising, +1);
-    else free(falling, -1);
     return true;
 }
 
-bool ActiveSet::run(Outcome& outcome, Index limit) {
-    begin(outcome);
-    bool optimal = false;
-    int refinements = 0;
-    while (changes_ < limit && !watch_.expired()) {
+void ActiveSet::leave_breakpoint(Index i, int direction) {
+    Code& code = at_[at(i)].code;
+    ++changes_;
+    if (code % 2) return;
+    code = static_cast<Code>(direction * problem_.sign[i] > 0 ? code + 1 : code - 1);
+    released_ = i;
+    enter(i);
+}
+
+// F from the coefficients alone: sums of many small changes drift.
+void ActiveSet::renew() {
+    std::fill(F_.begin(), F_.end(), 0.0);
+    for (std::size_t i = 0; i < at_.size(); ++i) pending_[i] = at_[i].beta;
+    settle();
+    weigh_rounding();
+}
+
+bool ActiveSet::finish(Index limit) {
+    for (int refinements = 0; changes_ < limit && !watch_.expired();) {
         watch_.look();
         if (!full_step()) continue;
         if (slide()) continue;
@@ -204,21 +214,29 @@ bool ActiveSet::run(Outcome& outcome, Index limit) {
         for (Index t : inside_) residual = std::max(residual, std::abs(target(t) - F_[at(t)] - bias_));
         if (residual > rounding_ && ++refinements <= 3) continue;
         refinements = 0;
-        if (!release()) {
-            optimal = std::find(barred_.begin(), barred_.end(), char(1)) == barred_.end() || residual <= rounding_;
-            break;
-        }
+        if (!release()) return true;
     }
+    return false;
+}
+
+void ActiveSet::write(Outcome& outcome) const {
     double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
     for (std::size_t i = 0; i < at_.size(); ++i) {
         outcome.beta[i] = at_[i].beta;
         outcome.codes[i] = at_[i].code;
         outcome.expansion[i] = F_[i];
-        highest = std::max(highest, problem_.up(static_cast<Index>(i), at_[i].code) - F_[i]);
-        lowest = std::min(lowest, problem_.down(static_cast<Index>(i), at_[i].code) - F_[i]);
+        highest = std::max(highest, up(static_cast<Index>(i)) - F_[i]);
+        lowest = std::min(lowest, down(static_cast<Index>(i)) - F_[i]);
     }
     outcome.violation = highest - lowest;
     outcome.iterations += changes_;
+}
+
+bool ActiveSet::run(Outcome& outcome, Index limit) {
+    begin(outcome);
+    const bool optimal = finish(limit);
+    renew();
+    write(outcome);
     return optimal;
 }
 

@@ -11,6 +11,8 @@
 // the direction that leaves all scores as they are, until a breakpoint ends it.
 #pragma once
 
+#include <vector>
+
 #include "aligned.hpp"
 #include "cholesky.hpp"
 #include "coordinate.hpp"
@@ -28,7 +30,7 @@ class ActiveSet {
     // rounding. The kernel must have all rows active.
     bool run(Outcome& outcome, Index limit);
 
-  private:
+  protected:
     struct Hit {
         double step;
         Index row;   // -1: none, the step is full
@@ -36,6 +38,8 @@ class ActiveSet {
     };
 
     void begin(const Outcome& outcome);
+    bool finish(Index limit);
+    void write(Outcome& outcome) const;
     void enter(Index i);
     void leave(Index i);
     void admit();
@@ -45,8 +49,13 @@ class ActiveSet {
     void settle();
     Hit first_hit(const std::vector<Index>& rows, const std::vector<double>& direction, double most) const;
     void move(const std::vector<Index>& rows, const std::vector<double>& direction, const Hit& hit);
-    double target(Index i) const { return problem_.up(i, at_[static_cast<std::size_t>(i)].code); }
-    const double* column(Index i);
+    void leave_breakpoint(Index i, int direction);
+    void renew();
+    void weigh_rounding();
+
+    double up(Index i) const { return scale_ * problem_.up(i, at_[static_cast<std::size_t>(i)].code); }
+    double down(Index i) const { return scale_ * problem_.down(i, at_[static_cast<std::size_t>(i)].code); }
+    double target(Index i) const { return up(i); }  // of a row between breakpoints
 
     const Problem& problem_;
     KernelMatrix<double>& kernel_;
@@ -57,7 +66,9 @@ class ActiveSet {
     std::vector<Index> inside_;     // T, in the factor's order
     std::vector<Index> outside_;    // between breakpoints too, but dependent on T
     Cholesky factor_;
-    double constant_ = 1, rounding_ = 0, bias_ = 0;
+    double constant_ = 1, bias_ = 0;
+    double scale_ = 1;              // of all knots (path.hpp)
+    double knots_ = 1, largest_ = 0, rounding_ = 0;
     Index released_ = -1;
     std::vector<char> barred_;      // released in vain since the last real step
     Index changes_ = 0;

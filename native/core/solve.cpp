@@ -15,6 +15,7 @@ namespace {
 
 constexpr Index small = 1000;             // rows up to which the kernel matrix is made once, in double, and the answer polished
 constexpr double polished_from = 1e-6;    // violation at which the active set is nearly right
+constexpr Index patience = 200;           // pair steps per row until the active set takes over
 constexpr Index checked_rows = 256;       // rows on which F in single precision is compared with F in double
 
 Outcome decompose(const Problem& problem, KernelMatrix<double>& kernel, const double* start, const Options& options,
@@ -25,41 +26,32 @@ Outcome decompose(const Problem& problem, KernelMatrix<double>& kernel, const do
     return Decomposition<double>(problem, kernel, settings, watch).run(start);
 }
 
-// F from the coefficients alone: sums of many small changes drift.
-void renew(KernelMatrix<double>& kernel, Outcome& outcome) {
-    std::vector<Index> support;
-    std::vector<double> coef;
-    for (std::size_t i = 0; i < outcome.beta.size(); ++i)
-        if (outcome.beta[i] != 0) {
-            support.push_back(static_cast<Index>(i));
-            coef.push_back(outcome.beta[i]);
-        }
-    Aligned<double> sums(static_cast<std::size_t>(rounded_up(static_cast<Index>(outcome.beta.size()))), 0.0);
-    if (!support.empty()) kernel.accumulate(support, coef, sums.data());
-    std::copy_n(sums.data(), outcome.expansion.size(), outcome.expansion.data());
-}
-
-// Pair steps to the user's tolerance, a few more to find the sets, then the sets' own equations.
+// Pair steps until the sets are nearly right, then the sets' own equations. Pair steps crawl on ill-conditioned problems,
+// where the equations do not: they are given up early, and taken up again only if the equations fail.
 Outcome solve_small(const Problem& problem, KernelMatrix<double>& kernel, const double* start, const Options& options,
                     Watch& watch) {
-    Outcome outcome = decompose(problem, kernel, start, options, watch);
-    if (!options.polish || outcome.status == Status::iteration_limit || outcome.status == Status::time_limit) return outcome;
-    Options tighter = options;
-    tighter.tol = std::min(options.tol, polished_from);
-    tighter.max_iterations = std::min(options.max_iterations - outcome.iterations, 100 * problem.size);
-    const Index spent = outcome.iterations;
-    if (outcome.violation > tighter.tol && tighter.max_iterations > 0)
-        outcome = decompose(problem, kernel, outcome.beta.data(), tighter, watch);
-    outcome.iterations += spent;
+    if (!options.polish) return decompose(problem, kernel, start, options, watch);
+    Options first = options;
+    first.tol = std::min(options.tol, polished_from);
+    first.max_iterations = std::min(options.max_iterations, patience * problem.size);
+    Outcome outcome = decompose(problem, kernel, start, first, watch);
+    if (outcome.status == Status::time_limit || outcome.iterations >= options.max_iterations || watch.expired()) return outcome;
+
     std::vector<Index> all(static_cast<std::size_t>(problem.size));
     std::iota(all.begin(), all.end(), Index(0));
     kernel.activate(all);
     Outcome exact = outcome;
     ActiveSet(problem, kernel, watch).run(exact, 10 * problem.size + 100);
     if (exact.violation <= outcome.violation) outcome = std::move(exact);
-    renew(kernel, outcome);
-    outcome.status = outcome.violation <= options.tol ? Status::optimal : Status::inaccurate;
-    return outcome;
+    if (outcome.violation <= options.tol) {
+        outcome.status = Status::optimal;
+        return outcome;
+    }
+    Options rest = options;
+    rest.max_iterations = std::max<Index>(0, options.max_iterations - outcome.iterations);
+    Outcome last = decompose(problem, kernel, outcome.beta.data(), rest, watch);
+    last.iterations += outcome.iterations;
+    return last;
 }
 
 // How far F strays from what double precision gives, on rows spread over the data. The linear kernel was centred,

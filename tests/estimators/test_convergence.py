@@ -7,9 +7,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from abstain import Costs, RejectSVC
+from abstain.dual.certificate import Certificate
+from abstain.dual.solution import DualSolution, Status
+from abstain.estimators.convergence import checked_status
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
-TIGHT = {"tol": 1e-9}
 
 
 def test_iteration_limit(data):
@@ -36,3 +38,23 @@ def test_none_when_optimal(data):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         RejectSVC(ASYMMETRIC).fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("violation", "gap", "indefinite", "status"),
+    [
+        (1e-3, 1e-2, False, Status.OPTIMAL),
+        (1e-2, 1e-12, False, Status.OPTIMAL),  # rounding in the scores, nothing left to gain
+        (1e-2, 1e-2, False, Status.INACCURATE),
+        (0.0, 0.0, True, Status.INACCURATE),
+    ],
+)
+def test_a_solver_is_believed_only_as_far_as_the_certificate_goes(violation, gap, indefinite, status):
+    proof = Certificate(1.0, 1.0 - gap, gap, gap, violation)
+    said = DualSolution(np.zeros(2), 0.0, np.zeros(2), Status.OPTIMAL, 7)
+    assert checked_status(said, proof, 1e-3, indefinite=indefinite) is status
+
+
+def test_a_limit_stays_a_limit():
+    said = DualSolution(np.zeros(2), 0.0, np.zeros(2), Status.TIME_LIMIT, 7)
+    assert checked_status(said, Certificate(1.0, 1.0, 0.0, 0.0, 0.0), 1e-3, indefinite=False) is Status.TIME_LIMIT

@@ -8,7 +8,6 @@ import pytest
 from abstain import Costs, RejectSVC
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
-TIGHT = {"tol": 1e-9}
 
 
 class TestDecide:

@@ -5,7 +5,6 @@ import pytest
 from abstain import BartlettWegkamp, Costs, RejectSVC
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
-TIGHT = {"tol": 1e-9}
 
 
 WRONG = {

@@ -1,10 +1,7 @@
 """A long fit shows that it is alive, if asked."""
 
-from abstain import Costs, RejectSVC
+from abstain import RejectSVC
 from abstain.estimators import progress
-
-ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
-TIGHT = {"tol": 1e-9}
 
 
 class Bare:

@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 from abstain import BartlettWegkamp, Costs, RejectSVC
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
-TIGHT = {"tol": 1e-9}
 
 
 def test_clone_and_parameters():

@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
+from sklearn.utils.validation import _get_feature_names
 
 from abstain import Costs, RejectSVC
 
@@ -100,6 +102,8 @@ class TestLayout:
     @pytest.mark.parametrize("frame", [DENSE["pandas"], DENSE["polars"]], ids=["pandas", "polars"])
     def test_feature_names(self, data, frame):
         X, y = data
+        if _get_feature_names(frame(X)) is None:
+            pytest.skip(f"scikit-learn {sklearn.__version__} does not read the names of these frames")
         clf = RejectSVC(ASYMMETRIC).fit(frame(X), y)
         assert clf.feature_names_in_.tolist() == list("abcd")
         assert clf.n_features_in_ == 4

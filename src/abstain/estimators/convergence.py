@@ -13,13 +13,15 @@ from abstain.dual.solution import DualSolution, Status
 SAMPLE = 1000  # rows on which a kernel is tried for definiteness
 SLACK = 2.0  # the certificate's violation over the solver's: its scores were rounded, the certificate's are not
 NEGLIGIBLE = 1e-9  # a relative gap below this is an optimum whatever rounding makes of the violation
+CERTIFIED = 10.0  # relative gap over tol (or 1e-3) that a small violation may leave; beyond it proves no optimum
 
 
 def checked_status(solution: DualSolution, proof: Certificate, tol: float, *, indefinite: bool) -> Status:
     """The solver's status; an optimum that the certificate or the kernel does not bear out is "inaccurate"."""
     if solution.status is not Status.OPTIMAL:
         return solution.status
-    proven = proof.kkt_violation <= SLACK * tol or proof.relative_gap <= NEGLIGIBLE
+    converged = proof.kkt_violation <= SLACK * tol and proof.relative_gap <= CERTIFIED * max(tol, 1e-3)
+    proven = converged or proof.relative_gap <= NEGLIGIBLE
     return Status.OPTIMAL if proven and not indefinite else Status.INACCURATE
 
 

@@ -14,15 +14,12 @@ from abstain.estimators.rejecting import Terms
 from abstain.estimators.training import Training
 from abstain.thresholds import Thresholds
 
-EXACT_ROWS = 2000  # up to here the certificate recomputes all scores instead of trusting those the solver kept
-
 
 def fitted_attributes(
     training: Training, problem: DualProblem, solution: DualSolution, terms: Terms, tol: float
 ) -> dict[str, Any]:
     """All that `fit` sets, oriented to ``classes_[1]``: negated if the positive class is ``classes_[0]``."""
-    expansion = None if problem.n <= EXACT_ROWS else solution.expansion
-    proof = certify(problem, solution.beta, solution.bias, expansion)
+    proof = certify(problem, solution.beta, solution.bias, solution.expansion)
     indefinite = is_indefinite(problem, solution.beta)
     labels, towards = terms.labels, terms.labels.orientation
     active = np.flatnonzero(solution.beta)

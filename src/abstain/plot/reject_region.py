@@ -37,6 +37,13 @@ class RejectRegionDisplay:
         -1 for ``classes[0]``, +1 for ``classes[1]``; a choice of 0 is a reject.
     classes, feature_names : pair of str
         Names for the legend and the axes.
+
+    Examples
+    --------
+    >>> from abstain import Costs, RejectSVC
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]], ["no", "yes", "no", "yes"]
+    >>> clf = RejectSVC(Costs(reject=0.2), C=10, kernel="linear").fit(X, y)
+    >>> display = RejectRegionDisplay.from_estimator(clf, X, y)
     """
 
     xx0: NDArray[np.float64]
@@ -72,40 +79,34 @@ class RejectRegionDisplay:
         xx0, xx1 = np.meshgrid(*np.linspace(low - pad, high + pad, grid_resolution).T)
         grid = np.column_stack([xx0.ravel(), xx1.ravel()])
         grid = type(X)(grid, columns=names) if hasattr(X, "iloc") else grid
-        return cls(
-            xx0=xx0,
-            xx1=xx1,
-            score=np.asarray(estimator.decision_function(grid)).reshape(xx0.shape),
-            thresholds=(final.thresholds_.lower, final.thresholds_.upper),
-            cut=_cut(final),
-            X=points,
-            truth=np.where(np.asarray(y) == positive, 1, -1).astype(np.int8),
-            choice=((predicted == positive) * 1 - (predicted == negative) * 1).astype(np.int8),
-            classes=(str(negative), str(positive)),
-            feature_names=(str(names[0]), str(names[1])),
-        ).plot(ax)
+        score = np.asarray(estimator.decision_function(grid)).reshape(xx0.shape)
+        thresholds = (final.thresholds_.lower, final.thresholds_.upper)
+        truth = np.where(np.asarray(y) == positive, 1, -1).astype(np.int8)
+        choice = (predicted == positive).astype(np.int8) - (predicted == negative).astype(np.int8)
+        classes, columns = (str(negative), str(positive)), (str(names[0]), str(names[1]))
+        return cls(xx0, xx1, score, thresholds, _cut(final), points, truth, choice, classes, columns).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw into ``ax``, or into a new figure."""
         self.ax_ = ax = axes_or_new(ax)
         self.figure_ = ax.figure
         lower, upper = self.thresholds
-        least, most = float(self.score.min()), float(self.score.max())
-        for start, end, colour, alpha in (
-            (least - 1, lower, NEGATIVE, 0.12),
-            (lower, upper, BAND, 1.0),
-            (upper, most + 1, POSITIVE, 0.12),
-        ):
-            if max(start, least - 1) < min(end, most + 1):  # matplotlib warns about levels it cannot find
-                levels = [max(start, least - 1), min(end, most + 1)]
+        least, most = self.score.min(), self.score.max()
+        regions = ((-np.inf, lower, NEGATIVE, 0.12), (lower, upper, BAND, 1.0), (upper, np.inf, POSITIVE, 0.12))
+        for start, end, colour, alpha in regions:
+            levels = np.clip([start, end], least - 1, most + 1)
+            if levels[0] < levels[1]:
                 ax.contourf(self.xx0, self.xx1, self.score, levels=levels, colors=[colour], alpha=alpha)
-        line: dict[str, Any] = {"colors": LINE, "linewidths": 1.2}
         for level, style in ((lower, "-"), (upper, "-"), (self.cut, "--")):
-            if least < level < most:
-                ax.contour(self.xx0, self.xx1, self.score, levels=[level], linestyles=style, **line)
+            if least < level < most:  # matplotlib warns about levels it cannot find
+                line: dict[str, Any] = {"colors": LINE, "linestyles": style, "linewidths": 1.2}
+                ax.contour(self.xx0, self.xx1, self.score, levels=[level], **line)
         self._scatter(ax, -1, marker="o", facecolor="none", edgecolor=NEGATIVE, linewidth=1.1, s=26)
         self._scatter(ax, 1, marker="^", facecolor=POSITIVE, edgecolor="white", linewidth=0.5, s=34)
-        self._name_lines(ax)
+        if lower < upper:
+            ax.fill(np.nan, np.nan, facecolor=BAND, edgecolor=LINE, linewidth=1.2, label="reject")
+        ax.plot([], [], color=LINE, linestyle="--", linewidth=1.2, label="cut when forced to decide")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, frameon=False, fontsize="small")
         ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
         return self
 
@@ -114,12 +115,6 @@ class RejectRegionDisplay:
         choice = sign * self.choice[rows]
         counts = f"{np.sum(choice > 0)} right, {np.sum(choice < 0)} wrong, {np.sum(choice == 0)} rejected"
         ax.scatter(*self.X[rows].T, label=f"{self.classes[sign > 0]}: {counts}", zorder=3, **marker)
-
-    def _name_lines(self, ax: Axes) -> None:
-        if self.thresholds[0] < self.thresholds[1]:
-            ax.fill(np.nan, np.nan, facecolor=BAND, edgecolor=LINE, linewidth=1.2, label="reject")
-        ax.plot([], [], color=LINE, linestyle="--", linewidth=1.2, label="cut when forced to decide")
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize="small")
 
 
 def _cut(final: Any) -> float:
