@@ -26,7 +26,7 @@ template <class T> nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T
 }
 
 KernelSpec kernel_spec(const std::string& name, double gamma, double coef0, int degree) {
-    if (name == "linear") return {KernelName::linear, gamma, coef0, degree};
+    if (name == "linear" || name == "precomputed") return {KernelName::linear, gamma, coef0, degree};
     if (name == "rbf") return {KernelName::rbf, gamma, coef0, degree};
     if (name == "poly") return {KernelName::poly, gamma, coef0, degree};
     if (name == "sigmoid") return {KernelName::sigmoid, gamma, coef0, degree};
@@ -89,28 +89,34 @@ const char* word(Status status) {
 
 struct Task {
     Problem problem;
-    const double* start;
+    KernelSpec spec;
+    Rows rows;
     Options options;
-    int threads;
-    double seconds;
-    nb::object report;
 };
 
-Task make_task(const View<std::int8_t, 1>& sign, const Vector& weight, const Matrix& knots, const Matrix& slopes,
-               const std::optional<Vector>& start, double tol, Index max_iter, double seconds, double cache_size, int threads,
-               bool polish, nb::object report) {
-    require(!start || start->shape(0) == sign.shape(0), "start must have as many entries as sign");
-    return {make_problem(sign, weight, knots, slopes), start ? start->data() : nullptr,
-            Options{tol, max_iter, cache_size * 1e6, polish}, threads, seconds, std::move(report)};
+Method method_of(const std::string& name) {
+    if (name == "auto") return Method::automatic;
+    if (name == "smo") return Method::pairs;
+    if (name == "active-set") return Method::active_set;
+    throw nb::value_error("method must be auto, smo or active-set");
 }
 
-template <class... Data> nb::tuple run(Task& task, const Data&... data) {
-    Outcome outcome = without_lock(task.report, task.seconds, [&](Watch& watch) {
-        ThreadPool pool(task.threads);
-        return solve(task.problem, data..., task.start, task.options, pool, watch);
-    });
-    return nb::make_tuple(to_numpy(std::move(outcome.beta)), to_numpy(std::move(outcome.expansion)), word(outcome.status),
-                          outcome.iterations, outcome.violation);
+// Dense rows, the three arrays of compressed rows, or a Gram matrix, by the names of the keywords given.
+Rows rows_of(const nb::dict& data, Index size) {
+    if (data.contains("gram")) {
+        const auto gram = nb::cast<Matrix>(data["gram"], false);
+        require(static_cast<Index>(gram.shape(0)) == size && gram.shape(1) == gram.shape(0), "gram must be square, a row per entry of sign");
+        return GramRows{gram.data()};
+    }
+    if (data.contains("X")) {
+        const auto X = nb::cast<Matrix>(data["X"], false);
+        require(static_cast<Index>(X.shape(0)) == size, "X must have as many rows as sign has entries");
+        return DenseRows{X.data(), size, static_cast<Index>(X.shape(1))};
+    }
+    const auto starts = nb::cast<View<std::int64_t, 1>>(data["starts"], false);
+    require(static_cast<Index>(starts.shape(0)) == size + 1, "starts must have one more entry than sign");
+    return SparseRows{nb::cast<Vector>(data["values"], false).data(), nb::cast<View<std::int32_t, 1>>(data["columns"], false).data(),
+                      starts.data(), size, nb::cast<Index>(data["features"])};
 }
 
 }  // namespace
@@ -118,44 +124,55 @@ template <class... Data> nb::tuple run(Task& task, const Data&... data) {
 NB_MODULE(_native, m) {
     m.doc() = "The native core of abstain; use abstain.solvers.";
 
-    m.def("solve_dense",
-          [](Matrix X, const std::string& kernel, double gamma, double coef0, int degree, View<std::int8_t, 1> sign, Vector weight,
-             Matrix knots, Matrix slopes, std::optional<Vector> start, double tol, Index max_iter, double seconds,
-             double cache_size, int threads, bool polish, nb::object report) {
-              require(X.shape(0) == sign.shape(0), "X must have as many rows as sign has entries");
-              Task task = make_task(sign, weight, knots, slopes, start, tol, max_iter, seconds, cache_size, threads, polish, report);
-              return run(task, kernel_spec(kernel, gamma, coef0, degree),
-                         DenseRows{X.data(), static_cast<Index>(X.shape(0)), static_cast<Index>(X.shape(1))});
+    m.def("solve",
+          [](const nb::dict& data, const std::string& kernel, double gamma, double coef0, int degree, View<std::int8_t, 1> sign,
+             Vector weight, Matrix knots, Matrix slopes, std::optional<Vector> start, const std::string& method, double tol,
+             Index max_iter, double seconds, double cache_size, int threads, nb::object report) {
+              require(!start || start->shape(0) == sign.shape(0), "start must have as many entries as sign");
+              const Problem problem = make_problem(sign, weight, knots, slopes);
+              const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
+              const Rows rows = rows_of(data, problem.size);
+              const Options options{method_of(method), tol, max_iter, cache_size * 1e6};
+              Outcome outcome = without_lock(report, seconds, [&](Watch& watch) {
+                  ThreadPool pool(threads);
+                  return solve(problem, spec, rows, start ? start->data() : nullptr, options, pool, watch);
+              });
+              return nb::make_tuple(to_numpy(std::move(outcome.beta)), to_numpy(std::move(outcome.expansion)), word(outcome.status),
+                                    outcome.iterations, outcome.violation);
           },
-          "X"_a.noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "sign"_a.noconvert(), "weight"_a.noconvert(),
-          "knots"_a.noconvert(), "slopes"_a.noconvert(), "start"_a.none().noconvert(), "tol"_a, "max_iter"_a, "seconds"_a,
-          "cache_size"_a, "threads"_a, "polish"_a, "report"_a.none());
+          "data"_a, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "sign"_a.noconvert(), "weight"_a.noconvert(),
+          "knots"_a.noconvert(), "slopes"_a.noconvert(), "start"_a.none().noconvert(), "method"_a, "tol"_a, "max_iter"_a,
+          "seconds"_a, "cache_size"_a, "threads"_a, "report"_a.none());
 
-    m.def("solve_sparse",
-          [](Vector data, View<std::int32_t, 1> columns, View<std::int64_t, 1> starts, Index features, const std::string& kernel,
-             double gamma, double coef0, int degree, View<std::int8_t, 1> sign, Vector weight, Matrix knots, Matrix slopes,
-             std::optional<Vector> start, double tol, Index max_iter, double seconds, double cache_size, int threads, bool polish,
+    m.def("path",
+          [](const nb::dict& data, const std::string& kernel, double gamma, double coef0, int degree, View<std::int8_t, 1> sign,
+             Vector weight, Matrix knots, Matrix slopes, double lowest, double highest, double cache_size, int threads,
              nb::object report) {
-              require(starts.shape(0) == sign.shape(0) + 1, "starts must have one more entry than sign");
-              const SparseRows X{data.data(), columns.data(), starts.data(), static_cast<Index>(sign.shape(0)), features};
-              Task task = make_task(sign, weight, knots, slopes, start, tol, max_iter, seconds, cache_size, threads, polish, report);
-              return run(task, kernel_spec(kernel, gamma, coef0, degree), X);
+              const Problem problem = make_problem(sign, weight, knots, slopes);
+              const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
+              const Rows rows = rows_of(data, problem.size);
+              Options options;
+              options.cache_bytes = cache_size * 1e6;
+              PathPieces path = without_lock(report, std::numeric_limits<double>::infinity(), [&](Watch& watch) {
+                  ThreadPool pool(threads);
+                  return follow_path(problem, spec, rows, lowest, highest, options, pool, watch);
+              });
+              nb::dict pieces;
+              pieces["start"] = to_numpy(std::move(path.start));
+              pieces["bias"] = to_numpy(std::move(path.bias));
+              pieces["bias_rate"] = to_numpy(std::move(path.bias_rate));
+              pieces["first"] = to_numpy(std::move(path.first));
+              pieces["rows"] = to_numpy(std::move(path.rows));
+              pieces["gamma"] = to_numpy(std::move(path.gamma));
+              pieces["rate"] = to_numpy(std::move(path.rate));
+              pieces["settled_from"] = to_numpy(std::move(path.settled_from));
+              pieces["settled_row"] = to_numpy(std::move(path.settled_row));
+              pieces["settled_gamma"] = to_numpy(std::move(path.settled_gamma));
+              pieces["complete"] = path.complete;
+              return pieces;
           },
-          "data"_a.noconvert(), "columns"_a.noconvert(), "starts"_a.noconvert(), "features"_a, "kernel"_a, "gamma"_a, "coef0"_a,
-          "degree"_a, "sign"_a.noconvert(), "weight"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(),
-          "start"_a.none().noconvert(), "tol"_a, "max_iter"_a, "seconds"_a, "cache_size"_a, "threads"_a, "polish"_a,
-          "report"_a.none());
-
-    m.def("solve_gram",
-          [](Matrix gram, View<std::int8_t, 1> sign, Vector weight, Matrix knots, Matrix slopes, std::optional<Vector> start,
-             double tol, Index max_iter, double seconds, double cache_size, int threads, bool polish, nb::object report) {
-              require(gram.shape(0) == sign.shape(0) && gram.shape(1) == sign.shape(0), "gram must be square, a row per entry of sign");
-              Task task = make_task(sign, weight, knots, slopes, start, tol, max_iter, seconds, cache_size, threads, polish, report);
-              return run(task, gram.data());
-          },
-          "gram"_a.noconvert(), "sign"_a.noconvert(), "weight"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(),
-          "start"_a.none().noconvert(), "tol"_a, "max_iter"_a, "seconds"_a, "cache_size"_a, "threads"_a, "polish"_a,
-          "report"_a.none());
+          "data"_a, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "sign"_a.noconvert(), "weight"_a.noconvert(),
+          "knots"_a.noconvert(), "slopes"_a.noconvert(), "lowest"_a, "highest"_a, "cache_size"_a, "threads"_a, "report"_a.none());
 
     m.def("expand",
           [](Matrix X, Matrix support, Vector coef, const std::string& kernel, double gamma, double coef0, int degree, int threads) {

@@ -145,26 +145,29 @@ bool ActiveSet::full_step() {
     return hit.row < 0;
 }
 
-// A dependent row off its knot moves along the null direction of K' until a breakpoint ends it. False: none is off.
+// A dependent row off its knot has to move. False: none is off.
 bool ActiveSet::slide() {
     for (Index i : outside_) {
         const double residual = target(i) - F_[at(i)] - bias_;
-        if (!(std::abs(residual) > rounding_)) continue;
-        std::vector<double> sums(at(rounded_up(problem_.size)), 0.0), direction;
-        kernel_.accumulate({i}, {1.0}, sums.data());
-        for (Index t : inside_) direction.push_back(sums[at(t)] + constant_);
-        factor_.solve(direction.data());
-        const double sign = residual > 0 ? 1 : -1;
-        for (double& d : direction) d *= -sign;
-        std::vector<Index> rows = inside_;
-        rows.push_back(i);
-        direction.push_back(sign);
-        const Hit hit = first_hit(rows, direction, std::numeric_limits<double>::infinity());
-        if (hit.row < 0) return false;
-        move(rows, direction, hit);
-        return true;
+        if (std::abs(residual) > rounding_) return slide_row(i, residual > 0 ? 1 : -1);
     }
     return false;
+}
+
+// Along the null direction of K', which leaves all scores as they are, until a breakpoint ends it.
+bool ActiveSet::slide_row(Index i, double way) {
+    std::vector<double> sums(at(rounded_up(problem_.size)), 0.0), direction;
+    kernel_.accumulate({i}, {1.0}, sums.data());
+    for (Index t : inside_) direction.push_back(sums[at(t)] + constant_);
+    factor_.solve(direction.data());
+    for (double& d : direction) d *= -way;
+    std::vector<Index> rows = inside_;
+    rows.push_back(i);
+    direction.push_back(way);
+    const Hit hit = first_hit(rows, direction, std::numeric_limits<double>::infinity());
+    if (hit.row < 0) return false;
+    move(rows, direction, hit);
+    return true;
 }
 
 // The worst violator among the rows on a breakpoint leaves it. False: none violates.

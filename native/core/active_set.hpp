@@ -45,6 +45,7 @@ class ActiveSet {
     void admit();
     bool full_step();
     bool slide();
+    bool slide_row(Index i, double direction);
     bool release();
     void settle();
     Hit first_hit(const std::vector<Index>& rows, const std::vector<double>& direction, double most) const;

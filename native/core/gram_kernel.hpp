@@ -1,6 +1,9 @@
 // A kernel matrix that is at hand: given by the user, or small enough to be made once.
 #pragma once
 
+#include <numeric>
+
+#include "aligned.hpp"
 #include "kernel_matrix.hpp"
 #include "thread_pool.hpp"
 
@@ -23,6 +26,24 @@ template <class T> class GramKernel final : public KernelMatrix<T> {
     Index size_, stride_;
     std::vector<Index> active_;
     ThreadPool& pool_;
+};
+
+// The same, made once from a kernel that is computed.
+template <class T> class MadeGram {
+  public:
+    MadeGram(KernelMatrix<T>& from, Index size, ThreadPool& pool)
+        : values_(static_cast<std::size_t>(rounded_up(size) * rounded_up(size))), kernel(values_.data(), size, rounded_up(size), pool) {
+        std::vector<Index> all(static_cast<std::size_t>(size));
+        std::iota(all.begin(), all.end(), Index(0));
+        from.block(all, values_.data(), rounded_up(size));
+        kernel.activate(all);
+    }
+
+  private:
+    Aligned<T> values_;
+
+  public:
+    GramKernel<T> kernel;
 };
 
 }  // namespace abstain

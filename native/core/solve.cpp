@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 #include "active_set.hpp"
@@ -28,9 +29,8 @@ Outcome decompose(const Problem& problem, KernelMatrix<double>& kernel, const do
 
 // Pair steps until the sets are nearly right, then the sets' own equations. Pair steps crawl on ill-conditioned problems,
 // where the equations do not: they are given up early, and taken up again only if the equations fail.
-Outcome solve_small(const Problem& problem, KernelMatrix<double>& kernel, const double* start, const Options& options,
-                    Watch& watch) {
-    if (!options.polish) return decompose(problem, kernel, start, options, watch);
+Outcome solve_exactly(const Problem& problem, KernelMatrix<double>& kernel, const double* start, const Options& options,
+                      Watch& watch) {
     Options first = options;
     first.tol = std::min(options.tol, polished_from);
     first.max_iterations = std::min(options.max_iterations, patience * problem.size);
@@ -96,6 +96,26 @@ void expand_linear(const DenseRows& X, Outcome& outcome) {
         outcome.expansion[static_cast<std::size_t>(i)] = lanes<double>().dot(w.data(), X.values + i * X.features, X.features);
 }
 
+std::unique_ptr<KernelMatrix<double>> computed(const Problem& problem, const KernelSpec& spec, const Rows& rows,
+                                               const Options& options, ThreadPool& pool, Watch& watch) {
+    if (const auto* gram = std::get_if<GramRows>(&rows))
+        return std::make_unique<GramKernel<double>>(gram->values, problem.size, problem.size, pool);
+    if (const auto* sparse = std::get_if<SparseRows>(&rows))
+        return std::make_unique<SparseKernel>(spec, *sparse, options.cache_bytes, pool, watch);
+    return std::make_unique<DenseKernel<double>>(spec, std::get<DenseRows>(rows), options.cache_bytes, pool, watch);
+}
+
+// The kernel in double, made once where it is small or fits the cache.
+template <class Work>
+auto with_kernel(const Problem& problem, const KernelSpec& spec, const Rows& rows, const Options& options, ThreadPool& pool,
+                 Watch& watch, Work&& work) {
+    const auto kernel = computed(problem, spec, rows, options, pool, watch);
+    const double bytes = 8.0 * static_cast<double>(problem.size) * static_cast<double>(problem.size);
+    if (std::holds_alternative<GramRows>(rows) || (problem.size > small && bytes > options.cache_bytes)) return work(*kernel);
+    MadeGram<double> gram(*kernel, problem.size, pool);
+    return work(gram.kernel);
+}
+
 Outcome solve_large(const Problem& problem, const KernelSpec& spec, const DenseRows& X, const double* start,
                     const Options& options, ThreadPool& pool, Watch& watch) {
     Outcome outcome;
@@ -118,42 +138,34 @@ Outcome solve_large(const Problem& problem, const KernelSpec& spec, const DenseR
 
 }  // namespace
 
-Outcome solve(const Problem& problem, const KernelSpec& spec, const DenseRows& X, const double* start, const Options& options,
+Outcome solve(const Problem& problem, const KernelSpec& spec, const Rows& rows, const double* start, const Options& options,
               ThreadPool& pool, Watch& watch) {
+    const DenseRows* dense = std::get_if<DenseRows>(&rows);
     Outcome outcome;
-    if (problem.size <= small) {
-        const Index stride = rounded_up(problem.size);
-        Aligned<double> gram(static_cast<std::size_t>(stride * stride));
-        std::vector<Index> all(static_cast<std::size_t>(problem.size));
-        std::iota(all.begin(), all.end(), Index(0));
-        DenseKernel<double>(spec, X, 0, pool, watch).block(all, gram.data(), stride);
-        GramKernel<double> kernel(gram.data(), problem.size, stride, pool);
-        outcome = solve_small(problem, kernel, start, options, watch);
-    } else {
-        outcome = solve_large(problem, spec, X, start, options, pool, watch);
-    }
-    if (spec.name == KernelName::linear) expand_linear(X, outcome);
+    if (options.method == Method::active_set || problem.size <= small)
+        outcome = with_kernel(problem, spec, rows, options, pool, watch, [&](KernelMatrix<double>& kernel) {
+            return options.method == Method::pairs ? decompose(problem, kernel, start, options, watch)
+                                                   : solve_exactly(problem, kernel, start, options, watch);
+        });
+    else if (dense)
+        outcome = solve_large(problem, spec, *dense, start, options, pool, watch);
+    else
+        outcome = decompose(problem, *computed(problem, spec, rows, options, pool, watch), start, options, watch);
+    if (dense && spec.name == KernelName::linear) expand_linear(*dense, outcome);
     return outcome;
 }
 
-Outcome solve(const Problem& problem, const KernelSpec& spec, const SparseRows& X, const double* start, const Options& options,
-              ThreadPool& pool, Watch& watch) {
-    SparseKernel kernel(spec, X, options.cache_bytes, pool, watch);
-    if (problem.size > small) return decompose(problem, kernel, start, options, watch);
-    const Index stride = rounded_up(problem.size);
-    Aligned<double> gram(static_cast<std::size_t>(stride * stride));
-    std::vector<Index> all(static_cast<std::size_t>(problem.size));
-    std::iota(all.begin(), all.end(), Index(0));
-    kernel.block(all, gram.data(), stride);
-    GramKernel<double> made(gram.data(), problem.size, stride, pool);
-    return solve_small(problem, made, start, options, watch);
-}
-
-Outcome solve(const Problem& problem, const double* gram, const double* start, const Options& options, ThreadPool& pool,
-              Watch& watch) {
-    GramKernel<double> kernel(gram, problem.size, problem.size, pool);
-    return problem.size <= small ? solve_small(problem, kernel, start, options, watch)
-                                 : decompose(problem, kernel, start, options, watch);
+PathPieces follow_path(const Problem& problem, const KernelSpec& spec, const Rows& rows, double lowest, double highest,
+                       const Options& options, ThreadPool& pool, Watch& watch) {
+    return with_kernel(problem, spec, rows, options, pool, watch, [&](KernelMatrix<double>& kernel) {
+        Problem scaled = problem;  // path.hpp: knots over C, weights as they are
+        for (auto& slopes : scaled.slopes)
+            for (double& t : slopes) t /= lowest;
+        Options first = options;
+        first.tol = polished_from / lowest;
+        Outcome start = solve_exactly(scaled, kernel, nullptr, first, watch);
+        return Path(problem, kernel, watch).follow(std::move(start), 1 / lowest, 1 / highest, 200 * problem.size + 10000);
+    });
 }
 
 }  // namespace abstain

@@ -1,25 +1,41 @@
 // From a problem and its data to an answer: which precision, which solver, and in which order.
 #pragma once
 
+#include <variant>
+
 #include "expansion.hpp"
 #include "outcome.hpp"
+#include "path.hpp"
 #include "sparse_kernel.hpp"
 
 namespace abstain {
 
+// The kernel matrix itself, row-major and symmetric.
+struct GramRows {
+    const double* values;
+};
+
+using Rows = std::variant<DenseRows, SparseRows, GramRows>;
+
+enum class Method {
+    automatic,   // pair steps, and the active set where it is cheap
+    pairs,
+    active_set,  // exact, whatever it takes
+};
+
 struct Options {
+    Method method = Method::automatic;
     double tol = 1e-3;
     Index max_iterations = 10'000'000;
     double cache_bytes = 500e6;
-    bool polish = true;  // bring small problems to the optimum exactly
 };
 
-Outcome solve(const Problem& problem, const KernelSpec& spec, const DenseRows& X, const double* start, const Options& options,
+// start: nullptr, or coefficients to begin with.
+Outcome solve(const Problem& problem, const KernelSpec& spec, const Rows& rows, const double* start, const Options& options,
               ThreadPool& pool, Watch& watch);
-Outcome solve(const Problem& problem, const KernelSpec& spec, const SparseRows& X, const double* start, const Options& options,
-              ThreadPool& pool, Watch& watch);
-// gram: row-major, symmetric.
-Outcome solve(const Problem& problem, const double* gram, const double* start, const Options& options, ThreadPool& pool,
-              Watch& watch);
+
+// All optima for C from lowest to highest; the weights of the problem are those of C = 1.
+PathPieces follow_path(const Problem& problem, const KernelSpec& spec, const Rows& rows, double lowest, double highest,
+                       const Options& options, ThreadPool& pool, Watch& watch);
 
 }  // namespace abstain

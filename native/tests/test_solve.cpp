@@ -125,7 +125,7 @@ void check(Case& c, const KernelSpec& spec, double tol, double allowed, int thre
     judge(dense);
     const Compressed s = compress(c);
     judge(solve(c.problem, spec, SparseRows{s.values.data(), s.columns.data(), s.starts.data(), c.rows, c.features}, nullptr, options, pool, watch));
-    judge(solve(c.problem, K.data(), nullptr, options, pool, watch));
+    judge(solve(c.problem, spec, GramRows{K.data()}, nullptr, options, pool, watch));
     judge(solve(c.problem, spec, X, dense.beta.data(), options, pool, watch));  // from its own answer
 
     auto nudged = dense.beta;  // control: the judge has teeth

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,34 +53,39 @@ class SMO:
 
     def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:
         """Solve the dual problem, from ``start`` (coefficients beta) where it is given."""
-        knots, slopes = problem.loss.tables()
-        beta, expansion, status, iterations, _ = _native_solver(problem)(
-            sign=problem.sign,
-            weight=problem.weight,
-            knots=knots,
-            slopes=slopes,
+        beta, expansion, status, iterations, _ = _native.solve(
+            **native_problem(problem),
             start=None if start is None else np.require(start, np.float64, ["C", "A"]),
+            method="auto" if self.polish else "smo",
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             seconds=np.inf if self.time_limit is None else float(self.time_limit),
             cache_size=float(self.cache_size),
             threads=threads(self.n_jobs),
-            polish=bool(self.polish),
             report=self.progress,
         )
         return DualSolution(beta, best_bias(problem, expansion), expansion, Status(status), iterations)
 
 
-def _native_solver(problem: DualProblem) -> Callable[..., tuple[Any, ...]]:
-    """The native solver for the problem's kind of rows, its kernel and rows already given."""
+def native_problem(problem: DualProblem) -> dict[str, Any]:
+    """The problem as the native core reads it; what conversion is needed happens here."""
     kernel, X = problem.kernel, problem.X
-    if kernel.name == "precomputed":
-        return partial(_native.solve_gram, np.require(X, np.float64, ["C", "A"]))
-    numbers = {"kernel": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
+    data: dict[str, Any] = {"gram" if kernel.name == "precomputed" else "X": X}
     if issparse(X):
         columns, starts = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False)
-        return partial(_native.solve_sparse, X.data, columns, starts, X.shape[1], **numbers)
-    return partial(_native.solve_dense, np.require(X, np.float64, ["C", "A"]), **numbers)
+        data = {"values": X.data, "columns": columns, "starts": starts, "features": X.shape[1]}
+    knots, slopes = problem.loss.tables()
+    return {
+        "data": {name: np.require(value, requirements=["C", "A"]) if np.ndim(value) else value for name, value in data.items()},
+        "kernel": kernel.name,
+        "gamma": kernel.gamma,
+        "coef0": kernel.coef0,
+        "degree": kernel.degree,
+        "sign": problem.sign,
+        "weight": problem.weight,
+        "knots": knots,
+        "slopes": slopes,
+    }
 
 
 def threads(n_jobs: int | None) -> int:

@@ -1,0 +1,176 @@
+#include "path.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace abstain {
+
+namespace {
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+constexpr int refresh_every = 256;  // pieces between two computations of F from the coefficients
+constexpr int stuck = 64;           // events in a row that do not move lambda
+constexpr double nudge = 1e-9;      // of lambda, to get past a knot of simultaneous events
+}  // namespace
+
+Path::Direction Path::direction() const {
+    Direction d;
+    d.F_rate.assign(F_.size(), 0.0);
+    if (inside_.empty()) return d;
+    std::vector<double> ones(inside_.size(), 1.0);
+    for (Index t : inside_) d.rate.push_back(problem_.up(t, at_[at(t)].code));
+    factor_.solve(d.rate.data());
+    factor_.solve(ones.data());
+    d.bias_rate = std::accumulate(d.rate.begin(), d.rate.end(), 0.0) / std::accumulate(ones.begin(), ones.end(), 0.0);
+    for (std::size_t t = 0; t < ones.size(); ++t) d.rate[t] -= d.bias_rate * ones[t];
+    kernel_.accumulate(inside_, d.rate, d.F_rate.data());
+    return d;
+}
+
+// As lambda falls by s, beta_i going up gains (lambda - s) up_i - (F_i - s F_rate_i) against a bias of bias - s bias_rate.
+Path::Event Path::next_event(const Direction& d, double left) const {
+    Event event{left};
+    for (std::size_t t = 0; t < inside_.size(); ++t) {
+        const Index i = inside_[t];
+        if (d.rate[t] == 0) continue;
+        const int way = d.rate[t] < 0 ? 1 : -1;
+        const int k = next_breakpoint(problem_, i, at_[at(i)].code, way);
+        const double step = distance_to(problem_, i, at_[at(i)], k) / std::abs(d.rate[t]);
+        if (step < event.step) event = {step, i, k, way};
+    }
+    for (Index i = 0; i < problem_.size; ++i) {
+        const Code code = at_[at(i)].code;
+        if (code % 2) continue;
+        for (const int way : {+1, -1}) {
+            const double knot = way > 0 ? problem_.up(i, code) : problem_.down(i, code);
+            if (!std::isfinite(knot)) continue;
+            const double closing = way * (d.F_rate[at(i)] + d.bias_rate - knot);
+            if (!(closing > 0)) continue;
+            const double room = std::max(0.0, way * (bias_ + F_[at(i)] - scale_ * knot));
+            if (room / closing < event.step) event = {room / closing, i, -1, way};
+        }
+    }
+    return event;
+}
+
+void Path::advance(const Direction& d, double step) {
+    scale_ -= step;
+    bias_ -= step * d.bias_rate;
+    for (std::size_t t = 0; t < inside_.size(); ++t) at_[at(inside_[t])].beta -= step * d.rate[t];
+    for (std::size_t i = 0; i < at_.size(); ++i) F_[i] -= step * d.F_rate[i];
+}
+
+void Path::apply(const Event& event) {
+    ++changes_;
+    if (event.breakpoint < 0) return leave_breakpoint(event.row, event.direction);
+    Coordinate& now = at_[at(event.row)];
+    const double before = now.beta;
+    land(problem_, event.row, now, event.breakpoint);
+    pending_[at(event.row)] += now.beta - before;
+    settle();
+    leave(event.row);
+    admit();
+}
+
+// A row that depends on T stays where it is if its score keeps to its knot by itself (a duplicate), and takes the place of
+// a row of T if not. False: none has to.
+bool Path::settle_dependent(const Direction& d) {
+    for (Index i : outside_) {
+        const double drift = d.F_rate[at(i)] + d.bias_rate - problem_.up(i, at_[at(i)].code);
+        if (std::abs(drift) > 1e-8 * knots_) return slide_row(i, drift > 0 ? 1 : -1);
+    }
+    return false;
+}
+
+// With nothing between breakpoints, gamma and F stand still, and any bias in [max(up - F), min(down - F)] will do: the
+// width of this band at lambda, and the rows that bound it.
+double Path::band(double lambda, Index* rising, Index* falling) const {
+    double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
+    for (Index i = 0; i < problem_.size; ++i) {
+        const double up = lambda * problem_.up(i, at_[at(i)].code) - F_[at(i)];
+        const double down = lambda * problem_.down(i, at_[at(i)].code) - F_[at(i)];
+        if (up > highest) highest = up, *rising = i;
+        if (down < lowest) lowest = down, *falling = i;
+    }
+    return lowest - highest;
+}
+
+// Down to the lambda at which the band closes and its two rows leave their breakpoints; false where it never does. The
+// width is concave and piecewise linear, so Newton's steps from where it is negative end at its root from below.
+bool Path::cross_band(double lowest) {
+    Index rising = -1, falling = -1;
+    double lambda = lowest;
+    for (int step = 0; step < 1000; ++step) {
+        const double width = band(lambda, &rising, &falling);
+        const double slope = problem_.down(falling, at_[at(falling)].code) - problem_.up(rising, at_[at(rising)].code);
+        if (!(width < 0) || !(slope > 0) || lambda - width / slope <= lambda) break;
+        lambda = std::min(scale_, lambda - width / slope);
+    }
+    scale_ = lambda;
+    if (lambda <= lowest) return false;
+    leave_breakpoint(rising, +1);
+    leave_breakpoint(falling, -1);
+    bias_ = target(rising) - F_[at(rising)];
+    return true;
+}
+
+void Path::record(PathPieces& path, const Direction& d) {
+    const Index piece = static_cast<Index>(path.start.size());
+    path.start.push_back(scale_);
+    path.bias.push_back(bias_);
+    path.bias_rate.push_back(d.bias_rate);
+    for (std::size_t t = 0; t < inside_.size(); ++t) {
+        path.rows.push_back(inside_[t]);
+        path.gamma.push_back(at_[at(inside_[t])].beta);
+        path.rate.push_back(d.rate[t]);
+        known_[at(inside_[t])] = at_[at(inside_[t])].beta;
+    }
+    path.first.push_back(static_cast<Index>(path.rows.size()));
+    for (std::size_t i = 0; i < at_.size(); ++i) {
+        if (at_[i].beta == known_[i]) continue;
+        known_[i] = at_[i].beta;
+        path.settled_from.push_back(piece);
+        path.settled_row.push_back(static_cast<Index>(i));
+        path.settled_gamma.push_back(at_[i].beta);
+    }
+    for (Index t : inside_) known_[at(t)] = std::numeric_limits<double>::quiet_NaN();  // on the move
+}
+
+PathPieces Path::follow(Outcome start, double highest, double lowest, Index limit) {
+    scale_ = highest;
+    begin(start);
+    PathPieces path;
+    path.first.push_back(0);
+    known_.assign(at_.size(), 0.0);
+    bool optimal = finish(limit);
+    for (int idle = 0; optimal && static_cast<Index>(path.start.size()) < limit; watch_.look()) {
+        if (watch_.expired()) break;
+        if (inside_.empty()) {
+            record(path, direction());
+            if (!cross_band(lowest)) return path;
+            continue;
+        }
+        const Direction d = direction();
+        if (idle < stuck && settle_dependent(d)) {
+            ++idle;
+            continue;
+        }
+        const Event event = next_event(d, scale_ - lowest);
+        if (event.step > 0) record(path, d);
+        idle = event.step > 1e-14 * scale_ ? 0 : idle + 1;
+        advance(d, event.step);
+        if (event.row < 0) return path;
+        apply(event);
+        if (idle > stuck || path.start.size() % refresh_every == 0) {
+            if (idle > stuck) scale_ = std::max(lowest, scale_ * (1 - nudge));
+            std::fill(barred_.begin(), barred_.end(), char(0));
+            renew();
+            optimal = finish(changes_ + limit);
+            idle = 0;
+        }
+    }
+    path.complete = false;
+    return path;
+}
+
+}  // namespace abstain

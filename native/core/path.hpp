@@ -1,0 +1,62 @@
+// Every optimum along C, after Hastie, Rosset, Tibshirani & Zhu (JMLR 5, 2004), here with K knots.
+//
+// With gamma = beta / C and lambda = 1 / C the breakpoints s_i u_k of gamma stand still and the knots are lambda t_k: the
+// optimum is the one of the same problem with weights s_i and all knots scaled by lambda. Between two events only the rows
+// T between breakpoints move, linearly in lambda:
+//
+//   K'_TT rate + bias_rate 1 = y t_k(T),   1' rate = 0,      gamma_T(lambda) = gamma_T(start) + (lambda - start) rate
+//
+// and so does F = K gamma for all rows. An event is a row of T that meets a breakpoint, or a row on a breakpoint whose
+// score meets its knot; it changes T by that row, at O(m^2) for the factor and O(n m) for the next direction.
+#pragma once
+
+#include "active_set.hpp"
+
+namespace abstain {
+
+// The path as pieces of straight line, laid end to end. Piece p holds for lambda from start[p] down to start[p + 1].
+struct PathPieces {
+    std::vector<double> start, bias, bias_rate;
+    std::vector<Index> first;               // of piece p among rows, gamma and rate; one more than pieces
+    std::vector<Index> rows;                // T
+    std::vector<double> gamma, rate;
+    // Where the other rows rest: row settled_row[e] at settled_gamma[e] from piece settled_from[e] on. A piece without
+    // rows has no bias of its own: any in a band will do.
+    std::vector<Index> settled_from, settled_row;
+    std::vector<double> settled_gamma;
+    bool complete = true;
+};
+
+class Path final : ActiveSet {
+  public:
+    Path(const Problem& problem, KernelMatrix<double>& kernel, Watch& watch) : ActiveSet(problem, kernel, watch) {}
+
+    // From the optimum of lambda = highest (`start`, gamma) down to lambda = lowest, in at most `limit` pieces.
+    PathPieces follow(Outcome start, double highest, double lowest, Index limit);
+
+  private:
+    struct Direction {
+        std::vector<double> rate;        // of T
+        double bias_rate = 0;
+        Aligned<double> F_rate;          // of every row
+    };
+    struct Event {
+        double step;                     // by which lambda falls
+        Index row = -1;                  // -1: lowest was reached
+        int breakpoint = -1;             // -1: the row leaves one, else it meets this one
+        int direction = 0;
+    };
+
+    Direction direction() const;
+    bool settle_dependent(const Direction& d);
+    Event next_event(const Direction& d, double left) const;
+    void advance(const Direction& d, double step);
+    void apply(const Event& event);
+    double band(double lambda, Index* rising, Index* falling) const;
+    bool cross_band(double lowest);
+    void record(PathPieces& path, const Direction& d);
+
+    std::vector<double> known_;  // gamma of every row as the pieces so far have it
+};
+
+}  // namespace abstain
