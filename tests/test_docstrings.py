@@ -10,7 +10,8 @@ import pytest
 import abstain
 
 mpl.use("Agg")
-MODULES = [module.name for module in pkgutil.walk_packages(abstain.__path__, "abstain.") if module.name != "abstain._native"]
+FOUND = [module.name for module in pkgutil.walk_packages(abstain.__path__, "abstain.")]
+MODULES = [name for name in FOUND if name != "abstain._native"]
 
 
 @pytest.mark.parametrize("name", MODULES)

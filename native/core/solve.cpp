@@ -16,8 +16,9 @@ namespace {
 
 constexpr Index small = 1000;             // rows up to which the kernel matrix is made once, in double, and the answer polished
 constexpr double polished_from = 1e-6;    // violation at which the active set is nearly right
-constexpr Index patience = 200;           // pair steps per row until the active set takes over
+constexpr Index patience = 20;           // pair steps per row until the active set takes over
 constexpr Index checked_rows = 256;       // rows on which F in single precision is compared with F in double
+constexpr double strays_allowed = 0.5;    // by how much of the tolerance it may differ
 
 Outcome decompose(const Problem& problem, KernelMatrix<double>& kernel, const double* start, const Options& options,
                   Watch& watch) {
@@ -127,7 +128,7 @@ Outcome solve_large(const Problem& problem, const KernelSpec& spec, const DenseR
         outcome = Decomposition<float>(problem, kernel, settings, watch).run(start);
     }
     if (outcome.status == Status::iteration_limit || outcome.status == Status::time_limit) return outcome;
-    if (outcome.status == Status::optimal && strayed(spec, X, outcome, pool, watch) <= 0.1 * options.tol) return outcome;
+    if (outcome.status == Status::optimal && strayed(spec, X, outcome, pool, watch) <= strays_allowed * options.tol) return outcome;
     Options rest = options;
     rest.max_iterations -= outcome.iterations;
     DenseKernel<double> kernel(spec, X, options.cache_bytes, pool, watch);

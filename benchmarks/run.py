@@ -1,0 +1,49 @@
+"""All benchmarks in one run: results.json beside this file, and the tables of README.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fit
+import machine
+import memory
+import predict
+import report
+import scaling
+
+HERE = Path(__file__).parent
+
+
+def main(*, trial: bool) -> None:
+    """Measure, write the numbers, then the tables; a trial is small, goes to ``trial/`` and proves nothing."""
+    folder = HERE / "trial" if trial else HERE
+    small: dict[str, Any] = {"rows": 1500, "repeats": 1} if trial else {}
+    steps: dict[str, Callable[[], dict[str, Any]]] = {
+        "machine": machine.facts,
+        "fit": lambda: fit.run(**small),
+        "predict": lambda: predict.run(**small, **({"test_rows": 500} if trial else {})),
+        "scaling": lambda: scaling.run(**({"smallest": 400, "doublings": 2} if trial else {})),
+        "memory": lambda: memory.run(**({"rows": 4000} if trial else {})),
+    }
+    results = {}
+    for name, measure in steps.items():
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        results[name] = measure()
+    folder.mkdir(exist_ok=True)
+    (folder / "results.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    readme = folder / "README.md"
+    if trial:
+        readme.write_text(f"{report.START}\n{report.END}\n", encoding="utf-8")
+    report.write(results, readme)
+    print(report.markdown(results))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trial", action="store_true", help="small sizes, to see that everything runs")
+    main(**vars(parser.parse_args()))
