@@ -9,7 +9,7 @@ namespace abstain {
 
 namespace {
 
-constexpr Index cached_features = 1000000;   // from here on reading a row back is cheaper than making it anew
+constexpr Index cached_features = 64;  // from here on a row is worth the memory it first touches: reading it back is cheaper than making it
 
 Form form_of(KernelName name, bool far) {
     switch (name) {
