@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 
 from abstain import _native
 from abstain.kernels import Kernel, Matrix
-from abstain.solvers.smo import threads
+from abstain.solvers.boundary import threads
 
 __all__ = ["expand"]
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from joblib import cpu_count
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from abstain import _native
 from abstain.dual.certificate import best_bias
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution, Status
+from abstain.solvers.boundary import native_problem, threads
 
-__all__ = ["SMO", "threads"]
+__all__ = ["SMO"]
 
 
 @dataclass(frozen=True)
@@ -65,31 +63,3 @@ class SMO:
             report=self.progress,
         )
         return DualSolution(beta, best_bias(problem, expansion), expansion, Status(status), iterations)
-
-
-def native_problem(problem: DualProblem) -> dict[str, Any]:
-    """The problem as the native core reads it; what conversion is needed happens here."""
-    kernel, X = problem.kernel, problem.X
-    data: dict[str, Any] = {"gram" if kernel.name == "precomputed" else "X": X}
-    if issparse(X):
-        columns, starts = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False)
-        data = {"values": X.data, "columns": columns, "starts": starts, "features": X.shape[1]}
-    knots, slopes = problem.loss.tables()
-    return {
-        "data": {name: np.require(value, requirements=["C", "A"]) if np.ndim(value) else value for name, value in data.items()},
-        "kernel": kernel.name,
-        "gamma": kernel.gamma,
-        "coef0": kernel.coef0,
-        "degree": kernel.degree,
-        "sign": problem.sign,
-        "weight": problem.weight,
-        "knots": knots,
-        "slopes": slopes,
-    }
-
-
-def threads(n_jobs: int | None) -> int:
-    """Number of threads: None is one, -1 all the processors, -2 all but one, as joblib counts."""
-    if n_jobs is None:
-        return 1
-    return max(1, n_jobs if n_jobs > 0 else cpu_count() + 1 + n_jobs)
