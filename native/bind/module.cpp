@@ -4,8 +4,10 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <atomic>
 #include <optional>
 
+#include "cross_validation.hpp"
 #include "lanes/lanes.hpp"
 #include "solve.hpp"
 
@@ -173,6 +175,30 @@ NB_MODULE(_native, m) {
           },
           "data"_a, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "sign"_a.noconvert(), "weight"_a.noconvert(),
           "knots"_a.noconvert(), "slopes"_a.noconvert(), "lowest"_a, "highest"_a, "cache_size"_a, "threads"_a, "report"_a.none());
+
+    m.def("cross_validate",
+          [](const nb::dict& data, const std::string& kernel, Vector gammas, double coef0, int degree, View<std::int8_t, 1> sign,
+             Vector weight, Matrix knots, Matrix slopes, Vector Cs, View<std::uint8_t, 2> trains, double tol, Index max_iter,
+             double cache_size, int threads, nb::object report) {
+              const Problem problem = make_problem(sign, weight, knots, slopes);
+              const Rows rows = rows_of(data, problem.size);
+              require(static_cast<Index>(trains.shape(1)) == problem.size, "trains must have a column per row");
+              Grid grid{{}, {Cs.data(), Cs.data() + Cs.shape(0)}, trains.data(), static_cast<Index>(trains.shape(0))};
+              for (std::size_t g = 0; g < gammas.shape(0); ++g)
+                  grid.kernels.push_back(kernel_spec(kernel, gammas.data()[g], coef0, degree));
+              const Options options{Method::pairs, tol, max_iter, cache_size * 1e6};
+              std::atomic<Index> finished{0};
+              const auto tell = [&](Index, double) { return report(finished.load()); };
+              const nb::object told = report.is_none() ? nb::none() : nb::object(nb::cpp_function(tell));
+              CrossValidation result = without_lock(told, std::numeric_limits<double>::infinity(), [&](Watch& watch) {
+                  ThreadPool pool(threads);
+                  return cross_validate(problem, rows, grid, options, pool, watch, finished);
+              });
+              return nb::make_tuple(to_numpy(std::move(result.scores)), to_numpy(std::move(result.optimal)));
+          },
+          "data"_a, "kernel"_a, "gammas"_a.noconvert(), "coef0"_a, "degree"_a, "sign"_a.noconvert(), "weight"_a.noconvert(),
+          "knots"_a.noconvert(), "slopes"_a.noconvert(), "Cs"_a.noconvert(), "trains"_a.noconvert(), "tol"_a, "max_iter"_a,
+          "cache_size"_a, "threads"_a, "report"_a.none());
 
     m.def("expand",
           [](Matrix X, Matrix support, Vector coef, const std::string& kernel, double gamma, double coef0, int degree, int threads) {

@@ -88,13 +88,18 @@ template <class T> void Decomposition<T>::select() {
     const auto worse = [](const Candidate& x, const Candidate& y) {
         return x.violation != y.violation ? x.violation > y.violation : x.order < y.order;
     };
+    const std::size_t size = static_cast<std::size_t>(settings_.working_set), fresh = working_.empty() ? size : size / 2;
+    if (at_.size() <= size && active_.size() == at_.size()) {  // the whole problem is small enough for a block
+        working_.resize(at_.size());
+        std::iota(working_.begin(), working_.end(), std::size_t(0));
+        return;
+    }
     std::vector<Candidate> rising, falling;
     for (std::size_t a = 0; a < active_.size(); ++a) {
         const double up = up_[a] - sums_[a], down = down_[a] - sums_[a];
         if (up > lowest_) rising.push_back({up - lowest_, shuffled(active_[a]), a});
         if (down < highest_) falling.push_back({highest_ - down, shuffled(active_[a]), a});
     }
-    const std::size_t size = static_cast<std::size_t>(settings_.working_set), fresh = working_.empty() ? size : size / 2;
     std::vector<std::size_t> chosen;
     for (auto* side : {&rising, &falling}) {
         const auto end = side->begin() + static_cast<std::ptrdiff_t>(std::min(fresh / 2, side->size()));
@@ -230,6 +235,7 @@ template <class T> Outcome Decomposition<T>::outcome(Status status) {
     result.status = status;
     result.iterations = iterations_;
     result.violation = highest_ - lowest_;
+    if (std::isfinite(highest_ + lowest_)) result.bias = 0.5 * (highest_ + lowest_);
     for (std::size_t i = 0; i < at_.size(); ++i) {
         result.beta.push_back(at_[i].beta);
         result.codes.push_back(at_[i].code);

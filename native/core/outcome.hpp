@@ -16,6 +16,7 @@ struct Outcome {
     Status status = Status::optimal;
     Index iterations = 0;
     double violation = 0;           // max(up - F) - min(down - F)
+    double bias = 0;                // half-way between the two
 };
 
 struct Interrupted : std::exception {

@@ -12,6 +12,15 @@
 
 namespace abstain {
 
+std::unique_ptr<KernelMatrix<double>> kernel_in_double(const Problem& problem, const KernelSpec& spec, const Rows& rows,
+                                                       double cache_bytes, ThreadPool& pool, Watch& watch) {
+    if (const auto* gram = std::get_if<GramRows>(&rows))
+        return std::make_unique<GramKernel<double>>(gram->values, problem.size, problem.size, pool);
+    if (const auto* sparse = std::get_if<SparseRows>(&rows))
+        return std::make_unique<SparseKernel>(spec, *sparse, cache_bytes, pool, watch);
+    return std::make_unique<DenseKernel<double>>(spec, std::get<DenseRows>(rows), cache_bytes, pool, watch);
+}
+
 namespace {
 
 constexpr Index small = 1000;             // rows up to which the kernel matrix is made once, in double, and the answer polished
@@ -97,20 +106,11 @@ void expand_linear(const DenseRows& X, Outcome& outcome) {
         outcome.expansion[static_cast<std::size_t>(i)] = lanes<double>().dot(w.data(), X.values + i * X.features, X.features);
 }
 
-std::unique_ptr<KernelMatrix<double>> computed(const Problem& problem, const KernelSpec& spec, const Rows& rows,
-                                               const Options& options, ThreadPool& pool, Watch& watch) {
-    if (const auto* gram = std::get_if<GramRows>(&rows))
-        return std::make_unique<GramKernel<double>>(gram->values, problem.size, problem.size, pool);
-    if (const auto* sparse = std::get_if<SparseRows>(&rows))
-        return std::make_unique<SparseKernel>(spec, *sparse, options.cache_bytes, pool, watch);
-    return std::make_unique<DenseKernel<double>>(spec, std::get<DenseRows>(rows), options.cache_bytes, pool, watch);
-}
-
 // The kernel in double, made once where it is small or fits the cache.
 template <class Work>
 auto with_kernel(const Problem& problem, const KernelSpec& spec, const Rows& rows, const Options& options, ThreadPool& pool,
                  Watch& watch, Work&& work) {
-    const auto kernel = computed(problem, spec, rows, options, pool, watch);
+    const auto kernel = kernel_in_double(problem, spec, rows, options.cache_bytes, pool, watch);
     const double bytes = 8.0 * static_cast<double>(problem.size) * static_cast<double>(problem.size);
     if (std::holds_alternative<GramRows>(rows) || (problem.size > small && bytes > options.cache_bytes)) return work(*kernel);
     MadeGram<double> gram(*kernel, problem.size, pool);
@@ -151,7 +151,7 @@ Outcome solve(const Problem& problem, const KernelSpec& spec, const Rows& rows, 
     else if (dense)
         outcome = solve_large(problem, spec, *dense, start, options, pool, watch);
     else
-        outcome = decompose(problem, *computed(problem, spec, rows, options, pool, watch), start, options, watch);
+        outcome = decompose(problem, *kernel_in_double(problem, spec, rows, options.cache_bytes, pool, watch), start, options, watch);
     if (dense && spec.name == KernelName::linear) expand_linear(*dense, outcome);
     return outcome;
 }

@@ -1,6 +1,7 @@
 // From a problem and its data to an answer: which precision, which solver, and in which order.
 #pragma once
 
+#include <memory>
 #include <variant>
 
 #include "expansion.hpp"
@@ -29,6 +30,10 @@ struct Options {
     Index max_iterations = 10'000'000;
     double cache_bytes = 500e6;
 };
+
+// The kernel in double, for any kind of rows.
+std::unique_ptr<KernelMatrix<double>> kernel_in_double(const Problem& problem, const KernelSpec& spec, const Rows& rows,
+                                                       double cache_bytes, ThreadPool& pool, Watch& watch);
 
 // start: nullptr, or coefficients to begin with.
 Outcome solve(const Problem& problem, const KernelSpec& spec, const Rows& rows, const double* start, const Options& options,

@@ -1,0 +1,31 @@
+// Scores of held-out rows for every kernel width, fold and C.
+//
+// The kernel matrix of a width is made once and serves all folds and all C: a held-out row is a row of weight 0, which
+// never moves while its F is kept like any other's. Within a fold C ascends, and each fit starts from the one before with
+// its coefficients scaled by the ratio of the two C, which keeps every row on its breakpoint and the sum at 0.
+#pragma once
+
+#include <atomic>
+
+#include "solve.hpp"
+
+namespace abstain {
+
+struct Grid {
+    std::vector<KernelSpec> kernels;
+    std::vector<double> Cs;         // ascending
+    const std::uint8_t* trains;     // (folds, rows): 1 where the row trains in the fold
+    Index folds;
+};
+
+struct CrossValidation {
+    std::vector<double> scores;         // (kernels, folds, Cs, rows): F + bias
+    std::vector<std::uint8_t> optimal;  // (kernels, folds, Cs)
+};
+
+// The weights of the problem are those of C = 1. At least one kernel matrix is held at a time, more where they fit
+// options.cache_bytes. `finished` counts the fits, for whoever watches.
+CrossValidation cross_validate(const Problem& problem, const Rows& rows, const Grid& grid, const Options& options,
+                               ThreadPool& pool, Watch& watch, std::atomic<Index>& finished);
+
+}  // namespace abstain
