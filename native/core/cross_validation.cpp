@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <thread>
+#include <type_traits>
 
 #include "decomposition.hpp"
 #include "dense_kernel.hpp"
@@ -13,6 +15,8 @@
 namespace abstain {
 
 namespace {
+
+constexpr Index one_block = 2048;  // rows up to which pair steps on the whole matrix beat blocks and sweeps
 
 // Workers cannot ask Python about signals: they watch a flag that the first thread raises when it is stopped.
 class Crew {
@@ -43,56 +47,64 @@ class Crew {
     std::exception_ptr error_;
 };
 
-template <class T> struct Matrix {
+// A kernel for each task: all share one matrix where that is small enough to be a block of its own (or was given), else
+// each makes its values as it goes.
+template <class T> struct Source {
     Aligned<T> made;
-    const T* values;
-    Index stride;
+    const T* values = nullptr;
+    Index stride = 0;
+    KernelSpec spec{};
 };
 
-// In single precision where the rows are dense, else in double; a matrix that was given is used where it lies.
-Matrix<float> matrix_of(const Problem& problem, const KernelSpec& spec, const DenseRows& X, ThreadPool& pool, Watch& watch) {
-    const Index stride = rounded_up(problem.size);
-    Matrix<float> matrix{Aligned<float>(static_cast<std::size_t>(stride * stride)), nullptr, stride};
-    std::vector<Index> all(static_cast<std::size_t>(problem.size));
-    std::iota(all.begin(), all.end(), Index(0));
-    DenseKernel<float>(spec, X, 0, pool, watch).block(all, matrix.made.data(), stride);
-    matrix.values = matrix.made.data();
-    return matrix;
+template <class T>
+std::unique_ptr<KernelMatrix<T>> computed(const Problem& problem, const KernelSpec& spec, const Rows& rows, double cache_bytes,
+                                          ThreadPool& pool, Watch& watch) {
+    if constexpr (std::is_same_v<T, double>)
+        return kernel_in_double(problem, spec, rows, cache_bytes, pool, watch);
+    else
+        return std::make_unique<DenseKernel<float>>(spec, std::get<DenseRows>(rows), cache_bytes, pool, watch);
 }
 
-Matrix<double> matrix_of(const Problem& problem, const KernelSpec& spec, const Rows& rows, ThreadPool& pool, Watch& watch) {
-    if (const auto* gram = std::get_if<GramRows>(&rows)) return {{}, gram->values, problem.size};
-    const Index stride = rounded_up(problem.size);
-    Matrix<double> matrix{Aligned<double>(static_cast<std::size_t>(stride * stride)), nullptr, stride};
+template <class T>
+Source<T> source_of(const Problem& problem, const KernelSpec& spec, const Rows& rows, ThreadPool& pool, Watch& watch) {
+    Source<T> source;
+    source.spec = spec;
+    if (problem.size > one_block) return source;
+    source.stride = rounded_up(problem.size);
+    source.made.resize(static_cast<std::size_t>(source.stride * source.stride));
     std::vector<Index> all(static_cast<std::size_t>(problem.size));
     std::iota(all.begin(), all.end(), Index(0));
-    kernel_in_double(problem, spec, rows, 0, pool, watch)->block(all, matrix.made.data(), stride);
-    matrix.values = matrix.made.data();
-    return matrix;
+    computed<T>(problem, spec, rows, 0, pool, watch)->block(all, source.made.data(), source.stride);
+    source.values = source.made.data();
+    return source;
 }
 
 template <class T> class Task {
   public:
-    Task(const Problem& problem, const Grid& grid, const Options& options, CrossValidation& result, std::atomic<Index>& finished)
-        : problem_(problem), grid_(grid), options_(options), result_(result), finished_(finished) {}
+    Task(const Problem& problem, const Rows& rows, const Grid& grid, const Options& options, CrossValidation& result,
+         std::atomic<Index>& finished)
+        : problem_(problem), rows_(rows), grid_(grid), options_(options), result_(result), finished_(finished) {}
 
     // One kernel, one fold, all C in ascending order.
-    void operator()(const Matrix<T>& matrix, std::size_t kernel, std::size_t fold, Watch& watch) const {
+    void operator()(const Source<T>& source, std::size_t kernel, std::size_t fold, Watch& watch) const {
         const std::size_t n = static_cast<std::size_t>(problem_.size), cs = grid_.Cs.size();
         const std::size_t first = (kernel * static_cast<std::size_t>(grid_.folds) + fold) * cs;
         const std::uint8_t* trains = grid_.trains + fold * n;
         ThreadPool alone(1);
-        GramKernel<T> gram(matrix.values, problem_.size, matrix.stride, alone);
+        GramKernel<T> shared(source.values, problem_.size, source.stride, alone);
+        const auto own = source.values ? nullptr : computed<T>(problem_, source.spec, rows_, options_.cache_bytes, alone, watch);
+        KernelMatrix<T>& values = own ? *own : shared;
         std::vector<double> weight(n), start;
         Problem part = problem_;
         part.weight = weight.data();
         Settings settings;
         settings.tol = options_.tol;
         settings.max_iterations = options_.max_iterations;
+        if (source.values) settings.working_set = static_cast<int>(one_block);
         for (std::size_t c = 0; c < cs; ++c) {
             for (std::size_t i = 0; i < n; ++i) weight[i] = trains[i] ? grid_.Cs[c] * problem_.weight[i] : 0.0;
             for (double& beta : start) beta *= grid_.Cs[c] / grid_.Cs[c - 1];
-            Outcome outcome = Decomposition<T>(part, gram, settings, watch).run(start.empty() ? nullptr : start.data());
+            Outcome outcome = Decomposition<T>(part, values, settings, watch).run(start.empty() ? nullptr : start.data());
             for (std::size_t i = 0; i < n; ++i) result_.scores[(first + c) * n + i] = outcome.expansion[i] + outcome.bias;
             result_.optimal[first + c] = outcome.status == Status::optimal;
             start = std::move(outcome.beta);
@@ -102,29 +114,26 @@ template <class T> class Task {
 
   private:
     const Problem& problem_;
+    const Rows& rows_;
     const Grid& grid_;
     const Options& options_;
     CrossValidation& result_;
     std::atomic<Index>& finished_;
 };
 
-template <class T, class R>
-void run_all(const Problem& problem, const R& rows, const Grid& grid, const Options& options, ThreadPool& pool, Watch& watch,
-             const Task<T>& task) {
-    const double bytes = sizeof(T) * static_cast<double>(problem.size) * static_cast<double>(problem.size);
-    const std::size_t together = std::max<std::size_t>(1, static_cast<std::size_t>(std::min(1e6, options.cache_bytes / bytes)));
+template <class T>
+void run_all(const Problem& problem, const Rows& rows, const Grid& grid, const Options& options, ThreadPool& pool, Watch& watch,
+             CrossValidation& result, std::atomic<Index>& finished) {
     const std::size_t folds = static_cast<std::size_t>(grid.folds);
-    for (std::size_t first = 0; first < grid.kernels.size(); first += together) {
-        std::vector<Matrix<T>> matrices;
-        for (std::size_t k = first; k < std::min(first + together, grid.kernels.size()); ++k)
-            matrices.push_back(matrix_of(problem, grid.kernels[k], rows, pool, watch));
-        Crew crew(watch);
-        pool.run(static_cast<Index>(matrices.size() * folds), [&](Index t) {
-            const std::size_t k = static_cast<std::size_t>(t) / folds, fold = static_cast<std::size_t>(t) % folds;
-            crew.guarded([&](Watch& own) { task(matrices[k], first + k, fold, own); });
-        });
-        crew.rethrow();
-    }
+    std::vector<Source<T>> sources;
+    for (const KernelSpec& spec : grid.kernels) sources.push_back(source_of<T>(problem, spec, rows, pool, watch));
+    const Task<T> task(problem, rows, grid, options, result, finished);
+    Crew crew(watch);
+    pool.run(static_cast<Index>(sources.size() * folds), [&](Index t) {
+        const std::size_t k = static_cast<std::size_t>(t) / folds, fold = static_cast<std::size_t>(t) % folds;
+        crew.guarded([&](Watch& own) { task(sources[k], k, fold, own); });
+    });
+    crew.rethrow();
 }
 
 }  // namespace
@@ -133,10 +142,8 @@ CrossValidation cross_validate(const Problem& problem, const Rows& rows, const G
                                ThreadPool& pool, Watch& watch, std::atomic<Index>& finished) {
     const std::size_t fits = grid.kernels.size() * static_cast<std::size_t>(grid.folds) * grid.Cs.size();
     CrossValidation result{std::vector<double>(fits * static_cast<std::size_t>(problem.size)), std::vector<std::uint8_t>(fits)};
-    if (const auto* dense = std::get_if<DenseRows>(&rows))
-        run_all(problem, *dense, grid, options, pool, watch, Task<float>(problem, grid, options, result, finished));
-    else
-        run_all(problem, rows, grid, options, pool, watch, Task<double>(problem, grid, options, result, finished));
+    if (std::holds_alternative<DenseRows>(rows)) run_all<float>(problem, rows, grid, options, pool, watch, result, finished);
+    else run_all<double>(problem, rows, grid, options, pool, watch, result, finished);
     return result;
 }
 

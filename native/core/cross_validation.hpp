@@ -1,7 +1,7 @@
 // Scores of held-out rows for every kernel width, fold and C.
 //
-// The kernel matrix of a width is made once and serves all folds and all C: a held-out row is a row of weight 0, which
-// never moves while its F is kept like any other's. Within a fold C ascends, and each fit starts from the one before with
+// A held-out row is a row of weight 0, which never moves while its F is kept like any other's, so one small kernel matrix
+// serves all folds and all C of a width. Within a fold C ascends, and each fit starts from the one before with
 // its coefficients scaled by the ratio of the two C, which keeps every row on its breakpoint and the sum at 0.
 #pragma once
 
@@ -23,8 +23,7 @@ struct CrossValidation {
     std::vector<std::uint8_t> optimal;  // (kernels, folds, Cs)
 };
 
-// The weights of the problem are those of C = 1. At least one kernel matrix is held at a time, more where they fit
-// options.cache_bytes. `finished` counts the fits, for whoever watches.
+// The weights of the problem are those of C = 1. `finished` counts the fits, for whoever watches.
 CrossValidation cross_validate(const Problem& problem, const Rows& rows, const Grid& grid, const Options& options,
                                ThreadPool& pool, Watch& watch, std::atomic<Index>& finished);
 

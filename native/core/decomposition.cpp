@@ -35,35 +35,43 @@ template <class T> void Decomposition<T>::refresh(std::size_t a) {
 
 template <class T> void Decomposition<T>::begin(const double* start) {
     const std::size_t n = static_cast<std::size_t>(problem_.size);
-    active_.resize(n);
-    std::iota(active_.begin(), active_.end(), Index(0));
     F_.assign(n, 0.0);
     at_.assign(n, Coordinate{0.0, 0});
+    double total[2] = {0, 0};  // of y beta, by class
+    Departure weightless;      // rows that can never move wait outside, unless all are one block anyway
+    for (Index i = 0; i < problem_.size; ++i) {
+        const bool stays = problem_.weight[i] > 0 || problem_.size <= settings_.working_set;
+        (stays ? weightless.stayed : weightless.gone).push_back(i);
+        if (!start) continue;
+        at_[static_cast<std::size_t>(i)] = coordinate_at(problem_, i, start[i]);
+        total[problem_.side(i)] += std::abs(at_[static_cast<std::size_t>(i)].beta);
+    }
+    active_ = weightless.stayed;
     sums_.assign(static_cast<std::size_t>(rounded_up(problem_.size)), 0.0);
     up_.resize(n);
     down_.resize(n);
     kernel_.activate(active_);
-    double total[2] = {0, 0};  // of y beta, by class
-    for (std::size_t i = 0; start && i < n; ++i) {
-        at_[i] = coordinate_at(problem_, static_cast<Index>(i), start[i]);
-        total[problem_.side(static_cast<Index>(i))] += std::abs(at_[i].beta);
-    }
     std::vector<Index> support;
     std::vector<double> coef;
-    for (std::size_t i = 0; i < n; ++i) {
-        const int side = problem_.side(static_cast<Index>(i));
-        if (at_[i].beta == 0) continue;
+    for (Index i : active_) {
+        Coordinate& now = at_[static_cast<std::size_t>(i)];
+        const int side = problem_.side(i);
+        if (now.beta == 0) continue;
         if (total[side] > total[1 - side] * (1 + 1e-12))  // sum beta = 0: the heavier class gives way
-            at_[i] = coordinate_at(problem_, static_cast<Index>(i), at_[i].beta * (total[1 - side] / total[side]));
-        support.push_back(static_cast<Index>(i));
-        coef.push_back(at_[i].beta);
+            now = coordinate_at(problem_, i, now.beta * (total[1 - side] / total[side]));
+        support.push_back(i);
+        coef.push_back(now.beta);
     }
     if (!support.empty()) kernel_.accumulate(support, coef, sums_.data());
     dual_ = 0;
-    for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t a = 0; a < active_.size(); ++a) {
         refresh(a);
-        dual_ += problem_.phi(static_cast<Index>(a), problem_.sign[a] * at_[a].beta) - 0.5 * at_[a].beta * sums_[a];
+        const double beta = at_[static_cast<std::size_t>(active_[a])].beta;
+        dual_ += problem_.phi(active_[a], problem_.sign[active_[a]] * beta) - 0.5 * beta * sums_[a];
     }
+    if (weightless.gone.empty()) return;
+    weightless.beta.assign(weightless.stayed.size(), 0.0);
+    departures_.push_back(std::move(weightless));
 }
 
 template <class T> void Decomposition<T>::measure() {

@@ -22,42 +22,11 @@ void PairSolver<T>::load(const std::vector<Index>& rows, const double* diagonal,
     up_.assign(padded, -infinite);  // the padding can go neither up nor down
     down_.assign(padded, infinite);
     diagonal_.assign(padded, T(1));
-    top_.resize(padded / chunk);
-    gain_.resize(padded / chunk);
-    low_.resize(padded / chunk);
     for (std::size_t a = 0; a < rows.size(); ++a) {
         F_[a] = static_cast<T>(F[a]);
         diagonal_[a] = static_cast<T>(diagonal[a]);
         refresh(rows, static_cast<int>(a), at[a]);
     }
-}
-
-// Ties go to the lower index, so that the same problem takes the same path everywhere.
-template <class T> int PairSolver<T>::first() const {
-    const int c = static_cast<int>(std::max_element(top_.begin(), top_.end()) - top_.begin()) * chunk;
-    int best = c;
-    for (int t = c + 1; t < c + chunk; ++t)
-        if (up_[static_cast<std::size_t>(t)] - F_[static_cast<std::size_t>(t)] >
-            up_[static_cast<std::size_t>(best)] - F_[static_cast<std::size_t>(best)])
-            best = t;
-    return best;
-}
-
-template <class T> int PairSolver<T>::partner_of(int i, T best, const T* Ki) const {
-    const int c = static_cast<int>(std::max_element(gain_.begin(), gain_.end()) - gain_.begin()) * chunk;
-    int partner = -1;
-    T most = 0;
-    for (int t = c; t < c + chunk; ++t) {
-        const std::size_t u = static_cast<std::size_t>(t);
-        const T v = best - (down_[u] - F_[u]);
-        if (!(v > 0)) continue;
-        const T g = v * v / std::max(diagonal_[static_cast<std::size_t>(i)] + diagonal_[u] - 2 * Ki[t], static_cast<T>(1e-12));
-        if (g > most) {
-            most = g;
-            partner = t;
-        }
-    }
-    return partner;
 }
 
 template <class T>
@@ -68,17 +37,15 @@ typename PairSolver<T>::Result PairSolver<T>::solve(const std::vector<Index>& ro
     load(rows, diagonal, F, at);
     Result result{0, 0, 0};
     double risen = 0;  // at the last look
-    lane.step(size_, F_.data(), K, K, T(0), T(0), up_.data(), top_.data());
+    Rising<T> top = lane.step(size_, F_.data(), K, K, T(0), T(0), up_.data());
     for (;; ++result.iterations) {
-        const int i = first();
+        const int i = top.index;
         const std::size_t a = static_cast<std::size_t>(i);
-        const T best = up_[a] - F_[a];
         const T* Ki = K + i * stride;
-        lane.partner(size_, F_.data(), Ki, diagonal_.data(), down_.data(), diagonal_[a], best, gain_.data(), low_.data());
-        result.violation = static_cast<double>(best) - static_cast<double>(*std::min_element(low_.begin(), low_.end()));
-        if (!(result.violation > tol) || result.iterations >= limit) break;
-        const int j = partner_of(i, best, Ki);
-        if (j < 0) break;
+        const Falling<T> partner = lane.partner(size_, F_.data(), Ki, diagonal_.data(), down_.data(), diagonal_[a], top.gain);
+        result.violation = static_cast<double>(top.gain) - static_cast<double>(partner.lowest);
+        if (!(result.violation > tol) || result.iterations >= limit || partner.index < 0) break;
+        const int j = partner.index;
         const std::size_t b = static_cast<std::size_t>(j);
         const double curvature = std::max(diagonal[i] + diagonal[j] - 2 * static_cast<double>(Ki[j]), 1e-12);
         const PairStep step = pair_step(problem_, rows[a], rows[b], at[a], at[b], static_cast<double>(F_[a]),
@@ -87,7 +54,7 @@ typename PairSolver<T>::Result PairSolver<T>::solve(const std::vector<Index>& ro
         if (step.di == 0 && step.dj == 0) break;
         refresh(rows, i, at[a]);
         refresh(rows, j, at[b]);
-        lane.step(size_, F_.data(), Ki, K + j * stride, static_cast<T>(step.di), static_cast<T>(step.dj), up_.data(), top_.data());
+        top = lane.step(size_, F_.data(), Ki, K + j * stride, static_cast<T>(step.di), static_cast<T>(step.dj), up_.data());
         if (result.iterations % between_looks == between_looks - 1) {
             watch_.look();
             if (watch_.expired() || !(result.rise - risen > lost_in_rounding * std::abs(dual + result.rise))) break;

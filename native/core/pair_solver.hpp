@@ -29,8 +29,6 @@ template <class T> class PairSolver {
 
   private:
     void load(const std::vector<Index>& rows, const double* diagonal, const double* F, const std::vector<Coordinate>& at);
-    int first() const;
-    int partner_of(int i, T best, const T* Ki) const;
     void refresh(const std::vector<Index>& rows, int a, const Coordinate& at) {
         up_[static_cast<std::size_t>(a)] = static_cast<T>(problem_.up(rows[static_cast<std::size_t>(a)], at.code));
         down_[static_cast<std::size_t>(a)] = static_cast<T>(problem_.down(rows[static_cast<std::size_t>(a)], at.code));
@@ -39,7 +37,7 @@ template <class T> class PairSolver {
     const Problem& problem_;
     Watch& watch_;
     int size_ = 0;
-    Aligned<T> F_, up_, down_, diagonal_, top_, gain_, low_;
+    Aligned<T> F_, up_, down_, diagonal_;
 };
 
 }  // namespace abstain

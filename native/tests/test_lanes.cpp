@@ -97,25 +97,37 @@ template <class T> void check_far(const Lanes<T>& lane) {
 }
 
 template <class T> void check_selection(const Lanes<T>& lane) {
-    constexpr int size = 192;
-    Random random(3);
-    Aligned<T> F(size), Ki(size), Kj(size), up(size), down(size), diagonal(size), top(3), gain(3), low(3);
-    for (int t = 0; t < size; ++t)
-        for (auto* v : {&F, &Ki, &Kj, &up, &down}) (*v)[static_cast<std::size_t>(t)] = static_cast<T>(random.normal());
-    for (T& v : diagonal) v = static_cast<T>(3 + random.uniform());
-    const Aligned<T> before = F;
-    lane.step(size, F.data(), Ki.data(), Kj.data(), T(0.5), T(-0.25), up.data(), top.data());
-    lane.partner(size, F.data(), Ki.data(), diagonal.data(), down.data(), T(3), T(1), gain.data(), low.data());
-    for (std::size_t c = 0; c < 3; ++c) {
-        double highest = -1e9, lowest = 1e9, best = 0;
-        for (std::size_t t = 64 * c; t < 64 * (c + 1); ++t) {
-            assert(std::abs(F[t] - (before[t] + T(0.5) * Ki[t] - T(0.25) * Kj[t])) < 1e-5);
-            highest = std::max(highest, static_cast<double>(up[t] - F[t]));
+    constexpr std::size_t size = 192;
+    for (std::uint64_t seed = 1; seed < 40; ++seed) {
+        Random random(seed);
+        Aligned<T> F(size), Ki(size), Kj(size), up(size), down(size), diagonal(size);
+        for (auto* v : {&F, &Ki, &Kj, &up, &down})
+            for (T& value : *v) value = static_cast<T>(std::round(4 * random.normal()) / 4);  // coarse, so that there are ties
+        for (T& v : diagonal) v = static_cast<T>(12);
+        const Aligned<T> before = F;
+        const T best = seed == 7 ? T(-100) : T(1);  // once no partner at all
+        const Rising<T> rising = lane.step(size, F.data(), Ki.data(), Kj.data(), T(0.5), T(-0.25), up.data());
+        const Falling<T> falling = lane.partner(size, F.data(), Ki.data(), diagonal.data(), down.data(), T(12), best);
+        int highest = -1, partner = -1;
+        double lowest = 1e9, most = 0;
+        for (std::size_t t = 0; t < size; ++t) {
+            assert(F[t] == before[t] + T(0.5) * Ki[t] - T(0.25) * Kj[t]);  // exact in these coarse numbers
+            if (highest < 0 || up[t] - F[t] > up[static_cast<std::size_t>(highest)] - F[static_cast<std::size_t>(highest)])
+                highest = static_cast<int>(t);
             lowest = std::min(lowest, static_cast<double>(down[t] - F[t]));
-            const double v = 1 - static_cast<double>(down[t] - F[t]);
-            if (v > 0) best = std::max(best, v * v / static_cast<double>(3 + diagonal[t] - 2 * Ki[t]));
+            const double v = static_cast<double>(best - (down[t] - F[t])), c = static_cast<double>(24 - 2 * Ki[t]);
+            if (v > 0 && v * v / c > most * (1 + 1e-6)) {
+                most = v * v / c;
+                partner = static_cast<int>(t);
+            }
         }
-        assert(std::abs(top[c] - highest) < 1e-5 && std::abs(low[c] - lowest) < 1e-5 && std::abs(gain[c] - best) < 1e-4 * (1 + best));
+        assert(rising.index == highest && rising.gain == up[static_cast<std::size_t>(highest)] - F[static_cast<std::size_t>(highest)]);
+        assert(falling.lowest == static_cast<T>(lowest));
+        assert((falling.index < 0) == (partner < 0) && (partner >= 0) == (seed != 7));
+        if (partner < 0) continue;
+        const std::size_t t = static_cast<std::size_t>(falling.index);
+        const double v = static_cast<double>(best - (down[t] - F[t]));
+        assert(v > 0 && v * v / static_cast<double>(24 - 2 * Ki[t]) > most * (1 - 1e-5));
     }
 }
 

@@ -16,13 +16,22 @@ enum class Form { rbf_dot, rbf_difference, linear, poly, sigmoid };
 
 template <class T> inline constexpr int block_rows = 256 / static_cast<int>(sizeof(T));
 inline constexpr int support_tile = 4;
-inline constexpr int chunk = 64;  // the selection loops report one extremum per chunk
 
 template <class T> struct Shape {
     Form form;
     int features;
     T coef0;
     int degree;
+};
+
+template <class T> struct Rising {
+    T gain;
+    int index;
+};
+
+template <class T> struct Falling {
+    T lowest;
+    int index;  // -1: no v is positive
 };
 
 template <class T> struct Lanes {
@@ -35,10 +44,10 @@ template <class T> struct Lanes {
                    int tiles, T* const* out, long first);
     // sums[row] += sum_r coef_r rows[r][row]: the same sum from rows that a cache holds.
     void (*combine)(const T* const* rows, const T* coef, int count, long first, long last, double* sums);
-    // F += di Ki + dj Kj, and top[c] = max over chunk c of (up - F).
-    void (*step)(int size, T* F, const T* Ki, const T* Kj, T di, T dj, const T* up, T* top);
-    // For v = best - (down - F) > 0:  gain[c] = max over chunk c of v^2 / (Kii + diagonal - 2 Ki), low[c] = min of (down - F).
-    void (*partner)(int size, const T* F, const T* Ki, const T* diagonal, const T* down, T Kii, T best, T* gain, T* low);
+    // F += di Ki + dj Kj, and where (up - F) is largest; size a multiple of 64. Ties go to the lower index.
+    Rising<T> (*step)(int size, T* F, const T* Ki, const T* Kj, T di, T dj, const T* up);
+    // Where v^2 / (Kii + diagonal - 2 Ki) is largest for v = best - (down - F) > 0, and the smallest (down - F).
+    Falling<T> (*partner)(int size, const T* F, const T* Ki, const T* diagonal, const T* down, T Kii, T best);
     T (*dot)(const T* a, const T* b, long size);                // a.b
     void (*add)(T* a, const T* b, T factor, long size);         // a += factor b
 };
