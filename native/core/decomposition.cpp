@@ -51,17 +51,14 @@ template <class T> void Decomposition<T>::begin(const double* start) {
     up_.resize(n);
     down_.resize(n);
     kernel_.activate(active_);
+    balance(total);
     std::vector<Index> support;
     std::vector<double> coef;
-    for (Index i : active_) {
-        Coordinate& now = at_[static_cast<std::size_t>(i)];
-        const int side = problem_.side(i);
-        if (now.beta == 0) continue;
-        if (total[side] > total[1 - side] * (1 + 1e-12))  // sum beta = 0: the heavier class gives way
-            now = coordinate_at(problem_, i, now.beta * (total[1 - side] / total[side]));
-        support.push_back(i);
-        coef.push_back(now.beta);
-    }
+    for (Index i : active_)
+        if (at_[static_cast<std::size_t>(i)].beta != 0) {
+            support.push_back(i);
+            coef.push_back(at_[static_cast<std::size_t>(i)].beta);
+        }
     if (!support.empty()) kernel_.accumulate(support, coef, sums_.data());
     dual_ = 0;
     for (std::size_t a = 0; a < active_.size(); ++a) {
@@ -72,6 +69,21 @@ template <class T> void Decomposition<T>::begin(const double* start) {
     if (weightless.gone.empty()) return;
     weightless.beta.assign(weightless.stayed.size(), 0.0);
     departures_.push_back(std::move(weightless));
+}
+
+// sum beta = 0: the heavier class gives way, rows between breakpoints first, so that few of the others leave theirs.
+template <class T> void Decomposition<T>::balance(const double (&total)[2]) {
+    const int heavier = total[1] > total[0];
+    double excess = total[heavier] - total[1 - heavier];
+    if (excess <= 1e-12 * total[heavier]) return;
+    for (const bool between : {true, false})
+        for (Index i = 0; i < problem_.size && excess > 0; ++i) {
+            Coordinate& now = at_[static_cast<std::size_t>(i)];
+            if (problem_.side(i) != heavier || now.beta == 0 || between != (now.code % 2 == 1)) continue;
+            const double g = std::abs(now.beta), taken = std::min(g, excess);
+            excess -= taken;
+            now = coordinate_at(problem_, i, problem_.sign[i] * (g - taken));
+        }
 }
 
 template <class T> void Decomposition<T>::measure() {

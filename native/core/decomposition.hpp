@@ -24,11 +24,12 @@ template <class T> class Decomposition {
   public:
     Decomposition(const Problem& problem, KernelMatrix<T>& kernel, const Settings& settings, Watch& watch);
 
-    // start: nullptr or coefficients to begin with (clipped to the box and scaled to add up to 0).
+    // start: nullptr or coefficients to begin with (clipped to the box and made to add up to 0).
     Outcome run(const double* start);
 
   private:
     void begin(const double* start);
+    void balance(const double (&total)[2]);
     void refresh(std::size_t a);        // up and down of an active row
     void measure();                     // highest and lowest
     void select();                      // the working set

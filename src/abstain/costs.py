@@ -146,7 +146,7 @@ class Costs:
 
     def prices(self, sign: ArrayLike, choice: ArrayLike) -> NDArray[np.float64]:
         """Price each choice (-1, 0, +1) given the true sign (-1, +1)."""
-        truth = (np.asarray(sign, dtype=np.int8) > 0).astype(np.intp)
+        truth = (np.asarray(sign, dtype=np.int8) > 0).astype(np.intp)  # broadcast against the choices
         priced: NDArray[np.float64] = self.table()[truth, np.asarray(choice, dtype=np.int8) + 1]
         return priced
 

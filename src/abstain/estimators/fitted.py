@@ -47,6 +47,7 @@ def fitted_attributes(
         "_kkt_violation": proof.kkt_violation,
         "_indefinite": indefinite,
         "_terms": terms,
+        "_weight": training.weight,
         "_kernel": training.kernel,
         "_X_fit": training.basis(),
     }

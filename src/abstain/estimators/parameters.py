@@ -29,7 +29,7 @@ CONSTRAINTS: dict[str, list[Any] | str] = {
     "pos_label": "no_validation",
     "reject_label": "no_validation",
     "class_weight": [StrOptions({"balanced"}), dict, None],
-    "solver": [StrOptions({"auto", "smo"})],
+    "solver": [StrOptions({"auto", "smo", "active-set"})],
     "tol": [POSITIVE],
     "cache_size": [POSITIVE],
     "max_iter": [Interval(Integral, 1, None, closed="left")],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
+from typing import Any, Self
 
 try:
     from sklearn.callback import CallbackSupportMixin
@@ -68,3 +68,25 @@ class FitTask:
         """Tell the callbacks that the estimator is fitted."""
         if self.context is not None:
             self.context.call_on_fit_task_end(estimator=self.estimator, **self.data, reconstruction_attributes={})
+
+
+class SearchLine:
+    """How many fits of a search are done, on one line of stderr once it has taken two seconds."""
+
+    def __init__(self, name: str, fits: int, *, shown: bool) -> None:
+        self.name, self.fits, self.shown = name, fits, shown
+        self.began, self.written = time.monotonic(), False
+
+    def report(self, done: int) -> None:
+        """Write how far it is."""
+        if self.shown and time.monotonic() - self.began > QUIET_SECONDS:
+            sys.stderr.write(f"\r{self.name}: {done:,} of {self.fits:,} fits")
+            sys.stderr.flush()
+            self.written = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.written:
+            sys.stderr.write("\n")

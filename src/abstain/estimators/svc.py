@@ -21,6 +21,7 @@ from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.rejecting import RejectMixin, Terms
 from abstain.estimators.training import Training, checked_rows, feature_weights, scores
 from abstain.labels import Labels
+from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.smo import SMO
 
 
@@ -58,8 +59,9 @@ class RejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         {-1, +1}, otherwise the smaller class minus 1.
     class_weight : dict, "balanced" or None, default=None
         Factors on C by class; "balanced" makes the weights of both classes sum to the same.
-    solver : {"auto", "smo"}, default="auto"
-        "auto" is SMO, then polished to near machine precision where that is cheap, as it is for small problems.
+    solver : {"auto", "smo", "active-set"}, default="auto"
+        "auto" is SMO, then polished to near machine precision where that is cheap, as it is for small problems;
+        "active-set" ends at the exact optimum whatever the size.
     tol : float, default=1e-3
         Largest violation of the optimality conditions, in units of the score, at which the solver may stop.
     cache_size : float, default=500
@@ -174,37 +176,43 @@ class RejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         RejectSVC
             The fitted estimator.
         """
+        self._fit(self, X, y, sample_weight)
+        return self
+
+    def _fit(
+        self, parameters: Any, X: Any, y: ArrayLike, sample_weight: Any, start: NDArray[np.float64] | None = None
+    ) -> None:
+        """Fit by these parameters; `start` holds coefficients of all rows, +1 = the positive class, to begin with."""
         costs = checked_costs(self.costs)
         loss = margin_loss(costs, self.rule)
         rows = checked_rows(self, X, y, dense=self._pairwise, reset=True)
         labels = Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=costs is not None)
         steepest = float(np.abs(loss.tables()[1]).max())
-        training = Training.of(self, rows, y, sample_weight, labels=labels, steepest=steepest)
+        training = Training.of(parameters, rows, y, sample_weight, labels=labels, steepest=steepest)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         problem = training.problem(loss)
-        solution = self._solve(problem, task)
+        solution = self._solve(problem, task, None if start is None else start[training.kept])
         unit = log_odds_per_score(costs, self.rule) * labels.orientation
         terms = Terms(labels, costs, cut=loss.cut * labels.orientation, log_odds_per_score=unit)
         fitted = fitted_attributes(training, problem, solution, terms, self.tol)
         self.__dict__.update(fitted)  # at once, so that a predict in another thread sees the old machine or the new one
         if text := warning_text(fitted, self):
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)  # at the caller of fit, past scikit-learn's decorator
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
         task.end()
-        return self
 
-    def _solve(self, problem: DualProblem, task: FitTask) -> DualSolution:
-        watcher: Any = task.report if task.watched else None
-        solver = SMO(
-            tol=float(self.tol),
-            cache_size=float(self.cache_size),
-            max_iter=int(self.max_iter),
-            time_limit=self.time_limit,
-            n_jobs=self.n_jobs,
-            polish=self.solver == "auto",
-            progress=watcher,
-        )
+    def _solve(self, problem: DualProblem, task: FitTask, start: NDArray[np.float64] | None) -> DualSolution:
+        settings: dict[str, Any] = {
+            "tol": float(self.tol),
+            "cache_size": float(self.cache_size),
+            "max_iter": int(self.max_iter),
+            "time_limit": self.time_limit,
+            "n_jobs": self.n_jobs,
+            "progress": task.report if task.watched else None,
+        }
+        exact = self.solver == "active-set"
+        solver = ActiveSet(**settings) if exact else SMO(**settings, polish=self.solver == "auto")
         try:
-            return solver.solve(problem)
+            return solver.solve(problem, start)
         finally:
             task.end_line()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -82,6 +82,10 @@ class Training:
             X = X if everything else np.ascontiguousarray(X[np.ix_(kept, kept)])
             kernel = Kernel("precomputed")
         return DualProblem(kernel, X, self.sign[kept], loss, self.weight[kept])
+
+    def whole_problem(self, loss: MarginLoss) -> DualProblem:
+        """Pose the dual problem of all rows; those without weight never move, but have a score like the others."""
+        return replace(self, kept=np.arange(len(self.sign))).problem(loss)
 
     def vectors(self, support: NDArray[np.intp]) -> Rows:
         """The support vectors; none for a precomputed kernel, whose rows are no points."""

@@ -1,16 +1,58 @@
-"""What the native core reads: the dual problem as arrays of the right kind, and the number of threads."""
+"""The way into the native core: the dual problem as arrays of the right kind, one call, the solution as a value."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 from joblib import cpu_count
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from abstain import _native
+from abstain.dual.certificate import best_bias
 from abstain.dual.problem import DualProblem
+from abstain.dual.solution import DualSolution, Status
 
-__all__ = ["native_problem", "threads"]
+__all__ = ["native_problem", "native_solve", "threads"]
+
+Progress = Callable[[int, float], bool | None]
+
+
+class Settings(Protocol):
+    """What both native solvers are set by."""
+
+    @property
+    def tol(self) -> float: ...
+    @property
+    def cache_size(self) -> float: ...
+    @property
+    def max_iter(self) -> int: ...
+    @property
+    def time_limit(self) -> float | None: ...
+    @property
+    def n_jobs(self) -> int | None: ...
+    @property
+    def progress(self) -> Progress | None: ...
+
+
+def native_solve(
+    method: str, settings: Settings, problem: DualProblem, start: NDArray[np.float64] | None
+) -> DualSolution:
+    """Solve the problem by "auto", "smo" or "active-set", from the coefficients `start` where they are given."""
+    beta, expansion, status, iterations, _ = _native.solve(
+        **native_problem(problem),
+        start=None if start is None else np.require(start, np.float64, ["C", "A"]),
+        method=method,
+        tol=float(settings.tol),
+        max_iter=int(settings.max_iter),
+        seconds=np.inf if settings.time_limit is None else float(settings.time_limit),
+        cache_size=float(settings.cache_size),
+        threads=threads(settings.n_jobs),
+        report=settings.progress,
+    )
+    return DualSolution(beta, best_bias(problem, expansion), expansion, Status(status), iterations)
 
 
 def native_problem(problem: DualProblem) -> dict[str, Any]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain import _native
-from abstain.dual.certificate import best_bias
 from abstain.dual.problem import DualProblem
-from abstain.dual.solution import DualSolution, Status
-from abstain.solvers.boundary import native_problem, threads
+from abstain.dual.solution import DualSolution
+from abstain.solvers.boundary import Progress, native_solve
 
 __all__ = ["SMO"]
 
@@ -47,19 +44,8 @@ class SMO:
     time_limit: float | None = None
     n_jobs: int | None = None
     polish: bool = True
-    progress: Callable[[int, float], bool | None] | None = None
+    progress: Progress | None = None
 
     def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:
         """Solve the dual problem, from ``start`` (coefficients beta) where it is given."""
-        beta, expansion, status, iterations, _ = _native.solve(
-            **native_problem(problem),
-            start=None if start is None else np.require(start, np.float64, ["C", "A"]),
-            method="auto" if self.polish else "smo",
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            seconds=np.inf if self.time_limit is None else float(self.time_limit),
-            cache_size=float(self.cache_size),
-            threads=threads(self.n_jobs),
-            report=self.progress,
-        )
-        return DualSolution(beta, best_bias(problem, expansion), expansion, Status(status), iterations)
+        return native_solve("auto" if self.polish else "smo", self, problem, start)

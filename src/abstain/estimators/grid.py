@@ -1,0 +1,149 @@
+"""The grid of a search: what is tried, on which folds, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+from sklearn.model_selection import check_cv
+
+from abstain.arguments import positive_number
+from abstain.kernels import Matrix, resolve_gamma
+
+# Mean costs this near to one another, relative to the largest price, differ by the order of summation alone.
+_TIE = 1e-10
+
+
+def checked_Cs(Cs: Any) -> NDArray[np.float64]:
+    """Give the values of C to try, ascending: a number k stands for ``logspace(-2, 3, k)``."""
+    if isinstance(Cs, Integral) and not isinstance(Cs, bool):
+        return np.logspace(-2, 3, _count("Cs", int(Cs)))
+    return np.unique([positive_number(f"Cs[{k}]", value) for k, value in enumerate(_listed("Cs", Cs))])
+
+
+def checked_gammas(gammas: Any, X: Matrix, sample_weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the values of gamma to try, ascending: a number k stands for "scale" times ``4 ** linspace(-2, 2, k)``."""
+    if isinstance(gammas, Integral) and not isinstance(gammas, bool):
+        count = _count("gammas", int(gammas))
+        exponents = np.linspace(-2, 2, count) if count > 1 else np.zeros(1)
+        return np.asarray(resolve_gamma("scale", X, sample_weight) * 4.0**exponents)
+    return np.unique([resolve_gamma(value, X, sample_weight) for value in _listed("gammas", gammas)])
+
+
+def _count(name: str, count: int) -> int:
+    if count < 1:
+        raise ValueError(f"{name}={count} must be at least 1, or the list of values to try.")
+    return count
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    listed = np.asarray(values, dtype=object).ravel().tolist()
+    if not listed or isinstance(values, str | bytes):
+        raise ValueError(f"{name}={values!r} must be a number of values or a list with at least one.")
+    return listed
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """Folds as arrays.
+
+    Attributes
+    ----------
+    trains : uint8 array of shape (folds, rows)
+        1 where the row trains in the fold.
+    tests : float64 array of shape (folds, rows)
+        The row's weight in the fold's mean cost; each fold sums to 1.
+    """
+
+    trains: NDArray[np.uint8]
+    tests: NDArray[np.float64]
+
+
+def checked_splits(
+    cv: Any, X: Matrix, y: ArrayLike, sign: NDArray[np.int8], sample_weight: NDArray[np.float64]
+) -> Splits:
+    """Draw the folds; each must train on both classes and test on some weight."""
+    splits = list(check_cv(cv, y, classifier=True).split(np.zeros(X.shape[0]), y))
+    trains = np.zeros((len(splits), X.shape[0]), dtype=np.uint8)
+    tests = np.zeros(trains.shape)
+    for fold, (train, test) in enumerate(splits):
+        trains[fold, train] = 1
+        tests[fold, test] = sample_weight[test]
+        weighted = sign[(trains[fold] > 0) & (sample_weight > 0)]
+        if len(np.unique(weighted)) < 2:
+            raise ValueError(f"fold {fold} of cv={cv!r} trains on one class only; use fewer folds or stratify them.")
+        if not tests[fold].any():
+            raise ValueError(f"fold {fold} of cv={cv!r} tests on no weight; use fewer folds.")
+        tests[fold] /= tests[fold].sum()
+    return Splits(trains, tests)
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The mean cost of every pair on every fold.
+
+    Attributes
+    ----------
+    Cs, gammas : float64 arrays, ascending
+    costs : float64 array of shape (Cs, gammas, folds)
+    has_gamma : bool
+        False: the kernel has none, and ``gammas`` is [nan].
+    """
+
+    Cs: NDArray[np.float64]
+    gammas: NDArray[np.float64]
+    costs: NDArray[np.float64]
+    has_gamma: bool
+
+    @classmethod
+    def of(
+        cls,
+        Cs: NDArray[np.float64],
+        gammas: NDArray[np.float64],
+        prices: NDArray[np.float64],
+        splits: Splits,
+        *,
+        has_gamma: bool,
+    ) -> Self:
+        """Average the prices of all rows' decisions, (gammas, folds, Cs, rows), over each fold's test rows."""
+        return cls(Cs, gammas, np.einsum("gfcn,fn->cgf", prices, splits.tests), has_gamma)
+
+    @property
+    def n_splits(self) -> int:
+        """The number of folds."""
+        return self.costs.shape[2]
+
+    @property
+    def best(self) -> tuple[float, float]:
+        """The pair (C, gamma) of the smallest mean cost; of ties the smaller C, then the smaller gamma."""
+        mean = self.costs.mean(axis=2)
+        near = mean <= mean.min() + _TIE * max(1.0, float(self.costs.max()))
+        c, g = np.unravel_index(int(np.argmax(near)), near.shape)  # the first in the order of C, then gamma
+        return float(self.Cs[c]), float(self.gammas[g])
+
+    @property
+    def best_score(self) -> float:
+        """Minus the mean cost at the best pair."""
+        C, gamma = self.best
+        g = 0 if not self.has_gamma else int(np.flatnonzero(self.gammas == gamma)[0])
+        return -float(self.costs[int(np.flatnonzero(self.Cs == C)[0]), g].mean())
+
+    def results(self) -> dict[str, Any]:
+        """Give all of it in the form of scikit-learn's ``cv_results_``."""
+        scores = -self.costs.reshape(-1, self.n_splits)
+        C, gamma = (values.ravel() for values in np.meshgrid(self.Cs, self.gammas, indexing="ij"))
+        names = ("C", "gamma") if self.has_gamma else ("C",)
+        columns = dict(zip(names, (C, gamma), strict=False))
+        mean = scores.mean(axis=1)
+        return {
+            "params": [dict(zip(names, pair, strict=False)) for pair in zip(C.tolist(), gamma.tolist(), strict=True)],
+            **{f"param_{name}": np.ma.MaskedArray(values, mask=False) for name, values in columns.items()},
+            **{f"split{fold}_test_score": scores[:, fold] for fold in range(self.n_splits)},
+            "mean_test_score": mean,
+            "std_test_score": scores.std(axis=1),
+            "rank_test_score": rankdata(-np.round(mean, 12), method="min").astype(np.int32),
+        }

@@ -1,0 +1,177 @@
+"""RejectSVCCV: RejectSVC with C and gamma chosen by the cross-validated mean cost, for the price of a few fits."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import _fit_context
+
+from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_splits
+from abstain.estimators.parameters import CONSTRAINTS, checked_costs, margin_loss
+from abstain.estimators.progress import SearchLine
+from abstain.estimators.svc import RejectSVC
+from abstain.estimators.training import Training, checked_rows
+from abstain.estimators.weights import checked_sample_weight
+from abstain.labels import Labels
+from abstain.solvers.cross_validation import held_out_scores
+
+LOOSER = 10.0  # the fits of the search stop at this many times `tol`: costs of held-out rows are not as fine as that
+
+
+class RejectSVCCV(RejectSVC):
+    """RejectSVC with C and gamma chosen by stratified cross-validation on the mean cost.
+
+    The reject price is never chosen: it is yours. All fits of the search run in one native call: a kernel matrix per
+    gamma serves all folds and all C where it is small, each fit starts from the one before with the next smaller C,
+    and the folds share `n_jobs` threads. The machine is then fitted to all rows with the best pair; ties go to the
+    smaller C, then to the smaller gamma.
+
+    Parameters
+    ----------
+    costs : Costs or None, default=None
+        As in `RejectSVC`; the mean cost is what the search minimises, the error rate if none are stated.
+    Cs : int or array-like of float, default=10
+        Values of C to try; a number k stands for ``logspace(-2, 3, k)``.
+    gammas : int or array-like, default=5
+        Values of gamma to try (numbers, "scale" or "auto"); a number k stands for the gamma of "scale" times
+        ``4 ** linspace(-2, 2, k)``. Without effect for kernels that have no gamma.
+    cv : int, splitter or iterable of (train, test), default=5
+        Folds, as everywhere in scikit-learn: a number means that many stratified folds in the order of the rows.
+    kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
+n_jobs, verbose
+        As in `RejectSVC`. The fits of the search stop at ten times `tol`; the last fit at `tol`.
+
+    Attributes
+    ----------
+    C_, gamma_ : float
+        The chosen pair; ``gamma_`` is nan for kernels that have no gamma.
+    best_score_ : float
+        Minus the cross-validated mean cost there.
+    cv_results_ : dict of ndarray
+        In the form of `GridSearchCV`, without times: ``params``, ``param_C``, ``param_gamma``,
+        ``split<k>_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``.
+    n_splits_ : int
+        Number of folds.
+
+    All fitted attributes of `RejectSVC` are those of the last fit, on all rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from abstain import Costs, RejectSVCCV
+    >>> X, y = make_moons(200, noise=0.3, random_state=0)
+    >>> clf = RejectSVCCV(Costs(reject=0.2), Cs=[0.1, 1, 10], gammas=[0.1, 1]).fit(X, y)
+    >>> len(clf.cv_results_["mean_test_score"])
+    6
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{name: rule for name, rule in CONSTRAINTS.items() if name not in ("C", "gamma")},
+        "Cs": "no_validation",
+        "gammas": "no_validation",
+        "cv": ["cv_object"],
+    }
+
+    def __init__(
+        self,
+        costs: Any = None,
+        *,
+        Cs: Any = 10,
+        gammas: Any = 5,
+        cv: Any = 5,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        coef0: float = 0.0,
+        rule: Any = "chow",
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        class_weight: Any = None,
+        solver: str = "auto",
+        tol: float = 1e-3,
+        cache_size: float = 500,
+        max_iter: int = 10_000_000,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.costs = costs
+        self.Cs = Cs
+        self.gammas = gammas
+        self.cv = cv
+        self.kernel = kernel
+        self.degree = degree
+        self.coef0 = coef0
+        self.rule = rule
+        self.pos_label = pos_label
+        self.reject_label = reject_label
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Choose C and gamma, then learn from all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; the Gram matrix for a precomputed kernel.
+        y : array-like of shape (n_samples,)
+            Their labels, of two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, in the fits and in the mean costs alike.
+
+        Returns
+        -------
+        RejectSVCCV
+            The fitted estimator.
+        """
+        grid = self._search(X, y, sample_weight)
+        C, gamma = grid.best
+        self._fit(self._parameters(C, gamma if grid.has_gamma else 1.0), X, y, sample_weight)
+        self.__dict__.update(
+            C_=C, gamma_=gamma, best_score_=grid.best_score, cv_results_=grid.results(), n_splits_=grid.n_splits
+        )
+        return self
+
+    def _parameters(self, C: float, gamma: float) -> SimpleNamespace:
+        """RejectSVC's parameters at this pair."""
+        return SimpleNamespace(**self.get_params(deep=False), C=C, gamma=gamma)
+
+    def _search(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Grid:
+        costs = checked_costs(self.costs)
+        loss = margin_loss(costs, self.rule)
+        rows = checked_rows(self, X, y, dense=self._pairwise, reset=True)
+        labels = Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=costs is not None)
+        Cs = checked_Cs(self.Cs)
+        weights = checked_sample_weight(sample_weight, rows)
+        has_gamma = self.kernel in ("rbf", "poly", "sigmoid")
+        gammas = checked_gammas(self.gammas, rows, weights) if has_gamma else np.array([np.nan])
+        steepest = float(Cs[-1] * np.abs(loss.tables()[1]).max())
+        training = Training.of(self._parameters(1.0, 1.0), rows, y, sample_weight, labels=labels, steepest=steepest)
+        splits = checked_splits(self.cv, rows, y, training.sign, weights)
+        problem = training.whole_problem(loss)
+        fits = len(Cs) * len(gammas) * len(splits.trains)
+        with SearchLine(type(self).__name__, fits, shown=bool(self.verbose)) as line:
+            held_out = held_out_scores(
+                problem,
+                np.where(np.isnan(gammas), 1.0, gammas),
+                Cs,
+                splits.trains,
+                tol=LOOSER * self.tol,
+                max_iter=self.max_iter,
+                cache_size=self.cache_size,
+                n_jobs=self.n_jobs,
+                progress=line.report,
+            )
+        choice = loss.thresholds.decide(held_out.scores)
+        prices = choice != training.sign if costs is None else costs.prices(training.sign, choice)
+        return Grid.of(Cs, gammas, prices.astype(np.float64), splits, has_gamma=has_gamma)

@@ -1,0 +1,93 @@
+"""reject_price_sweep: one machine per reject price, each started from its neighbour's answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from abstain.estimators.parameters import checked_costs, margin_loss
+from abstain.estimators.svc import RejectSVC
+from abstain.losses.margin_loss import MarginLoss
+
+__all__ = ["reject_price_sweep"]
+
+
+def reject_price_sweep(
+    estimator: RejectSVC,
+    X: Any,
+    y: ArrayLike,
+    rejects: Iterable[float | tuple[float, float]],
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> list[RejectSVC]:
+    """Fit the same machine at each of a series of reject prices, for trade-off curves.
+
+    Prices near one another leave most rows in the same set (beyond the last knot, between two, ...), so each fit
+    starts with every row in the set it had at the price before.
+
+    Parameters
+    ----------
+    estimator : RejectSVC
+        All but the reject price: it must have costs, whose reject price is replaced. It is not changed.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Training rows.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    rejects : iterable of float or (float, float)
+        Reject prices as in `Costs`, in the order in which to walk through them.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Factors on C by row.
+
+    Returns
+    -------
+    list of RejectSVC
+        Fitted, one per price; each is what a fit of its own gives, up to the tolerance.
+
+    Examples
+    --------
+    >>> from abstain import Costs, RejectSVC, reject_price_sweep
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
+    >>> machines = reject_price_sweep(RejectSVC(Costs(), C=10), X, y, [0.4, 0.3, 0.2, 0.1])
+    >>> [machine.costs.reject for machine in machines]
+    [0.4, 0.3, 0.2, 0.1]
+    """
+    if checked_costs(estimator.costs) is None:
+        raise ValueError(f"estimator.costs must be a Costs whose reject price is to vary, not {estimator.costs!r}.")
+    machines: list[RejectSVC] = []
+    for reject in rejects:
+        machine = clone(estimator).set_params(costs=replace(estimator.costs, reject=reject))
+        start = _carried_over(machines[-1], machine) if machines else None
+        machine._fit(machine, X, y, sample_weight, start)  # noqa: SLF001 (a fit of our own, with a start)
+        machines.append(machine)
+    return machines
+
+
+def _carried_over(before: RejectSVC, now: RejectSVC) -> NDArray[np.float64]:
+    """Give coefficients for the new loss that keep every row in its set, and its place within it.
+
+    ::
+
+        g = y beta between w u_k and w u_(k+1)   ->   the same share of the way between w u'_k and w u'_(k+1)
+    """
+    towards = before._terms.labels.orientation  # noqa: SLF001 (a machine of ours)
+    beta = np.zeros(len(before.sets_))
+    beta[before.support_] = towards * before.dual_coef_[0]
+    old, new = (margin_loss(machine.costs, machine.rule) for machine in (before, now))
+    if old.n_knots != new.n_knots:  # a band that closes or opens
+        return beta
+    carried = np.zeros_like(beta)
+    weight = before._weight  # noqa: SLF001
+    for y in (-1, 1):
+        rows = np.flatnonzero(y * beta > 0)
+        g = y * beta[rows] / weight[rows]
+        carried[rows] = y * weight[rows] * np.interp(g, _breakpoints(old, y), _breakpoints(new, y))
+    return carried
+
+
+def _breakpoints(loss: MarginLoss, y: int) -> NDArray[np.float64]:
+    return np.array([0.0, *loss.of(y).breakpoints])

@@ -1,0 +1,64 @@
+"""Scores of held-out rows for every kernel width, fold and C, in one native call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain import _native
+from abstain.dual.problem import DualProblem
+from abstain.solvers.boundary import native_problem, threads
+
+__all__ = ["HeldOut", "held_out_scores"]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What the fits of a search say of all rows.
+
+    Attributes
+    ----------
+    scores : float64 array of shape (gammas, folds, Cs, rows)
+        f of every row by the machine of that width, fold and C, bias included.
+    optimal : bool array of shape (gammas, folds, Cs)
+        Whether that fit reached the tolerance.
+    """
+
+    scores: NDArray[np.float64]
+    optimal: NDArray[np.bool_]
+
+
+def held_out_scores(
+    problem: DualProblem,
+    gammas: NDArray[np.float64],
+    Cs: NDArray[np.float64],
+    trains: NDArray[np.uint8],
+    *,
+    tol: float,
+    max_iter: int,
+    cache_size: float,
+    n_jobs: int | None = None,
+    progress: Callable[[int], bool | None] | None = None,
+) -> HeldOut:
+    """Fit the problem, whose weights are those of C = 1, on the rows that `trains` marks in each fold, (folds, rows).
+
+    Cs must ascend: each fit of a fold starts from the one before. `progress` is told how many fits are done.
+    """
+    native = native_problem(problem)
+    del native["gamma"]
+    scores, optimal = _native.cross_validate(
+        **native,
+        gammas=np.require(gammas, np.float64, ["C", "A"]),
+        Cs=np.require(Cs, np.float64, ["C", "A"]),
+        trains=np.require(trains, np.uint8, ["C", "A"]),
+        tol=float(tol),
+        max_iter=int(max_iter),
+        cache_size=float(cache_size),
+        threads=threads(n_jobs),
+        report=progress,
+    )
+    shape = (len(gammas), len(trains), len(Cs))
+    return HeldOut(scores.reshape(*shape, problem.n), optimal.reshape(shape).astype(bool))
