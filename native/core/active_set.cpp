@@ -6,10 +6,6 @@
 
 namespace abstain {
 
-namespace {
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-}  // namespace
-
 ActiveSet::ActiveSet(const Problem& problem, KernelMatrix<double>& kernel, Watch& watch)
     : problem_(problem), kernel_(kernel), watch_(watch) {}
 

@@ -54,8 +54,8 @@ class ActiveSet {
     void renew();
     void weigh_rounding();
 
-    double up(Index i) const { return scale_ * problem_.up(i, at_[static_cast<std::size_t>(i)].code); }
-    double down(Index i) const { return scale_ * problem_.down(i, at_[static_cast<std::size_t>(i)].code); }
+    double up(Index i) const { return scale_ * problem_.up(i, at_[at(i)].code); }
+    double down(Index i) const { return scale_ * problem_.down(i, at_[at(i)].code); }
     double target(Index i) const { return up(i); }  // of a row between breakpoints
 
     const Problem& problem_;

@@ -71,8 +71,8 @@ Source<T> source_of(const Problem& problem, const KernelSpec& spec, const Rows& 
     source.spec = spec;
     if (problem.size > one_block) return source;
     source.stride = rounded_up(problem.size);
-    source.made.resize(static_cast<std::size_t>(source.stride * source.stride));
-    std::vector<Index> all(static_cast<std::size_t>(problem.size));
+    source.made.resize(at(source.stride * source.stride));
+    std::vector<Index> all(at(problem.size));
     std::iota(all.begin(), all.end(), Index(0));
     computed<T>(problem, spec, rows, 0, pool, watch)->block(all, source.made.data(), source.stride);
     source.values = source.made.data();
@@ -87,8 +87,8 @@ template <class T> class Task {
 
     // One kernel, one fold, all C in ascending order.
     void operator()(const Source<T>& source, std::size_t kernel, std::size_t fold, Watch& watch) const {
-        const std::size_t n = static_cast<std::size_t>(problem_.size), cs = grid_.Cs.size();
-        const std::size_t first = (kernel * static_cast<std::size_t>(grid_.folds) + fold) * cs;
+        const std::size_t n = at(problem_.size), cs = grid_.Cs.size();
+        const std::size_t first = (kernel * at(grid_.folds) + fold) * cs;
         const std::uint8_t* trains = grid_.trains + fold * n;
         ThreadPool alone(1);
         GramKernel<T> shared(source.values, problem_.size, source.stride, alone);
@@ -124,13 +124,13 @@ template <class T> class Task {
 template <class T>
 void run_all(const Problem& problem, const Rows& rows, const Grid& grid, const Options& options, ThreadPool& pool, Watch& watch,
              CrossValidation& result, std::atomic<Index>& finished) {
-    const std::size_t folds = static_cast<std::size_t>(grid.folds);
+    const std::size_t folds = at(grid.folds);
     std::vector<Source<T>> sources;
     for (const KernelSpec& spec : grid.kernels) sources.push_back(source_of<T>(problem, spec, rows, pool, watch));
     const Task<T> task(problem, rows, grid, options, result, finished);
     Crew crew(watch);
     pool.run(static_cast<Index>(sources.size() * folds), [&](Index t) {
-        const std::size_t k = static_cast<std::size_t>(t) / folds, fold = static_cast<std::size_t>(t) % folds;
+        const std::size_t k = at(t) / folds, fold = at(t) % folds;
         crew.guarded([&](Watch& own) { task(sources[k], k, fold, own); });
     });
     crew.rethrow();
@@ -140,8 +140,8 @@ void run_all(const Problem& problem, const Rows& rows, const Grid& grid, const O
 
 CrossValidation cross_validate(const Problem& problem, const Rows& rows, const Grid& grid, const Options& options,
                                ThreadPool& pool, Watch& watch, std::atomic<Index>& finished) {
-    const std::size_t fits = grid.kernels.size() * static_cast<std::size_t>(grid.folds) * grid.Cs.size();
-    CrossValidation result{std::vector<double>(fits * static_cast<std::size_t>(problem.size)), std::vector<std::uint8_t>(fits)};
+    const std::size_t fits = grid.kernels.size() * at(grid.folds) * grid.Cs.size();
+    CrossValidation result{std::vector<double>(fits * at(problem.size)), std::vector<std::uint8_t>(fits)};
     if (std::holds_alternative<DenseRows>(rows)) run_all<float>(problem, rows, grid, options, pool, watch, result, finished);
     else run_all<double>(problem, rows, grid, options, pool, watch, result, finished);
     return result;

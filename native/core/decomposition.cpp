@@ -10,7 +10,6 @@ namespace abstain {
 namespace {
 
 constexpr double inner_share = 0.1;   // a block is solved until this share of the violation is left in it
-constexpr double worth_shrinking = 0.7;
 constexpr int patience = 8;           // rounds in which the violation should halve
 constexpr int idle_rounds = 10;       // rounds without a rise of the dual that rounding would not swallow
 
@@ -29,12 +28,12 @@ Decomposition<T>::Decomposition(const Problem& problem, KernelMatrix<T>& kernel,
 
 template <class T> void Decomposition<T>::refresh(std::size_t a) {
     const Index i = active_[a];
-    up_[a] = problem_.up(i, at_[static_cast<std::size_t>(i)].code);
-    down_[a] = problem_.down(i, at_[static_cast<std::size_t>(i)].code);
+    up_[a] = problem_.up(i, at_[at(i)].code);
+    down_[a] = problem_.down(i, at_[at(i)].code);
 }
 
 template <class T> void Decomposition<T>::begin(const double* start) {
-    const std::size_t n = static_cast<std::size_t>(problem_.size);
+    const std::size_t n = at(problem_.size);
     F_.assign(n, 0.0);
     at_.assign(n, Coordinate{0.0, 0});
     double total[2] = {0, 0};  // of y beta, by class
@@ -43,11 +42,11 @@ template <class T> void Decomposition<T>::begin(const double* start) {
         const bool stays = problem_.weight[i] > 0 || problem_.size <= settings_.working_set;
         (stays ? weightless.stayed : weightless.gone).push_back(i);
         if (!start) continue;
-        at_[static_cast<std::size_t>(i)] = coordinate_at(problem_, i, start[i]);
-        total[problem_.side(i)] += std::abs(at_[static_cast<std::size_t>(i)].beta);
+        at_[at(i)] = coordinate_at(problem_, i, start[i]);
+        total[problem_.side(i)] += std::abs(at_[at(i)].beta);
     }
     active_ = weightless.stayed;
-    sums_.assign(static_cast<std::size_t>(rounded_up(problem_.size)), 0.0);
+    sums_.assign(at(rounded_up(problem_.size)), 0.0);
     up_.resize(n);
     down_.resize(n);
     kernel_.activate(active_);
@@ -55,15 +54,15 @@ template <class T> void Decomposition<T>::begin(const double* start) {
     std::vector<Index> support;
     std::vector<double> coef;
     for (Index i : active_)
-        if (at_[static_cast<std::size_t>(i)].beta != 0) {
+        if (at_[at(i)].beta != 0) {
             support.push_back(i);
-            coef.push_back(at_[static_cast<std::size_t>(i)].beta);
+            coef.push_back(at_[at(i)].beta);
         }
     if (!support.empty()) kernel_.accumulate(support, coef, sums_.data());
     dual_ = 0;
     for (std::size_t a = 0; a < active_.size(); ++a) {
         refresh(a);
-        const double beta = at_[static_cast<std::size_t>(active_[a])].beta;
+        const double beta = at_[at(active_[a])].beta;
         dual_ += problem_.phi(active_[a], problem_.sign[active_[a]] * beta) - 0.5 * beta * sums_[a];
     }
     if (weightless.gone.empty()) return;
@@ -78,7 +77,7 @@ template <class T> void Decomposition<T>::balance(const double (&total)[2]) {
     if (excess <= 1e-12 * total[heavier]) return;
     for (const bool between : {true, false})
         for (Index i = 0; i < problem_.size && excess > 0; ++i) {
-            Coordinate& now = at_[static_cast<std::size_t>(i)];
+            Coordinate& now = at_[at(i)];
             if (problem_.side(i) != heavier || now.beta == 0 || between != (now.code % 2 == 1)) continue;
             const double g = std::abs(now.beta), taken = std::min(g, excess);
             excess -= taken;
@@ -108,7 +107,7 @@ template <class T> void Decomposition<T>::select() {
     const auto worse = [](const Candidate& x, const Candidate& y) {
         return x.violation != y.violation ? x.violation > y.violation : x.order < y.order;
     };
-    const std::size_t size = static_cast<std::size_t>(settings_.working_set), fresh = working_.empty() ? size : size / 2;
+    const std::size_t size = at(settings_.working_set), fresh = working_.empty() ? size : size / 2;
     if (at_.size() <= size && active_.size() == at_.size()) {  // the whole problem is small enough for a block
         working_.resize(at_.size());
         std::iota(working_.begin(), working_.end(), std::size_t(0));
@@ -137,7 +136,7 @@ template <class T> void Decomposition<T>::fill_up(const std::vector<std::size_t>
     for (const bool between : {true, false})
         for (std::size_t a : last) {
             if (working_.size() >= size) break;
-            if (taken[a] || between != (at_[static_cast<std::size_t>(active_[a])].code % 2 == 1)) continue;
+            if (taken[a] || between != (at_[at(active_[a])].code % 2 == 1)) continue;
             taken[a] = 1;
             working_.push_back(a);
         }
@@ -148,104 +147,40 @@ template <class T> bool Decomposition<T>::improve() {
     const std::size_t q = working_.size();
     std::vector<Index> rows(q);
     std::vector<double> diagonal(q), F(q), before(q);
-    std::vector<Coordinate> at(q);
+    std::vector<Coordinate> state(q);
     for (std::size_t w = 0; w < q; ++w) {
         rows[w] = active_[working_[w]];
         diagonal[w] = kernel_.diagonal(rows[w]);
         F[w] = sums_[working_[w]];
-        at[w] = at_[static_cast<std::size_t>(rows[w])];
-        before[w] = at[w].beta;
+        state[w] = at_[at(rows[w])];
+        before[w] = state[w].beta;
     }
     const Index stride = rounded_up(static_cast<Index>(q));
     const bool whole = q == at_.size();  // the block is the problem: no use in stopping early
     const T* K = whole ? kernel_.whole() : nullptr;
     if (!K) {
-        block_.resize(static_cast<std::size_t>(stride * stride));
+        block_.resize(at(stride * stride));
         kernel_.block(rows, block_.data(), stride);
         K = block_.data();
     }
     const double tol = whole ? 0.5 * settings_.tol : std::max(0.5 * settings_.tol, inner_share * (highest_ - lowest_));
     const Index left = settings_.max_iterations - iterations_;
     const Index limit = whole ? left : std::min<Index>(left, 200 * static_cast<Index>(q) + 10000);
-    const auto result = pairs_.solve(rows, K, stride, diagonal.data(), F.data(), at, dual_, tol, limit);
+    const auto result = pairs_.solve(rows, K, stride, diagonal.data(), F.data(), state, dual_, tol, limit);
     iterations_ += result.iterations;
     dual_ += result.rise;
     std::vector<Index> moved;
     std::vector<double> change;
     for (std::size_t w = 0; w < q; ++w) {
-        at_[static_cast<std::size_t>(rows[w])] = at[w];
+        at_[at(rows[w])] = state[w];
         refresh(working_[w]);
-        if (at[w].beta != before[w]) {
+        if (state[w].beta != before[w]) {
             moved.push_back(rows[w]);
-            change.push_back(at[w].beta - before[w]);
+            change.push_back(state[w].beta - before[w]);
         }
     }
     kernel_.accumulate(moved, change, sums_.data());
     return !moved.empty();
-}
-
-// A row on a breakpoint whose one-sided gains both lie on the safe side cannot be chosen now.
-template <class T> void Decomposition<T>::shrink() {
-    std::vector<std::size_t> stay;
-    Departure departure;
-    std::vector<char> stays(active_.size());
-    for (std::size_t a = 0; a < active_.size(); ++a) {
-        const double up = up_[a] - sums_[a], down = down_[a] - sums_[a];
-        stays[a] = up > lowest_ || down < highest_;
-        if (stays[a]) stay.push_back(a);
-    }
-    if (static_cast<double>(stay.size()) > worth_shrinking * static_cast<double>(active_.size())) return;
-    for (std::size_t a = 0; a < active_.size(); ++a) {
-        const Index i = active_[a];
-        if (stays[a]) {
-            departure.stayed.push_back(i);
-            departure.beta.push_back(at_[static_cast<std::size_t>(i)].beta);
-        } else {
-            departure.gone.push_back(i);
-            F_[static_cast<std::size_t>(i)] = sums_[a];
-        }
-    }
-    std::vector<std::size_t> position(active_.size(), static_cast<std::size_t>(-1));
-    for (std::size_t s = 0; s < stay.size(); ++s) {
-        position[stay[s]] = s;
-        sums_[s] = sums_[stay[s]];
-        up_[s] = up_[stay[s]];
-        down_[s] = down_[stay[s]];
-    }
-    std::vector<std::size_t> working;
-    for (std::size_t a : working_)
-        if (position[a] != static_cast<std::size_t>(-1)) working.push_back(position[a]);
-    working_ = working;
-    active_ = departure.stayed;
-    departures_.push_back(std::move(departure));
-    kernel_.activate(active_);
-}
-
-// F of a row that left has changed only by the coefficients that have moved since.
-template <class T> void Decomposition<T>::restore() {
-    for (std::size_t a = 0; a < active_.size(); ++a) F_[static_cast<std::size_t>(active_[a])] = sums_[a];
-    for (const Departure& departure : departures_) {
-        std::vector<Index> moved;
-        std::vector<double> change;
-        for (std::size_t s = 0; s < departure.stayed.size(); ++s) {
-            const Index i = departure.stayed[s];
-            if (at_[static_cast<std::size_t>(i)].beta == departure.beta[s]) continue;
-            moved.push_back(i);
-            change.push_back(at_[static_cast<std::size_t>(i)].beta - departure.beta[s]);
-        }
-        if (moved.empty()) continue;
-        Aligned<double> sums(static_cast<std::size_t>(rounded_up(static_cast<Index>(departure.gone.size()))), 0.0);
-        kernel_.activate(departure.gone);
-        kernel_.accumulate(moved, change, sums.data());
-        for (std::size_t g = 0; g < departure.gone.size(); ++g) F_[static_cast<std::size_t>(departure.gone[g])] += sums[g];
-    }
-    departures_.clear();
-    active_.resize(static_cast<std::size_t>(problem_.size));
-    std::iota(active_.begin(), active_.end(), Index(0));
-    std::copy(F_.begin(), F_.end(), sums_.begin());
-    for (std::size_t a = 0; a < active_.size(); ++a) refresh(a);
-    kernel_.activate(active_);
-    working_.clear();
 }
 
 template <class T> Outcome Decomposition<T>::outcome(Status status) {

@@ -34,7 +34,7 @@ bool centred(KernelName name) { return name == KernelName::linear || name == Ker
 }  // namespace
 
 std::vector<double> column_means(const DenseRows& X) {
-    std::vector<double> means(static_cast<std::size_t>(X.features), 0.0);
+    std::vector<double> means(at(X.features), 0.0);
     for (Index i = 0; i < X.rows; ++i)
         lanes<double>().add(means.data(), X.values + i * X.features, 1.0 / static_cast<double>(X.rows), X.features);
     return means;
@@ -57,16 +57,16 @@ double spread(const KernelSpec& spec, const DenseRows& X, const double* centre) 
 template <class T>
 ScaledRows<T>::ScaledRows(const KernelSpec& spec, const DenseRows& X, const double* centre, bool far)
     : shape{form_of(spec.name, far), static_cast<int>(X.features), static_cast<T>(spec.coef0), spec.degree},
-      values(static_cast<std::size_t>(X.rows * X.features)), half(static_cast<std::size_t>(X.rows)) {
+      values(at(X.rows * X.features)), half(at(X.rows)) {
     const double factor = factor_of(spec, shape.form);
     for (Index i = 0; i < X.rows; ++i) {
         double sum = 0;
         for (Index k = 0; k < X.features; ++k) {
             const T x = static_cast<T>((X.values[i * X.features + k] - (centre ? centre[k] : 0)) * factor);
-            values[static_cast<std::size_t>(i * X.features + k)] = x;
+            values[at(i * X.features + k)] = x;
             sum += 0.5 * static_cast<double>(x) * static_cast<double>(x);
         }
-        half[static_cast<std::size_t>(i)] = static_cast<T>(sum);
+        half[at(i)] = static_cast<T>(sum);
     }
 }
 
@@ -74,8 +74,8 @@ template <class T> void ScaledRows<T>::pack(const Index* which, Index count, Pac
     constexpr Index B = block_rows<T>;
     const Index d = shape.features, padded = rounded_up(count);
     out.count = count;
-    out.values.resize(static_cast<std::size_t>(padded * d));
-    out.half.assign(static_cast<std::size_t>(padded), T(0));
+    out.values.resize(at(padded * d));
+    out.half.assign(at(padded), T(0));
     for (Index first = 0; first < padded; first += B) {
         T* block = out.values.data() + first * d;
         for (Index lane = 0; lane < B; ++lane) {
@@ -83,7 +83,7 @@ template <class T> void ScaledRows<T>::pack(const Index* which, Index count, Pac
             if (a < count) {
                 const T* from = values.data() + which[a] * d;
                 for (Index k = 0; k < d; ++k) block[k * B + lane] = from[k];
-                out.half[static_cast<std::size_t>(a)] = half[static_cast<std::size_t>(which[a])];
+                out.half[at(a)] = half[at(which[a])];
             } else {
                 for (Index k = 0; k < d; ++k) block[k * B + lane] = T(0);
             }
@@ -96,16 +96,16 @@ void ScaledRows<T>::pack(const std::vector<Index>& which, const double* coef, Pa
     constexpr Index S = support_tile;
     const Index d = shape.features, count = static_cast<Index>(which.size()), padded = rounded_up(count, S);
     out.tiles = static_cast<int>(padded / S);
-    out.values.resize(static_cast<std::size_t>(padded * d));
-    out.half.assign(static_cast<std::size_t>(padded), T(0));
-    out.coef.assign(static_cast<std::size_t>(padded), T(0));
+    out.values.resize(at(padded * d));
+    out.half.assign(at(padded), T(0));
+    out.coef.assign(at(padded), T(0));
     for (Index a = 0; a < padded; ++a) {
         T* to = out.values.data() + a / S * S * d + a % S;
         if (a < count) {
-            const T* from = values.data() + which[static_cast<std::size_t>(a)] * d;
+            const T* from = values.data() + which[at(a)] * d;
             for (Index k = 0; k < d; ++k) to[k * S] = from[k];
-            out.half[static_cast<std::size_t>(a)] = half[static_cast<std::size_t>(which[static_cast<std::size_t>(a)])];
-            out.coef[static_cast<std::size_t>(a)] = static_cast<T>(coef ? coef[a] : 0);
+            out.half[at(a)] = half[at(which[static_cast<std::size_t>(a)])];
+            out.coef[at(a)] = static_cast<T>(coef ? coef[a] : 0);
         } else {
             for (Index k = 0; k < d; ++k) to[k * S] = T(0);
         }
@@ -117,11 +117,11 @@ DenseKernel<T>::DenseKernel(const KernelSpec& spec, const DenseRows& X, double c
     : rows_([&] {
           std::vector<double> centre;
           if (centred(spec.name)) centre = column_means(X);
-          const double* at = centre.empty() ? nullptr : centre.data();
-          const bool far = spec.name == KernelName::rbf && !(spread(spec, X, at) < far_away);
-          return ScaledRows<T>(spec, X, at, far);
+          const double* middle = centre.empty() ? nullptr : centre.data();
+          const bool far = spec.name == KernelName::rbf && !(spread(spec, X, middle) < far_away);
+          return ScaledRows<T>(spec, X, middle, far);
       }()),
-      diagonal_(static_cast<std::size_t>(X.rows)), cache_(X.rows, X.features >= cached_features ? cache_bytes : 0.0), pool_(pool),
+      diagonal_(at(X.rows)), cache_(X.rows, X.features >= cached_features ? cache_bytes : 0.0), pool_(pool),
       watch_(watch) {
     for (std::size_t i = 0; i < diagonal_.size(); ++i) {
         const double square = 2 * static_cast<double>(rows_.half[i]);
@@ -147,8 +147,8 @@ template <class T> void DenseKernel<T>::block(const std::vector<Index>& which, T
 template <class T> void DenseKernel<T>::make(const PackedRows<T>& columns, const std::vector<Index>& which, std::vector<T*> to) {
     constexpr Index B = block_rows<T>;
     rows_.pack(which, nullptr, support_);
-    Aligned<T> spare(static_cast<std::size_t>(rounded_up(columns.count)));
-    to.resize(static_cast<std::size_t>(support_.tiles) * support_tile, spare.data());
+    Aligned<T> spare(at(rounded_up(columns.count)));
+    to.resize(at(support_.tiles) * support_tile, spare.data());
     const Index d = rows_.shape.features;
     by_blocks(columns.count, static_cast<Index>(which.size()), [&](Index b) {
         lanes<T>().values(rows_.shape, columns.values.data() + b * B * d, columns.half.data() + b * B, support_.values.data(),

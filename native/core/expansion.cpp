@@ -12,11 +12,11 @@ void expand(const KernelSpec& spec, const DenseRows& X, const DenseRows& support
     constexpr Index B = block_rows<double>, batch = 2048;
     std::vector<double> centre;
     if (spec.name == KernelName::rbf) centre = column_means(support);
-    const double* at = centre.empty() ? nullptr : centre.data();
-    std::vector<Index> every(static_cast<std::size_t>(std::max(batch, support.rows)));
+    const double* middle = centre.empty() ? nullptr : centre.data();
+    std::vector<Index> every(at(std::max(batch, support.rows)));
     std::iota(every.begin(), every.end(), Index(0));
-    const bool far = spec.name == KernelName::rbf && !(spread(spec, support, at) < far_away && spread(spec, X, at) < far_away);
-    const ScaledRows<double> scaled(spec, support, at, far);
+    const bool far = spec.name == KernelName::rbf && !(spread(spec, support, middle) < far_away && spread(spec, X, middle) < far_away);
+    const ScaledRows<double> scaled(spec, support, middle, far);
     PackedSupport<double> packed_support;
     scaled.pack(std::vector<Index>(every.begin(), every.begin() + support.rows), coef, packed_support);
     const int d = scaled.shape.features;
@@ -24,8 +24,8 @@ void expand(const KernelSpec& spec, const DenseRows& X, const DenseRows& support
     Aligned<double> sums;
     for (Index first = 0; first < X.rows; first += batch) {
         const Index count = std::min(batch, X.rows - first);
-        ScaledRows<double>(spec, {X.values + first * d, count, X.features}, at, far).pack(every.data(), count, packed);
-        sums.assign(static_cast<std::size_t>(rounded_up(count)), 0.0);
+        ScaledRows<double>(spec, {X.values + first * d, count, X.features}, middle, far).pack(every.data(), count, packed);
+        sums.assign(at(rounded_up(count)), 0.0);
         // Four hundred support vectors at a time stay in the first-level cache while all blocks pass by.
         const Index tiles = std::max<Index>(1, 4'000 / d), blocks = rounded_up(count) / B;
         for (Index tile = 0; tile < packed_support.tiles; tile += tiles, watch.look()) {

@@ -8,7 +8,7 @@ namespace abstain {
 
 template <class T> void GramKernel<T>::block(const std::vector<Index>& rows, T* out, Index stride) {
     pool_.run(static_cast<Index>(rows.size()), [&](Index a) {
-        const T* from = values_ + rows[static_cast<std::size_t>(a)] * stride_;
+        const T* from = values_ + rows[at(a)] * stride_;
         T* to = out + a * stride;
         for (std::size_t b = 0; b < rows.size(); ++b) to[b] = from[rows[b]];
         std::fill(to + rows.size(), to + stride, T(0));
@@ -30,7 +30,7 @@ void GramKernel<T>::accumulate(const std::vector<Index>& support, const std::vec
             lanes<T>().combine(rows.data(), factors.data(), static_cast<int>(rows.size()), first, split, sums);
         for (std::size_t s = 0; s < rows.size(); ++s)
             for (Index a = split; a < last; ++a)
-                sums[a] += coef[s] * static_cast<double>(rows[s][active_[static_cast<std::size_t>(a)]]);
+                sums[a] += coef[s] * static_cast<double>(rows[s][active_[at(a)]]);
     });
 }
 

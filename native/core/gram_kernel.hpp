@@ -32,8 +32,8 @@ template <class T> class GramKernel final : public KernelMatrix<T> {
 template <class T> class MadeGram {
   public:
     MadeGram(KernelMatrix<T>& from, Index size, ThreadPool& pool)
-        : values_(static_cast<std::size_t>(rounded_up(size) * rounded_up(size))), kernel(values_.data(), size, rounded_up(size), pool) {
-        std::vector<Index> all(static_cast<std::size_t>(size));
+        : values_(at(rounded_up(size) * rounded_up(size))), kernel(values_.data(), size, rounded_up(size), pool) {
+        std::vector<Index> all(at(size));
         std::iota(all.begin(), all.end(), Index(0));
         from.block(all, values_.data(), rounded_up(size));
         kernel.activate(all);

@@ -14,7 +14,7 @@ constexpr double lost_in_rounding = 1e-15;
 
 template <class T>
 void PairSolver<T>::load(const std::vector<Index>& rows, const double* diagonal, const double* F,
-                         const std::vector<Coordinate>& at) {
+                         const std::vector<Coordinate>& state) {
     constexpr T infinite = std::numeric_limits<T>::infinity();
     const std::size_t padded = static_cast<std::size_t>(rounded_up(static_cast<Index>(rows.size())));
     size_ = static_cast<int>(padded);
@@ -25,35 +25,35 @@ void PairSolver<T>::load(const std::vector<Index>& rows, const double* diagonal,
     for (std::size_t a = 0; a < rows.size(); ++a) {
         F_[a] = static_cast<T>(F[a]);
         diagonal_[a] = static_cast<T>(diagonal[a]);
-        refresh(rows, static_cast<int>(a), at[a]);
+        refresh(rows, static_cast<int>(a), state[a]);
     }
 }
 
 template <class T>
 typename PairSolver<T>::Result PairSolver<T>::solve(const std::vector<Index>& rows, const T* K, Index stride,
-                                                    const double* diagonal, const double* F, std::vector<Coordinate>& at,
+                                                    const double* diagonal, const double* F, std::vector<Coordinate>& state,
                                                     double dual, double tol, Index limit) {
     const Lanes<T>& lane = lanes<T>();
-    load(rows, diagonal, F, at);
+    load(rows, diagonal, F, state);
     Result result{0, 0, 0};
     double risen = 0;  // at the last look
     Rising<T> top = lane.step(size_, F_.data(), K, K, T(0), T(0), up_.data());
     for (;; ++result.iterations) {
         const int i = top.index;
-        const std::size_t a = static_cast<std::size_t>(i);
+        const std::size_t a = at(i);
         const T* Ki = K + i * stride;
         const Falling<T> partner = lane.partner(size_, F_.data(), Ki, diagonal_.data(), down_.data(), diagonal_[a], top.gain);
         result.violation = static_cast<double>(top.gain) - static_cast<double>(partner.lowest);
         if (!(result.violation > tol) || result.iterations >= limit || partner.index < 0) break;
         const int j = partner.index;
-        const std::size_t b = static_cast<std::size_t>(j);
+        const std::size_t b = at(j);
         const double curvature = std::max(diagonal[i] + diagonal[j] - 2 * static_cast<double>(Ki[j]), 1e-12);
-        const PairStep step = pair_step(problem_, rows[a], rows[b], at[a], at[b], static_cast<double>(F_[a]),
+        const PairStep step = pair_step(problem_, rows[a], rows[b], state[a], state[b], static_cast<double>(F_[a]),
                                         static_cast<double>(F_[b]), curvature);
         result.rise += step.rise;
         if (step.di == 0 && step.dj == 0) break;
-        refresh(rows, i, at[a]);
-        refresh(rows, j, at[b]);
+        refresh(rows, i, state[a]);
+        refresh(rows, j, state[b]);
         top = lane.step(size_, F_.data(), Ki, K + j * stride, static_cast<T>(step.di), static_cast<T>(step.dj), up_.data());
         if (result.iterations % between_looks == between_looks - 1) {
             watch_.look();

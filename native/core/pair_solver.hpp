@@ -22,16 +22,16 @@ template <class T> class PairSolver {
         double violation;   // left in the block
     };
 
-    // The block's rows, their kernel values (row a at K + a * stride) and F = K beta there; moves `at` until the
+    // The block's rows, their kernel values (row a at K + a * stride) and F = K beta there; moves `state` until the
     // violation is at most tol, `limit` steps are done, or the dual, `dual` at the start, no longer rises.
     Result solve(const std::vector<Index>& rows, const T* K, Index stride, const double* diagonal, const double* F,
-                 std::vector<Coordinate>& at, double dual, double tol, Index limit);
+                 std::vector<Coordinate>& state, double dual, double tol, Index limit);
 
   private:
-    void load(const std::vector<Index>& rows, const double* diagonal, const double* F, const std::vector<Coordinate>& at);
-    void refresh(const std::vector<Index>& rows, int a, const Coordinate& at) {
-        up_[static_cast<std::size_t>(a)] = static_cast<T>(problem_.up(rows[static_cast<std::size_t>(a)], at.code));
-        down_[static_cast<std::size_t>(a)] = static_cast<T>(problem_.down(rows[static_cast<std::size_t>(a)], at.code));
+    void load(const std::vector<Index>& rows, const double* diagonal, const double* F, const std::vector<Coordinate>& state);
+    void refresh(const std::vector<Index>& rows, int a, const Coordinate& now) {
+        up_[at(a)] = static_cast<T>(problem_.up(rows[at(a)], now.code));
+        down_[at(a)] = static_cast<T>(problem_.down(rows[at(a)], now.code));
     }
 
     const Problem& problem_;

@@ -7,7 +7,6 @@
 namespace abstain {
 
 namespace {
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 constexpr int refresh_every = 256;  // pieces between two computations of F from the coefficients
 constexpr int stuck = 64;           // events in a row that do not move lambda
 constexpr double nudge = 1e-9;      // of lambda, to get past a knot of simultaneous events

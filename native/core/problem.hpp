@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -14,6 +15,8 @@
 namespace abstain {
 
 using Index = std::int64_t;
+
+constexpr std::size_t at(Index i) { return static_cast<std::size_t>(i); }  // an Index as a position in a vector
 
 // Where g_i = y_i beta_i rests: code 2k on breakpoint k, 2k + 1 strictly between breakpoints k and k + 1.
 using Code = std::int8_t;

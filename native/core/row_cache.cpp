@@ -11,7 +11,7 @@ template <class T> RowCache<T>::RowCache(Index rows, double bytes) {
     double values = std::min(bytes / sizeof(T), static_cast<double>(row) * static_cast<double>(rows));
     for (; values >= static_cast<double>(row); values /= 2) {
         limit_ = static_cast<Index>(values);
-        buffer_.reset(static_cast<T*>(::operator new(static_cast<std::size_t>(limit_) * sizeof(T), std::align_val_t(64), std::nothrow)));
+        buffer_.reset(static_cast<T*>(::operator new(at(limit_) * sizeof(T), std::align_val_t(64), std::nothrow)));
         if (buffer_) break;
     }
     if (!buffer_) limit_ = 0;
@@ -52,10 +52,10 @@ template <class T> void RowCache<T>::select(const std::vector<Index>& before, co
     if (now.size() < before.size() && std::includes(before.begin(), before.end(), now.begin(), now.end())) {
         std::vector<Index> kept;
         kept.reserve(now.size());
-        Index at = 0;
+        Index column_before = 0;
         for (Index column : now) {
-            while (before[static_cast<std::size_t>(at)] != column) ++at;
-            kept.push_back(at);
+            while (before[at(column_before)] != column) ++column_before;
+            kept.push_back(column_before);
         }
         compact(kept);
         return;

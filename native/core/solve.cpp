@@ -47,7 +47,7 @@ Outcome solve_exactly(const Problem& problem, KernelMatrix<double>& kernel, cons
     Outcome outcome = decompose(problem, kernel, start, first, watch);
     if (outcome.status == Status::time_limit || outcome.iterations >= options.max_iterations || watch.expired()) return outcome;
 
-    std::vector<Index> all(static_cast<std::size_t>(problem.size));
+    std::vector<Index> all(at(problem.size));
     std::iota(all.begin(), all.end(), Index(0));
     kernel.activate(all);
     Outcome exact = outcome;
@@ -75,8 +75,8 @@ double strayed(const KernelSpec& spec, const DenseRows& X, const Outcome& outcom
         rows.insert(rows.end(), X.values + i * d, X.values + (i + 1) * d);
     }
     for (Index i = 0; i < X.rows; ++i)
-        if (outcome.beta[static_cast<std::size_t>(i)] != 0) {
-            coef.push_back(outcome.beta[static_cast<std::size_t>(i)]);
+        if (outcome.beta[at(i)] != 0) {
+            coef.push_back(outcome.beta[at(i)]);
             support.insert(support.end(), X.values + i * d, X.values + (i + 1) * d);
         }
     if (coef.empty()) return 0;
@@ -85,7 +85,7 @@ double strayed(const KernelSpec& spec, const DenseRows& X, const Outcome& outcom
            coef.data(), expected.data(), pool, watch);
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (std::size_t c = 0; c < which.size(); ++c) {
-        const double error = outcome.expansion[static_cast<std::size_t>(which[c])] - expected[c];
+        const double error = outcome.expansion[at(which[c])] - expected[c];
         low = std::min(low, error);
         high = std::max(high, error);
     }
@@ -95,15 +95,15 @@ double strayed(const KernelSpec& spec, const DenseRows& X, const Outcome& outcom
 // F = X w costs next to nothing, in double and without the centring. w = sum beta_i x_i is taken around the mean, since
 // sum beta = 0 and data far from the origin would cancel.
 void expand_linear(const DenseRows& X, Outcome& outcome) {
-    const std::size_t d = static_cast<std::size_t>(X.features);
+    const std::size_t d = at(X.features);
     const std::vector<double> mean = column_means(X);
     std::vector<double> w(d, 0.0);
     for (Index i = 0; i < X.rows; ++i) {
-        const double beta = outcome.beta[static_cast<std::size_t>(i)];
+        const double beta = outcome.beta[at(i)];
         for (std::size_t k = 0; beta != 0 && k < d; ++k) w[k] += beta * (X.values[i * X.features + static_cast<Index>(k)] - mean[k]);
     }
     for (Index i = 0; i < X.rows; ++i)
-        outcome.expansion[static_cast<std::size_t>(i)] = lanes<double>().dot(w.data(), X.values + i * X.features, X.features);
+        outcome.expansion[at(i)] = lanes<double>().dot(w.data(), X.values + i * X.features, X.features);
 }
 
 // The kernel in double, made once where it is small or fits the cache.

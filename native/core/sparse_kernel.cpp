@@ -8,7 +8,6 @@
 namespace abstain {
 
 namespace {
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 constexpr Index batch = 64;  // rows made between two looks at the clock
 }  // namespace
 
