@@ -1,4 +1,4 @@
-"""The three training sets of the benchmarks, standardised; two are read from the folder that ABSTAIN_DATA names."""
+"""The training sets of the benchmarks, standardised; most are read from the folder that ABSTAIN_DATA names."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,25 @@ def letter_halves(folder: Path) -> Sample:
     return Sample("letter A-M v N-Z", _standardised(table[:, :-1]), np.where(table[:, -1] > 13, 1, -1))
 
 
+def letter_pair_hk(folder: Path) -> Sample:
+    """The letters H (-1) and K (+1), which FR02's tables call the pair HK."""
+    table = np.loadtxt(folder / "letter.csv.gz", delimiter=",", skiprows=1)
+    pair = table[np.isin(table[:, -1], (8, 11))]
+    return Sample("letter H v K", _standardised(pair[:, :-1]), np.where(pair[:, -1] == 11, 1, -1))
+
+
+def pima(folder: Path) -> Sample:
+    """No diabetes (-1) against diabetes (+1)."""
+    table = np.loadtxt(folder / "pima.csv", delimiter=",", skiprows=1)
+    return Sample("Pima", _standardised(table[:, :-1]), np.where(table[:, -1] > 0, 1, -1))
+
+
+def wdbc() -> Sample:
+    """Benign (-1) against malignant (+1); scikit-learn's own copy."""
+    X, y = load_breast_cancer(return_X_y=True)
+    return Sample("WDBC", _standardised(X), np.where(y == 0, 1, -1))
+
+
 def samples(rows: int | None = None) -> Iterator[Sample]:
     """All sets that are at hand, each cut to ``rows`` at random where a number is given."""
     yield generated(rows or 20_000)
@@ -58,6 +78,25 @@ def samples(rows: int | None = None) -> Iterator[Sample]:
     if folder:
         for load in (letter_halves, covtype_4v6):
             yield load(Path(folder)).shuffled(rows)
+
+
+def small_samples(rows: int | None = None) -> Iterator[Sample]:
+    """The sets on which exact methods are measured."""
+    yield wdbc().shuffled(rows)
+    folder = os.environ.get("ABSTAIN_DATA")
+    if folder:
+        for load in (pima, letter_pair_hk):
+            yield load(Path(folder)).shuffled(rows)
+
+
+def searched_samples(rows: int | None = None) -> Iterator[Sample]:
+    """The sets on which C and gamma are searched for: 768, 1,473 and 5,000 rows; WDBC where there is no folder."""
+    folder = os.environ.get("ABSTAIN_DATA")
+    if not folder:
+        yield wdbc().shuffled(rows)
+        return
+    for load, most in ((pima, None), (letter_pair_hk, None), (covtype_4v6, 5000)):
+        yield load(Path(folder)).shuffled(rows or most)
 
 
 def _standardised(X: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -73,6 +73,77 @@ def memory_line(memory: dict[str, Any]) -> str:
     )
 
 
+def path_tables(path: dict[str, Any]) -> str:
+    """Paths against exact fits, then sweeps against separate fits."""
+    header = ("path", "rows", "breakpoints", "path, ms", "one exact fit, ms", "path / fit")
+    rows = [
+        (
+            f"{row['set']}, {row['kernel']}, {row['costs']}",
+            f"{row['rows']:,}",
+            f"{row['breakpoints']:,}",
+            f"{1e3 * row['path_seconds']:.1f}",
+            f"{1e3 * row['fit_seconds']:.1f}",
+            f"{row['ratio']:.1f}",
+        )
+        for row in path["paths"]
+    ]
+    rows.append(("geometric mean", "", "", "", "", f"{path['mean_ratio']:.1f}"))
+    sweeps = [
+        (
+            f"{row['set']}, {row['prices']} prices",
+            f"{row['rows']:,}",
+            *(f"{1e3 * row['seconds'][name]:.0f}" for name in ("sweep", "separate")),
+            *(f"{row['iterations'][name]:,}" for name in ("sweep", "separate")),
+            f"{row['ratio']:.2f}",
+        )
+        for row in path["sweeps"]
+    ]
+    swept = ("sweep", "rows", "sweep, ms", "separate, ms", "iterations", "separately", "sweep / separate")
+    return f"{table(header, rows)}\n\n{table(swept, sweeps)}"
+
+
+def model_selection_tables(selection: dict[str, Any]) -> str:
+    """One table per set, then the means."""
+    parts = []
+    header = ("search", "seconds", "times as fast", "C", "gamma", "mean cost", "above brute force's best")
+    for measured in selection["sets"]:
+        rows = [
+            (
+                row["name"],
+                f"{row['seconds']:.2f}",
+                f"{row['speedup']:.1f}",
+                f"{row['C']:.3g}",
+                f"{row['gamma']:.3g}",
+                f"{row['mean_cost']:.4f}",
+                f"{row['excess_cost']:+.4f} ± {row['fold_noise']:.4f}" if "excess_cost" in row else "",
+            )
+            for row in measured["searches"]
+        ]
+        parts.append(f"**{measured['set']}** ({measured['rows']:,} x {measured['features']})\n\n{table(header, rows)}")
+    means = [(row["name"], f"{row['speedup']:.1f}") for row in selection["means"]]
+    parts.append("**Geometric means over the sets**\n\n" + table(("search", "times as fast"), means))
+    return "\n\n".join(parts)
+
+
+def solvers_table(solvers: dict[str, Any]) -> str:
+    """Milliseconds and the gap reached of each solver; one that did not end optimal says how it ended."""
+
+    def cell(measured: dict[str, Any]) -> str:
+        ended = "" if measured["status"] == "optimal" else f" ({measured['status'].replace('_', ' ')})"
+        return f"{1e3 * measured['seconds']:.1f}, {measured['relative_gap']:.0e}{ended}"
+
+    names = list(solvers["cases"][0]["solvers"])
+    rows = [
+        (
+            f"{case['rows']:,}, C = {case['C']:g}, tol = {case['tol']:g}",
+            f"{case['between']:,}",
+            *(cell(case["solvers"][name]) for name in names),
+        )
+        for case in solvers["cases"]
+    ]
+    return table(("rows", "between breakpoints", *(f"{name}: ms, gap" for name in names)), rows)
+
+
 def markdown(results: dict[str, Any]) -> str:
     """Everything between the marks."""
     machine = "; ".join(f"{name} {value}" for name, value in results["machine"].items())
@@ -86,6 +157,12 @@ def markdown(results: dict[str, Any]) -> str:
         scaling_table(results["scaling"]),
         "### Memory",
         memory_line(results["memory"]),
+        f"### Path, best of {results['path']['repeats']}",
+        path_tables(results["path"]),
+        f"### Model selection, best of {results['model_selection']['repeats']}",
+        model_selection_tables(results["model_selection"]),
+        f"### Solvers, best of {results['solvers']['repeats']}",
+        solvers_table(results["solvers"]),
     ])
 
 

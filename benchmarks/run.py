@@ -12,9 +12,13 @@ from typing import Any
 import fit
 import machine
 import memory
+import model_selection
+import path
 import predict
 import report
 import scaling
+
+import solvers
 
 HERE = Path(__file__).parent
 
@@ -29,6 +33,11 @@ def main(*, trial: bool) -> None:
         "predict": lambda: predict.run(**small, **({"test_rows": 500} if trial else {})),
         "scaling": lambda: scaling.run(**({"smallest": 400, "doublings": 2} if trial else {})),
         "memory": lambda: memory.run(**({"rows": 4000} if trial else {})),
+        "path": lambda: path.run(**({"rows": 120, "repeats": 1} if trial else {})),
+        "model_selection": lambda: model_selection.run(
+            **({"rows": 120, "repeats": 1, "strengths": 2} if trial else {})
+        ),
+        "solvers": lambda: solvers.run(**({"smallest": 100, "doublings": 1, "repeats": 1} if trial else {})),
     }
     results = {}
     for name, measure in steps.items():

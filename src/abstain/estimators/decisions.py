@@ -24,7 +24,8 @@ class Decisions:
     expected_cost : ndarray of float64, shape (n, 3)
         Expected cost of deciding for the negative class, of rejecting, and of deciding for the positive class, in
         this order, by P = 1 / (1 + exp(-f)). The loss makes this P right near the thresholds only, where the decision
-        is made; far from them it is no calibrated probability. nan if no costs were stated.
+        is made; far from them it is no calibrated probability. A `ThresholdRejector` takes the wrapped classifier's own
+        probabilities instead. nan if no costs were stated, or if there are no probabilities.
     """
 
     label: NDArray[Any]

@@ -38,10 +38,10 @@ class Terms:
     log_odds_per_score: float
 
     def prices(self, y: ArrayLike, choice: NDArray[np.int8]) -> NDArray[np.float64]:
-        """What each choice (+1 = the positive class) costs, given the true labels; errors cost 1 without prices."""
+        """What each choice (+1 = the positive class) costs, given the true labels; without prices an error costs 1."""
         sign = self.labels.encode(y)
         if self.costs is None:
-            return (choice != sign).astype(np.float64)
+            return (choice == -sign).astype(np.float64)
         return self.costs.prices(sign, choice)
 
     def expected_cost(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -69,6 +69,15 @@ class RejectMixin:
 
     def _scores(self, fitted: SimpleNamespace, X: Any) -> NDArray[np.float64]:
         raise NotImplementedError
+
+    def _expected_cost(
+        self,
+        fitted: SimpleNamespace,  # noqa: ARG002 (for those whose probability is not a function of the score)
+        terms: Terms,
+        X: Any,  # noqa: ARG002
+        score: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        return terms.expected_cost(score)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score of each row, oriented to ``classes_[1]``: decided by `thresholds_`, ``classes_[1]`` above the upper.
@@ -119,7 +128,7 @@ class RejectMixin:
             label=_labels(terms, fitted.thresholds_, score),
             rejected=_choice(terms, fitted.thresholds_, score) == 0,
             score=score,
-            expected_cost=terms.expected_cost(score),
+            expected_cost=self._expected_cost(fitted, terms, X, score),
         )
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

@@ -1,0 +1,169 @@
+"""The classifier that scores, and the scores of rows that it was not fitted on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
+from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
+
+# Why nothing can be certified on some scores.
+SAME_ROWS = (
+    'cv="train" tunes on the very rows that the classifier was fitted on, where it errs too seldom; '
+    'use folds, or cv="prefit" with other rows.'
+)
+SAME_SIGMOID = (
+    'method="chow" with cv="prefit" fits the sigmoid to the labels of the very rows that are to certify it; '
+    'calibrate the classifier on other rows first, or use method="symmetric".'
+)
+ROWS_TWICE = (
+    "the splitter given as cv scores some rows more than once, and the test counts independent rows; "
+    "use one that scores each row once, such as StratifiedKFold."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A fitted classifier, and scores of its kind to tune thresholds on.
+
+    Attributes
+    ----------
+    classifier : classifier
+        Fitted on all rows, or as it was given.
+    response_method : {"decision_function", "predict_proba"}
+        What gives its score.
+    score : ndarray of float64, shape (m,), or None
+        The scores, None where none were wanted.
+    index : ndarray of intp, shape (m,)
+        The rows they belong to; a splitter may leave out rows, or score them more than once.
+    flaw : str
+        Why nothing can be certified on these scores; empty if it can.
+    """
+
+    classifier: Any
+    response_method: str
+    score: NDArray[np.float64] | None = None
+    index: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    flaw: str = ""
+
+
+def fit_and_score(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, tune: bool) -> Scored:
+    """Fit the classifier of a ThresholdRejector by its `cv`, and score rows if there are thresholds to tune."""
+    return (_on_all_rows if isinstance(settings.cv, str) else _by_folds)(settings, X, y, parameters, tune=tune)
+
+
+def fit_parameters(settings: Any, weight: NDArray[np.float64], *, tune: bool) -> dict[str, Any]:
+    """The weights for the classifier's own `fit`, if it takes them; by the routing where that is switched on."""
+    if routing_enabled():
+        return dict(process_routing(settings, "fit", sample_weight=weight).estimator.fit)
+    if has_fit_parameter(settings.estimator, "sample_weight"):
+        return {"sample_weight": weight}
+    if not tune:
+        raise ValueError(
+            f"sample_weight has no use here: {type(settings.estimator).__name__}.fit takes none, and there are no "
+            "thresholds to tune. Leave it out, or have a Pipeline pass it on by metadata routing."
+        )
+    return {}
+
+
+def _on_all_rows(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, tune: bool) -> Scored:
+    """`cv` is "prefit" or "train": the rows given are those to tune on."""
+    prefit, probabilities = settings.cv == "prefit", settings.method == "chow"
+    flaw = "" if prefit else SAME_ROWS
+    given = settings.estimator if prefit else clone(settings.estimator).fit(X, y, **parameters)
+    classifier = with_probabilities(given, None, None) if probabilities else given
+    if classifier is not given:
+        classifier.fit(X, y, **parameters)
+        flaw = flaw or SAME_SIGMOID
+    method = _response_method(classifier, probabilities=probabilities)
+    if not tune:
+        return Scored(classifier, method)
+    score = response(classifier, method, X)
+    return Scored(classifier, method, score, np.arange(len(score)), flaw)
+
+
+def _by_folds(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, tune: bool) -> Scored:
+    """`cv` makes folds: the rows left out of each are scored, and the classifier is fitted on all."""
+    cv, probabilities = settings.cv, settings.method == "chow"
+    folds = _splitter(cv, y, settings.random_state)
+    # a list of folds numbers the rows of one set only, and inside a fold there are fewer
+    inner = folds if not tune or isinstance(cv, Integral) or hasattr(cv, "split") else None
+    classifier = clone(settings.estimator)
+    classifier = with_probabilities(classifier, inner, settings.n_jobs) if probabilities else classifier
+    method = _response_method(classifier, probabilities=probabilities)
+    if not tune:
+        return Scored(classifier.fit(X, y, **parameters), method)
+    parts = list(folds.split(X, y))
+    tasks = (delayed(_fold)(classifier, method, (X, y), part, parameters) for part in parts)
+    score = np.concatenate(Parallel(n_jobs=settings.n_jobs)(tasks))
+    index = np.concatenate([np.asarray(test) for _, test in parts])
+    flaw = "" if len(np.unique(index)) == len(index) else ROWS_TWICE
+    return Scored(classifier.fit(X, y, **parameters), method, score, index, flaw)
+
+
+def response(classifier: Any, method: str, X: Any) -> NDArray[np.float64]:
+    """Score of each row, oriented to ``classes_[1]``: the decision function, or that class's probability."""
+    values = np.asarray(getattr(classifier, method)(X), dtype=np.float64)
+    if method == "predict_proba":
+        values = values[:, 1]
+    if values.ndim != 1 or np.isnan(values).any():
+        what = "holds nan" if values.ndim == 1 else f"has shape {values.shape}"
+        raise ValueError(
+            f"{type(classifier).__name__}.{method} must give one number per row for two classes; what it gave {what}."
+        )
+    return values
+
+
+def with_probabilities(classifier: Any, cv: Any, n_jobs: int | None) -> Any:
+    """The classifier, with Platt's sigmoid on its score where it has no probabilities of its own.
+
+    The sigmoid is fitted on held-out scores and the classifier on all rows; for a classifier that is fitted already,
+    on the rows given.
+    """
+    if hasattr(classifier, "predict_proba"):
+        return classifier
+    if hasattr(classifier, "classes_"):
+        return CalibratedClassifierCV(FrozenEstimator(classifier))
+    return CalibratedClassifierCV(classifier, cv=cv, ensemble=False, n_jobs=n_jobs)
+
+
+def own_cut(method: str) -> float:
+    """Where a classifier cuts the score that this method gives."""
+    return 0.0 if method == "decision_function" else 0.5
+
+
+def _response_method(classifier: Any, *, probabilities: bool) -> str:
+    has_score = hasattr(classifier, "decision_function")
+    return "decision_function" if has_score and not probabilities else "predict_proba"
+
+
+def _splitter(cv: Any, y: Any, random_state: Any) -> Any:
+    """The folds: as scikit-learn reads `cv`, those of an integer shuffled if there is a `random_state`."""
+    if random_state is not None and isinstance(cv, Integral):
+        return StratifiedKFold(int(cv), shuffle=True, random_state=random_state)
+    return check_cv(cv, y, classifier=True)
+
+
+def _fold(
+    classifier: Any, method: str, data: tuple[Any, Any], part: tuple[Any, Any], parameters: dict[str, Any]
+) -> NDArray[np.float64]:
+    """Scores of the rows left out of one fold."""
+    model, (train, test) = clone(classifier), part
+    X_train, y_train = _safe_split(model, *data, train)
+    X_test, _ = _safe_split(model, *data, test, train)
+    model.fit(X_train, y_train, **{name: _safe_indexing(value, train) for name, value in parameters.items()})
+    if len(model.classes_) != 2:
+        raise ValueError("a fold of cv leaves one class to fit on; give fewer folds, or a splitter that stratifies.")
+    return response(model, method, X_test)

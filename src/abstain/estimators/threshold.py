@@ -1,0 +1,297 @@
+"""ThresholdRejector: any scikit-learn classifier made to reject."""
+
+from __future__ import annotations
+
+from copy import copy
+from numbers import Integral
+from types import SimpleNamespace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context
+from sklearn.utils import get_tags, indexable
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import check_is_fitted
+
+from abstain.estimators.asking import Ask
+from abstain.estimators.held_out import fit_and_score, fit_parameters, own_cut, response
+from abstain.estimators.rejecting import RejectMixin, Terms
+from abstain.estimators.scored_rows import ScoredRows
+from abstain.estimators.weights import checked_sample_weight
+from abstain.labels import Labels
+
+
+class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Reject where the score of a classifier lies between two thresholds.
+
+    The score f is the classifier's `decision_function`, or its probability of ``classes_[1]`` where it has none. The
+    thresholds are asked for in one of three ways, and without any of them nothing is rejected:
+
+    - `costs`: prices of the errors and of a reject, whose sum over the rows is to be least;
+    - `reject_rate`: a budget, the largest share of rows to reject;
+    - `max_error` with `confidence`: a ceiling on the error among the accepted, kept with this confidence.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With `decision_function` or `predict_proba`, for two classes.
+    costs : Costs or None, default=None
+        Prices of the two errors and of a reject.
+    reject_rate : float, (float, float) or None, default=None
+        At most this share of the rows is rejected, or these shares of the (negative, positive) class. As many rows are
+        rejected as the budget allows; rows of the same score go together, so that it is never exceeded.
+    max_error : float, (float, float) or None, default=None
+        The error among the accepted rows is at most this, or among those of the (negative, positive) class at most
+        these (one minus the specificity and sensitivity over the accepted), by exact binomial tests along a sequence
+        of thresholds fixed without the labels [3]_. A `ValueError` says so where no threshold can be certified, and
+        how many rows it would take.
+    confidence : float, default=0.9
+        Of calibrations like this one, at least this share keep the ceiling `max_error`.
+    method : {"symmetric", "roc", "chow"}, default="symmetric"
+        "symmetric": one threshold D, rejecting where f lies within D of the classifier's own cut (0, or 1/2 for a
+        probability). "roc": two thresholds, with `costs` from the convex hull of the ROC curve [1]_, with
+        `reject_rate` those that leave the fewest errors. "chow": on probabilities, by Platt's sigmoid
+        (`CalibratedClassifierCV`) where the classifier has none; with `costs` the thresholds are those of Chow's rule
+        [2]_ and nothing is tuned, else it is one threshold on the larger of the two probabilities.
+    cv : int, splitter, iterable, "prefit" or "train", default=5
+        On which scores thresholds are tuned. Folds: on the scores of rows left out, the classifier then fitted on all
+        rows. "prefit": the classifier is fitted already, and tuned on the rows given to `fit`. "train": fitted and
+        tuned on the same rows, as FR02 do.
+    pos_label : label, default=None
+        The class that "positive" means in costs, budgets and ceilings; ``classes_[1]`` if None.
+    reject_label : label, default="auto"
+        What `predict` calls a rejected row; see `RejectSVC`.
+    n_jobs : int or None, default=None
+        Folds fitted at the same time; None is one, -1 all cores.
+    random_state : int, RandomState or None, default=None
+        Shuffles the rows before an integer `cv` cuts them into folds; None keeps their order.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted classifier, with its sigmoid where one was needed.
+    classes_ : ndarray of shape (2,)
+        The two classes, sorted.
+    reject_label_ : scalar
+        What a rejected row is called.
+    thresholds_ : Thresholds
+        In the units of the score, oriented to ``classes_[1]``.
+    response_method_ : {"decision_function", "predict_proba"}
+        What gives the score.
+    certificate_ : Certificate or None
+        For `max_error`: the rows accepted, the errors among them, and the exact bound.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Those of the classifier, where it has them.
+
+    Notes
+    -----
+    `predict_forced` is the classifier's own decision for "symmetric", the cheaper class by the probability for "chow",
+    and cuts at the one threshold of least cost for "roc". The expected costs of `decide` are computed from the
+    classifier's `predict_proba`, and are nan where it has none or no costs were stated. `score` is minus the mean cost;
+    without costs, minus the share of rows decided wrongly.
+
+    The promise of `max_error` is exact for ``cv="prefit"`` and rows that the classifier has not seen. With folds it is
+    made for the classifiers fitted on them, of which the final one is a slightly better trained relative. It is for one
+    calibration: choosing the best of several by their coverage spends the confidence more than once.
+
+    References
+    ----------
+    .. [1] Tortorella, "Reducing the classification cost of support vector classifiers through an ROC-based reject
+       rule", Pattern Analysis and Applications 7 (2004).
+    .. [2] Chow, "On optimum recognition error and reject tradeoff", IEEE Trans. Inf. Theory 16 (1970).
+    .. [3] Angelopoulos, Bates, Candes, Jordan & Lei, "Learn then Test" (2021).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from abstain import Costs, ThresholdRejector
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> clf = ThresholdRejector(model, max_error=0.01).fit(X, y)
+    >>> clf.certificate_
+    Certificate(max_error=0.01, confidence=0.9, n_rows=569, accepted=332, errors=0)
+    >>> cheap = clf.retune(costs=Costs(false_positive=5, false_negative=1, reject=0.2))  # no new fit
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
+        "costs": "no_validation",  # these four are checked together, in words of their own
+        "reject_rate": "no_validation",
+        "max_error": "no_validation",
+        "confidence": "no_validation",
+        "method": [StrOptions({"symmetric", "roc", "chow"})],
+        "cv": ["cv_object", StrOptions({"prefit", "train"})],
+        "pos_label": "no_validation",
+        "reject_label": "no_validation",
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        costs: Any = None,
+        *,
+        reject_rate: Any = None,
+        max_error: Any = None,
+        confidence: float = 0.9,
+        method: str = "symmetric",
+        cv: Any = 5,
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.costs = costs
+        self.reject_rate = reject_rate
+        self.max_error = max_error
+        self.confidence = confidence
+        self.method = method
+        self.cv = cv
+        self.pos_label = pos_label
+        self.reject_label = reject_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the classifier, unless it is fitted already, and tune the thresholds.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows, as the classifier takes them.
+        y : array-like of shape (n_samples,)
+            Their labels, of two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows: for fitting, if the classifier takes them, and for tuning by `costs` or `reject_rate`.
+
+        Returns
+        -------
+        ThresholdRejector
+            The fitted estimator.
+        """
+        ask = Ask.of(self)
+        X, y = indexable(X, y)
+        weight = None if sample_weight is None else checked_sample_weight(sample_weight, X)
+        prefit = isinstance(self.cv, str) and self.cv == "prefit"
+        if prefit:
+            check_is_fitted(self.estimator)
+        labels = self._labels(ask, self.estimator.classes_ if prefit else y)
+        sign = _signs(labels, y)
+        parameters = {} if weight is None or prefit else fit_parameters(self, weight, tune=ask.needs_rows)
+        scored = fit_and_score(self, X, y, parameters, tune=ask.needs_rows)
+        rows, cut, at = None, own_cut(scored.response_method), scored.index
+        if scored.score is not None:
+            weight = None if weight is None else weight[at]
+            rows = ScoredRows.of(scored.score, sign[at], weight, cut=cut, flaw=scored.flaw)
+        found = _found(ask, labels, rows, cut)
+        found |= {"estimator_": scored.classifier, "response_method_": scored.response_method}
+        self.__dict__.update(found)  # at once, so that a predict in another thread sees the old machine or the new one
+        return self
+
+    def retune(
+        self,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        costs: Any = None,
+        reject_rate: Any = None,
+        max_error: Any = None,
+        confidence: float | None = None,
+    ) -> Self:
+        """Ask the same fitted classifier for other thresholds.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`, default=None
+            Rows to tune on, best some that the classifier was not fitted on. Without them it is the scores that `fit`
+            tuned on, where it did.
+        costs, reject_rate, max_error, confidence : as in the constructor
+            What is asked for now, in one of three ways. The confidence stays as it is if none is given.
+
+        Returns
+        -------
+        ThresholdRejector
+            A copy with these parameters and the new thresholds, around the same fitted classifier; the one it was
+            called on stays as it is.
+        """
+        fitted, terms = self._fitted()
+        other = copy(self)
+        other.__dict__.update(vars(fitted))
+        confidence = fitted.confidence if confidence is None else confidence
+        other.set_params(costs=costs, reject_rate=reject_rate, max_error=max_error, confidence=confidence)
+        ask = Ask.of(other)
+        labels = other._labels(ask, terms.labels.classes)  # noqa: SLF001 (a copy of self)
+        rows, cut = fitted._rows, own_cut(fitted.response_method_)  # noqa: SLF001 (a snapshot of self)
+        if X is not None:
+            sign = _signs(labels, y)
+            weight = None if sample_weight is None else checked_sample_weight(sample_weight, sign)
+            rows = ScoredRows.of(self._scores(fitted, X), sign, weight, cut=cut)
+        if ask.needs_rows and rows is None:
+            raise ValueError("retune needs X and y, since fit had no thresholds to tune and kept no scores.")
+        other.__dict__.update(_found(ask, labels, rows, cut))
+        return other
+
+    def _labels(self, ask: Ask, y: Any) -> Labels:
+        rejects = ask.way is not None
+        return Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=rejects)
+
+    def _scores(self, fitted: SimpleNamespace, X: Any) -> NDArray[np.float64]:
+        return response(fitted.estimator_, fitted.response_method_, X)
+
+    def _expected_cost(
+        self, fitted: SimpleNamespace, terms: Terms, X: Any, score: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        if terms.costs is None or not hasattr(fitted.estimator_, "predict_proba"):
+            return np.full((len(score), 3), np.nan)
+        known = fitted.response_method_ == "predict_proba"
+        probability = score if known else response(fitted.estimator_, "predict_proba", X)
+        return terms.costs.expected(probability if terms.labels.orientation > 0 else 1.0 - probability)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features of the fitted classifier."""
+        return self.estimator_.n_features_in_
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the features of the fitted classifier, where it knows them."""
+        return self.estimator_.feature_names_in_
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Where metadata go: `sample_weight` to this estimator's tuning, and to the classifier's `fit` if it asks."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self.estimator, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def _signs(labels: Labels, y: Any) -> NDArray[np.int8]:
+    """+1 for ``classes_[1]``, towards which scores are oriented, whichever class is called positive."""
+    return labels.encode(y) * np.int8(labels.orientation)
+
+
+def _found(ask: Ask, labels: Labels, rows: ScoredRows | None, cut: float) -> dict[str, Any]:
+    """The fitted attributes that depend on the thresholds."""
+    answer = ask.answer(rows, labels.orientation, cut)
+    return {
+        "classes_": labels.classes,
+        "reject_label_": labels.reject_label,
+        "thresholds_": answer.thresholds,
+        "certificate_": answer.certificate,
+        "_terms": Terms(labels, ask.costs, cut=answer.cut, log_odds_per_score=np.nan),  # its score is no log-odds
+        "_rows": rows,
+    }

@@ -1,0 +1,66 @@
+"""Measures of decisions with rejects: arrays in, numbers and frozen results out.
+
+Of predictions: `reject_confusion_matrix`, `mean_cost`, `reject_rate`, `coverage`, `error_rate`, `selective_error`,
+`selective_accuracy`, `sensitivity`, `positive_predictivity`, all read from a `RejectTable`.
+
+Of scores: the curves `accuracy_reject_curve`, `error_reject_curve`, `risk_coverage_curve`, `cost_curve`, with
+`bootstrap_band` around each, and the areas `aurc`, `e_aurc`, `augrc`.
+
+In searches: `get_scorer`.
+
+A sample weight of k is the same as the row given k times, and 0 as the row left out; rates and curves depend on the
+proportions of the weights only, areas on their sum as they do on the number of rows.
+"""
+
+from abstain.metrics.areas import augrc, aurc, e_aurc
+from abstain.metrics.bands import CurveBand, bootstrap_band
+from abstain.metrics.curve_results import (
+    AccuracyRejectCurve,
+    CostCurve,
+    ErrorRejectCurve,
+    OperatingPoint,
+    RiskCoverageCurve,
+)
+from abstain.metrics.curves import accuracy_reject_curve, cost_curve, error_reject_curve, risk_coverage_curve
+from abstain.metrics.scorers import RejectScorer, get_scorer
+from abstain.metrics.scores import (
+    coverage,
+    error_rate,
+    mean_cost,
+    positive_predictivity,
+    reject_confusion_matrix,
+    reject_rate,
+    selective_accuracy,
+    selective_error,
+    sensitivity,
+)
+from abstain.metrics.table import RejectTable
+
+__all__ = [
+    "AccuracyRejectCurve",
+    "CostCurve",
+    "CurveBand",
+    "ErrorRejectCurve",
+    "OperatingPoint",
+    "RejectScorer",
+    "RejectTable",
+    "RiskCoverageCurve",
+    "accuracy_reject_curve",
+    "augrc",
+    "aurc",
+    "bootstrap_band",
+    "cost_curve",
+    "coverage",
+    "e_aurc",
+    "error_rate",
+    "error_reject_curve",
+    "get_scorer",
+    "mean_cost",
+    "positive_predictivity",
+    "reject_confusion_matrix",
+    "reject_rate",
+    "risk_coverage_curve",
+    "selective_accuracy",
+    "selective_error",
+    "sensitivity",
+]

@@ -1,0 +1,168 @@
+"""Bootstrap bands around the curves: how far they would move if other rows had been drawn.
+
+A resample draws n of the n rows with replacement, whole rows with their weights; each curve is read at the same
+reject rates (coverages) in all resamples, ties averaged, and the band is the middle `level` of the values at each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abstain.arguments import real_number
+from abstain.costs import Costs
+from abstain.metrics.frames import frame_of, frozen
+from abstain.metrics.ranking import RankedRows, running
+from abstain.metrics.table import checked_costs
+
+__all__ = ["CurveBand", "bootstrap_band"]
+
+# A curve on a grid, from one weight per ranked row.
+_Reading = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+_CURVES = ("accuracy_reject", "cost", "error_reject", "risk_coverage")
+
+
+@dataclass(frozen=True, eq=False)
+class CurveBand:
+    """A pointwise bootstrap band around a curve.
+
+    Attributes
+    ----------
+    curve : str
+        Which curve: "accuracy_reject", "cost", "error_reject" or "risk_coverage".
+    grid : ndarray of shape (k,)
+        Where the curve is read: coverages for "risk_coverage", reject rates for the others.
+    estimate : ndarray of shape (k,)
+        The curve of the rows themselves.
+    lower, upper : ndarray of shape (k,)
+        The ends of the band.
+    level : float
+        The share of the resampled curves inside, at each point of the grid by itself.
+    n_resamples : int
+        How many there were.
+    """
+
+    curve: str
+    grid: NDArray[np.float64]
+    estimate: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    level: float
+    n_resamples: int
+
+    def to_frame(self) -> Any:
+        """The band as a pandas DataFrame."""
+        axis = "coverage" if self.curve == "risk_coverage" else "reject_rate"
+        return frame_of({axis: self.grid, "estimate": self.estimate, "lower": self.lower, "upper": self.upper})
+
+
+def bootstrap_band(
+    curve: str,
+    y_true: ArrayLike,
+    score: ArrayLike,
+    costs: Costs | None = None,
+    *,
+    grid: ArrayLike | None = None,
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    random_state: Any = 0,
+    cut: float = 0.0,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> CurveBand:
+    """Percentile bootstrap band of a curve, point by point.
+
+    Parameters
+    ----------
+    curve : {"accuracy_reject", "cost", "error_reject", "risk_coverage"}
+        The curve of that name, as ``risk_coverage_curve`` and so on define it.
+    y_true, score, cut, pos_label
+        As for the curve.
+    costs : Costs, default=None
+        The prices, for "cost" only.
+    grid : array-like, default=None
+        Coverages in (0, 1] for "risk_coverage", reject rates in [0, 1) for "accuracy_reject" and in [0, 1] for the
+        others; all hundredths by default.
+    level : float, default=0.95
+        Share of the resampled curves between the ends, at each point.
+    n_resamples : int, default=1000
+        How many resamples to draw.
+    random_state : int, numpy.random.Generator or None, default=0
+        Seed of the resamples. The same seed gives the same band, whatever the order of the rows; None, another each
+        time.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows. Rows are drawn, weights go with them; so a weight of 2 is not two independent rows here.
+
+    Returns
+    -------
+    CurveBand
+        `grid`, `estimate`, `lower`, `upper`.
+
+    Examples
+    --------
+    >>> from abstain.metrics import bootstrap_band
+    >>> band = bootstrap_band("error_reject", [0, 1, 1, 0], [-3.0, -2.0, 1.0, -1.0], grid=[0, 0.5, 1])
+    >>> band.estimate, band.lower
+    (array([0.25, 0.25, 0.  ]), array([0., 0., 0.]))
+    """
+    if curve not in _CURVES:
+        raise ValueError(f"curve={curve!r} must be one of {', '.join(_CURVES)}.")
+    if (curve == "cost") != (costs is not None):
+        raise ValueError(f'costs={costs!r} with curve={curve!r}: costs are for curve="cost", which needs them.')
+    if not 0.0 < real_number("level", level) < 1.0:
+        raise ValueError(f"level={level!r} must lie between 0 and 1, as 0.95 does.")
+    count = real_number("n_resamples", n_resamples)
+    if count < 1 or count % 1 != 0:
+        raise ValueError(f"n_resamples={n_resamples!r} must be a whole number >= 1.")
+    points = _checked_grid(curve, grid)
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+    reading = _reading(curve, ranked, points, costs)
+    rng, n = np.random.default_rng(random_state), len(ranked.weight)
+    resampled = np.empty((int(n_resamples), len(points)))
+    for values in resampled:
+        values[:] = reading(ranked.weight * np.bincount(rng.integers(n, size=n), minlength=n))
+    lower, upper = np.quantile(resampled, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
+    estimate = reading(ranked.weight)
+    ends = (frozen(estimate), frozen(lower), frozen(upper))
+    return CurveBand(curve, frozen(points), *ends, level=float(level), n_resamples=int(n_resamples))
+
+
+def _reading(curve: str, ranked: RankedRows, points: NDArray[np.float64], costs: Costs | None) -> _Reading:
+    """The curve at the points as a function of the weights.
+
+    A sum over the accepted rows is linear in the accepted weight between two confidences: ties are averaged.
+    """
+    coverage = points if curve == "risk_coverage" else 1.0 - points
+    if costs is None:
+        decided, rejected = ranked.wrong.astype(np.float64), np.zeros(len(ranked.sign))
+    else:
+        decided = checked_costs(costs).prices(ranked.sign, ranked.choice)
+        rejected = costs.prices(ranked.sign, np.zeros_like(ranked.choice))
+
+    def read(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        accepted = running(ranked.merged(weight))
+        share = weight / accepted[-1]
+        change = running(ranked.merged(share * (decided - rejected)))
+        value = np.sum(share * rejected) + np.interp(coverage, accepted / accepted[-1], change)
+        if curve == "risk_coverage":
+            return np.asarray(value / coverage)
+        return np.asarray(1.0 - value / coverage if curve == "accuracy_reject" else value)
+
+    return read
+
+
+def _checked_grid(curve: str, grid: ArrayLike | None) -> NDArray[np.float64]:
+    hundredths = np.arange(101) / 100.0
+    if grid is None:
+        return {"risk_coverage": hundredths[1:], "accuracy_reject": hundredths[:-1]}.get(curve, hundredths)
+    points = np.array(grid, dtype=np.float64)
+    low = points > 0 if curve == "risk_coverage" else points >= 0
+    high = points < 1 if curve == "accuracy_reject" else points <= 1
+    if points.ndim != 1 or not points.size or not (low & high).all():
+        within = {"risk_coverage": "coverages in (0, 1]", "accuracy_reject": "reject rates in [0, 1)"}
+        raise ValueError(f"grid={grid!r} must be a list of {within.get(curve, 'reject rates in [0, 1]')}.")
+    return points

@@ -1,0 +1,206 @@
+"""What the curve functions return: named, read-only arrays, and how to read between their points."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abstain.costs import Costs
+from abstain.metrics.frames import frame_of
+from abstain.thresholds import Thresholds
+
+__all__ = ["AccuracyRejectCurve", "CostCurve", "ErrorRejectCurve", "OperatingPoint", "RiskCoverageCurve"]
+
+
+@dataclass(frozen=True, eq=False)
+class RiskCoverageCurve:
+    """Error among the accepted against the coverage; see `risk_coverage_curve`.
+
+    Attributes
+    ----------
+    coverage : ndarray of shape (m,)
+        Share of the rows accepted, increasing to 1.
+    risk : ndarray of shape (m,)
+        Error among them.
+    confidence : ndarray of shape (m,)
+        The smallest ``|score - cut|`` accepted, decreasing.
+    total_weight : float
+        N: the number of rows, or the sum of their weights.
+    aurc : float
+        The area, as `abstain.metrics.aurc` defines it.
+    """
+
+    coverage: NDArray[np.float64]
+    risk: NDArray[np.float64]
+    confidence: NDArray[np.float64]
+    total_weight: float
+    aurc: float
+
+    def at(self, coverage: ArrayLike) -> NDArray[np.float64]:
+        """Risk at any coverage in (0, 1], rows that tie accepted in parts, averaged over their orders."""
+        share = _checked_shares("coverage", coverage)
+        if not (share > 0).all():
+            raise ValueError("coverage must be above 0: with nothing accepted there is no error among the accepted.")
+        wrong = np.interp(share, np.append(0.0, self.coverage), np.append(0.0, self.coverage * self.risk))
+        return np.asarray(wrong / share)
+
+    def to_frame(self) -> Any:
+        """The points as a pandas DataFrame."""
+        return frame_of({"coverage": self.coverage, "risk": self.risk, "confidence": self.confidence})
+
+
+@dataclass(frozen=True, eq=False)
+class AccuracyRejectCurve:
+    """Accuracy among the accepted against the reject rate; see `accuracy_reject_curve`.
+
+    Attributes
+    ----------
+    reject_rate : ndarray of shape (m,)
+        Share of the rows rejected, increasing from 0; 1, where no accuracy is defined, is left out.
+    accuracy : ndarray of shape (m,)
+        Accuracy among the rest.
+    confidence : ndarray of shape (m,)
+        The smallest ``|score - cut|`` accepted, increasing.
+    total_weight : float
+        N: the number of rows, or the sum of their weights.
+    """
+
+    reject_rate: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+    confidence: NDArray[np.float64]
+    total_weight: float
+
+    def at(self, reject_rate: ArrayLike) -> NDArray[np.float64]:
+        """Accuracy at any reject rate in [0, 1), rows that tie rejected in parts, averaged over their orders."""
+        share = _checked_shares("reject_rate", reject_rate)
+        if not (share < 1).all():
+            raise ValueError("reject_rate must be below 1: with nothing accepted there is no accuracy.")
+        right = (1.0 - self.reject_rate) * self.accuracy
+        accepted_right = np.interp(share, np.append(self.reject_rate, 1.0), np.append(right, 0.0))
+        return np.asarray(accepted_right / (1.0 - share))
+
+    def to_frame(self) -> Any:
+        """The points as a pandas DataFrame."""
+        return frame_of({"reject_rate": self.reject_rate, "accuracy": self.accuracy, "confidence": self.confidence})
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorRejectCurve:
+    """Error rate against the reject rate; see `error_reject_curve`.
+
+    Attributes
+    ----------
+    reject_rate : ndarray of shape (m + 1,)
+        Share of the rows rejected, increasing from 0 to 1.
+    error_rate : ndarray of shape (m + 1,)
+        Errors accepted as a share of all rows, decreasing to 0.
+    slope : ndarray of shape (m,)
+        The error-reject ratio dE/dR from each point to the next, in [-1, 0].
+    confidence : ndarray of shape (m + 1,)
+        The smallest ``|score - cut|`` accepted, increasing; inf where nothing is.
+    total_weight : float
+        N: the number of rows, or the sum of their weights.
+    """
+
+    reject_rate: NDArray[np.float64]
+    error_rate: NDArray[np.float64]
+    slope: NDArray[np.float64]
+    confidence: NDArray[np.float64]
+    total_weight: float
+
+    def at(self, reject_rate: ArrayLike) -> NDArray[np.float64]:
+        """Error rate at any reject rate in [0, 1], linear between the points."""
+        return np.asarray(np.interp(_checked_shares("reject_rate", reject_rate), self.reject_rate, self.error_rate))
+
+    def to_frame(self) -> Any:
+        """The points as a pandas DataFrame, with the slope to the next one; nan at the last."""
+        columns = {"reject_rate": self.reject_rate, "error_rate": self.error_rate}
+        return frame_of({**columns, "slope": np.append(self.slope, np.nan), "confidence": self.confidence})
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """One point of a cost curve, with thresholds on the score that lead to it.
+
+    Attributes
+    ----------
+    reject_rate, mean_cost : float
+        Where the point lies.
+    thresholds : Thresholds
+        Symmetric about the cut, half way between the confidences of the last row accepted and the first rejected.
+    """
+
+    reject_rate: float
+    mean_cost: float
+    thresholds: Thresholds
+
+
+@dataclass(frozen=True, eq=False)
+class CostCurve:
+    """Mean cost against the reject rate; see `cost_curve`.
+
+    Attributes
+    ----------
+    reject_rate : ndarray of shape (m + 1,)
+        Share of the rows rejected, increasing from 0 to 1.
+    mean_cost : ndarray of shape (m + 1,)
+        Mean price of all decisions, rejects included.
+    confidence : ndarray of shape (m + 1,)
+        The smallest ``|score - cut|`` accepted, increasing; inf where nothing is.
+    total_weight : float
+        N: the number of rows, or the sum of their weights.
+    costs : Costs
+        The prices.
+    cut : float
+        Where the forced choice cuts the score.
+    chosen : int
+        Index of the point of the smallest cost; of equal ones, that with the fewest rejects.
+    """
+
+    reject_rate: NDArray[np.float64]
+    mean_cost: NDArray[np.float64]
+    confidence: NDArray[np.float64]
+    total_weight: float
+    costs: Costs
+    cut: float
+    chosen: int
+
+    @property
+    def operating_point(self) -> OperatingPoint:
+        """The point that the costs choose."""
+        half_width = self._half_width(self.chosen)
+        return OperatingPoint(
+            reject_rate=float(self.reject_rate[self.chosen]),
+            mean_cost=float(self.mean_cost[self.chosen]),
+            thresholds=Thresholds(self.cut - half_width, self.cut + half_width),
+        )
+
+    def at(self, reject_rate: ArrayLike) -> NDArray[np.float64]:
+        """Mean cost at any reject rate in [0, 1], rows that tie rejected in parts, averaged over their orders."""
+        return np.asarray(np.interp(_checked_shares("reject_rate", reject_rate), self.reject_rate, self.mean_cost))
+
+    def to_frame(self) -> Any:
+        """The points as a pandas DataFrame, the one that the costs choose marked."""
+        columns = {"reject_rate": self.reject_rate, "mean_cost": self.mean_cost, "confidence": self.confidence}
+        return frame_of({**columns, "chosen": np.arange(len(self.mean_cost)) == self.chosen})
+
+    def _half_width(self, at: int) -> float:
+        """D of the rule "reject where |score - cut| <= D": 0 closes the band, where nothing is rejected."""
+        if at == 0:
+            return 0.0
+        if at == len(self.confidence) - 1:
+            return math.inf
+        # half way, and strictly below the accepted one even where there is no number between the two
+        rejected, accepted = float(self.confidence[at - 1]), float(self.confidence[at])
+        return min(rejected / 2 + accepted / 2, math.nextafter(accepted, 0.0))
+
+
+def _checked_shares(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    share = np.asarray(value, dtype=np.float64)
+    if not ((share >= 0) & (share <= 1)).all():
+        raise ValueError(f"{name} must lie in [0, 1]; got {share.min():g} to {share.max():g}.")
+    return share

@@ -1,0 +1,223 @@
+"""Curves as one symmetric threshold on the confidence moves, read from ranked rows (MATH.md 6, FR02, Chow70, A14).
+
+Every curve has one point per distinct confidence c: the rows with |score - cut| >= c are accepted, the rest rejected.
+Rows that tie are accepted together; between two points they are accepted in parts, averaged over all their orders,
+so that the accepted errors, and the cost, are linear in the coverage there. `at` reads the curves so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abstain.costs import Costs
+from abstain.metrics.areas import area_of
+from abstain.metrics.curve_results import AccuracyRejectCurve, CostCurve, ErrorRejectCurve, RiskCoverageCurve
+from abstain.metrics.frames import frozen
+from abstain.metrics.ranking import RankedRows, running
+from abstain.metrics.table import checked_costs
+
+__all__ = ["accuracy_reject_curve", "cost_curve", "error_reject_curve", "risk_coverage_curve"]
+
+
+def risk_coverage_curve(
+    y_true: ArrayLike,
+    score: ArrayLike,
+    *,
+    cut: float = 0.0,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> RiskCoverageCurve:
+    """Error among the accepted rows against the coverage.
+
+    ::
+
+        coverage = accepted / N          risk = errors accepted / accepted
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels, of two classes.
+    score : array-like of shape (n_samples,)
+        The larger, the more it speaks for the positive class; infinities are allowed. The decision is the positive
+        class where ``score > cut``, its confidence is ``|score - cut|``.
+    cut : float, default=0.0
+        0 for a decision function, 0.5 for a probability.
+    pos_label : label, default=None
+        The class that high scores speak for; the larger of the two by default. For a decision function of
+        scikit-learn's, which speaks for ``classes_[1]``, negate the score to make it speak for ``classes_[0]``.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows: all rates are shares of the total weight, so only their proportions matter.
+
+    Returns
+    -------
+    RiskCoverageCurve
+        `coverage` (increasing), `risk`, `confidence`, `aurc`.
+
+    Examples
+    --------
+    >>> from abstain.metrics import risk_coverage_curve
+    >>> curve = risk_coverage_curve([0, 1, 1, 0], [-3.0, -2.0, 1.0, -1.0])
+    >>> curve.coverage, curve.risk
+    (array([0.25, 0.5 , 1.  ]), array([0.  , 0.5 , 0.25]))
+    """
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+    accepted, wrong = _accepted(ranked, ranked.wrong)
+    return RiskCoverageCurve(
+        coverage=frozen(accepted[1:] / accepted[-1]),
+        risk=frozen(wrong[1:] / accepted[1:]),
+        confidence=frozen(ranked.confidence),
+        total_weight=float(accepted[-1]),
+        aurc=area_of(ranked),
+    )
+
+
+def accuracy_reject_curve(
+    y_true: ArrayLike,
+    score: ArrayLike,
+    *,
+    cut: float = 0.0,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> AccuracyRejectCurve:
+    """Accuracy among the accepted rows against the reject rate (FR02).
+
+    ::
+
+        reject_rate = rejected / N          accuracy = right decisions accepted / accepted
+
+    The arguments are those of `risk_coverage_curve`, whose mirror image this is.
+
+    Returns
+    -------
+    AccuracyRejectCurve
+        `reject_rate` (increasing, from 0), `accuracy`, `confidence`.
+
+    Examples
+    --------
+    >>> from abstain.metrics import accuracy_reject_curve
+    >>> curve = accuracy_reject_curve([0, 1, 1, 0], [-3.0, -2.0, 1.0, -1.0])
+    >>> curve.reject_rate, curve.accuracy
+    (array([0.  , 0.5 , 0.75]), array([0.75, 0.5 , 1.  ]))
+    """
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+    accepted, right = _accepted(ranked, ~ranked.wrong)
+    return AccuracyRejectCurve(
+        reject_rate=frozen(_reject_rate(ranked)[:-1]),
+        accuracy=frozen(right[:0:-1] / accepted[:0:-1]),
+        confidence=frozen(ranked.confidence[::-1]),
+        total_weight=float(accepted[-1]),
+    )
+
+
+def error_reject_curve(
+    y_true: ArrayLike,
+    score: ArrayLike,
+    *,
+    cut: float = 0.0,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> ErrorRejectCurve:
+    """Error rate against the reject rate, and its slope, the error-reject ratio (Chow70, A14).
+
+    ::
+
+        reject_rate R = rejected / N     error_rate E = errors accepted / N     slope dE/dR
+
+    The slope is minus the share of the newly rejected rows that would have been wrong: -1 where rejecting removes
+    nothing but errors, 0 where it removes none. The arguments are those of `risk_coverage_curve`.
+
+    Returns
+    -------
+    ErrorRejectCurve
+        `reject_rate` (from 0 to 1), `error_rate`, `slope` (one per segment, so one entry fewer), `confidence`.
+
+    Examples
+    --------
+    >>> from abstain.metrics import error_reject_curve
+    >>> curve = error_reject_curve([0, 1, 1, 0], [-3.0, -2.0, 1.0, -1.0])
+    >>> curve.reject_rate, curve.error_rate, curve.slope
+    (array([0.  , 0.5 , 0.75, 1.  ]), array([0.25, 0.25, 0.  , 0.  ]), array([ 0., -1.,  0.]))
+    """
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+    accepted, wrong = _accepted(ranked, ranked.wrong)
+    newly = ranked.merged(ranked.weight * ranked.wrong) / ranked.merged(ranked.weight)
+    return ErrorRejectCurve(
+        reject_rate=frozen(_reject_rate(ranked)),
+        error_rate=frozen(wrong[::-1] / accepted[-1]),
+        slope=frozen(0.0 - newly[::-1]),
+        confidence=frozen(np.append(ranked.confidence[::-1], np.inf)),
+        total_weight=float(accepted[-1]),
+    )
+
+
+def cost_curve(
+    y_true: ArrayLike,
+    score: ArrayLike,
+    costs: Costs,
+    *,
+    cut: float = 0.0,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> CostCurve:
+    """Mean cost against the reject rate, and the operating point that the costs choose on it.
+
+    ::
+
+        R(c) = (rows with |score - cut| < c) / N
+        cost(c) = (c_fn FN(c) + c_fp FP(c) + r_pos Rej_pos(c) + r_neg Rej_neg(c)) / N
+
+    for every confidence c of the data, where the rows with ``|score - cut| < c`` are rejected and FN, FP count errors
+    among the others; and for c = inf, where all are rejected. The operating point is the point of the smallest cost,
+    of several equal ones that with the fewest rejects. It is chosen with the labels at hand, so its cost on new
+    data is rather higher: choose it on held-out rows. (Drummond & Holte's "cost curve" is another thing.)
+
+    `costs` is a `Costs`; the other arguments are those of `risk_coverage_curve`. The band of rejects is symmetric about
+    `cut`; for log-odds and unequal error prices ``cut=costs.cut`` is where the forced choice is cheapest.
+
+    Returns
+    -------
+    CostCurve
+        `reject_rate` (from 0 to 1), `mean_cost`, `confidence`, `costs`, `chosen`, `operating_point`.
+
+    Examples
+    --------
+    >>> from abstain import Costs
+    >>> from abstain.metrics import cost_curve
+    >>> curve = cost_curve([0, 1, 1, 0], [-3.0, -1.0, 2.0, -2.0], Costs(reject=0.2))
+    >>> curve.reject_rate, curve.mean_cost
+    (array([0.  , 0.25, 0.75, 1.  ]), array([0.25, 0.05, 0.15, 0.2 ]))
+    >>> curve.operating_point
+    OperatingPoint(reject_rate=0.25, mean_cost=0.05, thresholds=Thresholds(lower=-1.5, upper=1.5))
+    """
+    costs = checked_costs(costs)
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+    accepted = running(ranked.merged(ranked.weight))
+    share = ranked.weight / accepted[-1]
+    decided = running(ranked.merged(share * costs.prices(ranked.sign, ranked.choice)))
+    rejected = running(ranked.merged(share * costs.prices(ranked.sign, np.zeros_like(ranked.choice)))[::-1])
+    mean_cost = decided[::-1] + rejected
+    # sums that differ by rounding alone are equal, and of equals the one with the fewest rejects is taken
+    chosen = int(np.argmax(mean_cost <= mean_cost.min() * (1.0 + 1e-12)))
+    return CostCurve(
+        reject_rate=frozen(_reject_rate(ranked)),
+        mean_cost=frozen(mean_cost),
+        confidence=frozen(np.append(ranked.confidence[::-1], np.inf)),
+        total_weight=float(accepted[-1]),
+        costs=costs,
+        cut=ranked.cut,
+        chosen=chosen,
+    )
+
+
+def _accepted(ranked: RankedRows, rows: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weight of all rows, and of these rows, accepted at 0, 1, ..., m distinct confidences."""
+    return running(ranked.merged(ranked.weight)), running(ranked.merged(ranked.weight * rows))
+
+
+def _reject_rate(ranked: RankedRows) -> NDArray[np.float64]:
+    """Share of the weight rejected at 0, 1, ..., m distinct confidences, from the lowest on."""
+    rejected = running(ranked.merged(ranked.weight)[::-1])
+    return rejected / rejected[-1]

@@ -1,0 +1,172 @@
+"""Measures as scikit-learn scorers: larger is better, for `GridSearchCV` and `cross_validate`, through Pipelines."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from abstain.arguments import real_number
+from abstain.costs import Costs
+from abstain.labels import default_reject_label
+from abstain.metrics import areas, scores
+from abstain.metrics.ranking import free_label
+from abstain.metrics.table import checked_costs
+
+__all__ = ["RejectScorer", "get_scorer"]
+
+# The sign that makes larger better.
+_OF_PREDICTIONS = {
+    "mean_cost": -1,
+    "reject_rate": -1,
+    "coverage": 1,
+    "error_rate": -1,
+    "selective_error": -1,
+    "selective_accuracy": 1,
+    "sensitivity": 1,
+    "positive_predictivity": 1,
+}
+_OF_SCORES = {"aurc": -1, "e_aurc": -1, "augrc": -1}
+_SIGNS = {**_OF_PREDICTIONS, **_OF_SCORES}
+
+
+class RejectScorer:
+    """A measure called as ``scorer(estimator, X, y, sample_weight=None)``; made by `get_scorer`.
+
+    Parameters
+    ----------
+    name, costs, pos_label, reject_label, cut
+        As in `get_scorer`, already checked there.
+    """
+
+    def __init__(self, name: str, costs: Costs | None, pos_label: Any, reject_label: Any, cut: float | None) -> None:
+        self.name = name
+        self.costs = costs
+        self.pos_label = pos_label
+        self.reject_label = reject_label
+        self.cut = cut
+        self._request: bool | str | None = None
+
+    def __call__(self, estimator: Any, X: Any, y_true: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Give the measure on these rows, negated where smaller is better."""
+        classes = np.asarray(estimator.classes_)
+        pos_label = self.pos_label if self.pos_label is not None else _of_final(estimator, "pos_label")
+        pos_label = classes.tolist()[-1] if pos_label is None else pos_label
+        options = {"pos_label": pos_label, "sample_weight": sample_weight}
+        if self.name in _OF_SCORES:
+            score, cut = _response(estimator, X, classes, pos_label)
+            measured = getattr(areas, self.name)(y_true, score, cut=cut if self.cut is None else self.cut, **options)
+        else:
+            options["reject_label"] = self._reject_label_of(estimator, classes)
+            prices = () if self.costs is None else (self.costs,)
+            measured = getattr(scores, self.name)(y_true, estimator.predict(X), *prices, **options)
+        return float(_SIGNS[self.name] * measured)
+
+    def __repr__(self) -> str:
+        told = {"costs": self.costs, "pos_label": self.pos_label, "reject_label": self.reject_label, "cut": self.cut}
+        words = [f"{key}={value!r}" for key, value in told.items() if not (value is None or value == "auto")]
+        return f"get_scorer({', '.join([repr(self.name), *words])})"
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Say whether `sample_weight` is wanted, by True, False, None or the name it is passed under; as elsewhere."""
+        self._request = sample_weight
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """What scikit-learn's metadata routing asks for."""
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="sample_weight", alias=self._request)
+        return request
+
+    def _accept_sample_weight(self) -> bool:
+        """What scikit-learn asks a scorer where metadata routing is off."""
+        return True
+
+    def _reject_label_of(self, estimator: Any, classes: NDArray[Any]) -> Any:
+        """As told; else the estimator's own; else by the labels' rule; else, as it never rejects, any free one."""
+        if not (isinstance(self.reject_label, str) and self.reject_label == "auto"):
+            return self.reject_label
+        own = _of_final(estimator, "reject_label_")
+        if own is not None:
+            return own
+        try:
+            return default_reject_label(classes)
+        except ValueError:
+            return free_label(classes)
+
+
+def get_scorer(
+    name: str,
+    costs: Costs | None = None,
+    *,
+    pos_label: Any = None,
+    reject_label: Any = "auto",
+    cut: float | None = None,
+) -> RejectScorer:
+    """Give a measure as a scorer, ``scorer(estimator, X, y, sample_weight=None)``, where larger is better.
+
+    Parameters
+    ----------
+    name : str
+        A measure: "mean_cost", "reject_rate", "error_rate", "selective_error", "aurc", "e_aurc" or "augrc", all
+        negated, or "coverage", "selective_accuracy", "sensitivity" or "positive_predictivity". The negated ones also
+        answer to scikit-learn's way of naming, "neg_mean_cost" and so on.
+    costs : Costs, default=None
+        The prices, for "mean_cost" only.
+    pos_label : label, default=None
+        The positive class. None: the `pos_label` of the estimator where it has one, else ``classes_[1]``.
+    reject_label : label or "auto", default="auto"
+        What a reject is called. "auto": the estimator's `reject_label_`, found behind Pipelines and searches too.
+    cut : float, default=None
+        For the areas. None: where both classes are as likely, 0 on a decision function and 0.5 on a probability, since
+        an area counts both errors alike, whatever they cost.
+
+    Returns
+    -------
+    RejectScorer
+        With ``set_score_request(sample_weight=True)`` it asks for weights where metadata routing is on.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from abstain import Costs, RejectSVC
+    >>> from abstain.metrics import get_scorer
+    >>> costs = Costs(1, 5, 0.3)
+    >>> search = GridSearchCV(RejectSVC(costs), {"C": [0.1, 1, 10]}, scoring=get_scorer("mean_cost", costs=costs))
+    """
+    plain = name.removeprefix("neg_") if isinstance(name, str) else name
+    known = plain in _SIGNS if isinstance(plain, str) else False
+    if not known or (plain != name and _SIGNS[plain] > 0):
+        raise ValueError(f"name={name!r} is no measure; give one of {', '.join(sorted(_SIGNS))}.")
+    if plain == "mean_cost" and costs is None:
+        raise ValueError('get_scorer("mean_cost") needs the prices: get_scorer("mean_cost", costs=Costs(...)).')
+    if plain != "mean_cost" and costs is not None:
+        raise ValueError(f'costs={costs!r} with name={name!r}: costs are for "mean_cost" only.')
+    checked = None if costs is None else checked_costs(costs)
+    cut = None if cut is None else real_number("cut", cut)
+    if plain in _OF_PREDICTIONS and cut is not None:
+        raise ValueError(f"cut={cut!r} with name={name!r}: cut is for {', '.join(_OF_SCORES)} only.")
+    return RejectScorer(plain, checked, pos_label, reject_label, cut)
+
+
+def _of_final(estimator: Any, attribute: str) -> Any:
+    """An attribute of the estimator, or of the one inside a Pipeline or a search; None if there is none."""
+    while estimator is not None:
+        if hasattr(estimator, attribute):
+            return getattr(estimator, attribute)
+        steps = getattr(estimator, "steps", None)
+        estimator = steps[-1][1] if steps else getattr(estimator, "best_estimator_", None)
+    return None
+
+
+def _response(estimator: Any, X: Any, classes: NDArray[Any], pos_label: Any) -> tuple[NDArray[np.float64], float]:
+    """A score that speaks for the positive class, and its cut."""
+    positive = int(np.flatnonzero(classes == pos_label)[0]) if (classes == pos_label).any() else 1
+    if hasattr(estimator, "decision_function"):
+        score = np.asarray(estimator.decision_function(X))
+        # ThresholdRejector's score is that of the classifier inside, a probability where it has nothing else
+        cut = 0.5 if _of_final(estimator, "response_method_") == "predict_proba" else 0.0
+        return (score, cut) if positive == 1 else (-score, -cut)
+    return np.asarray(estimator.predict_proba(X))[:, positive], 0.5

@@ -1,0 +1,142 @@
+"""RejectTable: the 2 x 3 weighted counts that every measure of predictions is read from (MATH.md 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abstain.costs import Costs
+from abstain.labels import encode_pair
+from abstain.metrics.frames import frame_of, frozen
+from abstain.metrics.weights import checked_weights
+
+__all__ = ["RejectTable"]
+
+
+@dataclass(frozen=True, eq=False)
+class RejectTable:
+    r"""How many rows of each class were decided each way; all measures of predictions are quotients of its entries.
+
+    ::
+
+        truth \ choice    negative    reject      positive
+        negative          TN          Rej_neg     FP
+        positive          FN          Rej_pos     TP
+
+    The layout is that of ``Costs.table()``. A quotient whose denominator is empty is nan here, without a warning; the
+    functions of `abstain.metrics` give the same numbers and warn.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (2, 3)
+        The entries, read-only: integers where rows are counted, floats where they are weighted.
+
+    Examples
+    --------
+    >>> from abstain.metrics import RejectTable
+    >>> table = RejectTable.of(["a", "a", "b", "b"], ["a", "reject", "b", "a"])
+    >>> table.counts
+    array([[1, 1, 0],
+           [1, 0, 1]])
+    >>> table.coverage, table.error_rate
+    (0.75, 0.25)
+    """
+
+    counts: NDArray[Any]
+
+    @classmethod
+    def of(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Count predictions against the truth; the arguments are those of every measure of predictions."""
+        sign, choice = encode_pair(y_true, y_pred, pos_label, reject_label)
+        weight = checked_weights(sample_weight, len(sign))
+        cell = 3 * (sign > 0).astype(np.intp) + choice + 1
+        return cls(frozen(np.bincount(cell, weights=weight, minlength=6).reshape(2, 3)))
+
+    @property
+    def total(self) -> float:
+        """N, the number of rows or the sum of their weights."""
+        return float(self.counts.sum())
+
+    @property
+    def accepted(self) -> float:
+        """How many were not rejected."""
+        return float(self.counts[:, 0].sum() + self.counts[:, 2].sum())
+
+    @property
+    def rejected(self) -> float:
+        """Rej_neg + Rej_pos."""
+        return float(self.counts[:, 1].sum())
+
+    @property
+    def errors(self) -> float:
+        """FP + FN; a reject is not an error."""
+        return float(self.counts[0, 2] + self.counts[1, 0])
+
+    @property
+    def reject_rate(self) -> float:
+        """R = (Rej_neg + Rej_pos) / N."""
+        return self.rejected / self.total
+
+    @property
+    def coverage(self) -> float:
+        """Accepted / N."""
+        return self.accepted / self.total
+
+    @property
+    def error_rate(self) -> float:
+        """E = (FP + FN) / N."""
+        return self.errors / self.total
+
+    @property
+    def selective_error(self) -> float:
+        """(FP + FN) / accepted."""
+        return _quotient(self.errors, self.accepted)
+
+    @property
+    def selective_accuracy(self) -> float:
+        """(TP + TN) / accepted."""
+        return _quotient(float(self.counts[0, 0] + self.counts[1, 2]), self.accepted)
+
+    @property
+    def sensitivity(self) -> float:
+        """TP / (TP + FN), over the accepted."""
+        return _quotient(float(self.counts[1, 2]), float(self.counts[1, 0] + self.counts[1, 2]))
+
+    @property
+    def positive_predictivity(self) -> float:
+        """TP / (TP + FP), over the accepted."""
+        return _quotient(float(self.counts[1, 2]), float(self.counts[0, 2] + self.counts[1, 2]))
+
+    def mean_cost(self, costs: Costs) -> float:
+        """(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N."""
+        # shares first: counts times prices may overflow where their mean does not
+        return float(np.sum(self.counts / self.total * checked_costs(costs).table()))
+
+    def to_frame(self) -> Any:
+        """The counts as a pandas DataFrame, rows the truth, columns the choice."""
+        choices = ("negative", "reject", "positive")
+        return frame_of(dict(zip(choices, self.counts.T, strict=True)), index=("negative", "positive"))
+
+
+def checked_costs(costs: object) -> Costs:
+    """The costs, or an error that says what was expected."""
+    if not isinstance(costs, Costs):
+        raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
+            f"costs={costs!r} must be a Costs: Costs(false_positive=..., false_negative=..., reject=...)."
+        )
+    return costs
+
+
+def _quotient(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else float("nan")
