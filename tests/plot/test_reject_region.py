@@ -9,6 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from abstain.costs import Costs
+from abstain.estimators.svc import RejectSVC
 from abstain.plot import RejectRegionDisplay
 from abstain.thresholds import Thresholds
 
@@ -64,12 +65,14 @@ def test_each_class_has_its_own_marker_at_its_own_samples():
 
 def lines_at(display):
     """Abscissae of the contour lines; the score is x0, so each level is a vertical line at its value."""
-    return sorted({
-        round(float(path.vertices[:, 0].mean()), 6)
-        for contour in display.ax_.collections
-        if getattr(contour, "levels", None) is not None and not getattr(contour, "filled", True)
-        for path in contour.get_paths()
-    })
+    return sorted(
+        {
+            round(float(path.vertices[:, 0].mean()), 6)
+            for contour in display.ax_.collections
+            if getattr(contour, "levels", None) is not None and not getattr(contour, "filled", True)
+            for path in contour.get_paths()
+        }
+    )
 
 
 def test_lines_run_along_the_two_thresholds_and_the_cut():
@@ -143,3 +146,31 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"abstain\[plot\]"):
         RejectRegionDisplay.from_estimator(Ramp(), X, Y)
+
+
+def spread():
+    """Two overlapping clouds, so that all levels of a fitted score lie in the picture."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(150, 2))
+    return points, np.where(points[:, 0] + 0.8 * rng.normal(size=150) > 0, "yes", "no")
+
+
+def test_annotated_regions_show_the_papers_lines():
+    # theta = 1.4: the thresholds 0.30 and 0.58, on the score -0.8473 and +0.32277 (A14, figure 5), and the line 0
+    costs = Costs(false_positive=1, false_negative=1.4, reject=0.42)
+    model = RejectSVC(costs, kernel="linear", C=10).fit(*spread())
+    shown = RejectRegionDisplay.from_estimator(model, *spread(), annotate=True, ax=Figure().subplots())
+    texts = {text.get_text() for text in shown.ax_.texts}
+    assert {"−0.8473", "+0.3228", "0"} <= texts
+    plain = RejectRegionDisplay.from_estimator(model, *spread(), ax=Figure().subplots())
+    assert not plain.ax_.texts
+
+
+def test_a_number_stands_on_its_line():
+    model = RejectSVC(Costs(1, 3, 0.25), kernel="linear", C=10).fit(*spread())
+    shown = RejectRegionDisplay.from_estimator(
+        model, *spread(), annotate=True, grid_resolution=300, ax=Figure().subplots()
+    )
+    for text in shown.ax_.texts:
+        score = model.decision_function([text.get_position()])[0]
+        assert score == pytest.approx(float(text.get_text().replace("−", "-")), abs=0.02)

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.plot.axes import axes_or_new
+from abstain.plot.fitted import final_estimator, forced_cut
+from abstain.plot.levels import draw_levels, plane
+from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
-
-# Blue and vermilion stay apart for every kind of colour vision (Okabe & Ito); filled and open markers, a grey band and
-# two line styles say the same where there is no colour at all.
-NEGATIVE, POSITIVE, BAND, LINE = "#0072B2", "#D55E00", "#DADADA", "#333333"
 
 
 @dataclass(eq=False)
@@ -61,7 +60,15 @@ class RejectRegionDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, grid_resolution: int = 200, margin: float = 0.06, ax: Axes | None = None
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        grid_resolution: int = 200,
+        margin: float = 0.06,
+        annotate: bool = False,
+        ax: Axes | None = None,
     ) -> Self:
         """Draw what a fitted RejectSVC, or a Pipeline that ends in one, does around the samples (X, y).
 
@@ -70,13 +77,10 @@ class RejectRegionDisplay:
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != 2:
             raise ValueError(f"X must have two features to be drawn in the plane, got shape {points.shape}.")
-        names = getattr(X, "columns", ("feature 0", "feature 1"))
-        final = estimator[-1] if hasattr(estimator, "steps") else estimator
+        names, final = getattr(X, "columns", ("feature 0", "feature 1")), final_estimator(estimator)
         negative, positive = final.classes_
         predicted = np.asarray(estimator.predict(X))
-        low, high = points.min(axis=0), points.max(axis=0)
-        pad = margin * np.where(high > low, high - low, 1.0)
-        xx0, xx1 = np.meshgrid(*np.linspace(low - pad, high + pad, grid_resolution).T)
+        xx0, xx1 = plane(points, grid_resolution, margin)
         grid = np.column_stack([xx0.ravel(), xx1.ravel()])
         grid = type(X)(grid, columns=names) if hasattr(X, "iloc") else grid
         score = np.asarray(estimator.decision_function(grid)).reshape(xx0.shape)
@@ -84,23 +88,21 @@ class RejectRegionDisplay:
         truth = np.where(np.asarray(y) == positive, 1, -1).astype(np.int8)
         choice = (predicted == positive).astype(np.int8) - (predicted == negative).astype(np.int8)
         classes, columns = (str(negative), str(positive)), (str(names[0]), str(names[1]))
-        return cls(xx0, xx1, score, thresholds, _cut(final), points, truth, choice, classes, columns).plot(ax)
+        display = cls(xx0, xx1, score, thresholds, forced_cut(final), points, truth, choice, classes, columns)
+        return display.plot(ax, annotate=annotate)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw into ``ax``, or into a new figure."""
+    def plot(self, ax: Axes | None = None, *, annotate: bool = False) -> Self:
+        """Draw into ``ax``, or a new figure; ``annotate``: the score on each line, f = 0 too (A14, figures 4, 5)."""
         self.ax_ = ax = axes_or_new(ax)
-        self.figure_ = ax.figure
-        lower, upper = self.thresholds
+        self.figure_, (lower, upper) = ax.figure, self.thresholds
         least, most = self.score.min(), self.score.max()
         regions = ((-np.inf, lower, NEGATIVE, 0.12), (lower, upper, BAND, 1.0), (upper, np.inf, POSITIVE, 0.12))
         for start, end, colour, alpha in regions:
             levels = np.clip([start, end], least - 1, most + 1)
             if levels[0] < levels[1]:
                 ax.contourf(self.xx0, self.xx1, self.score, levels=levels, colors=[colour], alpha=alpha)
-        for level, style in ((lower, "-"), (upper, "-"), (self.cut, "--")):
-            if least < level < most:  # matplotlib warns about levels it cannot find
-                line: dict[str, Any] = {"colors": LINE, "linestyles": style, "linewidths": 1.2}
-                ax.contour(self.xx0, self.xx1, self.score, levels=[level], **line)
+        styles = {**({0.0: ":"} if annotate else {}), lower: "-", upper: "-", self.cut: "--"}
+        draw_levels(ax, (self.xx0, self.xx1, self.score), styles, self.X if annotate else None)
         self._scatter(ax, -1, marker="o", facecolor="none", edgecolor=NEGATIVE, linewidth=1.1, s=26)
         self._scatter(ax, 1, marker="^", facecolor=POSITIVE, edgecolor="white", linewidth=0.5, s=34)
         if lower < upper:
@@ -115,11 +117,3 @@ class RejectRegionDisplay:
         choice = sign * self.choice[rows]
         counts = f"{np.sum(choice > 0)} right, {np.sum(choice < 0)} wrong, {np.sum(choice == 0)} rejected"
         ax.scatter(*self.X[rows].T, label=f"{self.classes[sign > 0]}: {counts}", zorder=3, **marker)
-
-
-def _cut(final: Any) -> float:
-    """The cut log(c_fp / c_fn) is stated for the positive class, the score for ``classes_[1]``."""
-    if final.costs is None:
-        return 0.0
-    turned = final.pos_label is not None and final.pos_label == final.classes_[0]
-    return -float(final.costs.cut) if turned else float(final.costs.cut)

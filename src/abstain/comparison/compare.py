@@ -1,0 +1,150 @@
+"""`abstain.compare`: several models, one set of rows, one set of prices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import indexable
+
+from abstain.arguments import real_number
+from abstain.comparison.folds import Folds, HeldOut, held_out
+from abstain.comparison.result import Comparison
+from abstain.comparison.rules import default_rules
+from abstain.costs import Costs
+from abstain.labels import Labels, encode_pair
+from abstain.metrics.frames import frozen
+from abstain.metrics.table import RejectTable, checked_costs
+
+__all__ = ["compare"]
+
+
+def compare(
+    models: Mapping[str, Any] | None,
+    X: Any,
+    y: ArrayLike,
+    costs: Costs,
+    *,
+    cv: Any = 5,
+    pos_label: Any = None,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+    verbose: bool = False,
+) -> Comparison:
+    """Judge models by what their decisions cost on rows that they have not seen.
+
+    Every model is fitted on the training rows of every fold and decides the others; each decision is priced. The table
+    that comes back gives the mean cost with its interval, and the paired difference to the best with one that holds for
+    all pairs of models at once, so that noise is not read as a ranking.
+
+    Parameters
+    ----------
+    models : dict of str to classifier, or None
+        What to compare, by name: classifiers that reject and others, Pipelines, searches; they are cloned. None: the
+        rules of the papers on a kernel SVM (double hinge, Bartlett & Wegkamp's where the costs are symmetric, a plain
+        SVM, and on top of it one symmetric threshold, Tortorella's two, and Chow's rule on Platt's probabilities), on
+        standardised features, C and gamma chosen for each inside the training rows.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Rows, as the models take them.
+    y : array-like of shape (n_samples,)
+        Their labels, of two classes.
+    costs : Costs
+        The prices that decisions are judged by. Models that take costs are to be given them too.
+    cv : int, splitter or iterable of (train, test), default=5
+        Folds; an integer means so many stratified folds of shuffled rows. Where a splitter repeats rows, the prices of
+        each row are averaged first; rows that it leaves out are left out.
+    pos_label : label, default=None
+        The class that "positive" means in the costs; the larger of the two if None.
+    confidence : float, default=0.95
+        Of the intervals.
+    random_state : int, RandomState or None, default=0
+        Shuffles the rows before an integer `cv` cuts them.
+    verbose : bool, default=False
+        Whether to write a line of progress on stderr after two seconds.
+
+    Returns
+    -------
+    Comparison
+        Frozen; ``print(comparison)`` is the table, ``comparison.to_frame()`` the same for pandas.
+
+    Notes
+    -----
+    The interval of a mean cost is Student's, from the prices of single rows; that of a difference is Student's of the
+    paired prices, with Bonferroni's correction for all pairs of models. Both are for the machines fitted on these
+    folds. The folds share training rows, so how costs would move with other training rows cannot be told from one
+    cross-validation, and the intervals leave it out; see `abstain.comparison.intervals` for the reasons and sources.
+    Where hardly any row costs anything (a handful of errors in all), they are too narrow.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from abstain import Costs, RejectSVC, compare
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> costs = Costs(false_positive=5, false_negative=1, reject=0.3)  # class 1 is benign
+    >>> models = {
+    ...     "rejecting": make_pipeline(StandardScaler(), RejectSVC(costs, C=10)),
+    ...     "deciding": make_pipeline(StandardScaler(), LogisticRegression()),
+    ... }
+    >>> compare(models, X, y, costs)
+    Comparison(names=('rejecting', 'deciding'), rows=569, n_splits=5, best='rejecting')
+    """
+    costs = checked_costs(costs)
+    level = real_number("confidence", confidence)
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, as 0.95 does.")
+    labels = Labels.of(y, pos_label=pos_label, rejects=False)
+    chosen = _checked_models(models, costs, pos_label, X)
+    X, truth = indexable(X, np.asarray(y))
+    if isinstance(cv, Integral):
+        cv = StratifiedKFold(int(cv), shuffle=True, random_state=random_state)
+    folds: Folds = [
+        (np.asarray(train), np.asarray(test)) for train, test in check_cv(cv, truth, classifier=True).split(X, truth)
+    ]
+    decided = np.concatenate([test for _, test in folds])
+    answers = held_out(chosen, X, truth, folds, verbose=verbose)
+    rows, place, times = np.unique(decided, return_inverse=True, return_counts=True)
+    priced = [_priced(answer, truth[decided], costs, labels.positive) for answer in answers]
+    averaged = [np.bincount(place, weights=prices) / times for prices in priced]
+    weight = None if (times == 1).all() else 1.0 / times[place]
+    return Comparison(
+        names=tuple(chosen),
+        prices=frozen(np.column_stack(averaged)),
+        rows=frozen(rows),
+        tables=tuple(_table(answer, truth[decided], labels.positive, weight) for answer in answers),
+        fit_seconds=frozen(np.array([answer.fit_seconds for answer in answers])),
+        predict_seconds=frozen(np.array([answer.predict_seconds for answer in answers])),
+        costs=costs,
+        confidence=level,
+        n_splits=len(folds),
+    )
+
+
+def _checked_models(models: Any, costs: Costs, pos_label: Any, X: Any) -> dict[str, Any]:
+    if models is None:
+        return default_rules(costs, pos_label=pos_label, sparse=sparse.issparse(X))
+    if not isinstance(models, Mapping) or not models:
+        raise ValueError(
+            f"models={models!r} must be a dict of names and classifiers, such as {{'mine': RejectSVC(costs)}}, or None "
+            "for the rules of the papers."
+        )
+    for name, model in models.items():
+        if not isinstance(name, str) or not (hasattr(model, "fit") and hasattr(model, "predict")):
+            raise ValueError(f"models[{name!r}]={model!r} must be a classifier with fit and predict, under a name.")
+    return dict(models)
+
+
+def _priced(answer: HeldOut, y: NDArray[Any], costs: Costs, positive: Any) -> NDArray[np.float64]:
+    return costs.prices(*encode_pair(y, answer.predicted, positive, answer.reject_label))
+
+
+def _table(answer: HeldOut, y: NDArray[Any], positive: Any, weight: NDArray[np.float64] | None) -> RejectTable:
+    options = {"pos_label": positive, "reject_label": answer.reject_label}
+    return RejectTable.of(y, answer.predicted, sample_weight=weight, **options)

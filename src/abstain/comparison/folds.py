@@ -1,0 +1,87 @@
+"""Each model fitted on the training rows of each fold, and asked about the others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.metaestimators import _safe_split as safe_split
+
+from abstain.estimators.progress import SearchLine
+from abstain.labels import default_reject_label
+from abstain.metrics.ranking import free_label
+from abstain.metrics.scorers import _of_final as of_final
+
+Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What one model said about rows that it was not fitted on.
+
+    Attributes
+    ----------
+    predicted : ndarray of shape (m,)
+        Labels, rejects among them, fold after fold.
+    reject_label : label
+        What a reject is called.
+    fit_seconds, predict_seconds : float
+        Means over the folds.
+    """
+
+    predicted: NDArray[Any]
+    reject_label: Any
+    fit_seconds: float
+    predict_seconds: float
+
+
+def held_out(models: Mapping[str, Any], X: Any, y: NDArray[Any], folds: Folds, *, verbose: bool) -> list[HeldOut]:
+    """Fit all models on all folds, one after the other, so that their times can be compared."""
+    done = 0
+    answers = []
+    with SearchLine("compare", len(models) * len(folds), shown=verbose) as line:
+        for name, model in models.items():
+            parts = []
+            for at, fold in enumerate(folds):
+                try:
+                    parts.append(_one(model, X, y, fold))
+                except Exception as error:
+                    error.add_note(f"This was model {name!r} on fold {at + 1} of {len(folds)} in abstain.compare.")
+                    raise
+                done += 1
+                line.report(done)
+            predicted, labels, fit, predict = zip(*parts, strict=True)
+            seconds = float(np.mean(fit)), float(np.mean(predict))
+            answers.append(HeldOut(np.concatenate(predicted), labels[0], *seconds))
+    return answers
+
+
+def _one(
+    model: Any, X: Any, y: NDArray[Any], fold: tuple[NDArray[np.intp], NDArray[np.intp]]
+) -> tuple[NDArray[Any], Any, float, float]:
+    train, test = fold
+    model = clone(model)
+    X_train, y_train = safe_split(model, X, y, train)
+    X_test, _ = safe_split(model, X, y, test, train)
+    start = time.perf_counter()
+    model.fit(X_train, y_train)
+    fitted = time.perf_counter()
+    predicted = np.asarray(model.predict(X_test))
+    asked = time.perf_counter()
+    return predicted, _reject_label(model, np.unique(y)), fitted - start, asked - fitted
+
+
+def _reject_label(model: Any, classes: NDArray[Any]) -> Any:
+    """The model's own; else by the labels' rule; else, as it never rejects, any free one."""
+    own = of_final(model, "reject_label_")
+    if own is not None:
+        return own
+    try:
+        return default_reject_label(classes)
+    except ValueError:
+        return free_label(classes)

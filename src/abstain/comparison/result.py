@@ -1,0 +1,122 @@
+"""Comparison: what `abstain.compare` found, as a value and as a table to read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.comparison.intervals import half_width
+from abstain.costs import Costs
+from abstain.metrics.frames import frame_of, frozen
+from abstain.metrics.table import RejectTable
+
+_RATES = ("reject_rate", "error_rate", "selective_error", "sensitivity", "positive_predictivity")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Models on the same rows, each row decided by machines that were not fitted on it; made by `abstain.compare`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The models, in the order they were given.
+    prices : ndarray of shape (n_rows, n_models)
+        What each decision cost; the mean over repetitions where the folds repeat a row.
+    rows : ndarray of shape (n_rows,)
+        Which rows these are, by their place in X.
+    tables : tuple of RejectTable
+        How the rows were decided, for each model.
+    fit_seconds, predict_seconds : ndarray of shape (n_models,)
+        Means over the folds.
+    costs : Costs
+        The prices.
+    confidence : float
+        That of all intervals.
+    n_splits : int
+        How many folds there were.
+    """
+
+    names: tuple[str, ...]
+    prices: NDArray[np.float64]
+    rows: NDArray[np.intp]
+    tables: tuple[RejectTable, ...]
+    fit_seconds: NDArray[np.float64]
+    predict_seconds: NDArray[np.float64]
+    costs: Costs
+    confidence: float
+    n_splits: int
+
+    @property
+    def mean_cost(self) -> NDArray[np.float64]:
+        """The mean cost of each model."""
+        return frozen(self.prices.mean(axis=0))
+
+    @property
+    def mean_cost_interval(self) -> NDArray[np.float64]:
+        """Its interval, shape (n_models, 2), each by itself; no cost is below 0."""
+        half = half_width(self.prices, self.confidence)
+        return frozen(np.column_stack([np.maximum(self.mean_cost - half, 0.0), self.mean_cost + half]))
+
+    @property
+    def best(self) -> str:
+        """The model of the smallest mean cost; of equal ones the first."""
+        return self.names[self._best]
+
+    @property
+    def difference(self) -> NDArray[np.float64]:
+        """How much more each model costs than the best."""
+        return frozen(self._paired.mean(axis=0))
+
+    @property
+    def difference_interval(self) -> NDArray[np.float64]:
+        """Interval of the paired difference, shape (n_models, 2), for all pairs of models at once; 0 for the best."""
+        m = len(self.names)
+        half = half_width(self._paired, self.confidence, n_statements=m * (m - 1) // 2)
+        return frozen(np.column_stack([self.difference - half, self.difference + half]))
+
+    @property
+    def not_told_apart(self) -> tuple[str, ...]:
+        """The best, and the models whose difference to it may be noise: 0 lies in its interval."""
+        lower = self.difference_interval[:, 0]
+        return tuple(name for at, name in enumerate(self.names) if at == self._best or lower[at] <= 0)
+
+    def to_frame(self) -> Any:
+        """One row per model, from the cheapest to the dearest, as a pandas DataFrame."""
+        order = np.argsort(self.mean_cost, kind="stable")
+        columns = {name: np.asarray(column)[order] for name, column in self._columns().items()}
+        return frame_of(columns, index=[self.names[at] for at in order])
+
+    def __repr__(self) -> str:
+        return f"Comparison(names={self.names}, rows={len(self.rows)}, n_splits={self.n_splits}, best={self.best!r})"
+
+    def __str__(self) -> str:
+        from abstain.comparison.text import as_text
+
+        return as_text(self)
+
+    def _columns(self) -> dict[str, Any]:
+        interval, apart = self.mean_cost_interval, self.difference_interval
+        return {
+            "mean_cost": self.mean_cost,
+            "mean_cost_lower": interval[:, 0],
+            "mean_cost_upper": interval[:, 1],
+            "difference": self.difference,
+            "difference_lower": apart[:, 0],
+            "difference_upper": apart[:, 1],
+            **{rate: [getattr(table, rate) for table in self.tables] for rate in _RATES},
+            "fit_seconds": self.fit_seconds,
+            "predict_seconds": self.predict_seconds,
+        }
+
+    @property
+    def _best(self) -> int:
+        # means that differ by rounding alone are equal
+        return int(np.argmax(self.mean_cost <= self.mean_cost.min() * (1.0 + 1e-12)))
+
+    @property
+    def _paired(self) -> NDArray[np.float64]:
+        return self.prices - self.prices[:, [self._best]]

@@ -1,0 +1,81 @@
+"""A comparison as a table for a terminal or a notebook's print."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from abstain.comparison.result import Comparison
+
+_HEAD = ("", "mean cost", "{level} interval", "more than the best", "", "rejected", "errors", "of accepted")
+_TAIL = ("sensitivity", "predictivity", "fit", "predict")
+
+
+def as_text(comparison: Comparison) -> str:
+    """The models from the cheapest to the dearest, and under them what the intervals mean."""
+    level = f"{100 * comparison.confidence:.4g}%"
+    head = tuple(word.format(level=level) for word in _HEAD + _TAIL)
+    order = np.argsort(comparison.mean_cost, kind="stable")
+    body = [_line(comparison, int(at)) for at in order]
+    widths = [max(len(row[column]) for row in (head, *body)) for column in range(len(head))]
+    lines = ["  ".join(_set(row, widths)).rstrip() for row in (head, *body)]
+    return "\n".join([_title(comparison), "", *lines, "", *_notes(comparison, level)])
+
+
+def _line(comparison: Comparison, at: int) -> tuple[str, ...]:
+    low, high = comparison.mean_cost_interval[at]
+    table = comparison.tables[at]
+    rates = (table.reject_rate, table.error_rate, table.selective_error, table.sensitivity, table.positive_predictivity)
+    seconds = (comparison.fit_seconds[at], comparison.predict_seconds[at])
+    return (
+        comparison.names[at],
+        f"{comparison.mean_cost[at]:.4g}",
+        f"{low:.3g} to {high:.3g}",
+        _difference(comparison, at),
+        "~" if comparison.names[at] in comparison.not_told_apart and comparison.names[at] != comparison.best else "",
+        *("-" if math.isnan(rate) else f"{100 * rate:.1f}%" for rate in rates),
+        *(_time(second) for second in seconds),
+    )
+
+
+def _difference(comparison: Comparison, at: int) -> str:
+    if comparison.names[at] == comparison.best:
+        return "best"
+    low, high = comparison.difference_interval[at]
+    return f"{comparison.difference[at]:+.3g} ({low:+.3g} to {high:+.3g})"
+
+
+def _title(comparison: Comparison) -> str:
+    costs, counts = comparison.costs, comparison.tables[0].counts.sum(axis=1)
+    reject = costs.reject if isinstance(costs.reject, tuple) else (costs.reject,)
+    return (
+        f"{len(comparison.names)} models on {len(comparison.rows):,} rows ({counts[0]:,.0f} negative, "
+        f"{counts[1]:,.0f} positive), {comparison.n_splits} folds; false positive {costs.false_positive:g}, "
+        f"false negative {costs.false_negative:g}, reject {' / '.join(f'{price:g}' for price in reject)}"
+    )
+
+
+def _notes(comparison: Comparison, level: str) -> list[str]:
+    if len(comparison.names) == 1:
+        return [f"The interval is for the machines fitted on these folds, with {level} confidence."]
+    ties = len(comparison.not_told_apart) - 1
+    told = f"~ not told apart from the best ({ties} of {len(comparison.names) - 1})." if ties else "All told apart."
+    return [
+        f"{told} Differences are paired by row, right for all pairs at once with {level} confidence.",
+        "All intervals are for the machines fitted on these folds; other training rows would move them further.",
+    ]
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
+
+
+def _set(row: tuple[str, ...], widths: list[int]) -> list[str]:
+    """The name and the difference to the left, numbers to the right."""
+    return [
+        text.ljust(width) if column in (0, 3) else text.rjust(width)
+        for column, (text, width) in enumerate(zip(row, widths, strict=True))
+    ]

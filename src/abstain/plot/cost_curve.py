@@ -1,0 +1,56 @@
+"""The picture of the cost curve: what all decisions cost, the more of them are rejects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from abstain.metrics.curve_results import CostCurve
+from abstain.metrics.curves import cost_curve
+from abstain.plot.curve import CurveDisplay
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(eq=False)
+class CostCurveDisplay(CurveDisplay):
+    """Mean cost of all decisions, rejects included, against the reject rate.
+
+    It begins at the forced choice and ends where everything is rejected; alone on its axes the first is drawn through,
+    so that what rejecting saves can be read off.
+
+    Parameters
+    ----------
+    curve : CostCurve
+        From `abstain.metrics.cost_curve`.
+    name, band, chosen, decided
+        As in every display of a curve; see `from_predictions` and `from_estimator`, which fill them in.
+
+    Examples
+    --------
+    >>> from abstain import Costs
+    >>> from abstain.plot import CostCurveDisplay
+    >>> y, score = [0, 1, 1, 0, 1], [-3.0, -2.0, 1.0, -1.0, 4.0]
+    >>> display = CostCurveDisplay.from_predictions(y, score, Costs(reject=0.2), name="toy")
+    """
+
+    curve: CostCurve
+
+    kind: ClassVar[str] = "cost"
+    measure = staticmethod(cost_curve)
+    x: ClassVar[str] = "reject_rate"
+    y: ClassVar[str] = "mean_cost"
+    x_label: ClassVar[str] = "reject rate (share of all rows)"
+    y_label: ClassVar[str] = "mean cost per row"
+    reading: ClassVar[str] = "{:.3g} per row"
+
+    def _y_label(self) -> str:
+        costs = self.curve.costs
+        reject = costs.reject if isinstance(costs.reject, tuple) else (costs.reject,)
+        prices = f"false positive {costs.false_positive:g}, false negative {costs.false_negative:g}"
+        return f"{self.y_label}\n({prices}, reject {' / '.join(f'{price:g}' for price in reject)})"
+
+    def _references(self, ax: Axes) -> None:
+        forced = float(self.curve.mean_cost[0])
+        self._reference(ax, [0.0, 1.0], [forced, forced], f"nothing rejected: {forced:.3g} per row", "--")

@@ -1,0 +1,264 @@
+"""What the pictures of curves share: a line, its band, its marked points, and one more model on the same axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abstain.costs import Costs
+from abstain.metrics.bands import CurveBand, bootstrap_band
+from abstain.metrics.curves import cost_curve
+from abstain.metrics.table import RejectTable, checked_costs
+from abstain.plot.axes import axes_or_new
+from abstain.plot.fitted import Answers
+from abstain.plot.palette import (
+    CHOSEN,
+    CURVE,
+    DECIDED,
+    FAINT,
+    REFERENCE,
+    curves_on,
+    legend_inside,
+    mark,
+    next_stroke,
+    quiet,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import FillBetweenPolyCollection
+    from matplotlib.figure import FigureBase
+    from matplotlib.lines import Line2D
+
+Point = tuple[float, float]
+
+
+@dataclass(eq=False)
+class CurveDisplay:
+    """A curve, and what is marked on it; the displays of curves say which one.
+
+    Parameters
+    ----------
+    curve : object
+        What the curve's function in `abstain.metrics` returns.
+    name : str, default=None
+        What the legend calls the model.
+    band : CurveBand, default=None
+        From `abstain.metrics.bootstrap_band`.
+    chosen : (float, float), default=None
+        The point of the curve where stated costs are least; found with the labels at hand, so rather favourable.
+    decided : (float, float), default=None
+        Where the classifier's own thresholds lead. Off the curve where they are not symmetric about the cut.
+
+    Attributes
+    ----------
+    line_, band_, marks_ : Line2D, FillBetweenPolyCollection or None, list of Line2D
+        What `plot` drew.
+    ax_, figure_ : Axes, Figure
+        Where it drew.
+    """
+
+    curve: Any
+    name: str | None = None
+    band: CurveBand | None = None
+    chosen: Point | None = None
+    decided: Point | None = None
+    line_: Line2D = field(init=False, repr=False)
+    band_: FillBetweenPolyCollection | None = field(init=False, repr=False)
+    marks_: list[Line2D] = field(init=False, repr=False)
+    ax_: Axes = field(init=False, repr=False)
+    figure_: FigureBase = field(init=False, repr=False)
+
+    # what a display of one curve states; x and y name arrays of the curve and quotients of a RejectTable
+    kind: ClassVar[str]
+    measure: ClassVar[Callable[..., Any]]
+    x: ClassVar[str]
+    y: ClassVar[str]
+    x_label: ClassVar[str]
+    y_label: ClassVar[str]
+    reading: ClassVar[str]
+    of_accepted: ClassVar[bool] = False
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        score: ArrayLike,
+        costs: Costs | None = None,
+        *,
+        cut: float = 0.0,
+        pos_label: Any = None,
+        sample_weight: ArrayLike | None = None,
+        name: str | None = None,
+        band: float | None = None,
+        n_resamples: int = 1000,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the curve of scores.
+
+        Parameters
+        ----------
+        y_true, score, cut, pos_label, sample_weight
+            As for the curve's function in `abstain.metrics`.
+        costs : Costs, default=None
+            Prices, whose choice on the curve is marked; needed by a cost curve.
+        name : str, default=None
+            What the legend calls the model.
+        band : float, default=None
+            Level of a bootstrap band around the curve, such as 0.95; None draws none.
+        n_resamples : int, default=1000
+            Resamples for the band.
+        ax : matplotlib Axes, default=None
+            Where to draw; that of another display puts both models into one picture. None: a new figure.
+        """
+        display = cls._of(y_true, score, costs, name, (band, n_resamples), cut, pos_label, sample_weight)
+        return display.plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        costs: Costs | None = None,
+        *,
+        pos_label: Any = None,
+        sample_weight: ArrayLike | None = None,
+        name: str | None = None,
+        band: float | None = None,
+        n_resamples: int = 1000,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the curve of a fitted classifier, or of a Pipeline or a search that ends in one.
+
+        The score is its decision function, or its probability where it has none, cut where its forced choice cuts. The
+        costs are its own where none are given. Where it rejects by itself, its own decisions are marked too.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted, for two classes.
+        X, y : array-like
+            Rows, best such as it was not fitted on, and their labels.
+        costs, sample_weight, name, band, n_resamples, ax
+            As in `from_predictions`; the name is by default the class of the classifier.
+        pos_label : label, default=None
+            The positive class; by default the classifier's own, or ``classes_[1]``.
+        """
+        answers = Answers.of(estimator, X, pos_label)
+        costs = answers.costs if costs is None else costs
+        options = (answers.cut, answers.pos_label, sample_weight)
+        display = cls._of(y, answers.score, costs, name or answers.name, (band, n_resamples), *options)
+        if answers.rejects:
+            labels = {"pos_label": answers.pos_label, "reject_label": answers.reject_label}
+            table = RejectTable.of(y, answers.predicted, sample_weight=sample_weight, **labels)
+            display.decided = cls._decided(table, costs)
+        return display.plot(ax)
+
+    @classmethod
+    def _of(cls, y_true: Any, score: Any, costs: Any, name: str | None, band: tuple[Any, int], *options: Any) -> Self:
+        """Measure the curve, its band and the point that the costs choose."""
+        given = dict(zip(("cut", "pos_label", "sample_weight"), options, strict=True))
+        prices = (checked_costs(costs),) if cls.kind == "cost" else ()
+        curve = cls.measure(y_true, score, *prices, **given)
+        level, count = band
+        around = None
+        if level is not None:
+            around = bootstrap_band(cls.kind, y_true, score, *prices, level=level, n_resamples=count, **given)
+        chosen = None
+        if costs is not None:
+            rejected = cost_curve(y_true, score, costs, **given).operating_point.reject_rate
+            chosen = cls._at(curve, rejected)
+        return cls(curve, name, around, chosen)
+
+    @classmethod
+    def _at(cls, curve: Any, rejected: float) -> Point | None:
+        """The curve's point at a reject rate; None where nothing is accepted and the curve needs something."""
+        if cls.of_accepted and rejected >= 1.0:
+            return None
+        x = 1.0 - rejected if cls.x == "coverage" else rejected
+        return x, float(curve.at(x))
+
+    @classmethod
+    def _decided(cls, table: RejectTable, costs: Costs | None) -> Point | None:
+        """Where decisions lie, read from their table; None where nothing is accepted and the curve needs something."""
+        y = table.mean_cost(checked_costs(costs)) if cls.kind == "cost" else getattr(table, _QUOTIENTS[cls.y])
+        return (getattr(table, cls.x), y) if np.isfinite(y) else None
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw into `ax`, beside the curves that are there, or into a new figure."""
+        self.ax_ = ax = axes_or_new(ax)
+        self.figure_ = ax.figure
+        alone = curves_on(ax) == 0
+        colour, style, marker = next_stroke(ax)
+        x, y = self._drawn()
+        self.line_ = ax.plot(x, y, color=colour, linestyle=style, linewidth=1.8, label=self._label(), gid=CURVE)[0]
+        self.band_ = None
+        if self.band is not None:
+            ends = (self.band.grid, self.band.lower, self.band.upper)
+            self.band_ = ax.fill_between(*ends, color=colour, alpha=0.16, linewidth=0)
+        self.marks_ = self._mark(ax, colour, marker)
+        if alone:
+            self._axes(ax)
+            self._references(ax)
+        else:  # what one curve is measured against says nothing of two
+            for line in [line for line in ax.lines if line.get_gid() == REFERENCE]:
+                line.remove()
+        legend_inside(ax)
+        return self
+
+    def _drawn(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """All points of the curve, and between them what rejecting a part of the ties gives: not always straight."""
+        own = getattr(self.curve, self.x)
+        x = np.union1d(own, np.linspace(own[0], own[-1], 201))
+        return x, self.curve.at(x)
+
+    def _mark(self, ax: Axes, colour: str, marker: str) -> list[Line2D]:
+        points = ((CHOSEN, "least cost", self.chosen), (DECIDED, "its own thresholds", self.decided))
+        return [
+            ax.plot([at[0]], [at[1]], label=f"{what}: {self._reading(*at)}", **mark(colour, marker, gid))[0]
+            for gid, what, at in points
+            if at is not None
+        ]
+
+    def _label(self) -> str:
+        band = "" if self.band is None else f", {100 * self.band.level:.3g}% band"
+        return f"{self.name or 'model'} ({self._count(1.0)}{band})"
+
+    def _count(self, share: float) -> str:
+        """A share of the rows as their number, or of their weight where that is no whole number."""
+        total = float(self.curve.total_weight)
+        return f"{share * total:,.0f} rows" if total.is_integer() else f"weight {share * total:,.4g}"
+
+    def _reading(self, x: float, y: float) -> str:
+        rejected = 1.0 - x if self.x == "coverage" else x
+        return f"{self._count(rejected)} rejected, {self.reading.format(y)}"
+
+    def _y_label(self) -> str:
+        return self.y_label
+
+    def _axes(self, ax: Axes) -> None:
+        from matplotlib.ticker import PercentFormatter
+
+        quiet(ax)
+        ax.set(xlabel=self.x_label, ylabel=self._y_label(), xlim=(-0.01, 1.01))
+        ax.xaxis.set_major_formatter(PercentFormatter(1.0))
+        if self.kind != "cost":
+            ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+        level = np.asarray(self.line_.get_ydata(), dtype=np.float64)
+        if np.ptp(level) == 0:  # a flat line alone would give the axis no scale
+            ax.update_datalim([(0.0, level[0] + (0.05 if level[0] < 0.5 else -0.05))])
+            ax.autoscale_view()
+
+    def _references(self, ax: Axes) -> None:
+        """Lines to measure one curve by."""
+
+    def _reference(self, ax: Axes, x: ArrayLike, y: ArrayLike, label: str, style: str = ":") -> None:
+        ax.plot(x, y, color=FAINT, linestyle=style, linewidth=1.2, zorder=1, label=label, gid=REFERENCE)
+
+
+_QUOTIENTS = {"accuracy": "selective_accuracy", "error_rate": "error_rate", "risk": "selective_error"}

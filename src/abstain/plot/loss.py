@@ -1,0 +1,119 @@
+"""The picture of a loss: what a score costs in training, class by class, and where it bends (GRKC08, A14)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abstain.costs import Costs
+from abstain.estimators.parameters import margin_loss
+from abstain.labels import encode_pair
+from abstain.losses.margin_loss import MarginLoss
+from abstain.metrics.ranking import free_label
+from abstain.plot.axes import axes_or_new
+from abstain.plot.fitted import Answers, final_estimator
+from abstain.plot.palette import BAND, NEGATIVE, POSITIVE, legend_inside, quiet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
+    from matplotlib.lines import Line2D
+
+
+@dataclass(eq=False)
+class LossDisplay:
+    """The losses of both classes against the score f, with the thresholds that they go with.
+
+    Parameters
+    ----------
+    loss : MarginLoss
+        ``positive(f)`` is the loss where y = +1, ``negative(-f)`` where y = -1.
+    likelihood : bool, default=False
+        Whether to draw the logistic losses log(1 + exp(-y f)) too, whose tangents a tangent hinge is made of.
+    sign, score : ndarray of shape (n,), default=None
+        Labels in {-1, +1} and scores of rows, to be shown under the losses.
+
+    Attributes
+    ----------
+    lines_, ax_, figure_ : what was drawn by the sign of the class, and where
+
+    Examples
+    --------
+    >>> from abstain import Costs
+    >>> from abstain.plot import LossDisplay
+    >>> display = LossDisplay.from_costs(Costs(false_positive=1, false_negative=5, reject=0.3))
+    """
+
+    loss: MarginLoss
+    likelihood: bool = False
+    sign: NDArray[np.int8] | None = None
+    score: NDArray[np.float64] | None = None
+    lines_: dict[int, Line2D] = field(init=False, repr=False)
+    ax_: Axes = field(init=False, repr=False)
+    figure_: FigureBase = field(init=False, repr=False)
+
+    @classmethod
+    def from_costs(cls, costs: Costs | None, rule: Any = "chow", *, ax: Axes | None = None) -> Self:
+        """Draw the loss that `RejectSVC(costs, rule=rule)` minimises."""
+        return cls(margin_loss(costs, rule), likelihood=costs is not None and rule == "chow").plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, score: Any, costs: Costs | None, rule: Any = "chow", *, pos_label: Any = None, ax: Any = None
+    ) -> Self:
+        """Draw the loss of the costs, and under it each row at its score, which speaks for `pos_label`."""
+        sign = encode_pair(y_true, y_true, pos_label, free_label(np.asarray(y_true)))[0]
+        drawn = (costs is not None and rule == "chow", sign, np.asarray(score, dtype=np.float64))
+        return cls(margin_loss(costs, rule), *drawn).plot(ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> Self:
+        """Draw the loss of a fitted RejectSVC, or a Pipeline that ends in one, and under it the rows (X, y)."""
+        answers, final = Answers.of(estimator, X), final_estimator(estimator)
+        if not hasattr(final, "rule"):
+            raise ValueError(
+                f"estimator={estimator!r} has no loss of ours to draw; give a RejectSVC, or use from_costs."
+            )
+        return cls.from_predictions(y, answers.score, final.costs, final.rule, pos_label=answers.pos_label, ax=ax)
+
+    def plot(self, ax: Axes | None = None, *, classes: tuple[int, ...] = (1, -1)) -> Self:
+        """Draw into `ax`, or into a new figure, the losses of `classes`, +1 and -1 by default."""
+        self.ax_ = ax = axes_or_new(ax)
+        self.figure_, reach, knots = ax.figure, self._reach(), self.loss.tables()[0]
+        f = np.union1d(np.linspace(-reach, reach, 401), [*-knots[0], *knots[1]])
+        lower, upper = self.loss.thresholds.lower, self.loss.thresholds.upper
+        if lower < upper:
+            words = f"reject: {lower:.3g} to {upper:.3g}".replace("-", "−")
+            ax.axvspan(lower, upper, color=BAND, alpha=0.6, linewidth=0, label=words)
+        self.lines_ = {sign: self._draw(ax, sign, f) for sign in classes}
+        quiet(ax)
+        top, bottom = self._top(f), -0.04 if self.score is None else -0.13
+        ax.set(xlabel="score f", ylabel="loss per row", xlim=(-reach, reach), ylim=(bottom * top, top))
+        legend_inside(ax)
+        return self
+
+    def _draw(self, ax: Axes, sign: int, f: NDArray[np.float64]) -> Line2D:
+        loss, colour = self.loss.of(sign), POSITIVE if sign > 0 else NEGATIVE
+        name = "positive class, y = +1" if sign > 0 else "negative class, y = −1"
+        line = ax.plot(f, loss.value(sign * f), color=colour, linewidth=2.0, label=name)[0]
+        if self.likelihood:
+            ax.plot(f, np.logaddexp(0.0, -sign * f), "--", color=colour, linewidth=1.2, label="−log-likelihood")
+        knots, (marker, fill) = sign * np.array(loss.knots), ("^", colour) if sign > 0 else ("o", "white")
+        ax.plot(knots, loss.value(sign * knots), marker, color=colour, markerfacecolor=fill)
+        if self.sign is not None and self.score is not None:
+            rows = self.score[self.sign == sign]
+            at = np.full(len(rows), (-0.06 if sign > 0 else -0.1) * self._top(f))  # below 0, where no loss is
+            beyond = f", {np.sum(np.abs(rows) > f[-1])} beyond the frame" if (np.abs(rows) > f[-1]).any() else ""
+            ax.plot(rows, at, "|", color=colour, markersize=8, alpha=0.45, label=f"scores of {len(rows)} rows{beyond}")
+        return line
+
+    def _reach(self) -> float:
+        """Well beyond the outermost knot and threshold, the same on both sides of 0."""
+        thresholds = self.loss.thresholds
+        return 1.35 * float(np.abs([*self.loss.tables()[0].flat, thresholds.lower, thresholds.upper]).max())
+
+    def _top(self, f: NDArray[np.float64]) -> float:
+        return 1.05 * max(float(self.loss.of(s).value(s * f).max()) for s in (1, -1))
