@@ -86,7 +86,7 @@ def _rows(problem: DualProblem) -> dict[str, Any]:
 
 
 def threads(n_jobs: int | None) -> int:
-    """Count threads as joblib does: None is one, -1 all the processors, -2 all but one."""
+    """Count threads as joblib does, None is one, -1 all the processors, -2 all but one; never more than there are."""
     if n_jobs is None:
         return 1
-    return max(1, n_jobs if n_jobs > 0 else cpu_count() + 1 + n_jobs)
+    return max(1, min(n_jobs, cpu_count()) if n_jobs > 0 else cpu_count() + 1 + n_jobs)

@@ -1,0 +1,99 @@
+"""Arrays as .npy members, declared in the manifest and checked before a byte of them is trusted."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.files.container import Container
+from abstain.files.errors import ModelFileError
+
+# What an array in a model file may hold: numbers of fixed size in little-endian order. No text, no objects.
+DTYPES = ("<f8", "<f4", "<i8", "<i4", "|i1")
+MOST_AXES = 2
+
+Arrays = dict[str, NDArray[Any]]
+_NAME = re.compile(r"[a-z][a-z_]*(\.[a-z][a-z_]*)*")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def member_of(name: str) -> str:
+    """The member that holds the array of this name."""
+    return f"arrays/{name}.npy"
+
+
+def npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:
+    """The header of format 1.0 of NumPy's documentation, padded to 64 bytes: one array, one header."""
+    text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
+    length = -(-(10 + len(text) + 1) // 64) * 64 - 10
+    return b"\x93NUMPY\x01\x00" + length.to_bytes(2, "little") + f"{text:<{length - 1}}\n".encode("ascii")
+
+
+def packed(arrays: Arrays) -> tuple[dict[str, Any], dict[str, list[memoryview]]]:
+    """What the manifest says of the arrays, and their members as pieces of bytes."""
+    declared, members = {}, {}
+    for name, array in arrays.items():
+        dtype = array.dtype.newbyteorder("<").str
+        stored = np.ascontiguousarray(array, dtype=dtype)
+        pieces = [memoryview(npy_header(dtype, stored.shape)), _as_bytes(stored)]
+        digest = hashlib.sha256()
+        for piece in pieces:
+            digest.update(piece)
+        declared[name] = {"dtype": dtype, "shape": list(stored.shape), "sha256": digest.hexdigest()}
+        members[member_of(name)] = pieces
+    return declared, members
+
+
+def _as_bytes(array: NDArray[Any]) -> memoryview:
+    return memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]  # Buffer is Python 3.12's
+
+
+def read_arrays(container: Container, declared: Mapping[str, Any]) -> Arrays:
+    """Read the declared arrays; sizes, checksums, headers and finiteness are checked, in this order."""
+    return {name: _read(container, name, entry) for name, entry in declared.items()}
+
+
+def checked_name(name: str) -> str:
+    """The name of an array, if it is one that could stand in a model file."""
+    if not _NAME.fullmatch(name) or len(name) > 48:
+        raise ModelFileError(f"its manifest names an array {name[:60]!r}, which no model has.")
+    return name
+
+
+def _read(container: Container, name: str, entry: Any) -> NDArray[Any]:
+    dtype, shape, digest = _checked_entry(name, entry)
+    member = member_of(name)
+    header = npy_header(dtype, shape)
+    size = math.prod(shape) * np.dtype(dtype).itemsize  # in Python's integers, which do not overflow
+    if len(header) + size != container.members[member].size:
+        raise ModelFileError(
+            f"the array {name!r} is declared as {dtype} of shape {shape}, which is not the size of its member."
+        )
+    container.check(member, digest)
+    if container.read(member, 0, len(header)) != header:
+        raise ModelFileError(f"the header of the array {name!r} does not say what its manifest says.")
+    array = np.empty(shape, dtype)
+    container.read_into(member, len(header), _as_bytes(array))
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ModelFileError(f"the array {name!r} holds NaN or infinity.")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _checked_entry(name: str, entry: Any) -> tuple[str, tuple[int, ...], str]:
+    if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "sha256"}:
+        raise ModelFileError(f"its manifest does not give dtype, shape and sha256 of the array {name!r}.")
+    dtype, shape, digest = entry["dtype"], entry["shape"], entry["sha256"]
+    if dtype not in DTYPES:
+        raise ModelFileError(f"the array {name!r} is declared with a dtype that is not one of {', '.join(DTYPES)}.")
+    whole = isinstance(shape, list) and len(shape) <= MOST_AXES and all(type(length) is int for length in shape)
+    if not whole or any(not 0 <= length <= 2**40 for length in shape):
+        raise ModelFileError(f"the array {name!r} is declared with a shape that no array of a model has.")
+    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+        raise ModelFileError(f"the array {name!r} is declared without a SHA-256 checksum.")
+    return dtype, tuple(shape), digest

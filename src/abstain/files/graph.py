@@ -1,0 +1,67 @@
+"""An ONNX graph under construction: constants, operations, and the names of what lies between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import ArrayLike
+from onnx import TensorProto, helper, numpy_helper
+
+OPSET = 19  # the first in which Equal compares texts
+IR_VERSION = 9  # that of opset 19
+INNER = "abstain/"  # before every name inside the graph, so that names of columns do not meet them
+
+
+class Graph:
+    """Operations in their order; each method gives the name of what it makes."""
+
+    def __init__(self) -> None:
+        self._nodes: list[Any] = []
+        self._constants: list[Any] = []
+        self._inputs: list[Any] = []
+        self._outputs: list[Any] = []
+
+    def constant(self, values: ArrayLike) -> str:
+        """An array of float64, int64, bool or text."""
+        name = f"{INNER}constant{len(self._constants)}"
+        array = np.asarray(values)
+        if array.dtype.kind in "UO":
+            texts = [str(text).encode("utf-8") for text in array.ravel()]
+            tensor = helper.make_tensor(name, TensorProto.STRING, array.shape, texts)  # type: ignore[arg-type]
+        else:
+            tensor = numpy_helper.from_array(array, name)
+        self._constants.append(tensor)
+        return name
+
+    def apply(self, operation: str, *inputs: str, name: str | None = None, **attributes: Any) -> str:
+        """One operation on named values; the result is named for it unless a name is given."""
+        result = name or f"{INNER}{operation}{len(self._nodes)}"
+        self._nodes.append(helper.make_node(operation, list(inputs), [result], **attributes))
+        return result
+
+    def input(self, name: str, kind: int, width: int, note: str) -> str:
+        """An input of any number of rows and `width` columns."""
+        self._inputs.append(helper.make_tensor_value_info(name, kind, ["rows", width], doc_string=note))
+        return name
+
+    def output(self, name: str, kind: int, value: str) -> None:
+        """An output with one entry per row."""
+        self.apply("Identity", value, name=name)
+        self._outputs.append(helper.make_tensor_value_info(name, kind, ["rows"]))
+
+    def model(self, version: str, note: str) -> onnx.ModelProto:
+        """The finished model, checked by onnx."""
+        graph = helper.make_graph(self._nodes, "abstain", self._inputs, self._outputs, self._constants)
+        opset = helper.make_opsetid("", OPSET)
+        model = helper.make_model(
+            graph,
+            opset_imports=[opset],
+            ir_version=IR_VERSION,
+            producer_name="abstain",
+            producer_version=version,
+            doc_string=note,
+        )
+        onnx.checker.check_model(model, full_check=True)
+        return model

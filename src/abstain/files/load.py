@@ -1,0 +1,78 @@
+"""`load`: a model file, checked in every respect, as the estimator it was."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from abstain.files.arrays import read_arrays
+from abstain.files.container import LARGEST, Container
+from abstain.files.errors import ModelFileError
+from abstain.files.manifest import declared_arrays, read_manifest
+from abstain.files.parts import restored
+
+
+def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST) -> Any:
+    """Read a model file that :func:`abstain.save` wrote.
+
+    No file, however altered, runs code, crashes the process or takes more memory than a small multiple of its own
+    size. What differs in a single bit from a file that `save` could have written is refused.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    max_bytes : int, default=2**31 - 1
+        Files larger than this are refused before they are read.
+
+    Returns
+    -------
+    estimator
+        As it was saved: the same scores and decisions, bit for bit.
+
+    Raises
+    ------
+    ModelFileError
+        A ValueError: the file is no model file, damaged, altered, too large, or of a later version.
+    OSError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> try:
+    ...     abstain.load(abstain.__file__)
+    ... except ValueError as error:
+    ...     print(str(error).rpartition(": ")[2])
+    it is no model file, or its end is missing.
+    """
+    if not stat.S_ISREG(Path(path).stat().st_mode):  # opening a pipe would wait for somebody to write to it
+        raise ModelFileError(f"{path} cannot be loaded: it is no regular file.")
+    with Path(path).open("rb", buffering=0) as raw:
+        try:
+            return read(raw, os.fstat(raw.fileno()).st_size, max_bytes)
+        except ModelFileError as error:
+            raise ModelFileError(f"{path} cannot be loaded: {error}") from error
+
+
+def read(file: BinaryIO, size: int, max_bytes: int) -> Any:
+    """The estimator in an open file of `size` bytes."""
+    if size > max_bytes:
+        raise ModelFileError(f"its {size:,} bytes are more than max_bytes={max_bytes:,}.")
+    container = Container.of(file, size)
+    fields = read_manifest(container)
+    fields.take("library", str)
+    state = fields.take("model", dict)
+    declared = declared_arrays(fields, container)
+    fields.end()
+    arrays = read_arrays(container, declared)
+    try:
+        return restored(state, arrays)
+    except ModelFileError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        # the constructors of costs, kernels, labels and estimators refuse in words of their own
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ModelFileError(f"what it holds is no model: {reason}") from error

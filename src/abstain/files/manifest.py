@@ -1,0 +1,72 @@
+"""The manifest: what is in a model file, in JSON, with its own checksum beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, NoReturn
+
+from abstain.files.arrays import checked_name, member_of
+from abstain.files.container import Container
+from abstain.files.errors import ModelFileError
+from abstain.files.schema import Fields
+
+FORMAT = 1  # raised when an older library could not read what is written
+MANIFEST, CHECKSUM = "manifest.json", "manifest.sha256"
+LARGEST = 2**24  # bytes of JSON: names of columns and categories are in it, numbers of a model are not
+
+
+def manifest_members(manifest: dict[str, Any]) -> dict[str, list[memoryview]]:
+    """The manifest's two members, which come first in the file."""
+    text = json.dumps(manifest, indent=1, allow_nan=False).encode("ascii")
+    if len(text) > LARGEST:
+        raise ValueError(f"names of columns, categories and classes take {len(text):,} bytes, more than {LARGEST:,}.")
+    digest = hashlib.sha256(text).hexdigest().encode("ascii")
+    return {MANIFEST: [memoryview(text)], CHECKSUM: [memoryview(digest)]}
+
+
+def read_manifest(container: Container) -> Fields:
+    """The manifest's fields; its checksum, the format's version and the list of members are checked."""
+    members = container.members
+    if [*members][:2] != [MANIFEST, CHECKSUM]:
+        raise ModelFileError("it does not begin with a manifest and its checksum, so it is no model file.")
+    if members[MANIFEST].size > LARGEST or members[CHECKSUM].size != 64:
+        raise ModelFileError("its manifest or the manifest's checksum is too large.")
+    container.check(MANIFEST, container.read(CHECKSUM).decode("latin-1"))
+    checksum = container.read(CHECKSUM)
+    container.check(CHECKSUM, hashlib.sha256(checksum).hexdigest())
+    fields = Fields(_parsed(container.read(MANIFEST)), "model")
+    version = fields.whole("format", least=1)
+    if version > FORMAT:
+        raise ModelFileError(
+            f"it has format {version}, written by a later version of abstain, and this one reads up to {FORMAT}; "
+            "upgrade abstain."
+        )
+    return fields
+
+
+def declared_arrays(fields: Fields, container: Container) -> dict[str, Any]:
+    """The manifest's entries of the arrays, which must be all other members, in this order."""
+    declared: dict[str, Any] = fields.take("arrays", dict)
+    expected = [MANIFEST, CHECKSUM, *(member_of(checked_name(name)) for name in declared)]
+    if expected != [*container.members]:
+        raise ModelFileError("its members are not the arrays that its manifest names, in their order.")
+    return declared
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return json.loads(text.decode("ascii"), object_pairs_hook=_object, parse_constant=_constant)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"its manifest is not the JSON of a model ({type(error).__name__}).") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return found
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,99 @@
+"""A graph run by onnxruntime and compared with Python, on rows like those the machine was trained on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+
+from abstain.files.onnx import input_name
+from abstain.files.preprocessing import CATEGORICAL, NUMERIC, frame
+from abstain.kernels import Kernel
+
+if TYPE_CHECKING:
+    import onnx
+
+ROWS = 200
+ROUNDING = 1e-10  # the largest difference of two scores, relative to the terms they are sums of; float32 leaves 1e-7
+
+
+def compare(model: onnx.ModelProto, estimator: Any) -> None:
+    """Refuse a graph whose scores or labels are not Python's; without onnxruntime nothing is compared."""
+    try:
+        import onnxruntime
+    except ImportError:
+        return
+    is_table = type(estimator) is Pipeline
+    rows, feeds = _table_rows(estimator[0]) if is_table else _machine_rows(estimator)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors only
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    label, score, rejected = session.run(["label", "score", "rejected"], feeds)
+    machine = estimator[-1] if is_table else estimator
+    features = estimator[:-1].transform(rows) if is_table else rows
+    decisions = machine.decide(features)
+    slack = ROUNDING * _sizes(machine, features)
+    edges = [machine.thresholds_.lower, machine.thresholds_.upper]
+    near = np.abs(score[:, np.newaxis] - edges).min(axis=1) <= slack
+    agree = (label == decisions.label) & (rejected == decisions.rejected)
+    apart = np.abs(score - decisions.score)
+    if not (apart <= slack).all() or not (agree | near).all():
+        raise RuntimeError(
+            f"onnxruntime {onnxruntime.__version__} does not compute what Python does: scores differ by up to "
+            f"{apart.max():.3g}, and {int((~agree).sum())} of {len(agree)} decisions differ; no graph is returned."
+        )
+
+
+def _sizes(machine: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How large the terms are that each row's score is a sum of."""
+    kernel, coef = machine._kernel, np.abs(machine.dual_coef_[0])
+    vectors = _dense(machine.support_vectors_)
+    if kernel.name == "rbf":
+        terms = np.full(len(X), coef.sum())
+    elif kernel.name == "linear":
+        terms = np.abs(X) @ np.abs(machine.coef_[0])
+    else:  # |tanh(u) - tanh(v)| <= |u - v|
+        degree = kernel.degree if kernel.name == "poly" else 1
+        alike = Kernel("poly", gamma=kernel.gamma, coef0=abs(kernel.coef0), degree=degree)
+        terms = alike(np.abs(X), np.abs(vectors)) @ coef + coef.sum()
+    return np.asarray(terms + abs(machine.intercept_[0]) + 1.0)
+
+
+def _dense(vectors: Any) -> NDArray[np.float64]:
+    return np.asarray(vectors.toarray() if sparse.issparse(vectors) else vectors)
+
+
+def _machine_rows(machine: Any) -> tuple[NDArray[np.float64], dict[str, Any]]:
+    """Support vectors, and points between two of them."""
+    rng = np.random.default_rng(0)
+    vectors = _dense(machine.support_vectors_)
+    if not len(vectors):
+        vectors = np.zeros((1, machine.n_features_in_))
+    first, second = (vectors[rng.integers(0, len(vectors), ROWS)] for _ in range(2))
+    share = rng.uniform(0, 1, (ROWS, 1)) * (np.arange(ROWS) % 2)[:, np.newaxis]
+    rows = np.ascontiguousarray(first + share * (second - first))
+    return rows, {"X": rows}
+
+
+def _table_rows(preprocess: Any) -> tuple[Any, dict[str, Any]]:
+    """Numbers around the training means, some missing; categories, one of them never seen."""
+    rng = np.random.default_rng(0)
+    columns = {name: chosen for name, _, chosen in preprocess.transformers}
+    cells: dict[str, Any] = {name: np.zeros(ROWS) for name in preprocess.feature_names_in_}
+    feeds: dict[str, Any] = {}
+    if NUMERIC in columns:
+        scale = preprocess.named_transformers_[NUMERIC]["scale"]
+        for at, name in enumerate(columns[NUMERIC]):
+            numbers = scale.mean_[at] + scale.scale_[at] * rng.standard_normal(ROWS)
+            numbers[rng.uniform(size=ROWS) < 0.1] = np.nan
+            cells[name] = numbers
+    if CATEGORICAL in columns:
+        known = preprocess.named_transformers_[CATEGORICAL]["encode"].categories_
+        for name, categories in zip(columns[CATEGORICAL], known, strict=True):
+            cells[name] = rng.choice(np.array([*categories, "?" + max(categories)], dtype=object), ROWS)
+    feeds = {input_name(name): cells[name][:, np.newaxis] for chosen in columns.values() for name in chosen}
+    return frame(cells), feeds

@@ -1,0 +1,49 @@
+"""`save`: a fitted estimator as a model file."""
+
+from __future__ import annotations
+
+import os
+from importlib import metadata
+from typing import Any
+
+from abstain.files.arrays import packed
+from abstain.files.atomic import whole_file
+from abstain.files.container import LARGEST, write_members
+from abstain.files.load import read
+from abstain.files.manifest import FORMAT, manifest_members
+from abstain.files.parts import parts
+
+
+def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to a model file, which :func:`abstain.load` reads and which holds no code.
+
+    The file is a zip of ``.npy`` arrays and a JSON manifest with the SHA-256 of each. It is written beside `path`, read
+    back, and takes the place of `path` only when it is whole: a failure leaves an older file as it was.
+
+    Parameters
+    ----------
+    estimator : RejectSVC, RejectSVCCV, ThresholdRejector, or Pipeline of one of these
+        Fitted; a ThresholdRejector around RejectSVC, RejectSVCCV or LogisticRegression; Pipelines as
+        `abstain.files.preprocessing.default_pipeline` makes them. Callable kernels are code and are refused.
+    path : path-like
+        Where to write; an existing file is replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import abstain
+    >>> clf = abstain.RejectSVC(abstain.Costs(reject=0.2)).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     abstain.save(clf, Path(folder) / "model.abstain")
+    ...     again = abstain.load(Path(folder) / "model.abstain")
+    >>> again.decision_function([[1.5]]) == clf.decision_function([[1.5]])
+    array([ True])
+    """
+    state, arrays = parts(estimator)
+    declared, members = packed(arrays)
+    manifest = {"format": FORMAT, "library": metadata.version("abstain"), "model": state, "arrays": declared}
+    with whole_file(path) as file:
+        write_members(file, manifest_members(manifest) | members)
+        file.flush()
+        read(file, file.tell(), LARGEST)

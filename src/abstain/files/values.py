@@ -1,0 +1,118 @@
+"""Parameters as JSON and back: plain values as they are, the others under a tag from a fixed list."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from abstain.costs import Costs
+from abstain.files.errors import ModelFileError
+from abstain.losses.generalized_hinge import BartlettWegkamp
+from abstain.thresholds import Thresholds
+
+SPLITTERS = {"KFold": KFold, "StratifiedKFold": StratifiedKFold}
+DTYPES = [order + kind for order in "<>" for kind in ("i2", "i4", "i8", "u2", "u4", "u8", "f2", "f4", "f8")]
+DTYPES += ["|b1", "|i1", "|u1"]
+
+
+def to_json(name: str, value: Any) -> Any:
+    """The parameter's value as JSON; what has no such form is refused with a reason."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if isinstance(value, list | tuple):
+        listed = [to_json(name, one) for one in value]
+        return listed if isinstance(value, list) else {"tuple": listed}
+    if isinstance(value, dict):
+        return {"dict": [[to_json(name, key), to_json(name, one)] for key, one in value.items()]}
+    if isinstance(value, np.ndarray) and value.dtype.str in DTYPES and value.ndim == 1:
+        return {"array": [value.dtype.str, to_json(name, value.tolist())]}
+    return _object_to_json(name, value)
+
+
+def _object_to_json(name: str, value: Any) -> Any:
+    """Values of this library, and scikit-learn's plain splitters; by their exact types, whose constructors check."""
+    kind = type(value).__name__
+    if type(value) is Costs:
+        return {"Costs": [value.false_positive, value.false_negative, to_json(name, value.reject)]}
+    if type(value) is Thresholds:
+        return {"Thresholds": [to_json(name, value.lower), to_json(name, value.upper)]}
+    if type(value) is BartlettWegkamp:
+        return {"BartlettWegkamp": [value.delta]}
+    if type(value) is SPLITTERS.get(kind):
+        return {kind: [value.n_splits, value.shuffle, to_json(name, value.random_state)]}
+    what = "a function" if callable(value) else f"a {kind}"
+    raise ValueError(
+        f"{name}={value!r} is {what}, and a model file holds numbers, texts and this library's own values, but no "
+        f"code and no foreign objects; give {name} in another form, or use pickle among people who trust each other."
+    )
+
+
+def from_json(value: Any) -> Any:
+    """The value that `to_json` wrote; anything else is a ModelFileError or an error of the value's own check."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int | float):
+        if not abs(value) < 2**64 and not (isinstance(value, float) and math.isfinite(value)):
+            raise ModelFileError("a parameter is a number beyond what a model can have.")
+        return value
+    if isinstance(value, list):
+        return [from_json(one) for one in value]
+    tag, content = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", None)
+    if tag not in _TAGS:
+        raise ModelFileError("a parameter is of a kind that this version does not know.")
+    return _TAGS[tag](content)
+
+
+def _entries(content: Any, count: int | None = None) -> list[Any]:
+    if not isinstance(content, list) or count not in (None, len(content)):
+        raise ModelFileError("a parameter has the wrong number of entries.")
+    return [from_json(one) for one in content]
+
+
+def _float(content: Any) -> float:
+    if content not in ("nan", "inf", "-inf"):
+        raise ModelFileError("a parameter is declared as a number and is none.")
+    return float(content)
+
+
+def _dict(content: Any) -> dict[Any, Any]:
+    pairs = _entries(content)
+    if not all(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], int | float | str) for pair in pairs):
+        raise ModelFileError("a parameter must hold pairs of a label and a value.")
+    return dict(pairs)
+
+
+def _array(content: Any) -> NDArray[Any]:
+    dtype, values = _entries(content, 2)
+    if dtype not in DTYPES or not isinstance(values, list) or not all(isinstance(one, int | float) for one in values):
+        raise ModelFileError("a parameter is declared as an array of numbers and is none.")
+    return np.array(values, dtype=dtype)
+
+
+def _splitter(kind: Any) -> Callable[[Any], Any]:
+    def made(content: Any) -> Any:
+        n_splits, shuffle, random_state = _entries(content, 3)
+        return kind(n_splits, shuffle=shuffle, random_state=random_state)
+
+    return made
+
+
+_TAGS: dict[str, Callable[[Any], Any]] = {
+    "float": _float,
+    "tuple": lambda content: tuple(_entries(content)),
+    "dict": _dict,
+    "array": _array,
+    "Costs": lambda content: Costs(*_entries(content, 3)),
+    "Thresholds": lambda content: Thresholds(*_entries(content, 2)),
+    "BartlettWegkamp": lambda content: BartlettWegkamp(*_entries(content, 1)),
+    **{name: _splitter(kind) for name, kind in SPLITTERS.items()},
+}

@@ -1,0 +1,99 @@
+"""Fitted models, small, and the workshop where files are forged: altered, with all checksums made right again."""
+
+import io
+import json
+import zipfile
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.datasets import make_classification
+from sklearn.utils.fixes import parse_version
+
+from abstain import Costs, RejectSVC, RejectSVCCV, save
+from abstain.files.arrays import packed
+from abstain.files.container import write_members
+from abstain.files.manifest import manifest_members
+from abstain.files.preprocessing import default_pipeline
+
+# scikit-learn before 1.9 takes columns by name through the interchange protocol, which polars 2 has left
+OLD = not hasattr(pl.DataFrame, "__dataframe__") and parse_version(sklearn.__version__) < parse_version("1.9")
+
+
+@pytest.fixture(scope="session")
+def polars():
+    if OLD:
+        pytest.skip("scikit-learn before 1.9 and polars 2 do not go together")
+    return pl
+
+
+@pytest.fixture(scope="session")
+def data():
+    return make_classification(60, 3, n_informative=3, n_redundant=0, flip_y=0.2, class_sep=0.7, random_state=5)
+
+
+@pytest.fixture(scope="session")
+def table():
+    """Numbers and categories with missing cells, and a column that nobody uses."""
+    rng = np.random.default_rng(7)
+    n = 120
+    X = rng.standard_normal((n, 2))
+    city = rng.choice(np.array(["Bonn", "Ulm", "Köln", "=cmd", "<script>"], dtype=object), n)
+    y = np.where(X[:, 0] + (city == "Ulm") + 0.7 * rng.standard_normal(n) > 0.3, "good", "bad")
+    frame = pd.DataFrame({"age": X[:, 0] * 9 + 40, "score": X[:, 1], "unused": np.arange(n), "city": city})
+    frame.loc[::11, "age"] = np.nan
+    frame.loc[::13, "city"] = None
+    return frame, y
+
+
+@pytest.fixture(scope="session")
+def machine(data):
+    return RejectSVC(Costs(1, 3, 0.3)).fit(*data)
+
+
+@pytest.fixture(scope="session")
+def search(data):
+    return RejectSVCCV(Costs(1, 3, 0.3), Cs=[0.1, 1.0], gammas=[0.1, 1.0], cv=2).fit(*data)
+
+
+@pytest.fixture(scope="session")
+def pipeline(table):
+    X, y = table
+    return default_pipeline(RejectSVC(Costs(1, 2, 0.3)), ["age", "score"], ["city"]).fit(X, y)
+
+
+@pytest.fixture(scope="session")
+def contents(tmp_path_factory):
+    """The bytes that `save` writes for an estimator."""
+
+    def written(estimator):
+        path = tmp_path_factory.mktemp("saved") / "model"
+        save(estimator, path)
+        return path.read_bytes()
+
+    return written
+
+
+@pytest.fixture(scope="session")
+def forge(contents):
+    """A model file of altered contents; `change` gets the manifest's model and arrays as `inside`, and edits them."""
+
+    known = {}
+
+    def forged(estimator, change):
+        if id(estimator) not in known:
+            known[id(estimator)] = estimator, contents(estimator)  # kept, so that no other takes over its id
+        raw = known[id(estimator)][1]
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            manifest = json.loads(archive.read("manifest.json"))
+            arrays = {name: np.load(io.BytesIO(archive.read(f"arrays/{name}.npy"))) for name in manifest["arrays"]}
+        change(SimpleNamespace(model=manifest["model"], arrays=arrays))
+        manifest["arrays"], members = packed(arrays)
+        file = io.BytesIO()
+        write_members(file, manifest_members(manifest) | members)
+        return file.getvalue()
+
+    return forged

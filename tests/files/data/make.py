@@ -1,0 +1,39 @@
+"""Write the model files of the installed version, which all later versions must go on reading.
+
+Run once per released format or version, from the repository's root, and commit what it writes::
+
+    python tests/files/data/make.py
+
+Files of earlier versions stay as they are: never run it to mend a test that fails.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, __version__, save
+from abstain.files.preprocessing import default_pipeline
+
+COSTS = Costs(1, 3, 0.3)
+
+
+def models():
+    """One small fitted estimator of each kind."""
+    rng = np.random.default_rng(11)
+    X = rng.standard_normal((24, 2))
+    y = np.where(X[:, 0] + 0.8 * rng.standard_normal(24) > 0, "ill", "well")
+    frame = pd.DataFrame({"age": X[:, 0], "dose": X[:, 1], "city": rng.choice(["Bonn", "Ulm"], 24)})
+    frame.loc[3, "age"], frame.loc[5, "city"] = np.nan, None
+    yield "machine", RejectSVC(COSTS, pos_label="ill").fit(X, y)
+    yield "sparse", RejectSVC(COSTS, kernel="poly", degree=2, coef0=1.0).fit(sparse.csr_array(X), y)
+    yield "search", RejectSVCCV(COSTS, Cs=2, gammas=2, cv=2).fit(X, y)
+    yield "rejector", ThresholdRejector(LogisticRegression(), COSTS, cv=2).fit(X, y)
+    yield "pipeline", default_pipeline(RejectSVC(COSTS, kernel="linear"), ["age", "dose"], ["city"]).fit(frame, y)
+
+
+if __name__ == "__main__":
+    for name, model in models():
+        save(model, Path(__file__).parent / f"{__version__}-{name}.abstain")

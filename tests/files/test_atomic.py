@@ -1,0 +1,130 @@
+"""A file appears whole or not at all: kill -9, a full disk and exceptions leave the old one as it was."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from abstain import load, save
+from abstain.files.atomic import whole_file
+
+# Saves over and over; says so once the new file is written and about to be renamed.
+SAVING = """
+import os, pathlib, sys, time
+from abstain import RejectSVC, save
+import abstain.files.atomic as atomic
+path, moment = sys.argv[1:]
+clf = RejectSVC(C=2.0).fit([[float(i % 97), float(i % 89)] for i in range(400)], [i % 2 for i in range(400)])
+if moment == "before renaming":
+    atomic.os.fsync = lambda handle: (print("now", flush=True), time.sleep(60))
+elif moment == "while writing":
+    import abstain.files.save as saving
+    whole = saving.write_members
+    def slowly(file, members):
+        file.write(b"PK")
+        file.flush()
+        print("now", flush=True)
+        time.sleep(60)
+    saving.write_members = slowly
+else:
+    print("now", flush=True)
+while True:
+    save(clf, path)
+"""
+
+
+def killed(path, moment, after=0.0):
+    process = subprocess.Popen([sys.executable, "-c", SAVING, path, moment], stdout=subprocess.PIPE)  # noqa: S603
+    assert process.stdout.readline() == b"now\n"
+    time.sleep(after)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    assert process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("moment", ["while writing", "before renaming"])
+def test_kill_9_leaves_the_old_file(moment, machine, tmp_path):
+    path = tmp_path / "model"
+    save(machine, path)
+    before = path.read_bytes()
+    killed(path, moment)
+    assert path.read_bytes() == before
+    assert len([*tmp_path.iterdir()]) == 2  # the draft stays behind, under a name that nobody loads
+    assert (load(path).dual_coef_ == machine.dual_coef_).all()
+
+
+def test_kill_9_at_any_time_leaves_a_whole_file(machine, tmp_path):
+    path = tmp_path / "model"
+    save(machine, path)
+    for after in (0.003, 0.011, 0.027):
+        killed(path, "any", after)
+        assert load(path).C in (1.0, 2.0)
+
+
+FULL = """
+import resource, signal, sys
+from abstain import load, save
+model = load(sys.argv[1])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    save(model, sys.argv[1])
+except OSError as error:
+    print(type(error).__name__)
+"""
+
+
+def test_a_full_disk_leaves_the_old_file(machine, tmp_path):
+    path = tmp_path / "model"
+    save(machine, path)
+    before = path.read_bytes()
+    assert len(before) > 1000
+    ended = subprocess.run([sys.executable, "-c", FULL, path], capture_output=True, text=True, check=True)  # noqa: S603
+    assert ended.stdout == "OSError\n"
+    assert path.read_bytes() == before
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def interrupted(path):
+    with whole_file(path) as file:
+        file.write(b"new")
+        raise KeyboardInterrupt
+
+
+def test_an_exception_leaves_the_old_file(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(path)
+    assert path.read_bytes() == b"old"
+    assert [*tmp_path.iterdir()] == [path]
+    with whole_file(path) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+
+
+def test_permissions_are_those_of_any_new_file(tmp_path):
+    with whole_file(tmp_path / "model") as file:
+        file.write(b"x")
+    (tmp_path / "other").touch()
+    assert (tmp_path / "model").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_a_link_goes_on_pointing_to_the_file(tmp_path):
+    (tmp_path / "file").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("file")
+    with whole_file(tmp_path / "link") as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"new"
+
+
+def test_a_folder_that_is_not_there_is_an_error(machine, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        save(machine, tmp_path / "absent" / "model")
+    assert os.listdir(tmp_path) == []  # noqa: PTH208

@@ -1,0 +1,291 @@
+"""The faults of files: whatever happens to a model file, it is refused or harmless, never silently wrong."""
+
+import hashlib
+import io
+import json
+import os
+import random
+import struct
+import tracemalloc
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+
+from abstain import RejectSVC, load
+from abstain.files.container import LARGEST, Member, write_members
+from abstain.files.errors import ModelFileError
+from abstain.files.load import read
+from abstain.files.manifest import manifest_members
+
+
+def refused(raw):
+    """Whether `load` refuses these bytes as it promises to; anything it takes is returned."""
+    try:
+        return None, read(io.BytesIO(raw), len(raw), LARGEST)
+    except (ModelFileError, OSError) as error:
+        reason = str(error)
+    assert reason.endswith("."), "the reason is a sentence"
+    assert len(reason.splitlines()) == 1
+    return reason, None
+
+
+@pytest.fixture(params=["machine", "search", "pipeline"])
+def saved(request, contents):
+    return contents(request.getfixturevalue(request.param))
+
+
+def test_a_thousand_random_bit_flips(saved):
+    rng = random.Random(0)  # noqa: S311
+    for bit in rng.sample(range(8 * len(saved)), 1000):
+        raw = bytearray(saved)
+        raw[bit // 8] ^= 1 << bit % 8
+        assert refused(bytes(raw))[0], f"bit {bit} of {8 * len(saved)}"
+
+
+def test_every_bit_flipped(contents):
+    saved = contents(RejectSVC().fit([[0.0], [1.0], [2.0]], [0, 0, 1]))
+    altered = bytearray(saved)
+    for bit in range(8 * len(saved)):
+        altered[bit // 8] ^= 1 << bit % 8
+        assert refused(altered)[0], f"bit {bit} of {8 * len(saved)}"
+        altered[bit // 8] ^= 1 << bit % 8
+    assert refused(altered)[0] is None
+
+
+def test_zipfile_looks_the_other_way(machine, contents):
+    # why the container is checked by ourselves: a flipped date goes unnoticed elsewhere
+    saved = contents(machine)
+    altered = saved[:10] + bytes([saved[10] ^ 1]) + saved[11:]
+    with zipfile.ZipFile(io.BytesIO(altered)) as archive:
+        assert archive.testzip() is None
+    assert refused(altered)[0]
+
+
+def test_every_truncation(saved):
+    for length in [*range(0, len(saved), 7), *range(len(saved) - 100, len(saved))]:
+        assert refused(saved[:length])[0]
+
+
+@pytest.mark.parametrize("place", ["before", "after", "inside"])
+def test_bytes_added(place, saved):
+    at = {"before": 0, "after": len(saved), "inside": len(saved) // 2}[place]
+    assert refused(saved[:at] + b"\0" + saved[at:])[0]
+
+
+def test_the_control_is_not_refused(saved):
+    assert refused(saved)[0] is None
+
+
+def rewritten(raw, change, compression=zipfile.ZIP_STORED):
+    """The same members, changed, as zipfile writes them."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        members = [(name, archive.read(name)) for name in archive.namelist()]
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as archive:
+        for name, value in change(members):
+            archive.writestr(name, value)
+    return file.getvalue()
+
+
+def packed_again(raw, change):
+    """The same members, changed, in a container like ours."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        members = change([(name, archive.read(name)) for name in archive.namelist()])
+    file = io.BytesIO()
+    write_members(file, {name: [memoryview(value)] for name, value in members})
+    return file.getvalue()
+
+
+def swapped(manifest, checksum, first, second, *others):
+    return [manifest, checksum, (first[0], second[1]), (second[0], first[1]), *others]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda members: [*members, ("extra.py", b"print()")], "members are not the arrays that its manifest names"),
+        (lambda members: members[:-1], "members are not the arrays"),
+        (lambda members: [*members[:2], *members[:1:-1]], "members are not the arrays"),
+        (lambda members: [members[1], members[0], *members[2:]], "does not begin with a manifest"),
+        (lambda members: swapped(*members), "not the size of its member"),
+        (lambda members: [*members[:-1], (members[-1][0], members[-1][1] + b"\0" * 8)], "not the size of its member"),
+        (lambda members: [(members[0][0], members[0][1] + b" "), *members[1:]], "'manifest.json' was altered"),
+        (lambda _: [], "does not begin with a manifest"),
+        (lambda _: [(f"{at}", b"") for at in range(65)], "declares 65 members"),
+    ],
+    ids=["extra", "missing", "order", "manifest second", "swapped", "longer", "manifest", "empty", "many"],
+)
+def test_members(change, message, machine, contents):
+    assert packed_again(contents(machine), lambda members: members) == contents(machine)
+    reason, _ = refused(packed_again(contents(machine), change))
+    assert reason
+    with pytest.raises(ModelFileError, match=message):
+        raise ModelFileError(reason)
+
+
+def test_a_compressed_copy_is_refused(machine, contents):
+    assert refused(rewritten(contents(machine), lambda members: members, zipfile.ZIP_DEFLATED))[0]
+
+
+def test_a_member_twice(machine, contents):
+    with zipfile.ZipFile(io.BytesIO(contents(machine))) as archive:
+        members = [(name, archive.read(name)) for name in archive.namelist()]
+    doubled, offset, body = [], 0, b""
+    for name, value in [*members, members[-1]]:
+        member = Member(name, zlib.crc32(value), len(value), offset)
+        doubled.append(member)
+        body += member.local + value
+        offset = len(body)
+    directory = b"".join(member.central for member in doubled)
+    end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, len(doubled), len(doubled), len(directory), offset, 0)
+    assert refused(body + directory + end)[0] == "it has two members of one name."
+
+
+def test_bombs_take_no_memory(machine, contents, tmp_path):
+    # a gigabyte of zeros in a megabyte, and headers that promise a terabyte
+    bomb = rewritten(contents(machine), lambda members: [*members, ("zeros", bytes(2**27))], zipfile.ZIP_DEFLATED)
+    assert len(bomb) < 2**20
+    sparse_file = tmp_path / "sparse"
+    with sparse_file.open("wb") as file:
+        file.truncate(2**40)
+    tracemalloc.start()
+    try:
+        assert refused(bomb)[0]
+        with pytest.raises(ModelFileError, match=r"sparse cannot be loaded: its 1,099,511,627,776 bytes are more than"):
+            load(sparse_file)
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def declared(raw, change):
+    """The file with another declaration of its arrays, all checksums right."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        members = {name: [memoryview(archive.read(name))] for name in archive.namelist()}
+        manifest = json.loads(archive.read("manifest.json"))
+    change(manifest)
+    file = io.BytesIO()
+    write_members(file, members | manifest_members(manifest))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("dtype", "|O", "declared with a dtype"),
+        ("dtype", "<U9", "declared with a dtype"),
+        ("dtype", [["a", "<f8"]], "declared with a dtype"),
+        ("dtype", "<f4", "not the size of its member"),
+        ("dtype", "<i8", "header of the array 'dual_coef' does not say"),
+        ("shape", [1, 2**39], "not the size of its member"),
+        ("shape", [2**62, 2**62], "a shape that no array"),
+        ("shape", [-1, -4], "a shape that no array"),
+        ("shape", [1, 1, 1, 2], "a shape that no array"),
+        ("shape", [True, 2], "a shape that no array"),
+        ("shape", "12", "a shape that no array"),
+        ("sha256", "0" * 64, "'arrays/dual_coef.npy' was altered"),
+        ("sha256", None, "without a SHA-256"),
+        ("more", 1, "does not give dtype, shape and sha256"),
+    ],
+)
+def test_declarations_of_arrays(field, value, message, machine, contents):
+    raw = declared(contents(machine), lambda manifest: manifest["arrays"]["dual_coef"].update({field: value}))
+    with pytest.raises(ModelFileError, match=message):
+        read(io.BytesIO(raw), len(raw), LARGEST)
+
+
+@pytest.mark.parametrize("name", ["../../x", "A", "", "a" * 49, "x.npy\n"])
+def test_names_of_arrays(name, machine, contents):
+    raw = declared(contents(machine), lambda manifest: manifest["arrays"].update({name: {}}))
+    with pytest.raises(ModelFileError, match="which no model has"):
+        read(io.BytesIO(raw), len(raw), LARGEST)
+
+
+@pytest.mark.parametrize("header", ["longer", "pickle", "huge"])
+def test_headers_of_arrays(header, machine, contents):
+    """Headers that NumPy would read, or choke on, with all checksums right: ours is the only form."""
+    raw = contents(machine)
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        name = "arrays/intercept.npy"
+        value = archive.read(name)
+    text, body = {
+        "longer": (value[10:127] + b" " * 64 + b"\n", value[128:]),
+        "pickle": (value[10:128].replace(b"'<f8'", b"'|O' "), value[128:]),
+        "huge": (b"(" * 65535, b""),
+    }[header]
+    altered = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + body
+    assert altered != value
+
+    def with_header(members):
+        return [(one, altered if one == name else data) for one, data in members]
+
+    def digest_of(manifest):
+        manifest["arrays"]["intercept"]["sha256"] = hashlib.sha256(altered).hexdigest()
+
+    reason = refused(declared(packed_again(raw, with_header), digest_of))[0]
+    assert reason
+    assert "array 'intercept'" in reason
+
+
+def test_a_later_format_asks_for_an_upgrade(machine, contents):
+    raw = declared(contents(machine), lambda manifest: manifest.update(format=2))
+    assert "written by a later version of abstain" in refused(raw)[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[" * 100_000,
+        b'{"format": 1, "format": 1}',
+        b'{"format": NaN}',
+        b'{"format": ' + b"9" * 5000 + b"}",
+        b'{"format": 1e999}',
+        b"\xff",
+        b"null",
+        b"",
+    ],
+    ids=["deep", "twice", "nan", "digits", "infinite", "bytes", "null", "nothing"],
+)
+def test_manifests_that_are_no_json_of_a_model(text, machine, contents):
+    digest = hashlib.sha256(text).hexdigest().encode()
+    manifest, checksum = ("manifest.json", text), ("manifest.sha256", digest)
+    raw = packed_again(contents(machine), lambda members: [manifest, checksum, *members[2:]])
+    assert "manifest" in refused(raw)[0] or "format" in refused(raw)[0]
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(OSError, match="No such file"):
+        load(tmp_path / "absent")
+    with pytest.raises(ModelFileError, match="it is no regular file"):
+        load(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ModelFileError, match="it is no regular file"):
+        load(tmp_path / "pipe")
+    (tmp_path / "empty").touch()
+    with pytest.raises(ModelFileError, match="empty cannot be loaded: its 0 bytes are too few"):
+        load(tmp_path / "empty")
+
+
+def test_the_limit_is_the_readers_to_set(machine, contents, tmp_path):
+    raw = contents(machine)
+    (tmp_path / "model").write_bytes(raw)
+    assert load(tmp_path / "model", max_bytes=len(raw)).status_ == machine.status_
+    with pytest.raises(ModelFileError, match=f"bytes are more than max_bytes={len(raw) - 1:,}"):
+        load(tmp_path / "model", max_bytes=len(raw) - 1)
+
+
+def test_a_pickle_is_not_run(tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(b"cposix\nsystem\n(S'touch " + os.fsencode(tmp_path / "ran") + b"'\ntR.")
+    with pytest.raises(ModelFileError, match="no model file"):
+        load(path)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_arrays_stay_what_they_were(machine, contents):
+    # the judge of the forged files: unchanged contents are taken, so a refusal is the change's own
+    raw = declared(contents(machine), lambda _: None)
+    loaded = refused(raw)[1]
+    np.testing.assert_array_equal(loaded.dual_coef_, machine.dual_coef_)

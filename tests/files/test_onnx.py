@@ -1,0 +1,208 @@
+"""ONNX graphs decide as Python does, row by row: 100,000 rows, near the origin and far from it."""
+
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from abstain import Costs, RejectSVC, RejectSVCCV, Thresholds, to_onnx
+from abstain.files import onnx_check
+from abstain.files.preprocessing import default_pipeline
+
+COSTS = Costs(1, 2, 0.3)
+
+
+def run(model, feeds, **settings):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    for name, value in settings.items():
+        setattr(options, name, value)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    blocks = max(1, len(next(iter(feeds.values()))) // 5000)
+    pieces = zip(*(np.array_split(values, blocks) for values in feeds.values()), strict=True)
+    runs = [session.run(["label", "score", "rejected"], dict(zip(feeds, piece, strict=True))) for piece in pieces]
+    return [np.concatenate(parts) for parts in zip(*runs, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    X, y = make_classification(100_300, 4, n_informative=4, n_redundant=0, flip_y=0.2, class_sep=1.2, random_state=0)
+    return X[:300], y[:300], X[300:]
+
+
+# sigmoid is no kernel, and poly is nearly flat far from the origin: what is fitted is decided on all the same
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("shift", [0.0, 1e4])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid"])
+def test_no_label_of_100_000_rows_changes(kernel, shift, rows):
+    X, y, new = rows
+    if shift and kernel in ("poly", "sigmoid"):  # in these kernels the origin has a meaning: the scale goes with it
+        settings = {"gamma": 1e-9, "coef0": -0.4}
+    else:
+        settings = {"gamma": 0.2, "coef0": 0.5 if kernel == "poly" else 0.0}
+    clf = RejectSVC(COSTS, C=10, kernel=kernel, degree=2, max_iter=100_000, **settings)
+    clf.fit(X + shift, y)
+    decisions = clf.decide(new + shift)
+    label, score, rejected = run(to_onnx(clf), {"X": new + shift})
+    assert (label != decisions.label).sum() == 0
+    assert (rejected != decisions.rejected).sum() == 0
+    np.testing.assert_allclose(score, decisions.score, rtol=1e-9, atol=1e-9)
+    if not shift or kernel in ("linear", "rbf"):
+        assert len(np.unique(label)) == 3, "all three decisions are made, or the test says little"
+
+
+def test_without_centring_labels_would_change(rows):
+    """The control: the same graph without its subtraction of a centre gives other scores far from the origin."""
+    X, y, new = rows
+    clf = RejectSVC(COSTS, gamma=0.2).fit(X + 1e4, y)
+    model = to_onnx(clf)
+    near = run(model, {"X": new + 1e4})[1]
+    tensors = {tensor.name: tensor for tensor in model.graph.initializer}
+    (sub,) = [node for node in model.graph.node if node.op_type == "Sub" and node.input[0] == "X"]
+    (gemm,) = [node for node in model.graph.node if node.op_type == "Gemm"]
+    last = next(node for node in model.graph.node if node.op_type == "Min").input[0]
+    (norms,) = [node.input[1] for node in model.graph.node if last in node.output]
+    shifted = clf.support_vectors_ * np.sqrt(0.2)
+    for name, value in (
+        (sub.input[1], np.zeros(4)),
+        (gemm.input[1], 2 * shifted),
+        (norms, np.einsum("ij,ij->i", shifted, shifted)),
+    ):
+        tensors[name].CopyFrom(onnx.numpy_helper.from_array(value, name))
+    assert np.abs(run(model, {"X": new + 1e4})[1] - near).max() > 1e-9
+
+
+@pytest.mark.parametrize("costs", [None, COSTS], ids=["no costs", "costs"])
+@pytest.mark.parametrize(
+    ("labels", "dtype"),
+    [
+        ((0, 1), np.int64),
+        ((-1.0, 1.0), np.float64),
+        (("</script>", "ünï"), object),
+        ((False, True), None),
+        ((2**62, 2**62 + 1), np.int64),
+    ],
+    ids=["integers", "floats", "texts", "booleans", "large"],
+)
+def test_labels_keep_their_kind(labels, dtype, costs, data):
+    X, y = data
+    clf = RejectSVC(costs, pos_label=labels[0]).fit(X, np.array(labels)[y])
+    label, _, rejected = run(to_onnx(clf), {"X": X})
+    assert label.dtype == (dtype or (bool if costs is None else np.int64))
+    assert label.tolist() == clf.predict(X).tolist()
+    assert rejected.dtype == bool
+    assert rejected.tolist() == clf.reject_mask(X).tolist()
+    assert rejected.any() == (costs is not None)
+
+
+@pytest.mark.parametrize("thresholds", [(-0.5, 1.0), (0.25, 0.25), (-np.inf, np.inf)])
+def test_scores_exactly_on_a_threshold(thresholds):
+    # f(x) = x, so that scores are chosen at will
+    clf = RejectSVC(Costs(reject=0.2), kernel="linear").fit([[-1.0], [1.0]], [0, 1])
+    clf.dual_coef_, clf.intercept_ = np.array([[-0.5, 0.5]]), np.zeros(1)
+    clf.thresholds_ = Thresholds(*thresholds)
+    edges = [edge for edge in thresholds if np.isfinite(edge)]
+    x = np.array([[s] for edge in [*edges, 0.0] for s in (np.nextafter(edge, -9), edge, np.nextafter(edge, 9))])
+    assert clf.decision_function(x).tolist() == x[:, 0].tolist()
+    label, score, rejected = run(to_onnx(clf), {"X": x})
+    assert score.tolist() == x[:, 0].tolist()
+    choice = Thresholds(*thresholds).decide(x[:, 0])
+    assert label.tolist() == np.array([0, -1, 1])[choice + 1].tolist()
+    assert rejected.tolist() == (choice == 0).tolist()
+
+
+def test_sparse_support_vectors_and_a_search(data):
+    X, y = data
+    clf = RejectSVCCV(COSTS, Cs=2, gammas=2, cv=2).fit(sparse.csr_array(X), y)
+    label, score, _ = run(to_onnx(clf), {"X": X})
+    assert label.tolist() == clf.predict(X).tolist()
+    np.testing.assert_allclose(score, clf.decision_function(X), rtol=0, atol=1e-10)
+
+
+def feeds(frame, numeric, categorical):
+    names = {"score": "column:score"}
+    numbers = {names.get(name, name): frame[[name]].to_numpy(dtype=np.float64) for name in numeric}
+    return numbers | {name: frame[[name]].astype(object).fillna("").to_numpy(dtype=object) for name in categorical}
+
+
+@pytest.mark.parametrize("parts", [(["age", "score"], ["city"]), (["score"], []), ([], ["city"])])
+def test_pipelines(parts, table):
+    X, y = table
+    model = default_pipeline(RejectSVC(Costs(1, 2, 0.3)), *parts).fit(X, y)
+    graph = to_onnx(model)
+    new = pd.concat([X, X.assign(city="never seen", age=np.nan), X.assign(age=1e6)])
+    label, score, rejected = run(graph, feeds(new, *parts))
+    assert label.tolist() == model.predict(new).tolist()
+    np.testing.assert_allclose(score, model.decision_function(new), rtol=0, atol=1e-10)
+    assert rejected.tolist() == (model.predict(new) == "reject").tolist()
+
+
+def test_a_pipeline_fitted_to_polars(table, polars):
+    X, y = table
+    model = default_pipeline(RejectSVC(), ["age", "score"], ["city"]).fit(polars.from_pandas(X), y)
+    assert run(to_onnx(model), feeds(X, ["age", "score"], ["city"]))[0].tolist() == model.predict(X).tolist()
+
+
+def test_a_graph_that_disagrees_is_not_returned(data, monkeypatch):
+    clf = RejectSVC(COSTS).fit(*data)
+    model = to_onnx(clf)
+    onnx_check.compare(model, clf)
+    clf.intercept_ = clf.intercept_ + 1e-6
+    with pytest.raises(RuntimeError, match="does not compute what Python does: scores differ by up to 1e-06"):
+        onnx_check.compare(model, clf)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)  # not installed: nothing to compare with
+    onnx_check.compare(model, clf)
+
+
+def test_factors_are_not_rounded_to_float32(rows):
+    """onnxruntime's own optimisations must not cost precision: with them and without, the scores agree."""
+    X, y, new = rows
+    model = to_onnx(RejectSVC(COSTS, gamma=0.3).fit(X, y))
+    plain = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    optimised, unoptimised = (run(model, {"X": new[:1000]}, **s)[1] for s in ({}, {"graph_optimization_level": plain}))
+    np.testing.assert_allclose(optimised, unoptimised, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (LogisticRegression(), "estimator is a LogisticRegression, and to_onnx takes RejectSVC"),
+        (RejectSVC(kernel=lambda X, Y: X @ Y.T), "a function of Python; to_onnx needs linear, rbf, poly or sigmoid"),
+        (make_pipeline(StandardScaler(), RejectSVC()), "default_pipeline makes them"),
+    ],
+    ids=["other", "callable", "pipeline"],
+)
+def test_what_has_no_graph_is_refused(estimator, message, data):
+    with pytest.raises(ValueError, match=message):
+        to_onnx(estimator.fit(*data))
+
+
+def test_a_precomputed_kernel_is_refused(data):
+    X, y = data
+    with pytest.raises(ValueError, match="kernel='precomputed' is precomputed"):
+        to_onnx(RejectSVC(kernel="precomputed").fit(X @ X.T, y))
+
+
+def test_an_estimator_that_is_not_fitted_is_refused():
+    with pytest.raises(ValueError, match="not fitted"):
+        to_onnx(RejectSVC())
+
+
+def test_without_onnx_the_error_says_what_to_install():
+    script = (
+        "import sys; sys.modules['onnx'] = None\n"
+        "from abstain import RejectSVC, to_onnx\n"
+        "try:\n    to_onnx(RejectSVC().fit([[0.], [1.]], [0, 1]))\n"
+        "except ImportError as error:\n    print(error)"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
+    assert ended.stdout == "to_onnx needs onnx; install it by: pip install 'abstain[onnx]'.\n"

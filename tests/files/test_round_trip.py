@@ -1,0 +1,237 @@
+"""What is saved comes back: the same scores, decisions, parameters and attributes, bit for bit."""
+
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from abstain import BartlettWegkamp, Costs, RejectSVC, RejectSVCCV, load, save
+from abstain.files.preprocessing import default_pipeline
+
+LABELS = {
+    "integers": lambda y: y,
+    "unsigned": lambda y: y.astype(np.uint8),
+    "floats": lambda y: y * 2.0 - 1,
+    "float32": lambda y: y.astype(np.float32),
+    "booleans": lambda y: y.astype(bool),
+    "texts": lambda y: np.where(y == 1, "</script>", "=cmd"),
+    "wide texts": lambda y: np.where(y == 1, "a", "b").astype("<U30"),
+    "objects": lambda y: np.where(y == 1, "\u202ebidi", "x" * 5000).astype(object),
+}
+STORAGE = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
+
+
+def again(estimator, folder):
+    save(estimator, folder / "model.abstain")
+    return load(folder / "model.abstain")
+
+
+def assert_same(first, second):
+    """Equal values of equal types, however deep; the judge of these tests."""
+    assert type(first) is type(second)
+    if isinstance(first, dict):
+        assert [*first] == [*second]
+        for name, value in first.items():
+            assert_same(value, second[name])
+    elif isinstance(first, list | tuple):
+        assert len(first) == len(second)
+        for one, other in zip(first, second, strict=True):
+            assert_same(one, other)
+    elif sparse.issparse(first):
+        assert_same([first.data, first.indices, first.indptr], [second.data, second.indices, second.indptr])
+    elif isinstance(first, np.ndarray):
+        assert first.dtype == second.dtype
+        np.testing.assert_array_equal(first, second, strict=True)
+    elif hasattr(first, "__dict__") and not callable(first):
+        assert_same(vars(first), vars(second))
+    else:
+        assert first == second or (first != first and second != second)  # noqa: PLR0124 (nan)
+
+
+def sorted_vars(estimator):
+    return dict(sorted(vars(estimator).items()))
+
+
+@pytest.mark.parametrize("storage", STORAGE)
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_every_kernel_and_storage(kernel, storage, data, tmp_path):
+    X, y = data
+    X = STORAGE[storage](np.where(X > 0, X, 0.0))
+    saved = RejectSVC(Costs(1, 3, 0.3), kernel=kernel, degree=2, coef0=0.5).fit(X, y)
+    loaded = again(saved, tmp_path)
+    assert_same(sorted_vars(saved), sorted_vars(loaded))
+    np.testing.assert_array_equal(saved.decision_function(X), loaded.decision_function(X), strict=True)
+    assert_same(vars(saved.decide(X)), vars(loaded.decide(X)))
+
+
+@pytest.mark.parametrize("costs", [None, Costs(1, 2, (0.2, 0.3))], ids=["no costs", "costs"])
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("first_is_positive", [False, True])
+def test_every_kind_of_label(kind, costs, first_is_positive, data, tmp_path):
+    X, y = data
+    y = LABELS[kind](y)
+    saved = RejectSVC(costs, pos_label=np.unique(y)[0] if first_is_positive else None).fit(X, y)
+    loaded = again(saved, tmp_path)
+    for method in ("predict", "predict_forced", "reject_mask", "decision_function"):
+        assert_same(getattr(saved, method)(X), getattr(loaded, method)(X))
+    assert saved.score(X, y) == loaded.score(X, y)
+
+
+def test_a_precomputed_kernel(data, tmp_path):
+    X, y = data
+    gram = X @ X.T
+    saved = RejectSVC(Costs(reject=0.2), kernel="precomputed").fit(gram, y)
+    loaded = again(saved, tmp_path)
+    assert_same(sorted_vars(saved), sorted_vars(loaded))
+    assert_same(saved.predict(gram[:5]), loaded.predict(gram[:5]))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"cv": StratifiedKFold(3, shuffle=True, random_state=4)},
+        {"Cs": np.logspace(-1, 1, 3), "kernel": "linear"},
+        {"Cs": [np.float64(0.5), 2], "gammas": ("scale", 0.3)},
+        {"rule": BartlettWegkamp(0.4), "class_weight": {0: 1.0, 1: 2}},
+        {"time_limit": 1e9, "n_jobs": 1, "reject_label": 7},
+    ],
+    ids=["splitter", "array, no gamma", "lists", "rule and weights", "limits"],
+)
+def test_a_search_and_its_parameters(parameters, data, tmp_path):
+    X, y = data
+    saved = RejectSVCCV(Costs(reject=0.2), **({"Cs": 2, "gammas": 2, "cv": 3} | parameters)).fit(X, y)
+    loaded = again(saved, tmp_path)
+    assert_same(saved.cv_results_, loaded.cv_results_)
+    assert_same(saved.predict(X), loaded.predict(X))
+    assert repr(saved.get_params()).replace("np.float64(0.5)", "0.5") == repr(loaded.get_params())
+    refitted = clone(loaded).fit(X, y)
+    assert_same(saved.decision_function(X), refitted.decision_function(X))
+
+
+def test_names_of_features(data, tmp_path):
+    X, y = data
+    frame = pd.DataFrame(X, columns=["a", "../../x", "\x00"])
+    loaded = again(RejectSVC().fit(frame, y), tmp_path)
+    assert loaded.feature_names_in_.tolist() == [*frame.columns]
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict(frame[frame.columns[::-1]])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_pipeline(library, pipeline, table, tmp_path, request):
+    X, y = table
+    saved = pipeline
+    if library == "polars":
+        pl = request.getfixturevalue("polars")
+        X = pl.from_pandas(X)
+        saved = clone(pipeline).fit(X, y)
+    loaded = again(saved, tmp_path)
+    unseen = X.head(7).copy() if library == "pandas" else X.head(7).with_columns(pl.lit("Rom").alias("city"))
+    if library == "pandas":
+        unseen["city"] = "Rom"
+    for rows in (X, unseen):
+        assert_same(saved[:-1].transform(rows), loaded[:-1].transform(rows))
+        assert_same(saved.predict(rows), loaded.predict(rows))
+    assert saved[:-1].get_feature_names_out().tolist() == loaded[:-1].get_feature_names_out().tolist()
+    assert saved.score(X, y) == loaded.score(X, y)
+    refitted = clone(loaded).fit(X, y)
+    assert_same(saved.decision_function(X), refitted.decision_function(X))
+
+
+@pytest.mark.parametrize("parts", [(["age", "score"], []), ([], ["city"]), (["score"], ["city"])])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_pipelines_of_some_columns(parts, dtype, table, tmp_path):
+    X, y = table
+    X = X.astype({"age": dtype, "score": dtype})
+    saved = default_pipeline(RejectSVC(), *parts).fit(X, y)
+    loaded = again(saved, tmp_path)
+    assert_same(saved[:-1].transform(X), loaded[:-1].transform(X))
+    assert_same(saved.decision_function(X), loaded.decision_function(X))
+
+
+def test_all_state_of_the_preprocessing_is_restored(pipeline, tmp_path):
+    # every attribute that scikit-learn sets at fit, public or not, is there, and the public ones have their values
+    loaded = again(pipeline, tmp_path)
+    for part, steps in {"numeric": ["impute", "scale"], "categorical": ["impute_nan", "impute_none", "encode"]}.items():
+        for step in steps:
+            before, after = (one[0].named_transformers_[part][step] for one in (pipeline, loaded))
+            assert vars(before).keys() == vars(after).keys()
+            public = {name for name in vars(before) if name.endswith("_")}
+            for name in public - {"indicator_", "n_samples_seen_"}:
+                assert_same(getattr(before, name), getattr(after, name))
+    indicators = [one[0].named_transformers_["numeric"]["impute"].indicator_ for one in (pipeline, loaded)]
+    assert_same(indicators[0].features_, indicators[1].features_)
+    assert vars(pipeline[0]).keys() == vars(loaded[0]).keys()
+
+
+def test_a_file_is_an_ordinary_zip_and_always_the_same(machine, contents, tmp_path):
+    path = tmp_path / "model.zip"
+    path.write_bytes(contents(machine))
+    assert contents(machine) == path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+    with np.load(path, allow_pickle=False) as arrays:
+        np.testing.assert_array_equal(arrays["arrays/dual_coef"], machine.dual_coef_)
+
+
+RANDOM = StratifiedKFold(2, shuffle=True, random_state=np.random.RandomState(0))
+
+
+def linear(X, Y):
+    return np.asarray(X) @ np.asarray(Y).T
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (RejectSVC(kernel=linear), "kernel=.* is a function, and a model file holds .* no code"),
+        (RejectSVCCV(Cs=1, gammas=1, cv=RANDOM), "cv=.*RandomState"),
+        (LogisticRegression(), "estimator is a LogisticRegression, and a model file can hold RejectSVC, RejectSVCCV"),
+        (make_pipeline(StandardScaler(), RejectSVC()), r"makes them, and this one has the steps \['standardscaler'"),
+    ],
+    ids=["callable kernel", "random state", "other classifier", "other pipeline"],
+)
+def test_what_a_file_cannot_hold_is_refused(estimator, message, data, tmp_path):
+    path = tmp_path / "model"
+    path.write_text("old")
+    with pytest.raises(ValueError, match=message):
+        save(estimator.fit(*data), path)
+    assert path.read_text() == "old"
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_an_estimator_that_is_not_fitted_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="not fitted"):
+        save(RejectSVC(), tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda one: one.set_params(preprocess__numeric__scale__with_mean=False), "numeric__scale__with_mean"),
+        (lambda one: one.set_params(preprocess__remainder="passthrough"), "another preprocess__remainder"),
+        (lambda one: one.set_params(preprocess__categorical__encode__drop="first"), "categorical__encode__drop"),
+        (lambda one: one[0].transformers.reverse() or one, "another preprocess__transformers"),
+        (lambda one: Pipeline([*one.steps[:1], ("more", "passthrough"), *one.steps[1:]]), "has the steps"),
+        (lambda one: one.set_output(transform="pandas"), "set_output"),
+    ],
+    ids=["scaling", "remainder", "encoding", "order", "more steps", "set_output"],
+)
+def test_pipelines_of_another_making_are_refused(change, message, pipeline, table, tmp_path):
+    X, y = table
+    with pytest.raises(ValueError, match=message):
+        save(change(clone(pipeline)).fit(X, y), tmp_path / "model")
+
+
+def test_the_judge_has_teeth(machine, tmp_path):
+    loaded = again(machine, tmp_path)
+    loaded.dual_coef_ = np.nextafter(loaded.dual_coef_, np.inf)
+    with pytest.raises(AssertionError):
+        assert_same(sorted_vars(machine), sorted_vars(loaded))

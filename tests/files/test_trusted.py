@@ -1,0 +1,40 @@
+"""skops reads our estimators when it is given TRUSTED_TYPES, and not without."""
+
+import importlib
+
+import numpy as np
+import pytest
+import skops.io
+from sklearn.linear_model import LogisticRegression
+from skops.io.exceptions import UntrustedTypesFoundException
+
+from abstain import TRUSTED_TYPES, BartlettWegkamp, Costs, RejectSVC, RejectSVCCV, ThresholdRejector
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RejectSVC(Costs(1, 3, 0.3)),
+        RejectSVC(Costs(reject=0.3), rule=BartlettWegkamp(0.4)),
+        RejectSVCCV(Costs(1, 3, 0.3), Cs=2, gammas=2, cv=2),
+        ThresholdRejector(LogisticRegression(), Costs(1, 3, 0.3)),
+        ThresholdRejector(LogisticRegression(), max_error=0.3),
+    ],
+    ids=repr,
+)
+def test_skops_reads_what_is_trusted(estimator, data):
+    X, y = data
+    raw = skops.io.dumps(estimator.fit(X, y))
+    np.testing.assert_array_equal(skops.io.loads(raw, trusted=TRUSTED_TYPES).predict(X), estimator.predict(X))
+    with pytest.raises(UntrustedTypesFoundException):
+        skops.io.loads(raw, trusted=[])
+
+
+@pytest.mark.parametrize("name", TRUSTED_TYPES)
+def test_every_name_is_a_type_of_ours(name):
+    module, _, kind = name.rpartition(".")
+    found = getattr(importlib.import_module(module), kind)
+    assert isinstance(found, type)
+    assert f"{found.__module__}.{found.__qualname__}" == name
+    assert not hasattr(found, "__reduce__") or found.__reduce__ is object.__reduce__
+    assert "__setstate__" not in vars(found)
