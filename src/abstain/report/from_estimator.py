@@ -1,0 +1,78 @@
+"""The report of a fitted estimator on labelled rows: what it publishes, handed on as arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from abstain.costs import Costs
+from abstain.report.model import Report
+
+# Fitted attributes and parameters that a reader of the report may ask for, in this order, where an estimator has them.
+_STATED = {
+    "kernel": "Kernel",
+    "C_": "C (chosen by cross-validation)",
+    "C": "C",
+    "gamma_": "gamma (chosen by cross-validation)",
+    "gamma": "gamma",
+    "method": "Method",
+    "rule": "Rule",
+    "status_": "Solver's status",
+    "duality_gap_": "Relative duality gap",
+    "n_iter_": "Iterations",
+}
+
+
+def report_for(estimator: Any, X: Any, y: Any, costs: Costs | None = None, **arguments: Any) -> Report:
+    """Report what a fitted rejecting classifier does on labelled rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted classifier of this library, a Pipeline that ends in one, or a search that found one.
+    X, y
+        Rows and their true labels; held out from training, or the numbers flatter.
+    costs : Costs, default=None
+        The prices; by default those the classifier was trained for.
+    **arguments
+        Those of `Report.of`, such as `title` and `row_names`. `data_facts` and `model_facts` add to what is known here.
+
+    Examples
+    --------
+    >>> from abstain import Costs, RejectSVC
+    >>> from abstain.report import report_for
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "yes", "no", "yes"]
+    >>> clf = RejectSVC(Costs(reject=0.2), C=10, kernel="linear").fit(X, y)
+    >>> report_for(clf, X, y).table.rejected
+    4.0
+    """
+    whole = getattr(estimator, "best_estimator_", estimator)
+    final = whole[-1] if hasattr(whole, "steps") else whole
+    if not hasattr(final, "thresholds_"):
+        raise ValueError(
+            f"estimator must be a fitted classifier with thresholds_; {type(final).__name__} has none. Fit it first, "
+            "or wrap another library's classifier in ThresholdRejector."
+        )
+    prices = getattr(final, "costs", None) if costs is None else costs
+    if prices is None:
+        raise ValueError("costs=None, and the classifier was trained without costs; a report needs prices: pass costs.")
+    score = np.asarray(whole.decision_function(X), dtype=np.float64)
+    terms = final._terms  # noqa: SLF001 (the cut is published by nothing else)
+    data = {"Rows": len(score), "Features": getattr(whole, "n_features_in_", "unknown")}
+    data |= {f"Rows of {label}": int(np.sum(np.asarray(y) == label)) for label in final.classes_.tolist()}
+    arguments["data_facts"] = data | dict(arguments.get("data_facts") or {})
+    arguments["model_facts"] = _model_facts(final) | dict(arguments.get("model_facts") or {})
+    arguments.setdefault("cut", terms.cut)
+    arguments.setdefault("pos_label", terms.labels.positive)
+    return Report.of(y, score, prices, final.thresholds_, classes=final.classes_, **arguments)
+
+
+def _model_facts(final: Any) -> dict[str, Any]:
+    facts: dict[str, Any] = {"Machine": type(final).__name__}
+    for attribute, name in _STATED.items():
+        if hasattr(final, attribute) and not hasattr(final, f"{attribute}_"):
+            facts[name] = getattr(final, attribute)
+    if hasattr(final, "n_support_"):
+        facts["Support vectors"] = int(np.sum(final.n_support_))
+    return facts

@@ -1,0 +1,257 @@
+"""Report: everything the page says, as data, from arrays; nothing here knows of HTML or of estimators.
+
+Scores keep the orientation in which estimators publish them, to ``classes[1]``, so that a score on a threshold goes the
+same way here as there. The costs are turned with them: inside, "above" is the class of the high scores and takes the
+place of the positive class, "below" that of the negative one. Only the words and the two measures that name the
+positive class turn back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from abstain.costs import Costs
+from abstain.labels import Labels
+from abstain.metrics.table import RejectTable, checked_costs
+from abstain.report.curves import Curves, curves_of, price_confidence
+from abstain.report.rows import Histogram, ListedRows, Steps
+from abstain.report.text import cell, class_names, plain
+from abstain.thresholds import Thresholds
+
+__all__ = ["Report", "TextTable"]
+
+Facts = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table as it is shown: text in every cell, and which columns hold numbers."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, records: Sequence[Mapping[str, Any]]) -> Self:
+        """One line per record; all records have the keys of the first."""
+        keys = list(records[0]) if records else []
+        for at, record in enumerate(records):
+            if list(record) != keys:
+                raise ValueError(
+                    f"comparison[{at}] has the keys {list(record)}; all rows need those of the first, {keys}."
+                )
+        numeric = tuple(all(isinstance(record[key], int | float | np.number) for record in records) for key in keys)
+        rows = tuple(tuple(cell(_scalar(record[key])) for key in keys) for record in records)
+        return cls(tuple(plain(key) for key in keys), rows, numeric)
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What one trained machine does on one set of labelled rows, at the stated costs.
+
+    Attributes
+    ----------
+    title, question : str
+        Heading, and what is being decided, in the user's words; `question` may be empty.
+    below, above : str
+        The classes that low and high scores speak for.
+    positive_above : bool
+        Whether "above" is the positive class.
+    costs : Costs
+        The prices, with "above" in the place of the positive class.
+    thresholds : Thresholds
+        On the score; the decision rule.
+    cut : float
+        Where the forced choice cuts the score.
+    follows_price : bool
+        Whether the thresholds are Bayes' for these costs on log-odds, so that another reject price moves them.
+    table, forced : RejectTable
+        Counts by the thresholds, and by the cut alone; rows and columns from below to above.
+    steps, listed, histogram, curves
+        What the page counts, lists and draws.
+    data_facts, model_facts : tuple of (str, str)
+        Names and values.
+    comparison : TextTable or None
+        Other rules on the same rows.
+    warnings : tuple of str
+        What the reader must know first.
+    """
+
+    title: str
+    question: str
+    below: str
+    above: str
+    positive_above: bool
+    costs: Costs
+    thresholds: Thresholds
+    cut: float
+    follows_price: bool
+    table: RejectTable
+    forced: RejectTable
+    steps: Steps
+    listed: ListedRows
+    histogram: Histogram
+    curves: Curves
+    data_facts: Facts
+    model_facts: Facts
+    comparison: TextTable | None
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        y_true: ArrayLike,
+        score: ArrayLike,
+        costs: Costs,
+        thresholds: Thresholds,
+        *,
+        cut: float | None = None,
+        pos_label: Any = None,
+        classes: ArrayLike | None = None,
+        title: str = "Decide, or reject",
+        question: str = "",
+        data_facts: Mapping[str, Any] | None = None,
+        model_facts: Mapping[str, Any] | None = None,
+        comparison: Sequence[Mapping[str, Any]] | None = None,
+        row_names: Sequence[Any] | None = None,
+        warnings: Sequence[str] = (),
+    ) -> Self:
+        """Count, order and read the curves of labelled rows with their scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True labels.
+        score : array-like of shape (n_samples,)
+            Oriented to ``classes[1]``, as a decision function is.
+        costs : Costs
+            The prices; "positive" means `pos_label`.
+        thresholds : Thresholds
+            On the score, as an estimator's `thresholds_`. If they are those that Bayes' rule gives for `costs` on
+            log-odds, the page's slider recomputes them; otherwise it keeps them and moves the price alone.
+        cut : float, default=None
+            Where the forced choice cuts the score; by default the costs' own cut, or for thresholds that are not
+            Bayes' the middle between them.
+        pos_label : label, default=None
+            The positive class; ``classes[1]`` by default.
+        classes : array-like of shape (2,), default=None
+            The two classes, sorted; those of `y_true` by default.
+        title, question : str
+            Heading, and the question in the reader's words.
+        data_facts, model_facts : mapping, default=None
+            What to state about the rows and the machine; names and values.
+        comparison : sequence of mappings, default=None
+            One row per rule, all with the same keys.
+        row_names : sequence, default=None
+            Names of the rows; by default they are counted from 1.
+        warnings : sequence of str, default=()
+            Shown at the top.
+
+        Examples
+        --------
+        >>> from abstain import Costs
+        >>> from abstain.report import Report
+        >>> costs = Costs(false_positive=1, false_negative=5, reject=0.25)
+        >>> report = Report.of(["no", "yes", "yes"], [-4.0, 0.0, 2.0], costs, costs.score_thresholds())
+        >>> report.table.counts
+        array([[1, 0, 0],
+               [0, 1, 1]])
+        """
+        labels = Labels.of(y_true if classes is None else classes, pos_label=pos_label, rejects=False)
+        turned = _turned(checked_costs(costs)) if labels.orientation < 0 else checked_costs(costs)
+        sign = labels.encode(y_true) * np.int8(labels.orientation)
+        s = _checked_scores(score, y_true, row_names)
+        follows = _are_bayes(thresholds, turned)
+        middle = _middle(thresholds, turned, follows) if cut is None else float(cut)
+        choice = thresholds.decide(s)
+        ranked, ranked_cut = (price_confidence(turned, s), 0.0) if follows else (s, middle)
+        marks = (thresholds.lower, thresholds.upper, middle)
+        distance = np.minimum(s - thresholds.lower, thresholds.upper - s)
+        below, above = class_names(*labels.classes.tolist())
+        return cls(
+            title=plain(title, 160),
+            question=plain(question, 2000) if question else "",
+            below=below,
+            above=above,
+            positive_above=labels.orientation > 0,
+            costs=turned,
+            thresholds=thresholds,
+            cut=middle,
+            follows_price=follows,
+            table=_counted(sign, choice),
+            forced=_counted(sign, Thresholds(middle, middle).decide(s)),
+            steps=Steps.of(sign, s, marks),
+            listed=ListedRows.of(sign, s, np.where(choice == 0, distance, np.inf), row_names),
+            histogram=Histogram.of(sign, s, marks),
+            curves=curves_of(sign, ranked, turned, ranked_cut),
+            data_facts=_facts(data_facts),
+            model_facts=_facts(model_facts),
+            comparison=None if comparison is None else TextTable.of(comparison),
+            warnings=tuple(plain(warning, 2000) for warning in warnings),
+        )
+
+    @property
+    def positive_table(self) -> RejectTable:
+        """The counts with the positive class second, as the measures want them."""
+        return self.table if self.positive_above else RejectTable(self.table.counts[::-1, ::-1])
+
+    def measures(self) -> dict[str, float]:
+        """All numbers at the stated costs, by name."""
+        table = self.positive_table
+        truth = self.table.counts.sum(axis=1) / self.table.total
+        return {
+            "mean_cost": self.table.mean_cost(self.costs),
+            "forced_cost": self.forced.mean_cost(self.costs),
+            "rejecting_cost": float(truth @ [self.costs.reject_negative, self.costs.reject_positive]),
+            "reject_rate": table.reject_rate,
+            "coverage": table.coverage,
+            "error_rate": table.error_rate,
+            "selective_error": table.selective_error,
+            "selective_accuracy": table.selective_accuracy,
+            "sensitivity": table.sensitivity,
+            "positive_predictivity": table.positive_predictivity,
+        }
+
+
+def _turned(costs: Costs) -> Costs:
+    """The same prices with the two classes changing places."""
+    return Costs(costs.false_negative, costs.false_positive, (costs.reject_positive, costs.reject_negative))
+
+
+def _checked_scores(score: ArrayLike, y_true: ArrayLike, row_names: Sequence[Any] | None) -> NDArray[np.float64]:
+    s = column_or_1d(np.asarray(score, dtype=np.float64))
+    check_consistent_length(y_true, s, row_names)
+    if np.isnan(s).any():
+        raise ValueError(f"score contains NaN at row {int(np.flatnonzero(np.isnan(s))[0])}; every row needs a score.")
+    return s
+
+
+def _are_bayes(thresholds: Thresholds, costs: Costs) -> bool:
+    bayes = costs.score_thresholds()
+    return bool(np.allclose([thresholds.lower, thresholds.upper], [bayes.lower, bayes.upper], rtol=1e-9, atol=1e-9))
+
+
+def _middle(thresholds: Thresholds, costs: Costs, follows: bool) -> float:
+    if follows:
+        return costs.cut
+    middle = (thresholds.lower + thresholds.upper) / 2
+    return middle if np.isfinite(middle) else 0.0
+
+
+def _counted(sign: NDArray[np.int8], choice: NDArray[np.int8]) -> RejectTable:
+    return RejectTable.of(sign, choice, pos_label=1, reject_label=0)
+
+
+def _facts(facts: Mapping[str, Any] | None) -> Facts:
+    return tuple((plain(name), cell(_scalar(value))) for name, value in (facts or {}).items())
+
+
+def _scalar(value: Any) -> Any:
+    """A Python number for a NumPy one."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,166 @@
+"""Report -> one HTML file: nothing is fetched, and nothing that comes from the data can run.
+
+Three walls stand between a label and the browser: the template escapes whatever it prints; the data travel as JSON in a
+script element that is no program, every "<" escaped, and reach the page as text nodes only; and the page's own policy
+allows no program and no style but the two whose hashes it names, and no address at all.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import os
+import secrets
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.report import text
+from abstain.report.curves import share_of
+from abstain.report.model import Report
+
+__all__ = ["render", "write_report"]
+
+
+def render(report: Report) -> str:
+    """Give the page as HTML.
+
+    Examples
+    --------
+    >>> from abstain import Costs
+    >>> from abstain.report import Report, render
+    >>> costs = Costs(reject=0.2)
+    >>> page = render(Report.of([0, 1, 1], [-4.0, 0.0, 2.0], costs, costs.score_thresholds(), title="<u>"))
+    >>> "<u>" in page, "&lt;u&gt;" in page
+    (False, True)
+    """
+    environment = _environment()
+    style, script = _file("report.css"), _file("report.js")
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    page: str = environment.from_string(_file("template.html")).render(
+        report=report,
+        measures=report.measures(),
+        counts=report.table.counts.tolist(),
+        largest=report.costs.reject_negative / share_of(report.costs),
+        policy=policy,
+        style=style,
+        script=script,
+        payload=_json(payload(report)),
+        version=metadata.version("abstain"),
+    )
+    return page
+
+
+def write_report(report: Report, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Write the page to a file, whole or not at all.
+
+    Parameters
+    ----------
+    report : Report
+        What to say.
+    path : path-like
+        Where.
+    force : bool, default=False
+        Whether an existing file may be replaced.
+    """
+    target = Path(path)
+    if target.exists() and not force:
+        raise FileExistsError(f"{target} exists; pass force=True to replace it, or name another file.")
+    page = render(report)
+    # made by open() and not by tempfile, so that the file's permissions are those of any other
+    draft = target.with_name(f".{secrets.token_hex(8)}.html")
+    try:
+        with draft.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(page)
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+    return target
+
+
+def payload(report: Report) -> dict[str, Any]:
+    """What the page's program needs to count again at another price."""
+    costs, curves, steps, listed = report.costs, report.curves, report.steps, report.listed
+    return {
+        "below": report.below,
+        "above": report.above,
+        "positiveAbove": report.positive_above,
+        "costs": {"aboveWrong": costs.false_positive, "belowWrong": costs.false_negative},
+        "reject": [costs.reject_negative, costs.reject_positive],
+        "thresholds": [_number(report.thresholds.lower), _number(report.thresholds.upper)],
+        "cut": report.cut,
+        "followsPrice": report.follows_price,
+        "steps": {
+            "score": _packed(steps.score),
+            "below": None if steps.exact else steps.below.tolist(),  # each row is of the one class or of the other
+            "above": steps.above.tolist(),
+        },
+        "listed": {
+            "score": None if listed.complete else _packed(listed.score),
+            "above": None if listed.complete else listed.above.astype(int).tolist(),
+            "name": listed.name,
+            "complete": listed.complete,
+        },
+        "histogram": {
+            "edges": _short(report.histogram.edges),
+            "below": report.histogram.below.tolist(),
+            "above": report.histogram.above.tolist(),
+        },
+        "accuracy": _band([curves.accuracy]),
+        "cost": {"shares": curves.shares, **_band(list(curves.cost))},
+        "level": curves.accuracy.level,
+    }
+
+
+def _band(bands: list[Any]) -> dict[str, Any]:
+    parts = {name: [_short(getattr(band, name)) for band in bands] for name in ("estimate", "lower", "upper")}
+    return {"grid": _short(bands[0].grid), **parts}
+
+
+def _packed(values: NDArray[np.float64]) -> str:
+    """Every bit of the scores, little-endian: a threshold must cut them in the page where it does in Python."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
+
+
+def _short(values: NDArray[np.float64]) -> list[float]:
+    """Six digits, more than any screen shows."""
+    return [float(f"{value:.6g}") for value in values.tolist()]
+
+
+def _number(value: float) -> float | str:
+    """The number, or its name in JavaScript where JSON has none."""
+    return value if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
+
+
+def _json(data: Any) -> str:
+    """JSON that no HTML parser can mistake for an end tag or a comment."""
+    dumped = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return dumped.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _hash(source: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode('ascii')}'"
+
+
+def _file(name: str) -> str:
+    return resources.files("abstain.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _environment() -> Any:
+    try:
+        from jinja2 import Environment, StrictUndefined
+    except ImportError as error:
+        raise ImportError("The report needs jinja2; install it with: pip install 'abstain[report]'") from error
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["amount"] = text.amount
+    environment.filters["share"] = text.share
+    return environment
+

@@ -1,0 +1,111 @@
+"""The rows the page counts and lists: all of them while they are few, steps of equal size where they are many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.report.text import plain
+
+# Up to so many rows the page holds every score; beyond, so many steps of the ordered scores and a list of the nearest.
+EXACT_ROWS, STEPS, LISTED = 20_000, 5_000, 500
+_BARS, _NAME = 48, 80
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Scores in increasing order with the number of rows of each class at them.
+
+    Attributes
+    ----------
+    score : ndarray of shape (k,)
+        Of each row or, where rows were grouped, the largest of the step.
+    below, above : ndarray of shape (k,)
+        How many rows of the class of the low and of the high scores.
+    exact : bool
+        Whether each row is a step of its own.
+    """
+
+    score: NDArray[np.float64]
+    below: NDArray[np.int64]
+    above: NDArray[np.int64]
+    exact: bool
+
+    @classmethod
+    def of(cls, sign: NDArray[np.int8], score: NDArray[np.float64], marks: Sequence[float]) -> Self:
+        """Order the rows; group them if they are many, never across one of the marks (thresholds and cut)."""
+        order = np.argsort(score, kind="stable")
+        s, positive = score[order], (sign[order] > 0).astype(np.int64)
+        if len(s) <= EXACT_ROWS:
+            return cls(s, 1 - positive, positive, exact=True)
+        # Rows exactly on a mark go with neither side: a threshold's own rows are rejected, those beside it are not.
+        sides = [np.searchsorted(s, mark, side) for mark in marks for side in ("left", "right")]
+        starts = np.unique([*np.linspace(0, len(s), STEPS, endpoint=False).astype(int), *sides])
+        starts = starts[starts < len(s)]
+        ends = np.append(starts[1:], len(s)) - 1
+        above = np.add.reduceat(positive, starts)
+        return cls(s[ends], ends - starts + 1 - above, above, exact=False)
+
+
+@dataclass(frozen=True, eq=False)
+class ListedRows:
+    """Rows that the page can list by name: all of them, or the rejected ones nearest to a threshold.
+
+    Attributes
+    ----------
+    score : ndarray of shape (k,)
+        In increasing order.
+    above : ndarray of bool, shape (k,)
+        Whether the true class is that of the high scores.
+    name : tuple of str or int
+        What the row is called; its number, counted from 1, where it has no name.
+    complete : bool
+        Whether these are all rows.
+    """
+
+    score: NDArray[np.float64]
+    above: NDArray[np.bool_]
+    name: tuple[str | int, ...]
+    complete: bool
+
+    @classmethod
+    def of(
+        cls,
+        sign: NDArray[np.int8],
+        score: NDArray[np.float64],
+        nearness: NDArray[np.float64],
+        names: Sequence[Any] | None,
+    ) -> Self:
+        """Take all rows, or of many the LISTED rejected ones of the smallest `nearness` (inf where not rejected)."""
+        complete = len(score) <= EXACT_ROWS
+        kept = np.arange(len(score)) if complete else np.argsort(nearness, kind="stable")[:LISTED]
+        kept = kept if complete else kept[np.isfinite(nearness[kept])]
+        kept = kept[np.argsort(score[kept], kind="stable")]
+        called = tuple(row + 1 if names is None else plain(names[row], _NAME) for row in kept.tolist())
+        return cls(score[kept], sign[kept] > 0, called, complete)
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Rows of each class by score, in bars of one width; the outermost hold everything beyond as well."""
+
+    edges: NDArray[np.float64]
+    below: NDArray[np.int64]
+    above: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, sign: NDArray[np.int8], score: NDArray[np.float64], marks: Sequence[float]) -> Self:
+        """Count; the range is that of the middle 99 % of the scores and of the finite marks."""
+        finite = score[np.isfinite(score)]
+        ends = [mark for mark in marks if np.isfinite(mark)]
+        ends += np.quantile(finite, [0.005, 0.995]).tolist() if finite.size else [-1.0, 1.0]
+        low, high = min(ends), max(ends)
+        pad = 0.04 * (high - low) or 1.0
+        edges = np.linspace(low - pad, high + pad, _BARS + 1)
+        at = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, _BARS - 1)
+        below, above = (np.bincount(at[sign == side], minlength=_BARS) for side in (-1, 1))
+        return cls(edges, below, above)

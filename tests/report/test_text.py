@@ -1,0 +1,49 @@
+import math
+
+import pytest
+
+from abstain.report.text import amount, cell, class_names, plain, share
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("yes", "yes"),
+        (3, "3"),
+        ("", "(empty)"),
+        ("a\nb\0", "a⟨U+000A⟩b⟨U+0000⟩"),
+        ("\u202efdp", "⟨U+202E⟩fdp"),
+        ("\ud800", "?"),
+        ("שלום", "שלום"),
+        ("👩\u200d🔬", "👩\u200d🔬"),
+    ],
+)
+def test_text_is_one_line_with_nothing_invisible(value, shown):
+    assert plain(value) == shown
+
+
+def test_long_text_keeps_its_two_ends():
+    shown = plain("head" + "x" * 1000 + "tail", 40)
+    assert len(shown) == 40
+    assert (shown[:4], shown[-4:]) == ("head", "tail")
+    assert "…" in shown
+
+
+def test_classes_that_look_alike_are_told_apart():
+    assert class_names("a", "b") == ("a", "b")
+    below, above = class_names("a" * 100 + "1" + "b" * 100, "a" * 100 + "2" + "b" * 100)
+    assert below != above
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0, "0"), (0.3, "0.3"), (-1.23456, "−1.235"), (1e-5, "1e−5"), (123456.0, "1.235e5"), (-math.inf, "−∞")],
+)
+def test_amounts(value, shown):
+    assert amount(value) == shown
+
+
+def test_what_is_not_a_number_is_undefined():
+    assert amount(math.nan) == share(math.nan) == "undefined"
+    assert share(0.1234) == "12.3 %"
+    assert (cell(0.123456), cell("x"), cell(True), cell(1234567)) == ("0.1235", "x", "True", "1234567")
