@@ -18,7 +18,7 @@ SOURCES := $(shell find src native -type f -not -name '*.pyc' 2>/dev/null) CMake
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pips at once would spoil the environment; compilers run in parallel all the same
-.PHONY: help env build demo test lint types native-test pytest verify wheel bench clean
+.PHONY: help env build demo test lint types native-test pytest verify docs wheel bench clean
 
 help: ## this list
 	@echo "abstain: support vector machines that know when not to decide"; echo
@@ -44,13 +44,13 @@ $(STAMPS)/env:
 
 $(STAMPS)/run: $(STAMPS)/env pyproject.toml
 	@echo "Installing what abstain needs"
-	@$(call requirements,plot) > $(STAMPS)/run.txt
+	@$(call requirements,plot report) > $(STAMPS)/run.txt
 	@$(PIP) -r $(STAMPS)/run.txt
 	@touch $@
 
 $(STAMPS)/check: $(STAMPS)/run
 	@echo "Installing what the tests need"
-	@$(call requirements,plot test lint) > $(STAMPS)/check.txt
+	@$(call requirements,cli plot test lint) > $(STAMPS)/check.txt
 	@$(PIP) -r $(STAMPS)/check.txt
 	@touch $@
 
@@ -65,7 +65,7 @@ env: $(STAMPS)/check ## set up .venv with everything the tests need
 
 build: $(STAMPS)/package ## compile the core and install the package into .venv
 
-demo: $(STAMPS)/package ## set up, then the main job on embedded data, with a picture
+demo: $(STAMPS)/package ## set up, then the main job on embedded data, with a picture and a report
 	@$(PY) -m abstain.cli.demo --output $(DEMO)
 
 test: lint types native-test pytest ## set up, then all checks: lint, types, the core under sanitizers, pytest
@@ -86,8 +86,9 @@ native-test: $(STAMPS)/run ## tests of the C++ core under the address and undefi
 pytest: $(STAMPS)/check $(STAMPS)/package ## the Python tests, on the installed package
 	$(PY) -m pytest
 
-verify: $(STAMPS)/check $(STAMPS)/package ## fit all settings on real data and compare each optimum with a general QP solver
+verify: $(STAMPS)/check $(STAMPS)/package ## compare optima with a general QP solver, certify exact ones, and hold the path against exact fits
 	$(PY) verification/optimality.py
+	$(PY) verification/path.py
 
 wheel: $(STAMPS)/check ## the source distribution and the wheel made from it, tested in an environment of its own
 	@$(PIP) build
@@ -95,6 +96,9 @@ wheel: $(STAMPS)/check ## the source distribution and the wheel made from it, te
 	$(if $(UV),$(UV) venv --quiet --seed --python $(PY) build/wheel/env,$(PY) -m venv build/wheel/env)
 	build/wheel/env/bin/python -m pip install --quiet -r $(STAMPS)/check.txt build/wheel/*.whl
 	build/wheel/env/bin/python -m pytest
+
+docs: $(STAMPS)/check $(STAMPS)/package ## run the examples and draw the gallery anew: docs/gallery.md and its pictures
+	$(PY) docs/build_gallery.py
 
 bench: $(STAMPS)/package ## measure speed and memory against other libraries (long; wants a quiet machine)
 	@$(call requirements,bench) > $(STAMPS)/bench.txt && $(PIP) -r $(STAMPS)/bench.txt

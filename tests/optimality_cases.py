@@ -12,19 +12,23 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from abstain.costs import Costs
+from abstain.dual.certificate import Certificate, certify
 from abstain.dual.problem import DualProblem
 from abstain.estimators.svc import RejectSVC
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
+from abstain.solvers.active_set import ActiveSet
 from clarabel_qp import dual_optimum
 from problems import entropy
 
 KERNELS = ("linear", "rbf", "poly")
 COSTS = (Costs(1, 1, 0.2), Costs(1, 1, 0.45), Costs(1, 5, 0.3), Costs(1, 2, (0.4, 0.1)))
 STRENGTHS = (0.1, 1.0, 100.0)
+DECADES = tuple(10.0**k for k in range(-3, 7))
 # File in the folder that ABSTAIN_DATA names, and the class of its last column that is negative; WDBC is scikit-learn's.
 FILES = {"pima": ("pima.csv", 0), "liver": ("liver_bupa.csv", 1), "thyroid": ("thyroid_new.csv", 1)}
 DATA_SETS = ("wdbc", *FILES)
+PLANE = "plane"  # 700 points in two dimensions, overlapping: a kernel matrix of rank 2
 
 OBJECTIVE_TOLERANCE = 1e-6
 
@@ -79,7 +83,11 @@ def covering_cases(data: str) -> list[Case]:
 
 def load(data: str) -> tuple[np.ndarray, np.ndarray]:
     """Give standardised X, and y in {0, 1}."""
-    if data == "wdbc":
+    if data == PLANE:
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(700, 2))
+        y = (X.sum(axis=1) + rng.normal(size=700) > 0).astype(int)
+    elif data == "wdbc":
         X, y = load_breast_cancer(return_X_y=True)
     else:
         file, negative = FILES[data]
@@ -107,6 +115,36 @@ def judge(case: Case, **settings) -> Verdict:
         reported_gap=machine.duality_gap_,
         true_gap=(primal - dual) / primal,
     )
+
+
+def exact_cases(data: str) -> list[tuple[Case, bool]]:
+    """What the active set must solve on this set: every setting, once and with every row twice; every decade of C."""
+    if data == PLANE:
+        return [(Case(data, "linear", costs, C), twice) for costs in COSTS for C in DECADES for twice in (False, True)]
+    crossed = [(case, twice) for case in all_cases(data) for twice in (False, True)]
+    decades = product(KERNELS, COSTS[1:3], DECADES)
+    return crossed + [(Case(data, *setting), False) for setting in decades]
+
+
+def posed(case: Case, *, twice: bool = False) -> DualProblem:
+    """The training problem of this case; `twice`: every row given twice."""
+    X, y = load(case.data)
+    kernel = Kernel(case.kernel, gamma=1.0 / (X.shape[1] * X.var()), coef0=1.0)
+    times = 2 if twice else 1
+    sign = np.repeat(np.where(y == 1, 1, -1).astype(np.int8), times)
+    return DualProblem(kernel, np.repeat(X, times, axis=0), sign, double_hinge(case.costs), np.full(len(sign), case.C))
+
+
+def gap_allowed(C: float) -> float:
+    """The relative gap that counts as exact: C times the rounding of the scores is in it."""
+    return max(1e-10, 1e-14 * C)
+
+
+def exact(case: Case, *, twice: bool = False) -> tuple[str, Certificate]:
+    """How the active set ends, and the certificate of its coefficients and bias, all else computed again in float64."""
+    problem = posed(case, twice=twice)
+    solution = ActiveSet().solve(problem)
+    return solution.status.value, certify(problem, solution.beta, solution.bias)
 
 
 def plain_objectives(K, sign, case: Case, beta, bias) -> tuple[float, float]:

@@ -8,7 +8,23 @@ import pytest
 
 import abstain
 
-PUBLIC = ["BartlettWegkamp", "Costs", "RejectSVC", "Thresholds", "__version__"]
+PUBLIC = [
+    "BartlettWegkamp",
+    "Costs",
+    "RegularizationPath",
+    "RejectSVC",
+    "RejectSVCCV",
+    "TRUSTED_TYPES",
+    "ThresholdRejector",
+    "Thresholds",
+    "__version__",
+    "compare",
+    "load",
+    "reject_price_sweep",
+    "reject_svc_path",
+    "save",
+    "to_onnx",
+]
 
 
 def test_the_list_is_complete():
@@ -16,12 +32,20 @@ def test_the_list_is_complete():
     assert set(PUBLIC) <= set(dir(abstain))
 
 
-@pytest.mark.parametrize("name", [name for name in PUBLIC if name != "__version__"])
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name not in ("TRUSTED_TYPES", "__version__")])
 def test_every_name_is_the_thing_itself(name):
     thing = getattr(abstain, name)
     assert thing.__name__ == name
     assert thing is getattr(sys.modules[thing.__module__], name)
     assert thing.__doc__
+
+
+@pytest.mark.parametrize("name", ["metrics", "plot", "report"])
+def test_public_modules_are_found_after_a_bare_import(name):
+    script = f"import abstain; assert 'abstain.{name}' not in __import__('sys').modules; print(abstain.{name}.__name__)"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
+    assert ended.stdout.strip() == f"abstain.{name}"
+    assert name in dir(abstain)
 
 
 def test_the_version_is_that_of_the_distribution():

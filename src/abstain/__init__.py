@@ -2,33 +2,75 @@
 
 from __future__ import annotations
 
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from abstain.comparison.compare import compare
     from abstain.costs import Costs
+    from abstain.estimators.path import reject_svc_path
     from abstain.estimators.svc import RejectSVC
+    from abstain.estimators.svc_cv import RejectSVCCV
+    from abstain.estimators.sweep import reject_price_sweep
+    from abstain.estimators.threshold import ThresholdRejector
+    from abstain.files.load import load
+    from abstain.files.onnx import to_onnx
+    from abstain.files.save import save
+    from abstain.files.trusted import TRUSTED_TYPES
     from abstain.losses.generalized_hinge import BartlettWegkamp
+    from abstain.solvers.path import RegularizationPath
     from abstain.thresholds import Thresholds
 
     __version__: str
 
-__all__ = ["BartlettWegkamp", "Costs", "RejectSVC", "Thresholds", "__version__"]
+__all__ = [
+    "TRUSTED_TYPES",
+    "BartlettWegkamp",
+    "Costs",
+    "RegularizationPath",
+    "RejectSVC",
+    "RejectSVCCV",
+    "ThresholdRejector",
+    "Thresholds",
+    "__version__",
+    "compare",
+    "load",
+    "reject_price_sweep",
+    "reject_svc_path",
+    "save",
+    "to_onnx",
+]
 
 # Where each public name lives; imported on first use, so that `import abstain` costs nothing.
 _HOMES = {
+    "TRUSTED_TYPES": "abstain.files.trusted",
     "BartlettWegkamp": "abstain.losses.generalized_hinge",
     "Costs": "abstain.costs",
+    "RegularizationPath": "abstain.solvers.path",
     "RejectSVC": "abstain.estimators.svc",
+    "RejectSVCCV": "abstain.estimators.svc_cv",
+    "ThresholdRejector": "abstain.estimators.threshold",
     "Thresholds": "abstain.thresholds",
+    "compare": "abstain.comparison.compare",
+    "load": "abstain.files.load",
+    "reject_price_sweep": "abstain.estimators.sweep",
+    "reject_svc_path": "abstain.estimators.path",
+    "save": "abstain.files.save",
+    "to_onnx": "abstain.files.onnx",
 }
+# Public modules, reached as `abstain.metrics.aurc` after a bare `import abstain`.
+_MODULES = ("metrics", "plot", "report")
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        value: Any = metadata.version("abstain")
+        from importlib.metadata import version  # as slow to load as the command line's help itself
+
+        value: Any = version("abstain")
     elif name in _HOMES:
         value = getattr(import_module(_HOMES[name]), name)
+    elif name in _MODULES:
+        value = import_module(f"abstain.{name}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
@@ -36,4 +78,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -1,5 +1,7 @@
 """The demo's numbers are priced by hand here, and its claims read from its own tables."""
 
+import sys
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -83,3 +85,20 @@ def test_main_prints_the_page_and_names_the_picture(tmp_path, capsys, shown):
     assert str(path) in printed
     assert path.read_bytes().startswith(b"\x89PNG")
     assert path.stat().st_size < 200_000
+
+
+def test_main_ends_with_a_report(tmp_path, capsys):
+    demo.main(["--output", str(tmp_path), "--splits", "1"])
+    path = tmp_path / "report.html"
+    assert capsys.readouterr().out.endswith(f"The report, to be opened in a browser: {path}\n")
+    page = path.read_text(encoding="utf-8")
+    assert "Is the tumour benign or malignant?" in page
+    demo.main(["--output", str(tmp_path), "--splits", "1"])  # a second time, over the first
+
+
+def test_without_jinja_the_demo_says_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    said = demo.report(tmp_path / "report.html")
+    assert "No report was written." in said
+    assert "pip install" in said
+    assert list(tmp_path.iterdir()) == []

@@ -10,8 +10,9 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 from sklearn.utils.fixes import parse_version
 
 from abstain.estimators.svc import RejectSVC
+from abstain.estimators.svc_cv import RejectSVCCV
 
-ESTIMATORS = [RejectSVC()]
+ESTIMATORS = [RejectSVC(), RejectSVCCV()]
 
 
 @parametrize_with_checks(ESTIMATORS)

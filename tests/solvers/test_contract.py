@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, csr_matrix
 from abstain.dual.certificate import certify
 from abstain.dual.solution import Status
 from abstain.kernels import Kernel
+from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.reference import Reference
 from abstain.solvers.smo import SMO
 from problems import KNOWN, random_problem
@@ -20,6 +21,8 @@ SOLVERS = {
     "smo, not polished": SMO(tol=1e-8, polish=False),
     "smo, two threads": SMO(tol=1e-8, n_jobs=2),
     "smo, hardly any cache": SMO(tol=1e-8, cache_size=1e-9),
+    "active set": ActiveSet(),
+    "active set, two threads": ActiveSet(n_jobs=2),
 }
 # The optimum is flat where coefficients are not unique; gaps and violations say what matters.
 GAP = 1e-7

@@ -1,4 +1,4 @@
-"""``python -m abstain.cli.demo``: what a reject option saves on biopsies, in two tables and a picture."""
+"""``python -m abstain.cli.demo``: what a reject option saves on biopsies, in two tables, a picture and a report."""
 
 from __future__ import annotations
 
@@ -86,6 +86,21 @@ def picture(path: Path, seed: int = 0) -> None:
     figure.savefig(path, dpi=130)
 
 
+def report(path: Path, seed: int = 0) -> str:
+    """Write the report of the rejecting machine on new patients; say where it is, or what is missing."""
+    from abstain.report.from_estimator import report_for
+    from abstain.report.render import write_report
+
+    X_train, X_test, y_train, y_test = _halves(seed)
+    model = tuned(RejectSVC(COSTS), None).fit(X_train, y_train)
+    title, question = "Biopsies: benign, malignant, or ask", "Is the tumour benign or malignant?"
+    try:
+        write_report(report_for(model, X_test, y_test, title=title, question=question), path, force=True)
+    except ImportError as error:
+        return f"No report was written. {error}"
+    return f"The report, to be opened in a browser: {path}"
+
+
 def words(shown: Demonstration) -> str:
     """The demonstration as a page of text."""
     plain, rejecting = shown.plain, shown.rejecting
@@ -118,9 +133,9 @@ def over_splits(runs: Sequence[Demonstration]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the page, draw the picture, and say where it is."""
+    """Print the page, draw the picture, write the report, and say where they are."""
     parser = argparse.ArgumentParser("python -m abstain.cli.demo", description="What rejecting saves, on biopsies.")
-    parser.add_argument("--output", type=Path, default=Path("demo"), help="folder for the picture (default: demo)")
+    parser.add_argument("--output", type=Path, default=Path("demo"), help="folder for what is written (default: demo)")
     parser.add_argument("--splits", type=int, default=20, help="random splits for the mean costs (default: 20)")
     options = parser.parse_args(arguments)
     path = options.output / "reject_region.png"
@@ -128,6 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(over_splits([demonstrate(seed) for seed in range(options.splits)]))
     picture(path)
     print(f"The reject region, on two of the thirty features: {path}")
+    print(report(options.output / "report.html"))
 
 
 def _halves(seed: int, features: Sequence[str] | None = None) -> list[NDArray[Any]]:

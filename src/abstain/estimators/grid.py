@@ -68,6 +68,8 @@ def checked_splits(
 ) -> Splits:
     """Draw the folds; each must train on both classes and test on some weight."""
     splits = list(check_cv(cv, y, classifier=True).split(np.zeros(X.shape[0]), y))
+    if not splits:
+        raise ValueError(f"cv={cv!r} has no folds; give a number of them, a splitter, or pairs of (train, test) rows.")
     trains = np.zeros((len(splits), X.shape[0]), dtype=np.uint8)
     tests = np.zeros(trains.shape)
     for fold, (train, test) in enumerate(splits):

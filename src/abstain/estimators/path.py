@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -78,8 +79,9 @@ def reject_svc_path(
     rows = checked_rows(BaseEstimator(), X, y, dense=isinstance(kernel, str) and kernel == "precomputed", reset=True)
     labels = Labels.of(y, pos_label=pos_label, rejects=False)
     parameters = SimpleNamespace(
-        C=1.0, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, class_weight=class_weight
+        C=highest, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, class_weight=class_weight
     )
-    steepest = float(highest * np.abs(loss.tables()[1]).max())
+    steepest = float(np.abs(loss.tables()[1]).max())
     training = Training.of(parameters, rows, y, sample_weight, labels=labels, steepest=steepest)
-    return follow_path(training.whole_problem(loss), lowest, highest, cache_size=cache_size, n_jobs=n_jobs)
+    problem = replace(training, weight=training.weight / highest).whole_problem(loss)
+    return follow_path(problem, lowest, highest, cache_size=cache_size, n_jobs=n_jobs)

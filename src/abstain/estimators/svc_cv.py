@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
@@ -19,6 +20,7 @@ from abstain.labels import Labels
 from abstain.solvers.cross_validation import held_out_scores
 
 LOOSER = 10.0  # the fits of the search stop at this many times `tol`: costs of held-out rows are not as fine as that
+FINEST = 1e-4  # nor below this: kernel values in single precision let pair steps go round in circles
 
 
 class RejectSVCCV(RejectSVC):
@@ -42,7 +44,8 @@ class RejectSVCCV(RejectSVC):
         Folds, as everywhere in scikit-learn: a number means that many stratified folds in the order of the rows.
     kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
 n_jobs, verbose
-        As in `RejectSVC`. The fits of the search stop at ten times `tol`; the last fit at `tol`.
+        As in `RejectSVC`. The fits of the search stop at ten times `tol`, or at 1e-4 if that is more; the last one at
+        `tol`.
 
     Attributes
     ----------
@@ -155,10 +158,11 @@ n_jobs, verbose
         weights = checked_sample_weight(sample_weight, rows)
         has_gamma = self.kernel in ("rbf", "poly", "sigmoid")
         gammas = checked_gammas(self.gammas, rows, weights) if has_gamma else np.array([np.nan])
-        steepest = float(Cs[-1] * np.abs(loss.tables()[1]).max())
-        training = Training.of(self._parameters(1.0, 1.0), rows, y, sample_weight, labels=labels, steepest=steepest)
+        steepest = float(np.abs(loss.tables()[1]).max())
+        largest = self._parameters(float(Cs[-1]), float(gammas[-1]) if has_gamma else 1.0)  # whose overflow is refused
+        training = Training.of(largest, rows, y, sample_weight, labels=labels, steepest=steepest)
         splits = checked_splits(self.cv, rows, y, training.sign, weights)
-        problem = training.whole_problem(loss)
+        problem = replace(training, weight=training.weight / Cs[-1]).whole_problem(loss)
         fits = len(Cs) * len(gammas) * len(splits.trains)
         with SearchLine(type(self).__name__, fits, shown=bool(self.verbose)) as line:
             held_out = held_out_scores(
@@ -166,7 +170,7 @@ n_jobs, verbose
                 np.where(np.isnan(gammas), 1.0, gammas),
                 Cs,
                 splits.trains,
-                tol=LOOSER * self.tol,
+                tol=max(LOOSER * self.tol, FINEST),
                 max_iter=self.max_iter,
                 cache_size=self.cache_size,
                 n_jobs=self.n_jobs,

@@ -57,7 +57,9 @@ class RegularizationPath:
         past = lam - pieces["start"][piece]
         gamma[pieces["rows"][moving]] = pieces["gamma"][moving] + past * pieces["rate"][moving]
         beta = C * gamma
-        if moving.start == moving.stop:  # nothing fixes the bias: the middle of what is optimal
+        # Rows at rest leave the bias open: the middle of what is optimal. Under the linear kernel the core centres the
+        # rows, so that its bias goes with the scores of x - mean, and the scores of x cost next to nothing.
+        if moving.start == moving.stop or self.problem.kernel.name == "linear":
             return beta, best_bias(self.problem_at(C), self.problem.scores(beta))
         return beta, float(C * (pieces["bias"][piece] + past * pieces["bias_rate"][piece]))
 

@@ -1,0 +1,52 @@
+"""Arguments and options that several commands share, each described once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Data = Annotated[
+    Path,
+    typer.Argument(metavar="DATA", exists=True, dir_okay=False, help="Rows: a CSV (also .csv.gz) or Parquet file."),
+]
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", exists=True, dir_okay=False, help="A model file written by 'abstain fit'.")
+]
+Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="Column of the labels, of two classes.")]
+PosLabel = Annotated[
+    str | None, typer.Option(metavar="LABEL", help="The positive class; the last in sorted order if not given.")
+]
+FalsePositive = Annotated[
+    float | None, typer.Option(metavar="PRICE", help="Price of calling a negative row positive; 1 if not given.")
+]
+FalseNegative = Annotated[
+    float | None, typer.Option(metavar="PRICE", help="Price of calling a positive row negative; 1 if not given.")
+]
+Reject = Annotated[
+    str | None,
+    typer.Option(metavar="PRICE", help="Price of a reject, or two, where the truth is negative,positive: 0.2,0.5."),
+]
+CostMatrix = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        help="Prices of the errors as a CSV: rows actual, columns predicted, classes by name (actual,pred_a,pred_b).",
+    ),
+]
+Categorical = Annotated[
+    list[str] | None, typer.Option(metavar="COL", help="A column of codes to be read as categories; may be repeated.")
+]
+Ignore = Annotated[list[str] | None, typer.Option(metavar="COL", help="A column to leave out; may be repeated.")]
+C = Annotated[float | None, typer.Option("--C", metavar="C", help="Weight of the losses; searched for if not given.")]
+Gamma = Annotated[float | None, typer.Option(metavar="GAMMA", help="Width of the kernel; searched for if not given.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of everything random.")]
+TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", min=0.001, help="Limit on the time of training.")]
+MaxMemory = Annotated[
+    float | None, typer.Option(metavar="MB", min=1, help="Limit on the memory for data and kernel values.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that exists.")]

@@ -1,0 +1,34 @@
+"""How the tests run commands: in this process, on files in a folder of their own."""
+
+import numpy as np
+from typer.testing import CliRunner
+
+from abstain.cli.main import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def said(result):
+    """The one sentence on stderr."""
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+def write_table(path, rows=80, seed=0, labels=("no", "yes")):
+    """A table with a number, a category and missing cells of both, whose classes overlap."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(rows) % 2
+    age = np.round(30 + 20 * y + rng.normal(0, 8, rows), 2)
+    city = np.where(rng.random(rows) < 0.2 + 0.6 * y, "Ulm", "Bonn")
+    lines = ["age,city,answer"]
+    for at in range(rows):
+        shown_age = "" if at % 17 == 3 else f"{age[at]}"
+        shown_city = "" if at % 19 == 5 else city[at]
+        lines.append(f"{shown_age},{shown_city},{labels[y[at]]}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+FIT = ("--target", "answer", "--false-negative", 5, "--reject", 0.3, "--C", 10, "--gamma", 0.5)

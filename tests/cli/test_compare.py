@@ -1,0 +1,50 @@
+"""`abstain compare`: the library's comparison, behind the default pipeline."""
+
+import json
+
+import pytest
+
+from cli.running import run, said
+
+COSTS = ("--target", "answer", "--reject", 0.2, "--folds", 2)
+
+
+@pytest.fixture(scope="module")
+def compared(table, tmp_path_factory):
+    report = tmp_path_factory.mktemp("report") / "report.html"
+    result = run("compare", table, *COSTS, "--json", "-o", report)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout), report
+
+
+def test_rules_stand_in_the_order_of_their_costs(compared):
+    found, _ = compared
+    costs = [rule["mean_cost"] for rule in found["rules"]]
+    assert costs == sorted(costs)
+    assert found["rules"][0]["rule"] == found["best"]
+    assert found["rows"] == 80
+    names = {rule["rule"] for rule in found["rules"]}
+    assert {"double hinge", "Bartlett-Wegkamp", "SVM"} <= names  # symmetric costs: both losses apply
+    for rule in found["rules"]:
+        assert rule["from"] <= rule["mean_cost"] <= rule["to"]
+        assert rule["more_than_the_best"] == pytest.approx(rule["mean_cost"] - costs[0])
+
+
+def test_the_report_holds_the_comparison(compared):
+    found, report = compared
+    page = report.read_text(encoding="utf-8")
+    assert all(rule["rule"] in page for rule in found["rules"])
+
+
+def test_the_table_is_printed(table, compared):
+    printed = run("compare", table, *COSTS).stdout
+    assert printed.startswith(f"{len(compared[0]['rules'])} models on 80 rows (40 negative, 40 positive), 2 folds")
+
+
+def test_more_folds_than_rows_of_a_class_and_no_time_are_usage(table):
+    result = run("compare", table, *COSTS[:-1], 41)
+    assert result.exit_code == 2
+    assert "--folds 41 needs as many rows of each class; the rarer has 40" in said(result)
+    result = run("compare", table, *COSTS, "--time-limit", 0.05)
+    assert result.exit_code == 2
+    assert "not finished within --time-limit 0.05" in said(result)

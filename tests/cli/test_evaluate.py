@@ -1,0 +1,129 @@
+"""`abstain evaluate`: every number follows from the rows that `abstain predict` writes."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from cli.running import FIT, run, said, write_table
+
+
+@pytest.fixture(scope="module")
+def judged(table, model):
+    return json.loads(run("evaluate", model, table, "--json").stdout)
+
+
+@pytest.fixture(scope="module")
+def rows(table, model):
+    return list(csv.DictReader(io.StringIO(run("predict", model, table).stdout)))
+
+
+def test_the_table_counts_the_answers(judged, rows):
+    counted = {
+        side: {
+            name: sum(row["answer"] == truth and row["label"] == label for row in rows)
+            for name, label in (("called_negative", "no"), ("rejected", "reject"), ("called_positive", "yes"))
+        }
+        for side, truth in (("negative", "no"), ("positive", "yes"))
+    }
+    assert judged["table"] == counted
+    assert judged["rows"] == len(rows)
+    assert judged["classes"] == {"negative": "no", "positive": "yes"}
+
+
+def test_the_costs_are_priced_by_hand(judged, rows):
+    prices = {("no", "yes"): 1.0, ("yes", "no"): 5.0, ("no", "reject"): 0.3, ("yes", "reject"): 0.3}
+    paid = [prices.get((row["answer"], row["label"]), 0.0) for row in rows]
+    assert judged["mean_cost"] == pytest.approx(np.mean(paid))
+    cut = np.log(1 / 5)  # without rejecting, "yes" is cheaper above log(c_fp / c_fn)
+    forced = [prices.get((row["answer"], "yes" if float(row["score"]) > cut else "no"), 0.0) for row in rows]
+    assert judged["mean_cost_without_rejecting"] == pytest.approx(np.mean(forced))
+    assert judged["mean_cost_of_rejecting_all"] == pytest.approx(0.3)
+    assert judged["least_mean_cost_on_the_curve"] <= min(np.mean(forced), 0.3) + 1e-12
+
+
+def test_key_points_of_the_accuracy_reject_curve(judged, rows):
+    cut = np.log(1 / 5)
+    score = np.array([float(row["score"]) for row in rows])
+    right = np.array([(row["answer"] == "yes") == (float(row["score"]) > cut) for row in rows])
+    confident = np.argsort(-np.abs(score - cut), kind="stable")
+    assert list(judged["accuracy_by_reject_rate"]) == ["0%", "5%", "10%", "20%", "30%"]
+    for share, accuracy in judged["accuracy_by_reject_rate"].items():
+        kept = len(rows) - round(float(share.rstrip("%")) / 100 * len(rows))  # 80 rows: whole numbers
+        assert accuracy == pytest.approx(right[confident[:kept]].mean(), abs=0.02)  # ties are averaged there
+    errors = np.cumsum(~right[confident])
+    assert judged["aurc"] == pytest.approx(np.mean(errors / np.arange(1, len(rows) + 1)), abs=5e-3)
+
+
+def test_the_page_shows_the_same_numbers(table, model, judged):
+    printed = run("evaluate", model, table).stdout
+    lines = [line.split() for line in printed.splitlines() if line]
+    assert lines[0] == ["called", "no", "rejected", "called", "yes"]
+    assert lines[1] == ["actual", "no", *(str(count) for count in judged["table"]["negative"].values())]
+    assert lines[2] == ["actual", "yes", *(str(count) for count in judged["table"]["positive"].values())]
+    assert f"mean cost {judged['mean_cost']:.4g}".split() in lines
+
+
+def test_the_other_class_as_positive_turns_the_table_round(tmp_path, table):
+    path = tmp_path / "model"
+    assert run("fit", table, *FIT, "-o", path, "--pos-label", "no").exit_code == 0
+    judged = json.loads(run("evaluate", path, table, "--json").stdout)
+    assert judged["classes"] == {"negative": "yes", "positive": "no"}
+    counts = judged["table"]
+    paid = 5 * counts["positive"]["called_negative"] + counts["negative"]["called_positive"]
+    paid += 0.3 * (counts["positive"]["rejected"] + counts["negative"]["rejected"])
+    assert judged["mean_cost"] == pytest.approx(paid / judged["rows"])
+    forced = judged["accuracy_by_reject_rate"]["0%"]
+    assert forced > 0.6, "the score is read the wrong way round"
+
+
+def test_the_target_is_found_or_asked_for(tmp_path, table, model):
+    text = table.read_text(encoding="utf-8").splitlines()
+    two = tmp_path / "two.csv"
+    two.write_text("\n".join([f"{text[0]},again", *(f"{line},yes" for line in text[1:])]) + "\n", encoding="utf-8")
+    result = run("evaluate", model, two)
+    assert result.exit_code == 3
+    assert "columns 'answer', 'again' all look like the labels; name the column" in said(result)
+    assert run("evaluate", model, two, "--target", "answer", "--json").stdout == (
+        run("evaluate", model, table, "--json").stdout
+    )
+    none = tmp_path / "none.csv"
+    none.write_text("age,city,other\n30,Ulm,maybe\n", encoding="utf-8")
+    result = run("evaluate", model, none)
+    assert result.exit_code == 3
+    assert "none of the columns 'other' holds the model's classes alone" in said(result)
+    result = run("evaluate", model, none, "--target", "other")
+    assert "line 2, column 'other': 'maybe' is none of the model's classes, 'no' and 'yes'" in said(result)
+
+
+def test_rows_of_one_class_have_a_table_and_no_curves(tmp_path, model):
+    path = tmp_path / "one.csv"
+    path.write_text("age,city,answer\n30,Ulm,no\n31,Bonn,no\n", encoding="utf-8")
+    result = run("evaluate", model, path, "--json")
+    assert result.exit_code == 0
+    judged = json.loads(result.stdout)
+    assert sum(judged["table"]["negative"].values()) == 2
+    assert "aurc" not in judged
+
+
+def test_the_report_is_one_page_with_the_file_in_it(tmp_path, table, model):
+    path = tmp_path / "report.html"
+    assert run("evaluate", model, table, "--report", path).exit_code == 0
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("<!")
+    assert "table.csv" in page
+    result = run("evaluate", model, table, "--report", path)
+    assert result.exit_code == 2
+    assert "exists; pass --force" in said(result)
+
+
+def test_a_report_of_hostile_labels_runs_nothing(tmp_path):
+    labels = ("</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>")
+    data, path, report = tmp_path / "<b>data.csv", tmp_path / "model", tmp_path / "report.html"
+    write_table(data, labels=labels)
+    assert run("fit", data, *FIT, "-o", path).exit_code == 0
+    assert run("evaluate", path, data, "--report", report).exit_code == 0
+    page = report.read_text(encoding="utf-8")
+    assert not [text for text in (*labels, "<b>data") if text in page]

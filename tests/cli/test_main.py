@@ -1,0 +1,99 @@
+"""The command as a whole: what help loads, what it says, and where it comes from."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import entry_points
+
+import pytest
+
+import abstain
+from abstain.cli import reproduce, script
+from abstain.cli.endings import UsageError
+from cli.running import run
+
+COMMANDS = ["compare", "demo", "evaluate", "export", "fit", "predict", "reproduce"]
+HEAVY = {"numpy", "scipy", "sklearn", "polars", "rich", "matplotlib", "jinja2", "pandas", "onnx"}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["fit", "--help"], ["--version"]])
+def test_help_loads_nothing_heavy(arguments):
+    code = (
+        "import sys\nfrom abstain.cli.script import main\n"
+        f"sys.argv = ['abstain', *{arguments}]\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        "print('LOADED', *sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    loaded = set(ended.stdout.partition("LOADED")[2].split())
+    assert "typer" in loaded
+    assert HEAVY.isdisjoint(loaded)
+
+
+def test_every_command_is_listed_and_has_help():
+    printed = run("--help").stdout
+    listed = printed[printed.index("Commands:") :].split()
+    assert [name for name in COMMANDS if name in listed] == COMMANDS
+    for name in COMMANDS:
+        result = run(name, "--help")
+        assert result.exit_code == 0
+        assert len(result.stdout) > 100
+
+
+def test_the_version_is_the_packages():
+    assert run("--version").stdout == f"abstain {abstain.__version__}\n"
+
+
+def test_nothing_given_is_help():
+    assert "Usage: abstain" in run().output
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete(shell):
+    code = "from abstain.cli.script import main; main()"
+    environment = {**os.environ, "_ABSTAIN_COMPLETE": f"source_{shell}"}
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    assert "abstain" in ended.stdout
+
+
+def test_the_script_says_what_is_missing(monkeypatch, capsys):
+    monkeypatch.setattr(script, "find_spec", lambda _: None)
+    with pytest.raises(SystemExit) as ended:
+        script.main()
+    assert ended.value.code == 2
+    assert "pip install 'abstain[cli]'" in capsys.readouterr().err
+
+
+def test_the_installed_command_is_this_one():
+    (point,) = entry_points(group="console_scripts", name="abstain")
+    assert point.load() is script.main
+
+
+def test_demo_is_the_demo(tmp_path):
+    result = run("demo", "--output", tmp_path / "shown", "--splits", 1)
+    assert result.exit_code == 0, result.output
+    assert "To miss a cancer costs 5" in result.stdout
+    assert {path.name for path in (tmp_path / "shown").iterdir()} == {"reject_region.png", "report.html"}
+
+
+def test_reproduce_needs_a_checkout(tmp_path):
+    with pytest.raises(UsageError, match="needs a checkout of the repository"):
+        reproduce.experiments(tmp_path)
+
+
+def test_reproduce_lists_and_runs_what_it_finds(tmp_path, monkeypatch):
+    (tmp_path / "src" / "abstain").mkdir(parents=True)
+    (tmp_path / "pyproject.toml").touch()
+    monkeypatch.chdir(tmp_path / "src")
+    assert "no experiments in this checkout yet" in run("reproduce").stdout
+    for name, code in (("table1", 0), ("table2", 7)):
+        folder = tmp_path / "experiments" / name
+        folder.mkdir(parents=True)
+        (folder / "run.py").write_text(f"open('done', 'w').close(); raise SystemExit({code})", encoding="utf-8")
+    assert run("reproduce").stdout.split() == ["table1", "table2"]
+    assert run("reproduce", "table1").exit_code == 0
+    assert (tmp_path / "experiments" / "table1" / "done").exists()
+    assert run("reproduce", "table2").exit_code == 7
+    result = run("reproduce", "table3")
+    assert result.exit_code == 2
+    assert "there is no experiment 'table3' in this checkout; it has: table1, table2" in result.stderr

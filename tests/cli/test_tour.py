@@ -1,0 +1,103 @@
+"""A newcomer's tour: German credit with its published cost matrix, each command as the README prints it."""
+
+import csv
+import gzip
+import os
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cli.running import run
+
+TOUR = [
+    "abstain fit german_train.csv --target class --cost-matrix german_cost.csv --reject 0.5 -o credit.model",
+    "abstain evaluate credit.model german_test.csv",
+    "abstain predict credit.model german_test.csv -o answers.csv",
+    "abstain compare german_train.csv --target class --cost-matrix german_cost.csv --reject 0.5 -o report.html",
+    "abstain export credit.model --onnx credit.onnx",
+]
+PRICES = {("1", "2"): 1.0, ("2", "1"): 5.0, ("1", "reject"): 0.5, ("2", "reject"): 0.5}  # 1 good, 2 bad, as published
+ROOT = Path(__file__).parents[2]
+
+
+def commands_in(path):
+    lines = [line.removeprefix("$ ") for line in path.read_text(encoding="utf-8").splitlines()]
+    return [line for line in lines if line.startswith("abstain ")]
+
+
+def test_the_documents_print_commands_of_the_tour():
+    assert commands_in(ROOT / "docs" / "command_line.md") == TOUR
+    assert set(commands_in(ROOT / "README.md")) <= set(TOUR)
+
+
+@pytest.fixture(scope="module")
+def toured(tmp_path_factory):
+    """The folder after the tour, and what each command printed."""
+    if "ABSTAIN_DATA" not in os.environ:
+        pytest.skip("ABSTAIN_DATA names no folder with the data")
+    source, folder = Path(os.environ["ABSTAIN_DATA"]), tmp_path_factory.mktemp("tour")
+    header, *rows = gzip.decompress((source / "german.csv.gz").read_bytes()).decode().splitlines()
+    for name, part in (("german_train.csv", rows[:700]), ("german_test.csv", rows[700:])):
+        (folder / name).write_text("\n".join([header, *part]) + "\n", encoding="utf-8")
+    (folder / "german_cost.csv").write_bytes((source / "german_cost.csv").read_bytes())
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        results = [run(*shlex.split(line)[1:]) for line in TOUR]
+    finally:
+        os.chdir(before)
+    return folder, results
+
+
+def answers(folder):
+    with (folder / "answers.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_command_is_done_and_says_so(toured):
+    _, results = toured
+    assert [(result.exit_code, result.stderr) for result in results] == [(0, "")] * len(TOUR)
+
+
+def test_every_applicant_has_an_answer(toured):
+    rows = answers(toured[0])
+    assert len(rows) == 300
+    assert {row["label"] for row in rows} == {"1", "2", "reject"}
+    assert "A11" in {row["status"] for row in rows}
+
+
+def test_the_evaluation_prices_these_answers(toured):
+    folder, results = toured
+    paid = np.mean([PRICES.get((row["class"], row["label"]), 0.0) for row in answers(folder)])
+    lines = [line.split() for line in results[1].stdout.splitlines()]
+    assert f"mean cost {paid:.4g}".split() in lines
+
+
+def test_the_model_is_worth_having(toured):
+    rows = answers(toured[0])
+    paid = np.mean([PRICES.get((row["class"], row["label"]), 0.0) for row in rows])
+    for always in ("1", "2", "reject"):  # lend to all, to none, or ask about all
+        assert paid < np.mean([PRICES.get((row["class"], always), 0.0) for row in rows])
+
+
+def test_all_rules_are_compared_and_reported(toured):
+    folder, results = toured
+    for rule in ("double hinge", "SVM, one threshold", "SVM, two thresholds (ROC)", "SVM, Chow on Platt"):
+        assert rule in results[3].stdout
+        assert rule in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_graph_gives_the_same_answers(toured):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    folder, _ = toured
+    rows = answers(folder)
+    session = onnxruntime.InferenceSession((folder / "credit.onnx").read_bytes())
+    feeds = {
+        asked.name: np.array([[row[asked.name]] for row in rows], dtype=object if "string" in asked.type else float)
+        for asked in session.get_inputs()
+    }
+    labels, rejected = session.run(["label", "rejected"], feeds)
+    assert np.ravel(labels).tolist() == [row["label"] for row in rows]
+    assert [str(bool(one)).lower() for one in np.ravel(rejected)] == [row["rejected"] for row in rows]
