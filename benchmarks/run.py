@@ -15,9 +15,9 @@ import memory
 import model_selection
 import path
 import predict
-import report
 import scaling
 
+import report
 import solvers
 
 HERE = Path(__file__).parent

@@ -3,7 +3,9 @@
     ABSTAIN_DATA=folder python verification/optimality.py [DATA ...]
 
 Prints one line per case as it is judged, and exits with 1 if any objective is more than 1e-6 (relatively) from the
-judge's optimum, or any reported duality gap is not the true one. WDBC alone needs no ABSTAIN_DATA.
+judge's optimum, or any reported duality gap is not the true one. Then the active set by itself, also with every row
+twice and with C from 1e-3 to 1e6: its relative gap must be rounding, max(1e-10, 1e-14 C). WDBC and the generated plane
+need no ABSTAIN_DATA.
 """
 
 # ruff: noqa: INP001, T201 (a script; its output is its product)
@@ -17,17 +19,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from optimality_cases import DATA_SETS, OBJECTIVE_TOLERANCE, all_cases, judge
+from optimality_cases import DATA_SETS, OBJECTIVE_TOLERANCE, PLANE, all_cases, exact, exact_cases, gap_allowed, judge
 
 
-def main(names: list[str]) -> int:
-    """Judge every case of the named data sets; give the exit code."""
-    if unknown := set(names) - set(DATA_SETS):
-        print(f"unknown data: {', '.join(sorted(unknown))}; choose from {', '.join(DATA_SETS)}", file=sys.stderr)
-        return 2
-    if "ABSTAIN_DATA" not in os.environ and set(names) - {"wdbc"}:
-        print("ABSTAIN_DATA names no folder with the data; set it, or verify wdbc alone", file=sys.stderr)
-        return 2
+def judge_all(names: list[str]) -> int:
+    """Compare every case with the general solver; give the number of failures."""
     cases = [case for name in names for case in all_cases(name)]
     print(f"{'':9} {'case':41} {'status':10} {'objective':>16} {'error':>9} {'gap':>9} {'true gap':>9} {'s':>5}")
     failures = 0
@@ -43,8 +39,41 @@ def main(names: list[str]) -> int:
             flush=True,
         )
     print(f"{len(cases) - failures} of {len(cases)} within {OBJECTIVE_TOLERANCE:g} of the optimum, their gaps true")
+    return failures
+
+
+def certify_all(names: list[str]) -> int:
+    """Certify the active set's answer to every case; give the number of failures."""
+    cases = [case for name in names for case in exact_cases(name)]
+    print(f"{'':9} {'active set':41} {'':6} {'status':10} {'gap':>9} {'allowed':>9} {'s':>5}")
+    failures = 0
+    for number, (case, twice) in enumerate(cases, start=1):
+        began = time.perf_counter()
+        status, certificate = exact(case, twice=twice)
+        holds = status == "optimal" and certificate.relative_gap <= gap_allowed(case.C)
+        failures += not holds
+        seconds = time.perf_counter() - began
+        print(
+            f"{number:4}/{len(cases):<4} {case!s:41} {'twice' if twice else '':6} {status:10} "
+            f"{certificate.relative_gap:9.1e} {gap_allowed(case.C):9.1e} {seconds:5.1f}{'' if holds else '  FAILED'}",
+            flush=True,
+        )
+    print(f"{len(cases) - failures} of {len(cases)} exact")
+    return failures
+
+
+def main(names: list[str]) -> int:
+    """Judge every case of the named data sets; give the exit code."""
+    known = (*DATA_SETS, PLANE)
+    if unknown := set(names) - set(known):
+        print(f"unknown data: {', '.join(sorted(unknown))}; choose from {', '.join(known)}", file=sys.stderr)
+        return 2
+    if "ABSTAIN_DATA" not in os.environ and set(names) - {"wdbc", PLANE}:
+        print("ABSTAIN_DATA names no folder with the data; set it, or verify wdbc and plane alone", file=sys.stderr)
+        return 2
+    failures = judge_all([name for name in names if name != PLANE]) + certify_all(names)
     return 1 if failures else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or list(DATA_SETS)))
+    sys.exit(main(sys.argv[1:] or [*DATA_SETS, PLANE]))

@@ -172,4 +172,14 @@ PathPieces Path::follow(Outcome start, double highest, double lowest, Index limi
     return path;
 }
 
+bool Path::arrive(Outcome& outcome, const Outcome& start, double highest, Index limit) {
+    if (!follow(start, highest, 1.0, limit).complete) return false;
+    scale_ = 1;
+    renew();
+    const bool optimal = finish(changes_ + limit);
+    renew();
+    write(outcome);
+    return optimal;
+}
+
 }  // namespace abstain

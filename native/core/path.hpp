@@ -34,6 +34,9 @@ class Path final : ActiveSet {
     // From the optimum of lambda = highest (`start`, gamma) down to lambda = lowest, in at most `limit` pieces.
     PathPieces follow(Outcome start, double highest, double lowest, Index limit);
 
+    // The optimum at lambda = 1 by the same road, for problems on which other ways stall; true where it got there.
+    bool arrive(Outcome& outcome, const Outcome& start, double highest, Index limit);
+
   private:
     struct Direction {
         std::vector<double> rate;        // of T

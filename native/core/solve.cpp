@@ -37,6 +37,26 @@ Outcome decompose(const Problem& problem, KernelMatrix<double>& kernel, const do
     return Decomposition<double>(problem, kernel, settings, watch).run(start);
 }
 
+// Where the sets are too far off for the active set: from a C so small that they are plain to see, along the path.
+void walk_up(const Problem& problem, KernelMatrix<double>& kernel, Outcome& outcome, Watch& watch) {
+    double easy = 1;
+    for (Index i = 0; i < problem.size; ++i)
+        easy = std::max(easy, problem.breakpoint(i, problem.pieces) * std::abs(kernel.diagonal(i)));
+    Problem scaled = problem;
+    for (auto& slopes : scaled.slopes)
+        for (double& t : slopes) t *= easy;
+    const Index limit = 50 * problem.size + 1000;
+    Settings settings;
+    settings.tol = polished_from * easy;
+    settings.max_iterations = patience * problem.size;
+    Outcome start = Decomposition<double>(scaled, kernel, settings, watch).run(nullptr), arrived = outcome;
+    std::vector<Index> all(at(problem.size));
+    std::iota(all.begin(), all.end(), Index(0));
+    kernel.activate(all);
+    Path(problem, kernel, watch).arrive(arrived, start, easy, limit);
+    if (arrived.violation < outcome.violation) outcome = std::move(arrived);
+}
+
 // Pair steps until the sets are nearly right, then the sets' own equations. Pair steps crawl on ill-conditioned problems,
 // where the equations do not: they are given up early, and taken up again only if the equations fail.
 Outcome solve_exactly(const Problem& problem, KernelMatrix<double>& kernel, const double* start, const Options& options,
@@ -53,6 +73,7 @@ Outcome solve_exactly(const Problem& problem, KernelMatrix<double>& kernel, cons
     Outcome exact = outcome;
     ActiveSet(problem, kernel, watch).run(exact, 10 * problem.size + 100);
     if (exact.violation <= outcome.violation) outcome = std::move(exact);
+    if (!(outcome.violation <= options.tol) && !watch.expired()) walk_up(problem, kernel, outcome, watch);
     if (outcome.violation <= options.tol) {
         outcome.status = Status::optimal;
         return outcome;

@@ -20,18 +20,22 @@ _TIE = 1e-10
 
 def checked_Cs(Cs: Any) -> NDArray[np.float64]:
     """Give the values of C to try, ascending: a number k stands for ``logspace(-2, 3, k)``."""
-    if isinstance(Cs, Integral) and not isinstance(Cs, bool):
+    if _is_count(Cs):
         return np.logspace(-2, 3, _count("Cs", int(Cs)))
     return np.unique([positive_number(f"Cs[{k}]", value) for k, value in enumerate(_listed("Cs", Cs))])
 
 
 def checked_gammas(gammas: Any, X: Matrix, sample_weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the values of gamma to try, ascending: a number k stands for "scale" times ``4 ** linspace(-2, 2, k)``."""
-    if isinstance(gammas, Integral) and not isinstance(gammas, bool):
+    if _is_count(gammas):
         count = _count("gammas", int(gammas))
         exponents = np.linspace(-2, 2, count) if count > 1 else np.zeros(1)
         return np.asarray(resolve_gamma("scale", X, sample_weight) * 4.0**exponents)
     return np.unique([resolve_gamma(value, X, sample_weight) for value in _listed("gammas", gammas)])
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Integral) and value not in (True, False)
 
 
 def _count(name: str, count: int) -> int:
@@ -68,8 +72,9 @@ def checked_splits(
 ) -> Splits:
     """Draw the folds; each must train on both classes and test on some weight."""
     splits = list(check_cv(cv, y, classifier=True).split(np.zeros(X.shape[0]), y))
+    name = f"cv={cv!r}" if isinstance(cv, Integral) or hasattr(cv, "split") else "cv"  # rows are too many to show
     if not splits:
-        raise ValueError(f"cv={cv!r} has no folds; give a number of them, a splitter, or pairs of (train, test) rows.")
+        raise ValueError(f"{name} has no folds; give a number of them, a splitter, or pairs of (train, test) rows.")
     trains = np.zeros((len(splits), X.shape[0]), dtype=np.uint8)
     tests = np.zeros(trains.shape)
     for fold, (train, test) in enumerate(splits):
@@ -77,9 +82,9 @@ def checked_splits(
         tests[fold, test] = sample_weight[test]
         weighted = sign[(trains[fold] > 0) & (sample_weight > 0)]
         if len(np.unique(weighted)) < 2:
-            raise ValueError(f"fold {fold} of cv={cv!r} trains on one class only; use fewer folds or stratify them.")
+            raise ValueError(f"fold {fold} of {name} trains on one class only; use fewer folds or stratify them.")
         if not tests[fold].any():
-            raise ValueError(f"fold {fold} of cv={cv!r} tests on no weight; use fewer folds.")
+            raise ValueError(f"fold {fold} of {name} tests on no weight; use fewer folds.")
         tests[fold] /= tests[fold].sum()
     return Splits(trains, tests)
 

@@ -1,0 +1,146 @@
+// The path in C, judged at random C by the optimality conditions, which are computed here from the kernel's definition.
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+
+#include "random.hpp"
+#include "solve.hpp"
+
+using namespace abstain;
+using namespace abstain::testing;
+
+namespace {
+
+int controls = 0;
+
+struct Case {
+    std::vector<double> X, weight;
+    std::vector<std::int8_t> sign;
+    Index rows, features;
+    Problem problem;
+};
+
+// Two clouds; every sixth point is twice the one before, every twelfth has no weight; `ties`: on whole numbers.
+Case make_case(std::uint64_t seed, Index rows, int pieces, bool ties) {
+    Random random(seed);
+    Case c;
+    c.rows = rows;
+    c.features = 2;
+    for (Index i = 0; i < rows; ++i) {
+        c.sign.push_back(i < 2 ? static_cast<std::int8_t>(1 - 2 * i) : static_cast<std::int8_t>(random.uniform() < 0.5 ? 1 : -1));
+        for (Index k = 0; k < c.features; ++k) {
+            const double x = random.normal() + 0.6 * c.sign.back();
+            const bool twice = i % 6 == 5;
+            c.X.push_back(twice ? c.X[at((i - 1) * c.features + k)] : ties ? std::round(2 * x) : x);
+        }
+        c.weight.push_back(i % 12 == 11 ? 0.0 : 0.5 + random.uniform());
+    }
+    c.problem = {rows, nullptr, nullptr, pieces, {}, {}};
+    for (int side = 0; side < 2; ++side) {
+        c.problem.breakpoints[side].push_back(0);
+        for (int k = 0; k < pieces; ++k) {
+            c.problem.slopes[side].push_back(1.0 - 0.6 * k + 0.1 * side);
+            c.problem.breakpoints[side].push_back(c.problem.breakpoints[side].back() + 0.3 + 0.2 * side);
+        }
+    }
+    return c;
+}
+
+double kernel(const KernelSpec& spec, const Case& c, Index i, Index j) {
+    double dot = 0, distance = 0;
+    for (Index k = 0; k < c.features; ++k) {
+        const double a = c.X[at(i * c.features + k)], b = c.X[at(j * c.features + k)];
+        dot += a * b;
+        distance += (a - b) * (a - b);
+    }
+    return spec.name == KernelName::linear ? dot : std::exp(-spec.gamma * distance);
+}
+
+// gamma of all rows at lambda = 1 / C, put together from the pieces as path.hpp lays them.
+std::vector<double> gamma_at(const PathPieces& path, const Case& c, double lambda) {
+    std::size_t piece = 0;
+    while (piece + 1 < path.start.size() && path.start[piece + 1] >= lambda) ++piece;
+    std::vector<double> gamma(at(c.rows), 0.0);
+    for (std::size_t e = 0; e < path.settled_from.size() && path.settled_from[e] <= static_cast<Index>(piece); ++e)
+        gamma[at(path.settled_row[e])] = path.settled_gamma[e];
+    for (Index t = path.first[piece]; t < path.first[piece + 1]; ++t)
+        gamma[at(path.rows[at(t)])] = path.gamma[at(t)] + (lambda - path.start[piece]) * path.rate[at(t)];
+    return gamma;
+}
+
+// max(up - F) - min(down - F) at beta = C gamma, in units of the score. Rounding may leave a row on a breakpoint a little
+// off it: within 1e-9 of its box it counts as on it.
+double violation(const Case& c, const std::vector<double>& K, const std::vector<double>& gamma, double C) {
+    double highest = -1e300, lowest = 1e300, sum = 0;
+    for (Index i = 0; i < c.rows; ++i) {
+        double F = 0;
+        for (Index j = 0; j < c.rows; ++j) F += C * K[at(i * c.rows + j)] * gamma[at(j)];
+        sum += gamma[at(i)];
+        const double g = c.sign[at(i)] * gamma[at(i)], top = c.problem.breakpoint(i, c.problem.pieces), slack = 1e-9 * top;
+        assert(g >= -slack && g <= top + slack);
+        Code code = 0;
+        for (int k = 0; k <= c.problem.pieces; ++k) {
+            if (g > c.problem.breakpoint(i, k) + slack) code = static_cast<Code>(2 * k + 1);
+            else if (g >= c.problem.breakpoint(i, k) - slack) code = static_cast<Code>(2 * k);
+        }
+        highest = std::max(highest, c.problem.up(i, code) - F);
+        lowest = std::min(lowest, c.problem.down(i, code) - F);
+    }
+    assert(std::abs(sum) < 1e-9);
+    return std::max(0.0, highest - lowest);
+}
+
+void check(Case& c, const KernelSpec& spec, std::uint64_t seed, double lowest, double highest) {
+    c.problem.sign = c.sign.data();
+    c.problem.weight = c.weight.data();
+    std::vector<double> K;
+    for (Index i = 0; i < c.rows; ++i)
+        for (Index j = 0; j < c.rows; ++j) K.push_back(kernel(spec, c, i, j));
+    ThreadPool pool(1);
+    Watch watch;
+    const PathPieces path = follow_path(c.problem, spec, DenseRows{c.X.data(), c.rows, c.features}, lowest, highest, {}, pool, watch);
+    assert(path.complete);
+    assert(path.first.size() == path.start.size() + 1 && path.first.back() == static_cast<Index>(path.rows.size()));
+    assert(std::is_sorted(path.start.rbegin(), path.start.rend()) && path.start.front() == 1 / lowest);
+
+    Random random(seed);
+    double off = 0;  // control: the coefficients of another C
+    for (int k = 0; k < 40; ++k) {
+        const double C = lowest * std::pow(highest / lowest, random.uniform());
+        const double worst = violation(c, K, gamma_at(path, c, 1 / C), C);
+        if (!(worst <= 1e-6)) std::printf("kernel %d rows %ld pieces %d C %g: %g\n", int(spec.name), long(c.rows), c.problem.pieces, C, worst);
+        assert(worst <= 1e-6);
+        off = std::max(off, violation(c, K, gamma_at(path, c, 0.9 / C), C));
+    }
+    controls += off > 1e-3;
+}
+
+void check_end_of_patience() {
+    Case c = make_case(3, 60, 2, false);
+    c.problem.sign = c.sign.data();
+    c.problem.weight = c.weight.data();
+    const DenseRows X{c.X.data(), c.rows, c.features};
+    ThreadPool pool(1);
+    Watch late({}, -1.0);
+    assert(!follow_path(c.problem, {KernelName::rbf, 0.5, 0, 3}, X, 1e-2, 1e2, {}, pool, late).complete);
+}
+
+}  // namespace
+
+int main() {
+    std::uint64_t seed = 1;
+    int cases = 0;
+    for (const KernelSpec spec : {KernelSpec{KernelName::linear, 1, 0, 3}, KernelSpec{KernelName::rbf, 0.5, 0, 3}})
+        for (int pieces : {1, 2, 3})
+            for (Index rows : {2, 5, 24, 60})
+                for (const bool ties : {false, true}) {
+                    Case c = make_case(seed++, rows, pieces, ties);
+                    check(c, spec, seed, 1e-2, 1e2);
+                    ++cases;
+                }
+    assert(controls > cases / 2);
+    Case wide = make_case(seed++, 60, 2, false);
+    check(wide, {KernelName::rbf, 0.5, 0, 3}, seed, 1e-6, 1e2);
+    check_end_of_patience();
+}

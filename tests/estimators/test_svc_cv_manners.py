@@ -1,0 +1,116 @@
+"""A search says how far it is, stops when told to, and refuses with a reason."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+
+from abstain import Costs, RejectSVCCV
+from abstain.estimators import progress
+
+ASYMMETRIC = Costs(1, 5, 0.3)
+SMALL = {"Cs": [0.3, 3.0], "gammas": [0.2]}
+
+
+@pytest.fixture(scope="module")
+def rows(data):
+    return data[0] / 8, data[1]
+
+
+class TestProgress:
+    def test_a_line_of_fits_if_asked(self, rows, capsys, monkeypatch):
+        monkeypatch.setattr(progress, "QUIET_SECONDS", -1.0)
+        X, y = np.tile(rows[0], (6, 1)), np.tile(rows[1], 6)
+        RejectSVCCV(ASYMMETRIC, verbose=True).fit(X, y)
+        err = capsys.readouterr().err
+        assert "\rRejectSVCCV: " in err
+        assert " of 250 fits" in err
+
+    def test_nothing_if_not_asked_or_quickly_done(self, rows, capsys):
+        RejectSVCCV(ASYMMETRIC, **SMALL).fit(*rows)
+        RejectSVCCV(ASYMMETRIC, **SMALL, verbose=True).fit(*rows)
+        assert capsys.readouterr() == ("", "")
+
+    def test_the_line_counts_and_ends(self, capsys, monkeypatch):
+        line = progress.SearchLine("Search", 1250, shown=True)
+        with line:
+            line.report(10)
+            assert capsys.readouterr().err == ""  # two seconds have not passed
+            monkeypatch.setattr(progress, "QUIET_SECONDS", -1.0)
+            line.report(1000)
+        assert capsys.readouterr().err == "\rSearch: 1,000 of 1,250 fits\n"
+
+
+INTERRUPT = """
+import sys
+sys.path.insert(0, {tests!r})
+from test_faults import interrupted, noisy
+from abstain import Costs, RejectSVCCV, reject_svc_path
+X, y = noisy({n}, 10, shift=0.0)
+interrupted(lambda: {work})
+"""
+SEARCH = "RejectSVCCV(Costs(reject=0.2), n_jobs={jobs}).fit(X, y)"
+INTERRUPTED = {
+    "search": (2000, SEARCH.format(jobs=1)),
+    "search, two threads": (2000, SEARCH.format(jobs=2)),
+    "search beyond one block": (6000, SEARCH.format(jobs=2)),
+    "path": (3000, "reject_svc_path(X, y, Costs(reject=0.2))"),
+}
+
+
+@pytest.mark.parametrize("name", INTERRUPTED)
+def test_an_interrupt_stops_it_within_a_tenth_of_a_second(name):
+    n, work = INTERRUPTED[name]
+    script = INTERRUPT.format(tests=str(Path(__file__).parents[1]), n=n, work=work)
+    done = subprocess.run(  # noqa: S603 (our own interpreter and script)
+        [sys.executable, "-c", script],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+ALL = np.arange(150)
+# what is wrong: the words of the refusal, what is given
+REFUSED = {
+    "no values of C": (r"Cs=0 must be at least 1, or the list of values to try\.", {"Cs": 0}),
+    "an empty list of C": (r"Cs=\[\] must be a number of values or a list with at least one\.", {"Cs": []}),
+    "C a word": (r"Cs='many' must be a number of values", {"Cs": "many"}),
+    "a C below zero": (r"Cs\[1\]=-1 must be positive and finite\.", {"Cs": [1, -1]}),
+    "a C of inf": (r"Cs\[0\]=inf must be positive and finite\.", {"Cs": [np.inf]}),
+    "C a boolean": (r"Cs\[0\]=True must be a real number", {"Cs": True}),
+    "a C that overflows": (r"C=1e\+308 times the weights .* overflows", {"Cs": [1, 1e308]}),
+    "no values of gamma": (r"gammas=-2 must be at least 1", {"gammas": -2}),
+    "an unknown word for gamma": (r"gamma='wide' must be \"scale\", \"auto\"", {"gammas": ["wide"]}),
+    "a gamma of zero": (r"gamma=0 must be positive", {"gammas": [0]}),
+    "one fold": (r"The 'cv' parameter of RejectSVCCV must be an int in the range \[2", {"cv": 1}),
+    "no folds": (r"cv has no folds; give a number of them", {"cv": []}),
+    "a fold that trains on one class": (
+        r"fold 1 of cv trains on one class only; use fewer folds or stratify them\.",
+        {"cv": [(ALL[:100], ALL[100:]), (np.arange(1), ALL[100:])]},
+    ),
+    "a fold that tests on nothing": (r"fold 0 of cv tests on no weight; use fewer folds\.", {"cv": [(ALL, [])]}),
+    "costs no Costs": (r"costs must be a Costs or None, not 0\.3", {"costs": 0.3}),
+    "a tol of zero": (r"The 'tol' parameter of RejectSVCCV", {"tol": 0}),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_is_refused_with_a_reason(name, rows):
+    words, given = REFUSED[name]
+    with pytest.raises(ValueError, match=words):
+        RejectSVCCV(**given).fit(*rows)
+
+
+def test_a_fold_whose_weights_are_zero_is_refused(rows):
+    weight = np.ones(150)
+    weight[:30] = 0
+    with pytest.raises(ValueError, match=r"fold 0 of cv=KFold\(.*\) tests on no weight"):
+        RejectSVCCV(cv=KFold(5)).fit(*rows, weight)
