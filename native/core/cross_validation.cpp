@@ -24,6 +24,7 @@ class Crew {
     explicit Crew(Watch& watch) : watch_(watch), first_(std::this_thread::get_id()) {}
 
     template <class Work> void guarded(Work&& work) noexcept {
+        if (stop_) return;  // nothing more is begun
         const bool is_first = std::this_thread::get_id() == first_;
         try {
             Watch follower([this](Index, double) { return stop_ ? Watch::Answer::interrupt : Watch::Answer::go_on; });

@@ -35,7 +35,7 @@ def checked_gammas(gammas: Any, X: Matrix, sample_weight: NDArray[np.float64]) -
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, Integral) and value not in (True, False)
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)  # by type: 1 == True
 
 
 def _count(name: str, count: int) -> int:
