@@ -161,6 +161,8 @@ NB_MODULE(_native, m) {
               });
               nb::dict pieces;
               pieces["start"] = to_numpy(std::move(path.start));
+              pieces["turned"] = to_numpy(std::move(path.turned));
+              pieces["end"] = to_numpy(std::move(path.end));
               pieces["bias"] = to_numpy(std::move(path.bias));
               pieces["bias_rate"] = to_numpy(std::move(path.bias_rate));
               pieces["first"] = to_numpy(std::move(path.first));

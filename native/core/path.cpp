@@ -8,6 +8,7 @@ namespace abstain {
 
 namespace {
 constexpr int refresh_every = 256;  // pieces between two computations of F from the coefficients
+constexpr double refresh_below = 0.25;  // of lambda at the last one: what rounding left of a larger F would show
 constexpr int stuck = 64;           // events in a row that do not move lambda
 constexpr double nudge = 1e-9;      // of lambda, to get past a knot of simultaneous events
 }  // namespace
@@ -54,9 +55,10 @@ Path::Event Path::next_event(const Direction& d, double left) const {
 
 void Path::advance(const Direction& d, double step) {
     scale_ -= step;
-    bias_ -= step * d.bias_rate;
     for (std::size_t t = 0; t < inside_.size(); ++t) at_[at(inside_[t])].beta -= step * d.rate[t];
     for (std::size_t i = 0; i < at_.size(); ++i) F_[i] -= step * d.F_rate[i];
+    bias_ = 0;  // from the knots: a bias that shrinks with lambda would keep the rounding of when it was large
+    for (Index t : inside_) bias_ += (target(t) - F_[at(t)]) / static_cast<double>(inside_.size());
 }
 
 void Path::apply(const Event& event) {
@@ -116,6 +118,8 @@ bool Path::cross_band(double lowest) {
 void Path::record(PathPieces& path, const Direction& d) {
     const Index piece = static_cast<Index>(path.start.size());
     path.start.push_back(scale_);
+    path.end.push_back(scale_);
+    path.turned.push_back(turned_);
     path.bias.push_back(bias_);
     path.bias_rate.push_back(d.bias_rate);
     for (std::size_t t = 0; t < inside_.size(); ++t) {
@@ -135,8 +139,23 @@ void Path::record(PathPieces& path, const Direction& d) {
     for (Index t : inside_) known_[at(t)] = std::numeric_limits<double>::quiet_NaN();  // on the move
 }
 
+void Path::record_end(PathPieces& path) const {
+    path.end.back() = scale_;
+    path.bias.back() = bias_;
+    for (std::size_t t = 0; t < inside_.size(); ++t)
+        path.gamma[path.gamma.size() - inside_.size() + t] = at_[at(inside_[t])].beta;
+}
+
+// F from the coefficients, and T on its knots again to the last digit.
+bool Path::refresh(Index limit) {
+    std::fill(barred_.begin(), barred_.end(), char(0));
+    renew();
+    refreshed_ = scale_;
+    return finish(changes_ + limit);
+}
+
 PathPieces Path::follow(Outcome start, double highest, double lowest, Index limit) {
-    scale_ = highest;
+    refreshed_ = scale_ = highest;
     begin(start);
     PathPieces path;
     path.first.push_back(0);
@@ -154,19 +173,19 @@ PathPieces Path::follow(Outcome start, double highest, double lowest, Index limi
             ++idle;
             continue;
         }
-        const Event event = next_event(d, scale_ - lowest);
+        const double left = scale_ - lowest, reach = std::min(left, (1 - refresh_below) * scale_);
+        const Event event = next_event(d, reach);
         if (event.step > 0) record(path, d);
         idle = event.step > 1e-14 * scale_ ? 0 : idle + 1;
         advance(d, event.step);
-        if (event.row < 0) return path;
-        apply(event);
-        if (idle > stuck || path.start.size() % refresh_every == 0) {
-            if (idle > stuck) scale_ = std::max(lowest, scale_ * (1 - nudge));
-            std::fill(barred_.begin(), barred_.end(), char(0));
-            renew();
-            optimal = finish(changes_ + limit);
-            idle = 0;
-        }
+        if (event.step > 0) record_end(path);
+        if (event.row < 0 && reach == left) return path;
+        turned_ = event.row >= 0;
+        if (turned_) apply(event);
+        if (idle > stuck) scale_ = std::max(lowest, scale_ * (1 - nudge));
+        else if (turned_ && path.start.size() % refresh_every != 0 && scale_ >= refresh_below * refreshed_) continue;
+        optimal = refresh(limit);
+        idle = 0;
     }
     path.complete = false;
     return path;

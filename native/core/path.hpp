@@ -14,9 +14,11 @@
 
 namespace abstain {
 
-// The path as pieces of straight line, laid end to end. Piece p holds for lambda from start[p] down to start[p + 1].
+// The path as pieces of straight line, laid end to end. Piece p holds for lambda from start[p] down to start[p + 1]; bias
+// and gamma are those at end[p], since from there errors are as small as lambda is.
 struct PathPieces {
-    std::vector<double> start, bias, bias_rate;
+    std::vector<double> start, end, bias, bias_rate;
+    std::vector<std::uint8_t> turned;       // 0: the sets are those of the piece before, which was cut for its digits' sake
     std::vector<Index> first;               // of piece p among rows, gamma and rate; one more than pieces
     std::vector<Index> rows;                // T
     std::vector<double> gamma, rate;
@@ -58,7 +60,11 @@ class Path final : ActiveSet {
     double band(double lambda, Index* rising, Index* falling) const;
     bool cross_band(double lowest);
     void record(PathPieces& path, const Direction& d);
+    void record_end(PathPieces& path) const;
+    bool refresh(Index limit);
 
+    bool turned_ = true;
+    double refreshed_ = 1;       // lambda at the last refresh
     std::vector<double> known_;  // gamma of every row as the pieces so far have it
 };
 

@@ -65,7 +65,7 @@ std::vector<double> gamma_at(const PathPieces& path, const Case& c, double lambd
     for (std::size_t e = 0; e < path.settled_from.size() && path.settled_from[e] <= static_cast<Index>(piece); ++e)
         gamma[at(path.settled_row[e])] = path.settled_gamma[e];
     for (Index t = path.first[piece]; t < path.first[piece + 1]; ++t)
-        gamma[at(path.rows[at(t)])] = path.gamma[at(t)] + (lambda - path.start[piece]) * path.rate[at(t)];
+        gamma[at(path.rows[at(t)])] = path.gamma[at(t)] + (lambda - path.end[piece]) * path.rate[at(t)];
     return gamma;
 }
 
