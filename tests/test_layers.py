@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-LINE = "arguments labels thresholds costs losses kernels dual solvers estimators files metrics comparison "
+LINE = "arguments labels thresholds costs losses kernels features dual solvers estimators files metrics comparison "
 LINE += "plot report cli"
 LAYERS = LINE.split()
 PACKAGE = Path(importlib.util.find_spec("abstain").origin).parent

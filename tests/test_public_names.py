@@ -11,6 +11,7 @@ import abstain
 PUBLIC = [
     "BartlettWegkamp",
     "Costs",
+    "EmbeddedRejectSVC",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",
@@ -19,6 +20,7 @@ PUBLIC = [
     "Thresholds",
     "__version__",
     "compare",
+    "embedded_reject_curve",
     "load",
     "reject_price_sweep",
     "reject_svc_path",

@@ -15,6 +15,10 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using namespace abstain;
 
+namespace abstain::bind {
+void bind_embedded(nb::module_& m);
+}
+
 namespace {
 
 template <class T, int dimensions> using View = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
@@ -218,6 +222,8 @@ NB_MODULE(_native, m) {
           },
           "X"_a.noconvert(), "support"_a.noconvert(), "coef"_a.noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a,
           "threads"_a);
+
+    bind::bind_embedded(m);
 
     m.def("instruction_set", [] { return lanes<float>().name; });
 }

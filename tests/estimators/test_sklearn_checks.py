@@ -9,10 +9,11 @@ import sklearn
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 
+from abstain.estimators.embedded import EmbeddedRejectSVC
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 
-ESTIMATORS = [RejectSVC(), RejectSVCCV()]
+ESTIMATORS = [EmbeddedRejectSVC(), RejectSVC(), RejectSVCCV()]
 
 
 @parametrize_with_checks(ESTIMATORS)

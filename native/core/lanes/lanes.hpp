@@ -34,6 +34,11 @@ template <class T> struct Falling {
     int index;  // -1: no v is positive
 };
 
+// FR02's smoothed step loss h''(xi, eps) with the numbers that stay the same over all rows; see embedded_loss.hpp.
+template <class T> struct StepLoss {
+    T steepness, margin_cost, reject_step, error_step, slack_penalty, least_slack, eps;
+};
+
 template <class T> struct Lanes {
     const char* name;
     // sums[row] += sum_s coef_s k(x_row, s) over one block of rows; partial sums of 64 terms in T, the rest in double.
@@ -50,6 +55,12 @@ template <class T> struct Lanes {
     Falling<T> (*partner)(int size, const T* F, const T* Ki, const T* diagonal, const T* down, T Kii, T best);
     T (*dot)(const T* a, const T* b, long size);                // a.b
     void (*add)(T* a, const T* b, T factor, long size);         // a += factor b
+    // Over blocks of rows (features of a block in turn, as in `accumulate`) with margins m = rows . point:
+    // gradient = d/dpoint sum_i weight_i phi(m_i, eps), sums = {that sum, its derivative by eps}. scratch: features * 16.
+    void (*step_losses)(const StepLoss<T>&, int features, const T* rows, const T* weight, const T* point, long blocks,
+                        T* gradient, T* sums, T* scratch);
+    // min_e base[e] + sum_k factor[k] row[k][e] over whole vectors; out[e] holds the sums where it is given.
+    T (*least_sum)(const T* base, const T* const* row, const T* factor, int count, int size, T* out);
 };
 
 template <class T> const Lanes<T>& lanes();  // the widest that this processor runs

@@ -215,8 +215,14 @@ template <class T> void add(T* a, const T* b, T factor, long size) {
     for (long t = 0; t < size; ++t) a[t] += factor * b[t];
 }
 
+}  // namespace abstain::ABSTAIN_LANES
+
+#include "step_losses.hpp"
+
+namespace abstain::ABSTAIN_LANES {
+
 template <class T> Lanes<T> table(const char* name) {
-    return {name, accumulate<T>, values<T>, combine<T>, step<T>, partner<T>, dot<T>, add<T>};
+    return {name, accumulate<T>, values<T>, combine<T>, step<T>, partner<T>, dot<T>, add<T>, step_losses<T>, least_sum<T>};
 }
 
 Lanes<float> single_precision(const char* name) { return table<float>(name); }

@@ -1,0 +1,55 @@
+// What every binding file shares: views of arrays in, arrays out, the interpreter's lock released while the core works.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "watch.hpp"
+
+namespace abstain::bind {
+
+namespace nb = nanobind;
+
+template <class T, int dimensions> using View = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
+using Vector = View<double, 1>;
+using Matrix = View<double, 2>;
+
+template <class T> nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return {kept->data(), {kept->size()}, owner};
+}
+
+inline void require(bool holds, const char* rule) {
+    if (!holds) throw nb::value_error(rule);
+}
+
+// Runs the core without the lock; comes back every 20 ms to let Python see its signals and tell how far it is.
+template <class Work> auto without_lock(const nb::object& report, double seconds, Work&& work) {
+    std::optional<nb::python_error> error;
+    Watch watch(
+        [&](Index iterations, double violation) {
+            nb::gil_scoped_acquire lock;
+            try {
+                if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                const bool finish = !report.is_none() && nb::cast<bool>(nb::bool_(report(iterations, violation)));
+                return finish ? Watch::Answer::finish : Watch::Answer::go_on;
+            } catch (nb::python_error& raised) {
+                error.emplace(std::move(raised));
+                return Watch::Answer::interrupt;
+            }
+        },
+        seconds);
+    try {
+        nb::gil_scoped_release unlocked;
+        return work(watch);
+    } catch (const Interrupted&) {
+        throw nb::python_error(std::move(*error));
+    }
+}
+
+}  // namespace abstain::bind

@@ -1,0 +1,139 @@
+"""FR02's training problem without its slacks, in coordinates made for an optimiser; and its solution.
+
+::
+
+    F(w, b, eps) = 1/2 w.w + C sum_i phi(y_i (w.x_i + b), eps)      phi(m, eps) = min_(xi >= 1 - m) h''(xi, eps)
+
+With x centred and turned to its principal axes, of variances v_k, the k-th coordinate of w times sqrt(v_k + 1/(C n))
+is u_k: the losses are then about equally curved in every u_k, and the penalty stays exact, ``1/2 sum_k lambda_k u_k^2``
+with ``lambda_k = 1 / (C v_k + 1/n)`` after division by C.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.losses.step_loss import StepLoss
+
+__all__ = ["EmbeddedProblem", "EmbeddedSolution"]
+
+NEGLIGIBLE = 1e-12  # C n v_k of a direction in which no w is worth its penalty
+LEAST_PENALTY = 1e-200  # the dual divides by it; of no weight beside losses of about 1
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedProblem:
+    """The problem on rows of features.
+
+    Attributes
+    ----------
+    z : ndarray of shape (n, r)
+        The rows in the optimiser's coordinates.
+    sign : ndarray of int8, shape (n,)
+        y_i.
+    penalty : ndarray of shape (r,)
+        lambda_k.
+    loss : StepLoss
+    C : float
+    centre, axes, scale : ndarray
+        From u back to w: ``w = axes @ (u * scale)``; ``centre`` is the mean of the features.
+    """
+
+    z: NDArray[np.float64]
+    sign: NDArray[np.int8]
+    penalty: NDArray[np.float64]
+    loss: StepLoss
+    C: float
+    centre: NDArray[np.float64]
+    axes: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, features: NDArray[np.float64], sign: NDArray[np.int8], loss: StepLoss, C: float) -> Self:
+        """Centre, turn and scale the features."""
+        n = len(features)
+        largest = float(np.abs(features).max(initial=0.0))
+        power = math.frexp(largest)[1] if largest > 0.0 else 0
+        rows = np.ldexp(features, -power)  # exact, and near 1: squares of huge or tiny data leave the range of float64
+        centre = rows.mean(axis=0)
+        rows = rows - centre
+        singular, axes = _principal_axes(rows)
+        with np.errstate(over="ignore", under="ignore"):
+            ridge = np.ldexp(1.0 / C, -2 * power) / n  # 1 / (C n) in these units; may be 0 or infinite
+            kept = singular**2 > max(NEGLIGIBLE * n * ridge, (1e-15 * max(rows.shape) * singular.max(initial=0.0)) ** 2)
+            axes, variance = axes[:, kept], singular[kept] ** 2 / n
+            width = np.sqrt(variance + ridge)
+            penalty = np.maximum(1.0 / (C * np.ldexp(variance, 2 * power) + 1.0 / n), LEAST_PENALTY)
+        z = np.ascontiguousarray((rows @ axes) / width)
+        return cls(z, sign, penalty, loss, C, np.ldexp(centre, power), axes, np.ldexp(1.0 / width, -power))
+
+    def weights(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weights w of the features."""
+        return np.asarray(self.axes @ (u * self.scale))
+
+    def bias(self, u: NDArray[np.float64], b: float) -> float:
+        """The bias for features that are not centred."""
+        return b - float(self.centre @ self.weights(u))
+
+    @property
+    def native(self) -> dict[str, Any]:
+        """The problem as keywords of the native solvers."""
+        return {"z": self.z, "sign": self.sign, "penalty": self.penalty, "costs": self.loss.costs}
+
+
+def _principal_axes(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Singular values and right singular vectors, from the triangular factor: squaring would lose small directions."""
+    if not rows.size:
+        return np.empty(0), np.empty((rows.shape[1], 0))
+    _, singular, axes = np.linalg.svd(np.linalg.qr(rows, mode="r"), full_matrices=False)
+    return singular, np.ascontiguousarray(axes.T)
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedSolution:
+    """A point, and how it was come by.
+
+    Attributes
+    ----------
+    point : ndarray of shape (r + 2,)
+        u, b, eps.
+    objective : float
+        F, divided by nothing.
+    status : {"local", "inaccurate", "iteration_limit", "time_limit"}
+        "local": no descent leads on from here. Nothing is said of other minima.
+    iterations : int
+    lower_bound : float or None
+        The dual value W <= F of any point, where the dual was solved.
+    multipliers : ndarray of shape (n,) or None
+        alpha, likewise.
+    trace : ndarray or None
+        W by the table of the inner problem after each round of the dual's pair steps.
+    """
+
+    point: NDArray[np.float64]
+    objective: float
+    status: str
+    iterations: int
+    lower_bound: float | None = None
+    multipliers: NDArray[np.float64] | None = None
+    trace: NDArray[np.float64] | None = None
+
+    @property
+    def u(self) -> NDArray[np.float64]:
+        """The weights, in the optimiser's coordinates."""
+        return self.point[:-2]
+
+    @property
+    def b(self) -> float:
+        """The bias for centred rows."""
+        return float(self.point[-2])
+
+    @property
+    def eps(self) -> float:
+        """Half the width of the reject band."""
+        return float(self.point[-1])
