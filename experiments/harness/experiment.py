@@ -1,0 +1,130 @@
+"""An experiment: what to run, how to sum it up, and the page that is rendered from the summary and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from harness.tasks import Shelf, Task, run
+
+Results = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One published table or figure.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the experiment lives; its name is the experiment's.
+    tasks : callable
+        ``tasks(fast)`` gives the tasks; fast ones take seconds in all and are run by the tests.
+    summary : callable
+        ``summary(answers)`` turns the answers, by key, into the numbers that are worth keeping.
+    page : callable
+        ``page(results)`` is the whole of README.md. Every number in it comes from ``results``.
+    figures : mapping
+        File name to a function of ``results`` that returns a matplotlib figure.
+    """
+
+    folder: Path
+    tasks: Callable[[bool], list[Task]]
+    summary: Callable[[Mapping[str, Any]], Results]
+    page: Callable[[Results], str]
+    figures: Mapping[str, Callable[[Results], Any]] = field(default_factory=dict)
+
+    def main(self) -> None:
+        """The command line of run.py."""
+        arguments = _parser().parse_args()
+        output = arguments.output or self.folder
+        if arguments.check:
+            raise SystemExit(self.check())
+        if not arguments.page:
+            if arguments.fast and output == self.folder:
+                raise SystemExit("--fast proves nothing and may not replace the results; name a folder with --output.")
+            output.mkdir(parents=True, exist_ok=True)
+            self.measure(output, fast=arguments.fast, fresh=arguments.fresh, workers=arguments.workers)
+        self.render(output)
+
+    def measure(self, output: Path, *, fast: bool, fresh: bool, workers: int) -> None:
+        """Run what is not yet done, and write results.json."""
+        print(f"{self.folder.name}", file=sys.stderr)
+        shelf = Shelf(output / ".done", self.folder.glob("measure*.py"))
+        if fresh:
+            shelf.forget()
+        kept = run(self.tasks(fast), shelf, workers=workers)
+        results = {
+            "experiment": self.folder.name,
+            "fast": fast,
+            "machine": facts(workers),
+            "processor_seconds": round(sum(item["seconds"] for item in kept.values()), 1),
+            **self.summary({key: item["answer"] for key, item in kept.items()}),
+        }
+        _write(output / "results.json", json.dumps(results, indent=1) + "\n")
+
+    def render(self, output: Path) -> None:
+        """The page and the figures, from results.json."""
+        import matplotlib as mpl
+
+        mpl.use("Agg")
+        import matplotlib.pyplot as plt
+
+        results = self.results(output)
+        _write(output / "README.md", self.page(results))
+        for name, draw in self.figures.items():
+            figure = draw(results)
+            figure.savefig(output / name, dpi=144, metadata={"Software": None})
+            plt.close(figure)
+
+    def check(self) -> int:
+        """0 if README.md is what results.json gives, and no trial run's."""
+        results = self.results(self.folder)
+        if results["fast"]:
+            print(f"{self.folder.name}: results.json is of a --fast run", file=sys.stderr)
+            return 1
+        if (self.folder / "README.md").read_text(encoding="utf-8") != self.page(results):
+            print(f"{self.folder.name}: README.md is not what results.json gives; run run.py --page", file=sys.stderr)
+            return 1
+        missing = [name for name in self.figures if not (self.folder / name).exists()]
+        if missing:
+            print(f"{self.folder.name}: missing {', '.join(missing)}; run run.py --page", file=sys.stderr)
+        return 1 if missing else 0
+
+    @staticmethod
+    def results(folder: Path) -> Results:
+        """What results.json holds."""
+        return json.loads((folder / "results.json").read_text(encoding="utf-8"))
+
+
+def facts(workers: int) -> dict[str, str]:
+    """What it was run on and when."""
+    packages = {name: version(name) for name in ("abstain", "numpy", "scipy", "scikit-learn")}
+    day = datetime.now(tz=UTC).date().isoformat()
+    return {"day": day, "python": platform.python_version(), "workers": str(workers), **packages}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="Run an experiment; what an earlier run has finished is kept.")
+    parser.add_argument("--fast", action="store_true", help="a few seconds' worth, to see that it runs")
+    parser.add_argument("--fresh", action="store_true", help="forget what earlier runs have finished")
+    parser.add_argument("--page", action="store_true", help="only render the page and the figures from results.json")
+    parser.add_argument("--check", action="store_true", help="only see whether the page is what results.json gives")
+    parser.add_argument("--output", type=Path, help="folder of the results (default: beside run.py)")
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), help="tasks side by side")
+    return parser
+
+
+def _write(path: Path, text: str) -> None:
+    draft = path.with_suffix(path.suffix + ".part")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)

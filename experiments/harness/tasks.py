@@ -1,0 +1,117 @@
+"""Tasks: the pieces of an experiment, run side by side, each answer kept on disk as soon as it is there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One call of a function that lives at the top of a module; its answer is anything JSON can hold."""
+
+    key: str
+    work: Callable[..., Any]
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+class Shelf:
+    """The answers so far of one version of the protocol: a folder with a file for each key.
+
+    The folder's name is a digest of the source files of the protocol, so that an answer never outlives the code that
+    gave it.
+    """
+
+    def __init__(self, folder: Path, sources: Iterable[Path]) -> None:
+        digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(sources))).hexdigest()
+        self.folder = folder / digest[:12]
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def keep(self, key: str, answer: Any, seconds: float) -> None:
+        """Write an answer whole or not at all."""
+        path = self._path(key)
+        draft = path.with_suffix(f".{os.getpid()}.part")
+        draft.write_text(json.dumps({"answer": answer, "seconds": seconds}), encoding="utf-8")
+        draft.replace(path)
+
+    def kept(self, key: str) -> dict[str, Any] | None:
+        """The answer and its processor seconds, or None."""
+        path = self._path(key)
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+    def forget(self) -> None:
+        """Drop every answer of this version."""
+        for path in self.folder.glob("*.json"):
+            path.unlink()
+
+    def _path(self, key: str) -> Path:
+        return self.folder / (key.replace("/", "_") + ".json")
+
+
+def run(tasks: Sequence[Task], shelf: Shelf, *, workers: int) -> dict[str, Any]:
+    """Every task's answer and processor seconds by key; those on the shelf are not run again."""
+    if len({task.key for task in tasks}) < len(tasks):
+        raise ValueError("every task of an experiment needs a key of its own")
+    open_tasks = [task for task in tasks if shelf.kept(task.key) is None]
+    progress = Progress(len(tasks), len(tasks) - len(open_tasks))
+    for name in THREADS:
+        os.environ[name] = "1"  # the tasks themselves run side by side
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        futures = {pool.submit(_timed, task): task for task in open_tasks}
+        try:
+            while futures:
+                done, _ = wait(futures, timeout=2.0, return_when=FIRST_COMPLETED)
+                for future in done:
+                    task = futures.pop(future)
+                    answer, seconds = future.result()
+                    shelf.keep(task.key, answer, seconds)
+                    progress.count += 1
+                progress.show()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    progress.end()
+    return {task.key: shelf.kept(task.key) for task in tasks}
+
+
+def _timed(task: Task) -> tuple[Any, float]:
+    start = time.process_time()
+    answer = task.work(**task.arguments)
+    return answer, time.process_time() - start
+
+
+class Progress:
+    """One line on stderr: tasks done, time gone, time to go; rewritten in place on a terminal."""
+
+    def __init__(self, total: int, count: int) -> None:
+        self.total, self.count, self.resumed = total, count, count
+        self.start = self.shown = time.monotonic()
+
+    def show(self) -> None:
+        """Say how far it is, every two seconds on a terminal and every thirty in a log."""
+        now = time.monotonic()
+        terminal = sys.stderr.isatty()
+        if now - self.shown < (2.0 if terminal else 30.0):
+            return
+        self.shown = now
+        gone, fresh = now - self.start, self.count - self.resumed
+        left = f", about {gone / fresh * (self.total - self.count):.0f} s to go" if fresh else ""
+        line = f"{self.count} of {self.total} tasks, {gone:.0f} s{left}"
+        print(f"\r\033[K{line}" if terminal else line, end="" if terminal else "\n", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Leave the line."""
+        resumed = f" ({self.resumed} from an earlier run)" if self.resumed else ""
+        lead = "\r\033[K" if sys.stderr.isatty() else ""
+        print(f"{lead}{self.total} tasks{resumed}, {time.monotonic() - self.start:.0f} s", file=sys.stderr, flush=True)
