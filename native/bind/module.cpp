@@ -1,19 +1,17 @@
-// The only file that knows Python: views in, arrays out, the interpreter's lock released while the core works.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+// The core as Python sees it; only this folder knows Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <atomic>
-#include <optional>
 
+#include "arrays.hpp"
 #include "cross_validation.hpp"
 #include "lanes/lanes.hpp"
 #include "solve.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
 using namespace abstain;
+using namespace abstain::bind;
+using namespace nb::literals;
 
 namespace abstain::bind {
 void bind_embedded(nb::module_& m);
@@ -21,26 +19,12 @@ void bind_embedded(nb::module_& m);
 
 namespace {
 
-template <class T, int dimensions> using View = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
-using Vector = View<double, 1>;
-using Matrix = View<double, 2>;
-
-template <class T> nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return {kept->data(), {kept->size()}, owner};
-}
-
 KernelSpec kernel_spec(const std::string& name, double gamma, double coef0, int degree) {
     if (name == "linear" || name == "precomputed") return {KernelName::linear, gamma, coef0, degree};
     if (name == "rbf") return {KernelName::rbf, gamma, coef0, degree};
     if (name == "poly") return {KernelName::poly, gamma, coef0, degree};
     if (name == "sigmoid") return {KernelName::sigmoid, gamma, coef0, degree};
     throw nb::value_error("kernel must be linear, rbf, poly or sigmoid");
-}
-
-void require(bool holds, const char* rule) {
-    if (!holds) throw nb::value_error(rule);
 }
 
 // knots and slopes of the loss (row 0 the negative class, left to right) become slopes and breakpoints of the dual.
@@ -58,30 +42,6 @@ Problem make_problem(const View<std::int8_t, 1>& sign, const Vector& weight, con
         }
     }
     return problem;
-}
-
-// Runs the core without the lock; comes back every 20 ms to let Python see its signals and tell how far it is.
-template <class Work> auto without_lock(const nb::object& report, double seconds, Work&& work) {
-    std::optional<nb::python_error> error;
-    Watch watch(
-        [&](Index iterations, double violation) {
-            nb::gil_scoped_acquire lock;
-            try {
-                if (PyErr_CheckSignals() != 0) throw nb::python_error();
-                const bool finish = !report.is_none() && nb::cast<bool>(nb::bool_(report(iterations, violation)));
-                return finish ? Watch::Answer::finish : Watch::Answer::go_on;
-            } catch (nb::python_error& raised) {
-                error.emplace(std::move(raised));
-                return Watch::Answer::interrupt;
-            }
-        },
-        seconds);
-    try {
-        nb::gil_scoped_release unlocked;
-        return work(watch);
-    } catch (const Interrupted&) {
-        throw nb::python_error(std::move(*error));
-    }
 }
 
 const char* word(Status status) {
@@ -185,7 +145,7 @@ NB_MODULE(_native, m) {
     m.def("cross_validate",
           [](const nb::dict& data, const std::string& kernel, Vector gammas, double coef0, int degree, View<std::int8_t, 1> sign,
              Vector weight, Matrix knots, Matrix slopes, Vector Cs, View<std::uint8_t, 2> trains, double tol, Index max_iter,
-             double cache_size, int threads, nb::object report) {
+             double seconds, double cache_size, int threads, nb::object report) {
               const Problem problem = make_problem(sign, weight, knots, slopes);
               const Rows rows = rows_of(data, problem.size);
               require(static_cast<Index>(trains.shape(1)) == problem.size, "trains must have a column per row");
@@ -196,15 +156,15 @@ NB_MODULE(_native, m) {
               std::atomic<Index> finished{0};
               const auto tell = [&](Index, double) { return report(finished.load()); };
               const nb::object told = report.is_none() ? nb::none() : nb::object(nb::cpp_function(tell));
-              CrossValidation result = without_lock(told, std::numeric_limits<double>::infinity(), [&](Watch& watch) {
+              CrossValidation result = without_lock(told, seconds, [&](Watch& watch) {
                   ThreadPool pool(threads);
                   return cross_validate(problem, rows, grid, options, pool, watch, finished);
               });
-              return nb::make_tuple(to_numpy(std::move(result.scores)), to_numpy(std::move(result.optimal)));
+              return nb::make_tuple(to_numpy(std::move(result.scores)), to_numpy(std::move(result.endings)));
           },
           "data"_a, "kernel"_a, "gammas"_a.noconvert(), "coef0"_a, "degree"_a, "sign"_a.noconvert(), "weight"_a.noconvert(),
           "knots"_a.noconvert(), "slopes"_a.noconvert(), "Cs"_a.noconvert(), "trains"_a.noconvert(), "tol"_a, "max_iter"_a,
-          "cache_size"_a, "threads"_a, "report"_a.none());
+          "seconds"_a, "cache_size"_a, "threads"_a, "report"_a.none());
 
     m.def("expand",
           [](Matrix X, Matrix support, Vector coef, const std::string& kernel, double gamma, double coef0, int degree, int threads) {

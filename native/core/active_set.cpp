@@ -228,6 +228,7 @@ void ActiveSet::write(Outcome& outcome) const {
         lowest = std::min(lowest, down(static_cast<Index>(i)) - F_[i]);
     }
     outcome.violation = highest - lowest;
+    if (std::isfinite(highest + lowest)) outcome.bias = 0.5 * (highest + lowest);
     outcome.iterations += changes_;
 }
 

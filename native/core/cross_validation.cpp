@@ -1,10 +1,10 @@
 #include "cross_validation.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <thread>
 #include <type_traits>
 
@@ -17,6 +17,7 @@ namespace abstain {
 namespace {
 
 constexpr Index one_block = 2048;  // rows up to which pair steps on the whole matrix beat blocks and sweeps
+constexpr Index patience = 60;     // pair steps per row until the active set takes over, which does not crawl
 
 // Workers cannot ask Python about signals: they watch a flag that the first thread raises when it is stopped.
 class Crew {
@@ -27,7 +28,8 @@ class Crew {
         if (stop_) return;  // nothing more is begun
         const bool is_first = std::this_thread::get_id() == first_;
         try {
-            Watch follower([this](Index, double) { return stop_ ? Watch::Answer::interrupt : Watch::Answer::go_on; });
+            Watch follower([this](Index, double) { return stop_ ? Watch::Answer::interrupt : Watch::Answer::go_on; },
+                           watch_.seconds_left());
             work(is_first ? watch_ : follower);
         } catch (...) {
             stop_ = true;
@@ -48,15 +50,6 @@ class Crew {
     std::exception_ptr error_;
 };
 
-// A kernel for each task: all share one matrix where that is small enough to be a block of its own (or was given), else
-// each makes its values as it goes.
-template <class T> struct Source {
-    Aligned<T> made;
-    const T* values = nullptr;
-    Index stride = 0;
-    KernelSpec spec{};
-};
-
 template <class T>
 std::unique_ptr<KernelMatrix<T>> computed(const Problem& problem, const KernelSpec& spec, const Rows& rows, double cache_bytes,
                                           ThreadPool& pool, Watch& watch) {
@@ -66,19 +59,46 @@ std::unique_ptr<KernelMatrix<T>> computed(const Problem& problem, const KernelSp
         return std::make_unique<DenseKernel<float>>(spec, std::get<DenseRows>(rows), cache_bytes, pool, watch);
 }
 
-template <class T>
-Source<T> source_of(const Problem& problem, const KernelSpec& spec, const Rows& rows, ThreadPool& pool, Watch& watch) {
-    Source<T> source;
-    source.spec = spec;
-    if (problem.size > one_block) return source;
-    source.stride = rounded_up(problem.size);
-    source.made.resize(at(source.stride * source.stride));
-    std::vector<Index> all(at(problem.size));
-    std::iota(all.begin(), all.end(), Index(0));
-    computed<T>(problem, spec, rows, 0, pool, watch)->block(all, source.made.data(), source.stride);
-    source.values = source.made.data();
-    return source;
+template <class T> double bytes_of(Index rows) {
+    const double stride = static_cast<double>(rounded_up(rows));
+    return stride * stride * sizeof(T);
 }
+
+// The kernel of one width for all its tasks: they share one matrix where that fits the memory, else each makes its values as
+// it goes. For small problems the matrix in double is made as well, when the first task asks for it.
+template <class T> class Source {
+  public:
+    Source(const Problem& problem, const KernelSpec& spec, const Rows& rows, double cache_bytes, ThreadPool& pool, Watch& watch)
+        : spec(spec), problem_(problem), rows_(rows) {
+        if (!small() && bytes_of<T>(problem.size) > cache_bytes) return;
+        const auto kernel = computed<T>(problem, spec, rows, 0, pool, watch);
+        made_ = std::make_unique<MadeGram<T>>(*kernel, problem.size, pool);
+    }
+
+    bool small() const { return problem_.size <= one_block; }
+    bool shared() const { return made_ != nullptr; }
+    const T* values() const { return made_->kernel.whole(); }
+
+    const double* in_double() const {
+        if constexpr (std::is_same_v<T, double>) return values();
+        std::call_once(asked_, [this] {
+            ThreadPool alone(1);
+            Watch unwatched;
+            const auto kernel = kernel_in_double(problem_, spec, rows_, 0, alone, unwatched);
+            exact_ = std::make_unique<MadeGram<double>>(*kernel, problem_.size, alone);
+        });
+        return exact_->kernel.whole();
+    }
+
+    const KernelSpec spec;
+
+  private:
+    const Problem& problem_;
+    const Rows& rows_;
+    std::unique_ptr<MadeGram<T>> made_;
+    mutable std::once_flag asked_;
+    mutable std::unique_ptr<MadeGram<double>> exact_;
+};
 
 template <class T> class Task {
   public:
@@ -91,50 +111,73 @@ template <class T> class Task {
         const std::size_t n = at(problem_.size), cs = grid_.Cs.size();
         const std::size_t first = (kernel * at(grid_.folds) + fold) * cs;
         const std::uint8_t* trains = grid_.trains + fold * n;
-        ThreadPool alone(1);
-        GramKernel<T> shared(source.values, problem_.size, source.stride, alone);
-        const auto own = source.values ? nullptr : computed<T>(problem_, source.spec, rows_, options_.cache_bytes, alone, watch);
-        KernelMatrix<T>& values = own ? *own : shared;
         std::vector<double> weight(n), start;
         Problem part = problem_;
         part.weight = weight.data();
-        Settings settings;
-        settings.tol = options_.tol;
-        settings.max_iterations = options_.max_iterations;
-        if (source.values) settings.working_set = static_cast<int>(one_block);
-        for (std::size_t c = 0; c < cs; ++c) {
+        const auto values = kernel_of(source, watch);
+        for (std::size_t c = 0; c < cs && !watch.expired(); ++c) {
             for (std::size_t i = 0; i < n; ++i) weight[i] = trains[i] ? grid_.Cs[c] * problem_.weight[i] : 0.0;
             for (double& beta : start) beta *= grid_.Cs[c] / grid_.Cs[c - 1];
-            Outcome outcome = Decomposition<T>(part, values, settings, watch).run(start.empty() ? nullptr : start.data());
+            Outcome outcome = fit(part, source, *values, start.empty() ? nullptr : start.data(), watch);
+            if (outcome.status == Status::time_limit) return;
             for (std::size_t i = 0; i < n; ++i) result_.scores[(first + c) * n + i] = outcome.expansion[i] + outcome.bias;
-            result_.optimal[first + c] = outcome.status == Status::optimal;
+            result_.endings[first + c] = outcome.status == Status::optimal ? Ending::optimal : Ending::iteration_limit;
             start = std::move(outcome.beta);
             ++finished_;
         }
     }
 
   private:
+    std::unique_ptr<KernelMatrix<T>> kernel_of(const Source<T>& source, Watch& watch) const {
+        if (!source.shared()) return computed<T>(problem_, source.spec, rows_, options_.cache_bytes, alone_, watch);
+        return std::make_unique<GramKernel<T>>(source.values(), problem_.size, rounded_up(problem_.size), alone_);
+    }
+
+    // Pair steps; where they crawl and the problem is small, the active set.
+    Outcome fit(const Problem& part, const Source<T>& source, KernelMatrix<T>& values, const double* start, Watch& watch) const {
+        Settings settings;
+        settings.tol = options_.tol;
+        settings.max_iterations = options_.max_iterations;
+        if (source.small()) {
+            settings.working_set = static_cast<int>(one_block);
+            settings.max_iterations = std::min(options_.max_iterations, patience * part.size);
+        }
+        Outcome outcome = Decomposition<T>(part, values, settings, watch).run(start);
+        if (outcome.status != Status::iteration_limit || outcome.iterations >= options_.max_iterations) return outcome;
+        GramKernel<double> exact(source.in_double(), part.size, rounded_up(part.size), alone_);
+        Options rest = options_;
+        rest.max_iterations -= outcome.iterations;
+        return solve_exactly(part, exact, outcome.beta.data(), rest, watch);
+    }
+
     const Problem& problem_;
     const Rows& rows_;
     const Grid& grid_;
     const Options& options_;
     CrossValidation& result_;
     std::atomic<Index>& finished_;
+    mutable ThreadPool alone_{1};
 };
 
 template <class T>
 void run_all(const Problem& problem, const Rows& rows, const Grid& grid, const Options& options, ThreadPool& pool, Watch& watch,
              CrossValidation& result, std::atomic<Index>& finished) {
-    const std::size_t folds = at(grid.folds);
-    std::vector<Source<T>> sources;
-    for (const KernelSpec& spec : grid.kernels) sources.push_back(source_of<T>(problem, spec, rows, pool, watch));
+    const std::size_t folds = at(grid.folds), kernels = grid.kernels.size();
+    const double fitting = options.cache_bytes / bytes_of<T>(problem.size);
+    const std::size_t together = fitting < 1 ? kernels : std::min(kernels, static_cast<std::size_t>(fitting));
     const Task<T> task(problem, rows, grid, options, result, finished);
     Crew crew(watch);
-    pool.run(static_cast<Index>(sources.size() * folds), [&](Index t) {
-        const std::size_t k = at(t) / folds, fold = at(t) % folds;
-        crew.guarded([&](Watch& own) { task(sources[k], k, fold, own); });
-    });
-    crew.rethrow();
+    for (std::size_t first = 0; first < kernels; first += together) {
+        std::deque<Source<T>> sources;
+        const std::size_t last = std::min(first + together, kernels);
+        for (std::size_t k = first; k < last; ++k)
+            sources.emplace_back(problem, grid.kernels[k], rows, options.cache_bytes, pool, watch);
+        pool.run(static_cast<Index>((last - first) * folds), [&](Index t) {
+            const std::size_t k = at(t) / folds, fold = at(t) % folds;
+            crew.guarded([&](Watch& own) { task(sources[k], first + k, fold, own); });
+        });
+        crew.rethrow();
+    }
 }
 
 }  // namespace
@@ -142,7 +185,7 @@ void run_all(const Problem& problem, const Rows& rows, const Grid& grid, const O
 CrossValidation cross_validate(const Problem& problem, const Rows& rows, const Grid& grid, const Options& options,
                                ThreadPool& pool, Watch& watch, std::atomic<Index>& finished) {
     const std::size_t fits = grid.kernels.size() * at(grid.folds) * grid.Cs.size();
-    CrossValidation result{std::vector<double>(fits * at(problem.size)), std::vector<std::uint8_t>(fits)};
+    CrossValidation result{std::vector<double>(fits * at(problem.size)), std::vector<std::uint8_t>(fits, Ending::unfinished)};
     if (std::holds_alternative<DenseRows>(rows)) run_all<float>(problem, rows, grid, options, pool, watch, result, finished);
     else run_all<double>(problem, rows, grid, options, pool, watch, result, finished);
     return result;

@@ -18,12 +18,15 @@ struct Grid {
     Index folds;
 };
 
+enum Ending : std::uint8_t { optimal, iteration_limit, unfinished };
+
 struct CrossValidation {
-    std::vector<double> scores;         // (kernels, folds, Cs, rows): F + bias
-    std::vector<std::uint8_t> optimal;  // (kernels, folds, Cs)
+    std::vector<double> scores;         // (kernels, folds, Cs, rows): F + bias; 0 where unfinished
+    std::vector<std::uint8_t> endings;  // (kernels, folds, Cs): an Ending each
 };
 
-// The weights of the problem are those of C = 1. `finished` counts the fits, for whoever watches.
+// The weights of the problem are those of C = 1. `finished` counts the fits, for whoever watches. When the time is up, what
+// is not finished is left so.
 CrossValidation cross_validate(const Problem& problem, const Rows& rows, const Grid& grid, const Options& options,
                                ThreadPool& pool, Watch& watch, std::atomic<Index>& finished);
 

@@ -25,6 +25,7 @@ template <class T> class GramKernel final : public KernelMatrix<T> {
     const T* values_;
     Index size_, stride_;
     std::vector<Index> active_;
+    std::vector<double> sums_;
     ThreadPool& pool_;
 };
 

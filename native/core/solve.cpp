@@ -57,6 +57,8 @@ void walk_up(const Problem& problem, KernelMatrix<double>& kernel, Outcome& outc
     if (arrived.violation < outcome.violation) outcome = std::move(arrived);
 }
 
+}  // namespace
+
 // Pair steps until the sets are nearly right, then the sets' own equations. Pair steps crawl on ill-conditioned problems,
 // where the equations do not: they are given up early, and taken up again only if the equations fail.
 Outcome solve_exactly(const Problem& problem, KernelMatrix<double>& kernel, const double* start, const Options& options,
@@ -84,6 +86,8 @@ Outcome solve_exactly(const Problem& problem, KernelMatrix<double>& kernel, cons
     last.iterations += outcome.iterations;
     return last;
 }
+
+namespace {
 
 // How far F strays from what double precision gives, on rows spread over the data. The linear kernel was centred,
 // which shifts F by a constant: only differences count.

@@ -36,6 +36,8 @@ std::unique_ptr<KernelMatrix<double>> kernel_in_double(const Problem& problem, c
                                                        double cache_bytes, ThreadPool& pool, Watch& watch);
 
 // start: nullptr, or coefficients to begin with.
+Outcome solve_exactly(const Problem& problem, KernelMatrix<double>& kernel, const double* start, const Options& options,
+                      Watch& watch);
 Outcome solve(const Problem& problem, const KernelSpec& spec, const Rows& rows, const double* start, const Options& options,
               ThreadPool& pool, Watch& watch);
 

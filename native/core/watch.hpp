@@ -33,12 +33,13 @@ class Watch {
 
     // Where beta and F agree: what was reached is kept.
     bool expired() const { return finish_ || out_of_time(); }
+    double seconds_left() const { return seconds_ - std::chrono::duration<double>(Clock::now() - start_).count(); }
     // How an expired run ended: short of time, or of iterations where somebody who watched had seen enough.
     Status ending() const { return finish_ ? Status::iteration_limit : Status::time_limit; }
 
   private:
     using Clock = std::chrono::steady_clock;
-    bool out_of_time() const { return std::chrono::duration<double>(Clock::now() - start_).count() > seconds_; }
+    bool out_of_time() const { return seconds_left() < 0; }
 
     Report report_;
     Clock::time_point start_, last_;

@@ -121,13 +121,13 @@ void check(Case& c, const std::vector<KernelSpec>& kernels, int threads) {
     for (const KernelSpec& spec : kernels)
         for (Index fold = 0; fold < 3; ++fold)
             for (const double C : Cs) {
-                assert(result.optimal[fit]);
+                assert(result.endings[fit] == Ending::optimal);
                 const auto expected = separate(c, spec, trains.data() + fold * c.rows, C);
                 for (Index i = 0; i < c.rows; ++i) {
                     const double found = result.scores[fit * at(c.rows) + at(i)];
                     worst = std::max(worst, std::abs(found - expected[at(i)]));
                     // control: the scores of the next fit are others
-                    const std::size_t other = (fit + 1) % result.optimal.size();
+                    const std::size_t other = (fit + 1) % result.endings.size();
                     apart = std::max(apart, std::abs(result.scores[other * at(c.rows) + at(i)] - expected[at(i)]));
                 }
                 ++fit;
@@ -172,6 +172,44 @@ void check_interrupt() {
     assert(asked == 1);
 }
 
+// When the time is up nothing more is begun, and what is not done says so.
+void check_time() {
+    Case c = make_case(9, 600, 4, 2);
+    c.problem.sign = c.sign.data();
+    c.problem.weight = c.weight.data();
+    const auto trains = thirds(c.rows);
+    const Grid grid = make_grid({{KernelName::rbf, 0.5, 0, 3}, {KernelName::rbf, 0.1, 0, 3}}, {1, 10, 100}, trains, 3);
+    for (double seconds : {0.0, 1e9}) {
+        Watch watch({}, seconds);
+        ThreadPool pool(2);
+        std::atomic<Index> finished{0};
+        const auto result = cross_validate(c.problem, DenseRows{c.X.data(), c.rows, c.features}, grid, {}, pool, watch, finished);
+        const Ending expected = seconds > 0 ? Ending::optimal : Ending::unfinished;
+        for (const auto ending : result.endings) assert(ending == expected);
+        assert(finished == (seconds > 0 ? 18 : 0));
+    }
+}
+
+// Columns of very different scale, on which pair steps crawl: the active set takes over.
+void check_ill_conditioned() {
+    Case c = make_case(5, 120, 3, 2);
+    c.problem.sign = c.sign.data();
+    c.problem.weight = c.weight.data();
+    for (std::size_t k = 0; k < c.X.size(); k += 3) c.X[k] *= 1000;
+    const auto trains = thirds(c.rows);
+    const Grid grid = make_grid({{KernelName::linear, 1, 0, 3}}, {1, 100}, trains, 3);
+    Index told = 0;
+    const auto result = search(c, grid, DenseRows{c.X.data(), c.rows, c.features}, 1e-4, 1, &told);
+    std::size_t fit = 0;
+    for (Index fold = 0; fold < 3; ++fold)
+        for (const double C : grid.Cs) {
+            assert(result.endings[fit] == Ending::optimal);
+            const auto expected = separate(c, grid.kernels[0], trains.data() + fold * c.rows, C);
+            for (Index i = 0; i < c.rows; ++i) assert(std::abs(result.scores[fit * at(c.rows) + at(i)] - expected[at(i)]) < 0.01);
+            ++fit;
+        }
+}
+
 }  // namespace
 
 int main() {
@@ -183,4 +221,6 @@ int main() {
     Case large = make_case(7, 2100, 3, 2);  // beyond one block: each task makes its own values
     check(large, {{KernelName::rbf, 0.3, 0, 3}, {KernelName::rbf, 1.0, 0, 3}}, 2);
     check_interrupt();
+    check_time();
+    check_ill_conditioned();
 }

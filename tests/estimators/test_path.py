@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 
 from abstain import Costs, RejectSVC, reject_svc_path
 from abstain.dual.certificate import certify
@@ -132,6 +133,14 @@ class TestSameMachine:
         K = kernel(X, X)
         same_machine(reject_svc_path(K, y, ASYMMETRIC, kernel="precomputed"), exact(kernel="precomputed").fit(K, y), K)
         same_machine(reject_svc_path(X, y, ASYMMETRIC, kernel=kernel), exact(kernel=kernel).fit(X, y), X)
+
+    def test_an_indefinite_kernel_is_told_and_a_definite_one_is_not(self, rows):
+        X, y = rows
+        K = np.exp(-0.3 * ((X[:, np.newaxis] - X[np.newaxis]) ** 2).sum(axis=2))
+        bent = K - 0.5 * np.eye(len(K))
+        with pytest.warns(ConvergenceWarning, match=r"not positive semidefinite on these rows, .* use another"):
+            reject_svc_path(bent, y, ASYMMETRIC, kernel="precomputed", C_min=1e-4, C_max=1e-3)
+        reject_svc_path(K, y, ASYMMETRIC, kernel="precomputed", C_min=1e-4, C_max=1e-3)  # a warning would be an error
 
     def test_features_far_from_the_origin(self, rows):
         X, y = rows[0] + 50.0, rows[1]

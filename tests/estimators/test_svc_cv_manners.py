@@ -1,12 +1,15 @@
 """A search says how far it is, stops when told to, and refuses with a reason."""
 
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 from abstain import Costs, RejectSVCCV
@@ -75,6 +78,60 @@ def test_an_interrupt_stops_it_within_a_tenth_of_a_second(name):
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+class TestTimeLimit:
+    """The limit is for search and last fit together; what is not finished counts as not tried, and says so."""
+
+    def hard(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(3000, 10))
+        return X, X[:, 0] + rng.normal(size=3000) > 0
+
+    def test_what_is_finished_is_compared(self):
+        X, y = self.hard()
+        began = time.monotonic()
+        with pytest.warns(ConvergenceWarning) as told:
+            clf = RejectSVCCV(ASYMMETRIC, Cs=np.logspace(-2, 4, 60), time_limit=5.0, n_jobs=1).fit(X, y)
+        assert re.search(r"ran out of time: \d+ of the 1500 fits .*raise time_limit=5\.0", str(told[0].message))
+        assert time.monotonic() - began < 30.0  # without a limit it takes minutes; a loose bound for busy machines
+        splits = np.array([clf.cv_results_[f"split{fold}_test_score"] for fold in range(5)])
+        unfinished = np.isnan(splits)
+        assert 0 < unfinished.sum() < unfinished.size
+        most = (~unfinished).sum(axis=0)
+        compared = np.where(most == most.max(), np.nan_to_num(splits).sum(axis=0) / np.maximum(most, 1), -np.inf)
+        assert clf.best_score_ == pytest.approx(compared.max(), abs=1e-9)
+        assert clf.cv_results_["params"][int(np.argmax(compared))] == {"C": clf.C_, "gamma": clf.gamma_}
+        ranks = clf.cv_results_["rank_test_score"]
+        assert ranks[unfinished.any(axis=0)].min() > ranks[~unfinished.any(axis=0)].max(initial=0)
+
+    def test_the_search_begins_with_the_middle_gamma_and_the_smallest_C(self, rows):
+        with pytest.warns(ConvergenceWarning) as told:
+            clf = RejectSVCCV(ASYMMETRIC, time_limit=1e-9).fit(*rows)
+        assert "250 of the 250 fits" in str(told[0].message)
+        assert clf.cv_results_["param_C"][0] == clf.C_
+        assert clf.cv_results_["param_gamma"][2] == clf.gamma_
+        assert np.isnan(clf.best_score_)
+        assert clf.status_ == "time_limit"
+
+    def test_control_a_limit_that_is_not_reached_changes_nothing(self, rows):
+        limited, free = (RejectSVCCV(ASYMMETRIC, **SMALL, time_limit=limit).fit(*rows) for limit in (1e6, None))
+        assert limited.best_score_ == free.best_score_
+        np.testing.assert_array_equal(limited.dual_coef_, free.dual_coef_)
+
+
+def test_fits_of_the_search_that_stop_short_are_told(rows):
+    with pytest.warns(ConvergenceWarning) as told:
+        RejectSVCCV(ASYMMETRIC, **SMALL, max_iter=3).fit(*rows)
+    assert "10 of the 10 fits of RejectSVCCV's search stopped short of their tolerance" in str(told[0].message)
+
+
+@pytest.mark.parametrize("kernel", ["poly", "linear"])
+def test_ill_conditioned_kernels_are_solved_by_their_sets(rows, kernel):
+    # pair steps alone need millions of iterations here; a warning would be an error
+    X, y = rows[0] * np.logspace(0, 1, rows[0].shape[1]), rows[1]
+    clf = RejectSVCCV(ASYMMETRIC, kernel=kernel, Cs=[1.0, 100.0], gammas=[0.1], max_iter=200_000).fit(X, y)
+    assert clf.status_ == "optimal"
 
 
 ALL = np.arange(150)

@@ -286,3 +286,10 @@ def test_a_path_that_ends_early_says_where(monkeypatch, starts, reached):
     monkeypatch.setattr(module, "_native", broken)
     with pytest.raises(ValueError, match=rf"beyond {reached}\(of C_max=1000\).*scale the features, or give a smaller"):
         follow_path(two_points(hinge(), 1.0), 1e-2, 1e3)
+
+
+def test_a_path_that_is_stopped_says_so_and_one_that_is_watched_goes_on():
+    problem = pose(*clouds(900), ASYMMETRIC, kernel=RBF)
+    with pytest.raises(ValueError, match=r"stopped by its progress function at C=.* \(of C_max=1e\+06\)"):
+        follow_path(problem, 1e-4, 1e6, progress=lambda *_: True)
+    assert len(follow_path(problem, 1e-2, 1.0, progress=lambda *_: False).breakpoints) > 2

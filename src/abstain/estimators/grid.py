@@ -97,6 +97,7 @@ class Grid:
     ----------
     Cs, gammas : float64 arrays, ascending
     costs : float64 array of shape (Cs, gammas, folds)
+        nan where the time was up.
     has_gamma : bool
         False: the kernel has none, and ``gammas`` is [nan].
     """
@@ -112,12 +113,15 @@ class Grid:
         Cs: NDArray[np.float64],
         gammas: NDArray[np.float64],
         prices: NDArray[np.float64],
+        finished: NDArray[np.bool_],
         splits: Splits,
         *,
         has_gamma: bool,
     ) -> Self:
         """Average the prices of all rows' decisions, (gammas, folds, Cs, rows), over each fold's test rows."""
-        return cls(Cs, gammas, np.einsum("gfcn,fn->cgf", prices, splits.tests), has_gamma)
+        costs = np.einsum("gfcn,fn->cgf", prices, splits.tests)
+        costs[~np.einsum("gfc->cgf", finished)] = np.nan
+        return cls(Cs, gammas, costs, has_gamma)
 
     @property
     def n_splits(self) -> int:
@@ -126,18 +130,31 @@ class Grid:
 
     @property
     def best(self) -> tuple[float, float]:
-        """The pair (C, gamma) of the smallest mean cost; of ties the smaller C, then the smaller gamma."""
-        mean = self.costs.mean(axis=2)
-        near = mean <= mean.min() + _TIE * max(1.0, float(self.costs.max()))
-        c, g = np.unravel_index(int(np.argmax(near)), near.shape)  # the first in the order of C, then gamma
+        """The pair (C, gamma) of the smallest mean cost; of ties the smaller C, then the smaller gamma.
+
+        Where the time was up, the pairs that most folds have finished are compared, by these folds; where no fold has
+        finished any, it is the smallest C and the middle gamma, with which the search begins.
+        """
+        c, g = self._best
         return float(self.Cs[c]), float(self.gammas[g])
 
     @property
     def best_score(self) -> float:
-        """Minus the mean cost at the best pair."""
-        C, gamma = self.best
-        g = 0 if not self.has_gamma else int(np.flatnonzero(self.gammas == gamma)[0])
-        return -float(self.costs[int(np.flatnonzero(self.Cs == C)[0]), g].mean())
+        """Minus the mean cost at the best pair, over the folds that have finished it."""
+        costs = self.costs[self._best]
+        return -float(np.nanmean(costs)) if np.isfinite(costs).any() else np.nan
+
+    @property
+    def _best(self) -> tuple[int, int]:
+        finished = np.isfinite(self.costs)
+        if not finished.any():
+            return 0, len(self.gammas) // 2
+        known = finished.sum(axis=2)
+        total = np.where(finished, self.costs, 0.0).sum(axis=2)
+        mean = np.where(known == known.max(), total / np.maximum(known, 1), np.inf)
+        near = mean <= mean.min() + _TIE * max(1.0, float(np.nanmax(self.costs)))
+        c, g = np.unravel_index(int(np.argmax(near)), near.shape)  # the first in the order of C, then gamma
+        return int(c), int(g)
 
     def results(self) -> dict[str, Any]:
         """Give all of it in the form of scikit-learn's ``cv_results_``."""
@@ -152,5 +169,5 @@ class Grid:
             **{f"split{fold}_test_score": scores[:, fold] for fold in range(self.n_splits)},
             "mean_test_score": mean,
             "std_test_score": scores.std(axis=1),
-            "rank_test_score": rankdata(-np.round(mean, 12), method="min").astype(np.int32),
+            "rank_test_score": rankdata(np.nan_to_num(-np.round(mean, 12), nan=np.inf), method="min").astype(np.int32),
         }

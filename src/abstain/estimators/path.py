@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 
 from abstain.arguments import positive_number
+from abstain.estimators.convergence import is_indefinite
 from abstain.estimators.parameters import checked_costs, margin_loss
 from abstain.estimators.training import Training, checked_rows
 from abstain.labels import Labels
@@ -84,4 +87,11 @@ def reject_svc_path(
     steepest = float(np.abs(loss.tables()[1]).max())
     training = Training.of(parameters, rows, y, sample_weight, labels=labels, steepest=steepest)
     problem = replace(training, weight=training.weight / highest).whole_problem(loss)
+    if is_indefinite(problem, problem.weight):
+        warnings.warn(
+            "the kernel is not positive semidefinite on these rows, so that points of the path may be no optima; "
+            "use another.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return follow_path(problem, lowest, highest, cache_size=cache_size, n_jobs=n_jobs)

@@ -191,7 +191,7 @@ class RejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         training = Training.of(parameters, rows, y, sample_weight, labels=labels, steepest=steepest)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         problem = training.problem(loss)
-        solution = self._solve(problem, task, None if start is None else start[training.kept])
+        solution = self._solve(problem, task, None if start is None else start[training.kept], parameters.time_limit)
         unit = log_odds_per_score(costs, self.rule) * labels.orientation
         terms = Terms(labels, costs, cut=loss.cut * labels.orientation, log_odds_per_score=unit)
         fitted = fitted_attributes(training, problem, solution, terms, self.tol)
@@ -200,12 +200,14 @@ class RejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimato
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
         task.end()
 
-    def _solve(self, problem: DualProblem, task: FitTask, start: NDArray[np.float64] | None) -> DualSolution:
+    def _solve(
+        self, problem: DualProblem, task: FitTask, start: NDArray[np.float64] | None, time_limit: float | None
+    ) -> DualSolution:
         settings: dict[str, Any] = {
             "tol": float(self.tol),
             "cache_size": float(self.cache_size),
             "max_iter": int(self.max_iter),
-            "time_limit": self.time_limit,
+            "time_limit": time_limit,
             "n_jobs": self.n_jobs,
             "progress": task.report if task.watched else None,
         }

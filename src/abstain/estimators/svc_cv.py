@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
@@ -9,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
 
 from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_splits
 from abstain.estimators.parameters import CONSTRAINTS, checked_costs, margin_loss
@@ -17,8 +20,9 @@ from abstain.estimators.svc import RejectSVC
 from abstain.estimators.training import Training, checked_rows
 from abstain.estimators.weights import checked_sample_weight
 from abstain.labels import Labels
-from abstain.solvers.cross_validation import held_out_scores
+from abstain.solvers.cross_validation import HeldOut, held_out_scores
 
+SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit has the rest
 LOOSER = 10.0  # the fits of the search stop at this many times `tol`: costs of held-out rows are not as fine as that
 FINEST = 1e-4  # nor below this: kernel values in single precision let pair steps go round in circles
 
@@ -27,9 +31,9 @@ class RejectSVCCV(RejectSVC):
     """RejectSVC with C and gamma chosen by stratified cross-validation on the mean cost.
 
     The reject price is never chosen: it is yours. All fits of the search run in one native call: a kernel matrix per
-    gamma serves all folds and all C where it is small, each fit starts from the one before with the next smaller C,
-    and the folds share `n_jobs` threads. The machine is then fitted to all rows with the best pair; ties go to the
-    smaller C, then to the smaller gamma.
+    gamma serves all folds and all C where `cache_size` has room for it, each fit starts from the one before with the
+    next smaller C, and the folds share `n_jobs` threads. The machine is then fitted to all rows with the best pair;
+    ties go to the smaller C, then to the smaller gamma.
 
     Parameters
     ----------
@@ -45,7 +49,8 @@ class RejectSVCCV(RejectSVC):
     kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
 n_jobs, verbose
         As in `RejectSVC`. The fits of the search stop at ten times `tol`, or at 1e-4 if that is more; the last one at
-        `tol`.
+        `tol`. `time_limit` is for both together, and the search, which begins with the middle gamma and the smallest
+        C, may use three quarters of it; what it has not finished then counts as not tried, with a warning.
 
     Attributes
     ----------
@@ -55,7 +60,8 @@ n_jobs, verbose
         Minus the cross-validated mean cost there.
     cv_results_ : dict of ndarray
         In the form of `GridSearchCV`, without times: ``params``, ``param_C``, ``param_gamma``,
-        ``split<k>_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``.
+        ``split<k>_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``; nan where the time was
+        up.
     n_splits_ : int
         Number of folds.
 
@@ -137,9 +143,13 @@ n_jobs, verbose
         RejectSVCCV
             The fitted estimator.
         """
+        began = time.monotonic()
         grid = self._search(X, y, sample_weight)
         C, gamma = grid.best
-        self._fit(self._parameters(C, gamma if grid.has_gamma else 1.0), X, y, sample_weight)
+        parameters = self._parameters(C, gamma if grid.has_gamma else 1.0)
+        if self.time_limit is not None:
+            parameters.time_limit = max(0.0, self.time_limit - (time.monotonic() - began))
+        self._fit(parameters, X, y, sample_weight)
         self.__dict__.update(
             C_=C, gamma_=gamma, best_score_=grid.best_score, cv_results_=grid.results(), n_splits_=grid.n_splits
         )
@@ -164,18 +174,39 @@ n_jobs, verbose
         splits = checked_splits(self.cv, rows, y, training.sign, weights)
         problem = replace(training, weight=training.weight / Cs[-1]).whole_problem(loss)
         fits = len(Cs) * len(gammas) * len(splits.trains)
+        order = np.argsort(np.abs(np.arange(len(gammas)) - len(gammas) // 2), kind="stable")  # from the middle outwards
         with SearchLine(type(self).__name__, fits, shown=bool(self.verbose)) as line:
             held_out = held_out_scores(
                 problem,
-                np.where(np.isnan(gammas), 1.0, gammas),
+                np.where(np.isnan(gammas), 1.0, gammas)[order],
                 Cs,
                 splits.trains,
                 tol=max(LOOSER * self.tol, FINEST),
                 max_iter=self.max_iter,
                 cache_size=self.cache_size,
+                time_limit=None if self.time_limit is None else SEARCHING * self.time_limit,
                 n_jobs=self.n_jobs,
                 progress=line.report,
             )
-        choice = loss.thresholds.decide(held_out.scores)
+        if text := self._complaint(held_out):
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
+        choice = loss.thresholds.decide(held_out.scores[np.argsort(order)])
         prices = choice != training.sign if costs is None else costs.prices(training.sign, choice)
-        return Grid.of(Cs, gammas, prices.astype(np.float64), splits, has_gamma=has_gamma)
+        finished = held_out.finished[np.argsort(order)]
+        return Grid.of(Cs, gammas, prices.astype(np.float64), finished, splits, has_gamma=has_gamma)
+
+    def _complaint(self, held_out: HeldOut) -> str | None:
+        """What to tell the user about fits of the search that did not reach the tolerance; else None."""
+        fits, late = held_out.finished.size, int(np.sum(~held_out.finished))
+        if late:
+            return (
+                f"RejectSVCCV ran out of time: {late} of the {fits} fits of its search count as not tried; "
+                f"raise time_limit={self.time_limit} or try fewer Cs and gammas."
+            )
+        short = int(np.sum(~held_out.optimal))
+        if short:
+            return (
+                f"{short} of the {fits} fits of RejectSVCCV's search stopped short of their tolerance; "
+                f"raise max_iter={self.max_iter}, scale the features or try smaller Cs."
+            )
+        return None

@@ -81,17 +81,28 @@ def follow_path(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> RegularizationPath:
-    """Follow the optimum of `problem`, whose weights are those of C = 1, from C_min to C_max."""
+    """Follow the optimum of `problem`, whose weights are those of C = 1, from C_min to C_max.
+
+    A `progress` that asks it to stop gets an error that says how far it came: a path with a gap would be no path.
+    """
+    answers: list[bool] = []
+
+    def told(iterations: int, violation: float) -> bool:
+        answers.append(bool(progress and progress(iterations, violation)))
+        return answers[-1]
+
     pieces = _native.path(
         **native_problem(problem),
         lowest=float(C_min),
         highest=float(C_max),
         cache_size=float(cache_size),
         threads=threads(n_jobs),
-        report=progress,
+        report=None if progress is None else told,
     )
     if not pieces["complete"]:
         reached = 1.0 / pieces["start"][-1] if len(pieces["start"]) else C_min
+        if any(answers):
+            raise ValueError(f"the path was stopped by its progress function at C={reached:g} (of C_max={C_max:g}).")
         raise ValueError(
             f"the path could not be followed beyond C={reached:g} (of C_max={C_max:g}): rounding hides the next "
             "breakpoint; scale the features, or give a smaller C_max."
