@@ -111,30 +111,44 @@ template <class T> class Task {
         const std::size_t n = at(problem_.size), cs = grid_.Cs.size();
         const std::size_t first = (kernel * at(grid_.folds) + fold) * cs;
         const std::uint8_t* trains = grid_.trains + fold * n;
-        std::vector<double> weight(n), start;
+        std::vector<double> weight(n), start, last, before;
         Problem part = problem_;
         part.weight = weight.data();
-        const auto values = kernel_of(source, watch);
+        ThreadPool alone(1);
+        const auto values = kernel_of(source, alone, watch);
         for (std::size_t c = 0; c < cs && !watch.expired(); ++c) {
             for (std::size_t i = 0; i < n; ++i) weight[i] = trains[i] ? grid_.Cs[c] * problem_.weight[i] : 0.0;
-            for (double& beta : start) beta *= grid_.Cs[c] / grid_.Cs[c - 1];
-            Outcome outcome = fit(part, source, *values, start.empty() ? nullptr : start.data(), watch);
+            if (c > 0) predict(c, last, before, start);
+            Outcome outcome = fit(part, source, *values, c > 0 ? start.data() : nullptr, alone, watch);
             if (outcome.status == Status::time_limit) return;
             for (std::size_t i = 0; i < n; ++i) result_.scores[(first + c) * n + i] = outcome.expansion[i] + outcome.bias;
             result_.endings[first + c] = outcome.status == Status::optimal ? Ending::optimal : Ending::iteration_limit;
-            start = std::move(outcome.beta);
+            before = std::move(last);
+            last = std::move(outcome.beta);
             ++finished_;
         }
     }
 
   private:
-    std::unique_ptr<KernelMatrix<T>> kernel_of(const Source<T>& source, Watch& watch) const {
-        if (!source.shared()) return computed<T>(problem_, source.spec, rows_, options_.cache_bytes, alone_, watch);
-        return std::make_unique<GramKernel<T>>(source.values(), problem_.size, rounded_up(problem_.size), alone_);
+    std::unique_ptr<KernelMatrix<T>> kernel_of(const Source<T>& source, ThreadPool& alone, Watch& watch) const {
+        if (!source.shared()) return computed<T>(problem_, source.spec, rows_, options_.cache_bytes, alone, watch);
+        return std::make_unique<GramKernel<T>>(source.values(), problem_.size, rounded_up(problem_.size), alone);
+    }
+
+    // beta / C is piecewise linear in 1 / C: from the last two fits to the next along a straight line.
+    void predict(std::size_t c, const std::vector<double>& last, const std::vector<double>& before, std::vector<double>& start) const {
+        const std::vector<double>& Cs = grid_.Cs;
+        const double ahead = before.empty() ? 0 : (1 / Cs[c] - 1 / Cs[c - 1]) / (1 / Cs[c - 1] - 1 / Cs[c - 2]);
+        start.resize(last.size());
+        for (std::size_t i = 0; i < last.size(); ++i) {
+            const double gamma = last[i] / Cs[c - 1];
+            start[i] = Cs[c] * (before.empty() ? gamma : gamma + ahead * (gamma - before[i] / Cs[c - 2]));
+        }
     }
 
     // Pair steps; where they crawl and the problem is small, the active set.
-    Outcome fit(const Problem& part, const Source<T>& source, KernelMatrix<T>& values, const double* start, Watch& watch) const {
+    Outcome fit(const Problem& part, const Source<T>& source, KernelMatrix<T>& values, const double* start, ThreadPool& alone,
+                Watch& watch) const {
         Settings settings;
         settings.tol = options_.tol;
         settings.max_iterations = options_.max_iterations;
@@ -143,8 +157,9 @@ template <class T> class Task {
             settings.max_iterations = std::min(options_.max_iterations, patience * part.size);
         }
         Outcome outcome = Decomposition<T>(part, values, settings, watch).run(start);
-        if (outcome.status != Status::iteration_limit || outcome.iterations >= options_.max_iterations) return outcome;
-        GramKernel<double> exact(source.in_double(), part.size, rounded_up(part.size), alone_);
+        const bool given_up = outcome.status == Status::iteration_limit && outcome.iterations < options_.max_iterations;
+        if (!source.small() || !given_up || watch.expired()) return outcome;
+        GramKernel<double> exact(source.in_double(), part.size, rounded_up(part.size), alone);
         Options rest = options_;
         rest.max_iterations -= outcome.iterations;
         return solve_exactly(part, exact, outcome.beta.data(), rest, watch);
@@ -156,7 +171,6 @@ template <class T> class Task {
     const Options& options_;
     CrossValidation& result_;
     std::atomic<Index>& finished_;
-    mutable ThreadPool alone_{1};
 };
 
 template <class T>

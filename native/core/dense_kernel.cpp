@@ -156,11 +156,11 @@ template <class T> void DenseKernel<T>::make(const PackedRows<T>& columns, const
     });
 }
 
-// work(block) for all blocks of so many rows, with about 10 ms between two looks at the clock.
+// work(block) for all blocks of so many rows, with a few ms between two looks at the clock.
 template <class T> void DenseKernel<T>::by_blocks(Index rows, Index support, const std::function<void(Index)>& work) {
     constexpr Index B = block_rows<T>;
     const Index blocks = rounded_up(rows) / B, cost = (support + 1) * B * (rows_.shape.features / 8 + 4) / 8 + 1;
-    const Index step = std::max<Index>(2, 10'000'000 / cost);
+    const Index step = std::max<Index>(2, 3'000'000 / cost);
     for (Index first = 0; first < blocks; first += step, watch_.look())
         pool_.run(std::min(step, blocks - first), [&](Index piece) { work(first + piece); });
 }
