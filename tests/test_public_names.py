@@ -42,7 +42,7 @@ def test_every_name_is_the_thing_itself(name):
     assert thing.__doc__
 
 
-@pytest.mark.parametrize("name", ["metrics", "plot", "report"])
+@pytest.mark.parametrize("name", ["datasets", "metrics", "plot", "report"])
 def test_public_modules_are_found_after_a_bare_import(name):
     script = f"import abstain; assert 'abstain.{name}' not in __import__('sys').modules; print(abstain.{name}.__name__)"
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603

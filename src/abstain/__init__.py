@@ -65,7 +65,7 @@ _HOMES = {
     "to_onnx": "abstain.files.onnx",
 }
 # Public modules, reached as `abstain.metrics.aurc` after a bare `import abstain`.
-_MODULES = ("metrics", "plot", "report")
+_MODULES = ("datasets", "metrics", "plot", "report")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,104 @@
+"""Samples of two Gaussian classes, with the law they come from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from abstain.datasets.bunch import in_scikit_learn_form
+from abstain.datasets.gaussians import Gaussians
+from abstain.datasets.sources import Source
+
+__all__ = ["make_gaussians"]
+
+GENERATED = Source(
+    name="gaussians",
+    file="",
+    url="generated",
+    title="Two Gaussian classes",
+    citation="none needed",
+    licence="none needed",
+    description="",
+)
+
+
+def make_gaussians(
+    n_samples: int = 1000,
+    *,
+    n_features: int = 2,
+    distance: float = 2.0,
+    scale: float = 1.0,
+    prior: float = 0.5,
+    means: ArrayLike | None = None,
+    covariance: ArrayLike | None = None,
+    random_state: Any = None,
+    return_X_y: bool = False,
+    as_frame: bool = False,
+) -> Any:
+    """Draw two Gaussian classes whose Bayes rule and Bayes risk are known in closed form.
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Rows to draw.
+    n_features : int, default=2
+        Their dimension, where no `means` are given.
+    distance : float, default=2.0
+        Between the two means, which lie on the diagonal on both sides of the origin, where no `means` are given.
+    scale : float, default=1.0
+        The positive class has `scale` times the covariance of the negative: 1 makes the log-odds linear in x, anything
+        else quadratic (a sphere, or with `covariance` an ellipsoid, as boundary).
+    prior : float, default=0.5
+        Probability of the positive class.
+    means : array-like of shape (2, d), default=None
+        Of the negative and of the positive class.
+    covariance : array-like of shape (d, d), default=None
+        Of the negative class; None is the identity.
+    random_state : int, RandomState instance or None, default=None
+        For the same rows at every call.
+    return_X_y, as_frame : bool, default=False
+        As in `load_letter`.
+
+    Returns
+    -------
+    Bunch or (data, target)
+        As from `load_letter`, and ``law``, a `Gaussians`: more rows by ``law.sample``, the truth by ``law.posterior``
+        and ``law.bayes_risk``.
+
+    Examples
+    --------
+    >>> from abstain import Costs
+    >>> from abstain.datasets import make_gaussians
+    >>> prices = Costs(false_positive=1, false_negative=5, reject=0.3).table()
+    >>> made = make_gaussians(500, distance=2.0, random_state=0)
+    >>> made.data.shape, round(made.law.bayes_risk(prices), 4)
+    ((500, 2), 0.1869)
+    """
+    if not isinstance(n_samples, int | np.integer) or n_samples < 1:
+        raise ValueError(f"n_samples={n_samples!r} must be an integer of at least 1.")
+    centers = _on_the_diagonal(n_features, distance) if means is None else np.asarray(means, dtype=np.float64)
+    law = Gaussians(centers, np.eye(centers.shape[-1]) if covariance is None else covariance, scale, prior)  # type: ignore[arg-type]
+    X, y = law.sample(int(n_samples), random_state)
+    text = f"Means {law.means.tolist()}, covariances in the ratio 1 : {scale:g}, P(positive) = {prior:g}."
+    return in_scikit_learn_form(
+        replace(GENERATED, description=text),
+        X,
+        y,
+        [f"x{j}" for j in range(X.shape[1])],
+        ["negative", "positive"],
+        return_X_y=return_X_y,
+        as_frame=as_frame,
+        law=law,
+    )
+
+
+def _on_the_diagonal(n_features: object, distance: float) -> Any:
+    if not isinstance(n_features, int | np.integer) or n_features < 1:
+        raise ValueError(f"n_features={n_features!r} must be an integer of at least 1.")
+    if not 0.0 <= distance < np.inf:
+        raise ValueError(f"distance={distance!r} must be finite and not negative.")
+    half = 0.5 * distance / np.sqrt(float(n_features))
+    return np.vstack([np.full(int(n_features), -half), np.full(int(n_features), half)])

@@ -1,0 +1,154 @@
+"""MIT-BIH Arrhythmia: ventricular ectopic beats against beats of normal conduction (A14 section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.datasets.access import load_table
+from abstain.datasets.bunch import in_scikit_learn_form
+from abstain.datasets.checksums import verify
+from abstain.datasets.download import fetch
+from abstain.datasets.folder import VARIABLE
+from abstain.datasets.physionet import BEATS, read_annotations, read_signal, windows
+from abstain.datasets.sources import SOURCES
+from abstain.datasets.table import UNREADABLE, Table
+
+__all__ = ["load_mitbih"]
+
+RECORDS = (105, 106, 114, 116, 119, 124, 200, 201, 203, 205, 207, 208, 210, 213, 214, 215, 219, 221, 223, 228, 233)
+FEATURES = [
+    "rr_prev",
+    "rr_next",
+    "rr_local",
+    "ratio_prev_local",
+    "ratio_next_prev",
+    "qrs_width",
+    "r_amp",
+    "qrs_max",
+    "qrs_min",
+    "qrs_ptp",
+    "qrs_energy",
+    "qrs_area",
+    "max_slope",
+    "pre_energy",
+    "post_energy",
+    "post_max",
+    "post_min",
+    "template_corr",
+]
+ADC_ZERO, ADC_PER_MV = 1024, 200
+
+
+def load_mitbih(
+    *,
+    features: bool = True,
+    records: Iterable[int] | None = None,
+    return_X_y: bool = False,
+    as_frame: bool = False,
+) -> Any:
+    """Load beats of the MIT-BIH Arrhythmia Database: normal conduction (N, L, R) 0, ventricular ectopic (V) 1.
+
+    49948 beats of 21 records. Beats of one record come from one patient: for an honest test split by ``groups``.
+
+    Parameters
+    ----------
+    features : bool, default=True
+        True: 18 features per beat, derived for this library; they come from a data folder only, since no public source
+        has them. False: the 200 samples of lead MLII around the R point, in mV, also from PhysioNet (40 MB).
+    records : iterable of int, default=None
+        The records to keep, such as ``(214, 221)``; None: all 21.
+    return_X_y, as_frame : bool, default=False
+        As in `load_letter`.
+
+    Returns
+    -------
+    Bunch or (data, target)
+        As from `load_letter`, and for each row ``groups``, its record, and ``sample``, the R point at 360 Hz; of
+        windows also ``symbol``: N, L, R or V.
+    """
+    kept = _checked_records(records)
+    if features:
+        source = SOURCES["mitbih_features"]
+        table = load_table(source, elsewhere=_no_public_features)
+    else:
+        source = SOURCES["mitbih_beats"]
+        table = load_table(source, read_file=_read_beats, elsewhere=_beats_of_physionet)
+    rows = np.isin(table.data[:, 0], kept)
+    groups, sample = table.data[rows, :2].astype(np.int64).T
+    data = table.data[rows, 2:]
+    more: dict[str, Any] = {"groups": groups, "sample": sample}
+    names = FEATURES
+    if not features:
+        more["symbol"] = np.array([chr(int(code)) for code in data[:, 0]])
+        data = (data[:, 1:] - ADC_ZERO) / ADC_PER_MV
+        names = [f"mv_{k:+d}" for k in range(-90, 110)]
+    return in_scikit_learn_form(
+        source,
+        data.astype(np.float64),
+        (table.target[rows] > 0).astype(np.int64),
+        names,
+        ["normal conduction", "ventricular ectopic"],
+        return_X_y=return_X_y,
+        as_frame=as_frame,
+        **more,
+    )
+
+
+def _checked_records(records: Iterable[int] | None) -> list[int]:
+    if records is None:
+        return list(RECORDS)
+    kept = list(records)
+    if not kept or not set(kept) <= set(RECORDS):
+        raise ValueError(
+            f"records={kept!r} must be some of the 21 records {', '.join(map(str, RECORDS))}, or None for all of them."
+        )
+    return kept
+
+
+def _no_public_features() -> Table:
+    raise FileNotFoundError(
+        f"the features of MIT-BIH beats are this library's own derivation, and no public source has them; set "
+        f"{VARIABLE} to a folder that holds {SOURCES['mitbih_features'].file!r}, or ask for the windows, which are cut "
+        f"from the records at {SOURCES['mitbih_beats'].url}: load_mitbih(features=False)."
+    )
+
+
+def _beats(record: NDArray[Any], sample: NDArray[Any], symbol: Iterable[str], window: NDArray[np.int16]) -> Table:
+    """Put beats into canonical form: record, sample, the symbol's character code, then the window."""
+    codes = np.array([ord(kind) for kind in symbol], dtype=np.int32)
+    data = np.column_stack([record.astype(np.int32), sample.astype(np.int32), codes, window])
+    return Table(data, np.where(codes == ord("V"), 1, -1).astype(np.int64))
+
+
+def _read_beats(path: Path) -> Table:
+    with np.load(path, allow_pickle=False) as arrays:
+        return _beats(arrays["record"], arrays["sample"], arrays["symbol"], arrays["windows"])
+
+
+def _beats_of_physionet() -> Table:
+    source = SOURCES["mitbih_beats"]
+    way_out = "delete the files mitdb-* of the cache to download them again"
+    try:
+        parts = [_beats_of_record(record) for record in RECORDS]
+    except UNREADABLE as error:
+        raise ValueError(f"the records of {source.url} cannot be read ({error}); {way_out}.") from error
+    table = Table(np.concatenate([part.data for part in parts]), np.concatenate([part.target for part in parts]))
+    verify(source.name, table, f"the download from {source.url}", way_out)
+    return table
+
+
+def _beats_of_record(record: int) -> Table:
+    source = SOURCES["mitbih_beats"]
+    header, signals, annotations = (
+        fetch(source.name, f"{source.url}/{record}.{kind}", f"mitdb-{record}.{kind}") for kind in ("hea", "dat", "atr")
+    )
+    sample, code = read_annotations(annotations)
+    kept = np.isin(code, list(BEATS))
+    symbol = [BEATS[k] for k in code[kept].tolist()]
+    window = windows(read_signal(header, signals), sample[kept])
+    return _beats(np.full(len(symbol), record), sample[kept], symbol, window)

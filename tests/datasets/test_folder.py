@@ -1,0 +1,103 @@
+"""ABSTAIN_DATA that names no folder, a folder without the file, and files that hold something else."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from abstain.datasets import load_covtype, load_pima, load_wdbc
+
+
+@pytest.mark.usefixtures("wdbc_folder")
+def test_the_folder_is_read_where_it_is_named(monkeypatch):
+    monkeypatch.setattr("abstain.datasets.medical._wdbc_of_scikit_learn", lambda: pytest.fail("not from the folder"))
+    assert load_wdbc().data.shape == (569, 30)
+
+
+def altered(text):
+    """One digit of one value, in the middle of the file."""
+    lines = text.splitlines(keepends=True)
+    old = lines[300]
+    lines[300] = old.replace("1", "2", 1)
+    assert lines[300] != old
+    return "".join(lines)
+
+
+def swapped(text):
+    header, first, second, *rest = text.splitlines(keepends=True)
+    return "".join([header, second, first, *rest])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [altered, swapped, lambda text: text[: text.rindex("\n", 0, -1) + 1], lambda text: text + text.splitlines()[-1]],
+    ids=["one digit", "two rows swapped", "a row less", "a row more"],
+)
+def test_other_numbers_are_refused(change, wdbc_folder):
+    path = wdbc_folder / "wdbc.csv.gz"
+    path.write_bytes(gzip.compress(change(gzip.decompress(path.read_bytes()).decode()).encode()))
+    with pytest.raises(
+        ValueError, match=r"wdbc.csv.gz' does not hold the data set 'wdbc': its 5\d\d x 30 table has the"
+    ) as caught:
+        load_wdbc()
+    assert "put the original file there, or unset ABSTAIN_DATA to download it from https://" in str(caught.value)
+
+
+def test_other_bytes_of_the_same_numbers_are_welcome(wdbc_folder):
+    path = wdbc_folder / "wdbc.csv.gz"
+    text = gzip.decompress(path.read_bytes()).decode()
+    path.write_bytes(gzip.compress(text.replace("\n", "\r\n").replace(",", " , ").encode(), compresslevel=1))
+    assert load_wdbc().target.sum() == 212
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no gzip", gzip.compress(b"a,b\n1,x\n"), gzip.compress(b"a,b\n1,2\n3\n"), gzip.compress(b"a,b\n1,.5\n")],
+    ids=["empty", "no gzip", "text", "ragged", "broken class"],
+)
+@pytest.mark.filterwarnings("ignore:loadtxt:UserWarning")
+def test_files_that_are_no_table_are_refused(content, wdbc_folder):
+    (wdbc_folder / "wdbc.csv.gz").write_bytes(content)
+    with pytest.raises(
+        ValueError, match=r"wdbc.csv.gz' cannot be read as the data set 'wdbc' \(.*\); put the original"
+    ):
+        load_wdbc()
+
+
+def test_a_file_cut_short_is_refused(wdbc_folder):
+    path = wdbc_folder / "wdbc.csv.gz"
+    path.write_bytes(path.read_bytes()[:-2000])
+    with pytest.raises(ValueError, match=r"cannot be read as the data set 'wdbc'"):
+        load_wdbc()
+
+
+def test_arrays_of_another_kind_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("ABSTAIN_DATA", str(tmp_path))
+    np.savez(tmp_path / "covtype_4v6.npz", X=np.zeros((2, 54)), other=np.zeros(2))
+    with pytest.raises(ValueError, match=r"cannot be read as the data set 'covtype_4v6' \(.*y is not a file"):
+        load_covtype()
+    np.savez(tmp_path / "covtype_4v6.npz", X=np.array([object()]), y=np.zeros(2))
+    with pytest.raises(
+        ValueError, match=r"cannot be read as the data set 'covtype_4v6' \(Object arrays cannot be loaded"
+    ):
+        load_covtype()
+    (tmp_path / "covtype_4v6.npz").write_bytes(b"PK no zip")
+    with pytest.raises(ValueError, match=r"cannot be read as the data set 'covtype_4v6'"):
+        load_covtype()
+
+
+def test_a_missing_file_is_named_with_both_ways_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("ABSTAIN_DATA", str(tmp_path))
+    with pytest.raises(
+        FileNotFoundError, match=r"has no file 'pima.csv', which holds the data set 'pima'; put it there, or"
+    ) as caught:
+        load_pima()
+    assert "unset ABSTAIN_DATA to download from https://raw.githubusercontent.com/" in str(caught.value)
+
+
+def test_a_missing_folder_is_named_with_both_ways_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("ABSTAIN_DATA", str(tmp_path / "absent"))
+    with pytest.raises(
+        FileNotFoundError, match=r"ABSTAIN_DATA='.*absent' names no folder; set it to .*, or unset it to"
+    ):
+        load_wdbc()
