@@ -86,9 +86,10 @@ native-test: $(STAMPS)/run ## tests of the C++ core under the address and undefi
 pytest: $(STAMPS)/check $(STAMPS)/package ## the Python tests, on the installed package
 	$(PY) -m pytest
 
-verify: $(STAMPS)/check $(STAMPS)/package ## compare optima with a general QP solver, certify exact ones, and hold the path against exact fits
+verify: $(STAMPS)/check $(STAMPS)/package ## compare optima with a general QP solver, certify exact ones, hold the path against exact fits and ONNX graphs against Python
 	$(PY) verification/optimality.py
 	$(PY) verification/path.py
+	$(PY) verification/graphs.py
 
 wheel: $(STAMPS)/check ## the source distribution and the wheel made from it, tested in an environment of its own
 	@$(PIP) build
@@ -97,8 +98,9 @@ wheel: $(STAMPS)/check ## the source distribution and the wheel made from it, te
 	build/wheel/env/bin/python -m pip install --quiet -r $(STAMPS)/check.txt build/wheel/*.whl
 	build/wheel/env/bin/python -m pytest
 
-docs: $(STAMPS)/check $(STAMPS)/package ## run the examples and draw the gallery anew: docs/gallery.md and its pictures
-	$(PY) docs/build_gallery.py
+docs: $(STAMPS)/package ## draw the gallery and all pictures anew, build the site into build/site, run its examples
+	@$(call requirements,cli docs onnx plot) > $(STAMPS)/docs.txt && $(PIP) -r $(STAMPS)/docs.txt
+	$(PY) docs/build_site.py
 
 bench: $(STAMPS)/package ## measure speed and memory against other libraries (long; wants a quiet machine)
 	@$(call requirements,bench) > $(STAMPS)/bench.txt && $(PIP) -r $(STAMPS)/bench.txt

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold, ShuffleSplit, StratifiedKFold
@@ -199,14 +199,41 @@ def test_classifiers_that_reject_and_others_with_labels_of_any_kind(labels):
     assert 0 < found.tables[0].reject_rate < 1
 
 
-@pytest.mark.parametrize(("costs", "count"), [(Costs(reject=0.2), 6), (COSTS, 5)])
-def test_the_default_rules_are_those_of_the_papers(costs, count):
+TOLD_PRICES = {"Bartlett-Wegkamp", "embedded, linear"}  # those that know one price for both errors
+
+
+@pytest.mark.parametrize("costs", [Costs(reject=0.2), Costs(3, 3, (0.6, 0.6)), COSTS, Costs(1, 1, (0.2, 0.3))], ids=str)
+def test_the_default_rules_are_those_of_the_papers(costs):
     X, y = rows(90)
     found = abstain.compare(None, X, y, costs, cv=2)
     assert found.names == tuple(default_rules(costs))
-    assert len(found.names) == count
-    assert ("Bartlett-Wegkamp" in found.names) == (count == 6)
+    symmetric = costs.false_positive == costs.false_negative and costs.reject_negative == costs.reject_positive
+    assert len(found.names) == (7 if symmetric else 5)
+    assert {*found.names} & TOLD_PRICES == (TOLD_PRICES if symmetric else set())
+    assert {name for name, _ in found.left_out} == (set() if symmetric else TOLD_PRICES)
+    last = str(found).splitlines()[-1]
+    assert last.startswith("Left out: embedded, linear; it knows one price for both errors") != symmetric
     assert found.tables[found.names.index("SVM")].reject_rate == 0
+
+
+def test_the_embedded_machine_is_fitted_for_the_price_of_a_reject_in_errors():
+    X, y = rows(90)
+    cheap, dear = (default_rules(Costs(4, 4, price), pos_label="a")["embedded, linear"] for price in (0.4, 2.0))
+    assert cheap[-1].estimator.reject_cost == 0.1
+    assert dear[-1].estimator.reject_cost == 0.5
+    assert (dear.fit(X, y).predict(X) != "reject").all()
+    assert (cheap.fit(X, y).predict(X) == "reject").any()
+    chosen = cheap[-1].best_estimator_
+    assert chosen.pos_label == "a"
+    tried = cheap[-1].cv_results_["mean_test_score"]
+    assert cheap[-1].param_grid["C"][int(np.argmax(tried))] == chosen.C
+
+
+def test_sparse_rows_are_not_made_dense():
+    X, y = rows(90)
+    found = abstain.compare(None, sparse.csr_array(X), y, Costs(reject=0.2), cv=2)
+    assert found.left_out == (("embedded, linear", "it would need the sparse rows dense"),)
+    assert "embedded, linear" not in found.names
 
 
 def test_everything_rejected_is_said_without_a_warning():

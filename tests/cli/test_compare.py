@@ -24,7 +24,8 @@ def test_rules_stand_in_the_order_of_their_costs(compared):
     assert found["rules"][0]["rule"] == found["best"]
     assert found["rows"] == 80
     names = {rule["rule"] for rule in found["rules"]}
-    assert {"double hinge", "Bartlett-Wegkamp", "SVM"} <= names  # symmetric costs: both losses apply
+    assert {"double hinge", "Bartlett-Wegkamp", "embedded, linear", "SVM"} <= names  # symmetric costs: all losses apply
+    assert found["left_out"] == []
     for rule in found["rules"]:
         assert rule["from"] <= rule["mean_cost"] <= rule["to"]
         assert rule["more_than_the_best"] == pytest.approx(rule["mean_cost"] - costs[0])
@@ -39,6 +40,18 @@ def test_the_report_holds_the_comparison(compared):
 def test_the_table_is_printed(table, compared):
     printed = run("compare", table, *COSTS).stdout
     assert printed.startswith(f"{len(compared[0]['rules'])} models on 80 rows (40 negative, 40 positive), 2 folds")
+
+
+def test_what_is_left_out_is_said_with_the_reason(table, tmp_path):
+    asymmetric, report = ("--target", "answer", "--false-negative", 2, "--reject", 0.2, "--folds", 2), tmp_path / "page"
+    result = run("compare", table, *asymmetric, "--json", "-o", report)
+    assert result.exit_code == 0, result.output
+    missing = json.loads(result.stdout)["left_out"]
+    assert [one["rule"] for one in missing] == ["Bartlett-Wegkamp", "embedded, linear"]
+    page = report.read_text(encoding="utf-8")
+    for one in missing:
+        assert "one price for both errors" in one["reason"]
+        assert f"Left out: {one['rule']}; {one['reason']}." in page
 
 
 def test_more_folds_than_rows_of_a_class_and_no_time_are_usage(table):

@@ -97,19 +97,23 @@ def _RejectSVC(**options):
     return RejectSVC(**options)
 
 
-def test_a_search_out_of_time_falls_back_and_is_4(tmp_path, monkeypatch):
-    def endless(*_):
-        time.sleep(60)
-
-    monkeypatch.setattr(training, "_search", endless)
+def test_a_search_out_of_time_keeps_what_it_has_and_is_4(tmp_path, monkeypatch):
+    monkeypatch.setattr("abstain.estimators.svc_cv.SEARCHING", 0.0)  # no time for a single fit of the search
     data = write_table(tmp_path / "data.csv")
-    began = time.monotonic()
-    arguments = ("--target", "answer", "--reject", 0.3, "--time-limit", 0.5, "--json")
+    arguments = ("--target", "answer", "--reject", 0.3, "--time-limit", 100, "--json")
     result = run("fit", data, *arguments, "-o", tmp_path / "model")
-    assert time.monotonic() - began < 30
     assert result.exit_code == 4
-    assert "C and gamma were not chosen within --time-limit 0.5; C = 1 and gamma = scale are used" in said(result)
-    assert json.loads(result.stdout)["C"] == 1
+    assert "RejectSVCCV ran out of time: 250 of the 250 fits of its search count as not tried" in said(result)
+    facts = json.loads(result.stdout)
+    assert (facts["C"], facts["status"], facts["cross_validated_mean_cost"]) == (0.01, "optimal", None)
+    assert run("predict", tmp_path / "model", data).exit_code == 0
+
+
+def test_a_search_within_its_time_is_0(tmp_path, table):
+    arguments = ("--target", "answer", "--reject", 0.3, "--time-limit", 100, "--json")
+    result = run("fit", table, *arguments, "-o", tmp_path / "model")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert json.loads(result.stdout)["cross_validated_mean_cost"] > 0
 
 
 def test_the_alarm_is_put_back():

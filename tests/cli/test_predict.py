@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -24,7 +25,7 @@ def test_rows_keep_their_cells_and_get_the_librarys_answers(table, model):
     assert [{name: row[name] for name in given[0]} for row in answered] == given
     assert tuple(answered[0])[3:] == ADDED
     pipeline = abstain.load(model)
-    X = pl.DataFrame(
+    X = pd.DataFrame(
         {"age": [float(row["age"] or "nan") for row in given], "city": [row["city"] or None for row in given]}
     )
     assert [row["label"] for row in answered] == pipeline.predict(X).tolist()

@@ -13,7 +13,7 @@ import sklearn
 from sklearn.datasets import make_classification
 from sklearn.utils.fixes import parse_version
 
-from abstain import Costs, RejectSVC, RejectSVCCV, save
+from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, save
 from abstain.files.arrays import packed
 from abstain.files.container import write_members
 from abstain.files.manifest import manifest_members
@@ -57,6 +57,16 @@ def machine(data):
 @pytest.fixture(scope="session")
 def search(data):
     return RejectSVCCV(Costs(1, 3, 0.3), Cs=[0.1, 1.0], gammas=[0.1, 1.0], cv=2).fit(*data)
+
+
+@pytest.fixture(scope="session")
+def embedded(data):
+    return EmbeddedRejectSVC(0.1, C=1.0, kernel="rbf").fit(*data)
+
+
+@pytest.fixture(scope="session")
+def embedded_linear(data):
+    return EmbeddedRejectSVC(0.2, C=1.0, lower_bound=True).fit(*data)
 
 
 @pytest.fixture(scope="session")

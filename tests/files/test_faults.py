@@ -13,7 +13,7 @@ import zlib
 import numpy as np
 import pytest
 
-from abstain import RejectSVC, load
+from abstain import EmbeddedRejectSVC, RejectSVC, load
 from abstain.files.container import LARGEST, Member, write_members
 from abstain.files.errors import ModelFileError
 from abstain.files.load import read
@@ -31,7 +31,7 @@ def refused(raw):
     return reason, None
 
 
-@pytest.fixture(params=["machine", "search", "pipeline"])
+@pytest.fixture(params=["machine", "search", "embedded", "embedded_linear", "pipeline"])
 def saved(request, contents):
     return contents(request.getfixturevalue(request.param))
 
@@ -44,8 +44,9 @@ def test_a_thousand_random_bit_flips(saved):
         assert refused(bytes(raw))[0], f"bit {bit} of {8 * len(saved)}"
 
 
-def test_every_bit_flipped(contents):
-    saved = contents(RejectSVC().fit([[0.0], [1.0], [2.0]], [0, 0, 1]))
+@pytest.mark.parametrize("estimator", [RejectSVC(), EmbeddedRejectSVC(0.2)], ids=repr)
+def test_every_bit_flipped(estimator, contents):
+    saved = contents(estimator.fit([[0.0], [1.0], [2.0]], [0, 0, 1]))
     altered = bytearray(saved)
     for bit in range(8 * len(saved)):
         altered[bit // 8] ^= 1 << bit % 8

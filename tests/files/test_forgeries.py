@@ -95,6 +95,40 @@ MACHINE = {
     "other thresholds": (field("fitted/decisions/thresholds", 3), "costs or thresholds are something else"),
     "names of features": (field("feature_names", ["a"]), "not one text for each feature"),
 }
+EMBEDDED = {
+    "nan": (array("dual_coef", lambda old: old * np.nan), "'dual_coef' holds NaN or infinity"),
+    "one coefficient less": (array("dual_coef", lambda old: old[:, 1:]), "does not fit the other fields"),
+    "one feature less": (array("vectors", lambda old: old[:, 1:]), "does not fit the other fields"),
+    "missing array": (dropped("intercept"), "lacks the array 'intercept'"),
+    "weights as well": (array("coef", np.zeros((1, 3))), "has an unknown array 'coef'"),
+    "support out of range": (array("support", lambda old: old + 1000), "not increasing indices"),
+    "fewer rows than support": (field("fitted/n_rows", 5), "not increasing indices"),
+    "no rows": (field("fitted/n_rows", 0), "must be an integer >= 1"),
+    "linear": (field("fitted/kernel", ["linear", 1.0, 0.0, 3]), "unknown array|not known|lacks the array"),
+    "precomputed": (field("fitted/kernel", ["precomputed", 1.0, 0.0, 3]), "unknown array 'vectors'"),
+    "status": (field("fitted/status", "optimal"), "'status' of the machine is 'optimal', which it cannot be"),
+    "another lower threshold": (field("fitted/decisions/thresholds", {"Thresholds": [-0.5, 0.25]}), "not -eps and eps"),
+    "a wide band": (field("fitted/decisions/thresholds", {"Thresholds": [-1.5, 1.5]}), "not -eps and eps"),
+    "an endless band": (
+        field("fitted/decisions/thresholds", {"Thresholds": [{"float": "-inf"}, {"float": "inf"}]}),
+        "not -eps and eps",
+    ),
+    "no costs": (field("fitted/decisions/costs", None), "errors that cost 1"),
+    "dear errors": (field("fitted/decisions/costs", {"Costs": [2.0, 1.0, 0.2]}), "errors that cost 1"),
+    "two prices": (field("fitted/decisions/costs", {"Costs": [1.0, 1.0, {"tuple": [0.1, 0.2]}]}), "errors that cost 1"),
+    "a price that never rejects": (field("fitted/decisions/costs", {"Costs": [1.0, 1.0, 0.5]}), "do not agree"),
+    "labels that never reject": (field("fitted/decisions/rejects", False), "have no name for a reject"),
+    "cut": (field("fitted/decisions/cut", 0.1), "cut elsewhere"),
+    "log-odds": (field("fitted/decisions/log_odds_per_score", 1.0), "declared to be log-odds"),
+    "risk": (field("fitted/training_risk", 1.5), "does not lie between 0 and 1"),
+    "objective": (field("fitted/objective", "x"), "'objective' of the machine is of the wrong kind"),
+    "bound": (field("fitted/lower_bound", "x"), "lower bound is no number"),
+    "unknown field": (field("fitted/eps", 0.1), "field 'eps' that is not known"),
+    "reject cost": (field("parameters/reject_cost", 2.0), "reject_cost=2 must lie in"),
+    "margin cost": (field("parameters/margin_cost", 0.9), "margin_cost=0.9 must lie between 0 and reject_cost"),
+    "starts": (field("parameters/n_starts", -1), "The 'n_starts' parameter"),
+    "kind": (field("kind", "RejectSVC"), "is none of RejectSVC"),
+}
 PIPELINE = {
     "scale": (array("table.scale", lambda old: 0 * old), "divides by a scale"),
     "statistics": (array("table.statistics", lambda old: old[1:]), "does not fit the other fields"),
@@ -114,6 +148,29 @@ def test_machines(case, machine, forge):
     change, message = MACHINE[case]
     with pytest.raises(ModelFileError, match=message):
         opened(forge(machine, change))
+
+
+@pytest.mark.parametrize("case", EMBEDDED)
+def test_embedded_machines(case, embedded, forge):
+    change, message = EMBEDDED[case]
+    with pytest.raises(ModelFileError, match=message):
+        opened(forge(embedded, change))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (array("coef", lambda old: old[:, 1:]), "does not fit the other fields"),
+        (array("coef", lambda old: old + np.inf), "'coef' holds NaN or infinity"),
+        (array("support", np.arange(3)), "has an unknown array 'support'"),
+        (field("n_features", 4), "does not fit the other fields"),
+        (field("fitted/kernel", ["rbf", 1.0, 0.0, 3]), "lacks the field 'vectors'"),
+    ],
+    ids=["short", "infinite", "support", "features", "kernel"],
+)
+def test_embedded_machines_with_weights(change, message, embedded_linear, forge):
+    with pytest.raises(ModelFileError, match=message):
+        opened(forge(embedded_linear, change))
 
 
 @pytest.mark.parametrize("case", PIPELINE)
@@ -155,6 +212,21 @@ def test_an_empty_search_takes_no_time(search, forge):
         opened(forge(search, change))
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (array("search_scores", lambda old: old * np.nan), "means of its search are not missing where"),
+        (array("search_mean", lambda old: old * np.nan), "means of its search are not missing where"),
+        (array("search_scores", lambda old: old - np.inf), "'search_scores' holds NaN or infinity"),
+        (array("search_c", lambda old: old * np.nan), "'search_c' holds NaN or infinity"),
+    ],
+    ids=["scores", "means", "infinite", "C"],
+)
+def test_missing_scores_of_a_search(change, message, search, forge):
+    with pytest.raises(ModelFileError, match=message):
+        opened(forge(search, change))
+
+
 ODD = [None, True, 0, -1, 3, 2**63, 0.5, -0.0, 1e308, "", "x", "auto", "__class__", [], [1], {}, {"float": "nan"}]
 ODD += [{"Costs": [1, 1, 0.1]}, {"tuple": []}, {"dict": [[1, 2]]}, {"array": ["<f8", [1]]}, {"KFold": [2, False, None]}]
 
@@ -168,7 +240,7 @@ def nodes(value, found):
     return found
 
 
-@pytest.mark.parametrize("kind", ["machine", "search", "pipeline"])
+@pytest.mark.parametrize("kind", ["machine", "search", "embedded", "embedded_linear", "pipeline"])
 def test_random_alterations_are_refused_or_harmless(kind, request, forge, data, table):
     estimator = request.getfixturevalue(kind)
     rows = table[0] if kind == "pipeline" else data[0]

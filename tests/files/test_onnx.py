@@ -13,24 +13,14 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
-from abstain import Costs, RejectSVC, RejectSVCCV, Thresholds, to_onnx
+from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, Thresholds, to_onnx
 from abstain.files import onnx_check
 from abstain.files.preprocessing import default_pipeline
+from onnx_cases import CASES, judged, run
 
 COSTS = Costs(1, 2, 0.3)
-
-
-def run(model, feeds, **settings):
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    for name, value in settings.items():
-        setattr(options, name, value)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    blocks = max(1, len(next(iter(feeds.values()))) // 5000)
-    pieces = zip(*(np.array_split(values, blocks) for values in feeds.values()), strict=True)
-    runs = [session.run(["label", "score", "rejected"], dict(zip(feeds, piece, strict=True))) for piece in pieces]
-    return [np.concatenate(parts) for parts in zip(*runs, strict=True)]
 
 
 @pytest.fixture(scope="module")
@@ -41,23 +31,12 @@ def rows():
 
 # sigmoid is no kernel, and poly is nearly flat far from the origin: what is fitted is decided on all the same
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("shift", [0.0, 1e4])
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid"])
-def test_no_label_of_100_000_rows_changes(kernel, shift, rows):
-    X, y, new = rows
-    if shift and kernel in ("poly", "sigmoid"):  # in these kernels the origin has a meaning: the scale goes with it
-        settings = {"gamma": 1e-9, "coef0": -0.4}
-    else:
-        settings = {"gamma": 0.2, "coef0": 0.5 if kernel == "poly" else 0.0}
-    clf = RejectSVC(COSTS, C=10, kernel=kernel, degree=2, max_iter=100_000, **settings)
-    clf.fit(X + shift, y)
-    decisions = clf.decide(new + shift)
-    label, score, rejected = run(to_onnx(clf), {"X": new + shift})
-    assert (label != decisions.label).sum() == 0
-    assert (rejected != decisions.rejected).sum() == 0
-    np.testing.assert_allclose(score, decisions.score, rtol=1e-9, atol=1e-9)
-    if not shift or kernel in ("linear", "rbf"):
-        assert len(np.unique(label)) == 3, "all three decisions are made, or the test says little"
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_no_label_of_100_000_rows_changes(case):
+    found = judged(case)
+    assert (found.labels_changed, found.rejects_changed) == (0, 0)
+    assert found.worst <= (1e-5 if case.cancels else 1e-9)
+    assert found.decisions == 3, "all three decisions are made, or the test says little"
 
 
 def test_without_centring_labels_would_change(rows):
@@ -68,7 +47,7 @@ def test_without_centring_labels_would_change(rows):
     near = run(model, {"X": new + 1e4})[1]
     tensors = {tensor.name: tensor for tensor in model.graph.initializer}
     (sub,) = [node for node in model.graph.node if node.op_type == "Sub" and node.input[0] == "X"]
-    (gemm,) = [node for node in model.graph.node if node.op_type == "Gemm"]
+    gemm, _ = [node for node in model.graph.node if node.op_type == "Gemm"]  # the second sums over the vectors
     last = next(node for node in model.graph.node if node.op_type == "Min").input[0]
     (norms,) = [node.input[1] for node in model.graph.node if last in node.output]
     shifted = clf.support_vectors_ * np.sqrt(0.2)
@@ -159,6 +138,11 @@ def test_a_graph_that_disagrees_is_not_returned(data, monkeypatch):
     clf.intercept_ = clf.intercept_ + 1e-6
     with pytest.raises(RuntimeError, match="does not compute what Python does: scores differ by up to 1e-06"):
         onnx_check.compare(model, clf)
+    for other in (EmbeddedRejectSVC(0.2), EmbeddedRejectSVC(0.2, kernel="rbf"), ThresholdRejector(clf, COSTS)):
+        model = to_onnx(other.fit(*data))
+        other.thresholds_ = Thresholds(other.thresholds_.lower - 0.1, other.thresholds_.upper)
+        with pytest.raises(RuntimeError, match="of 200 decisions differ; no graph is returned"):
+            onnx_check.compare(model, other)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)  # not installed: nothing to compare with
     onnx_check.compare(model, clf)
 
@@ -177,19 +161,26 @@ def test_factors_are_not_rounded_to_float32(rows):
     [
         (LogisticRegression(), "estimator is a LogisticRegression, and to_onnx takes RejectSVC"),
         (RejectSVC(kernel=lambda X, Y: X @ Y.T), "a function of Python; to_onnx needs linear, rbf, poly or sigmoid"),
+        (EmbeddedRejectSVC(kernel=lambda X, Y: X @ Y.T), "a function of Python; to_onnx needs linear, rbf, poly or"),
+        (ThresholdRejector(SVC(), COSTS), "that asks a SVC, and to_onnx takes RejectSVC.* skl2onnx"),
+        (
+            ThresholdRejector(LogisticRegression(), COSTS, method="chow"),
+            "asks a LogisticRegression for probabilities, and to_onnx writes decision functions only; use method=",
+        ),
         (make_pipeline(StandardScaler(), RejectSVC()), "default_pipeline makes them"),
     ],
-    ids=["other", "callable", "pipeline"],
+    ids=["other", "callable", "embedded callable", "rejector", "probabilities", "pipeline"],
 )
 def test_what_has_no_graph_is_refused(estimator, message, data):
     with pytest.raises(ValueError, match=message):
         to_onnx(estimator.fit(*data))
 
 
-def test_a_precomputed_kernel_is_refused(data):
+@pytest.mark.parametrize("kind", [RejectSVC, EmbeddedRejectSVC])
+def test_a_precomputed_kernel_is_refused(kind, data):
     X, y = data
     with pytest.raises(ValueError, match="kernel='precomputed' is precomputed"):
-        to_onnx(RejectSVC(kernel="precomputed").fit(X @ X.T, y))
+        to_onnx(kind(kernel="precomputed").fit(X @ X.T, y))
 
 
 def test_an_estimator_that_is_not_fitted_is_refused():
@@ -206,3 +197,15 @@ def test_without_onnx_the_error_says_what_to_install():
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
     assert ended.stdout == "to_onnx needs onnx; install it by: pip install 'abstain[onnx]'.\n"
+
+
+@pytest.mark.parametrize("estimator", [RejectSVC(COSTS), RejectSVC(kernel="linear"), EmbeddedRejectSVC(0.2)], ids=repr)
+def test_no_rows_have_no_answers(estimator, data):
+    label, score, rejected = run(to_onnx(estimator.fit(*data)), {"X": np.empty((0, 3))})
+    assert label.shape == score.shape == rejected.shape == (0,)
+
+
+def test_a_machine_without_support_vectors():
+    clf = EmbeddedRejectSVC(0.2, kernel="poly", gamma=1.0).fit(np.zeros((6, 2)), [0, 1] * 3)
+    assert len(clf.support_) == 0
+    assert run(to_onnx(clf), {"X": np.ones((2, 2))})[1].tolist() == clf.decision_function(np.ones((2, 2))).tolist()

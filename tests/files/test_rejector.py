@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from abstain import Costs, RejectSVC, ThresholdRejector, load, save
+from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, load, save
 from abstain.files.container import LARGEST
 from abstain.files.errors import ModelFileError
 from abstain.files.load import read
@@ -20,6 +20,8 @@ REJECTORS = {
     "budget": ThresholdRejector(LogisticRegression(), reject_rate=(0.1, 0.2), method="roc", cv="train"),
     "ceiling": ThresholdRejector(LogisticRegression(), max_error=0.45, confidence=0.6, random_state=1),
     "machine": ThresholdRejector(RejectSVC(kernel="linear"), COSTS, reject_label=9),
+    "search": ThresholdRejector(RejectSVCCV(Cs=2, gammas=2, cv=2), COSTS),
+    "embedded": ThresholdRejector(EmbeddedRejectSVC(0.2), COSTS),
     "nothing asked": ThresholdRejector(RejectSVC()),
 }
 
@@ -60,7 +62,10 @@ def test_inside_a_pipeline(table, tmp_path):
 @pytest.mark.parametrize(
     ("rejector", "message"),
     [
-        (ThresholdRejector(SVC(), COSTS), "a ThresholdRejector that asks a SVC, and a model file can hold it around"),
+        (
+            ThresholdRejector(SVC(), COSTS),
+            "asks a SVC, and a model file can hold it around .*, LogisticRegression only; use one of these, or skops",
+        ),
         (ThresholdRejector(RejectSVC(), COSTS, method="chow"), "asks a CalibratedClassifierCV"),
     ],
     ids=["SVC", "calibrated"],

@@ -1,5 +1,6 @@
 """What is saved comes back: the same scores, decisions, parameters and attributes, bit for bit."""
 
+import dataclasses
 import zipfile
 
 import numpy as np
@@ -12,8 +13,10 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from abstain import BartlettWegkamp, Costs, RejectSVC, RejectSVCCV, load, save
+from abstain import BartlettWegkamp, Costs, RejectSVC, RejectSVCCV, save
 from abstain.files.preprocessing import default_pipeline
+from abstain.solvers.cross_validation import held_out_scores
+from files.sameness import again, assert_same, sorted_vars
 
 LABELS = {
     "integers": lambda y: y,
@@ -26,37 +29,6 @@ LABELS = {
     "objects": lambda y: np.where(y == 1, "\u202ebidi", "x" * 5000).astype(object),
 }
 STORAGE = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
-
-
-def again(estimator, folder):
-    save(estimator, folder / "model.abstain")
-    return load(folder / "model.abstain")
-
-
-def assert_same(first, second):
-    """Equal values of equal types, however deep; the judge of these tests."""
-    assert type(first) is type(second)
-    if isinstance(first, dict):
-        assert [*first] == [*second]
-        for name, value in first.items():
-            assert_same(value, second[name])
-    elif isinstance(first, list | tuple):
-        assert len(first) == len(second)
-        for one, other in zip(first, second, strict=True):
-            assert_same(one, other)
-    elif sparse.issparse(first):
-        assert_same([first.data, first.indices, first.indptr], [second.data, second.indices, second.indptr])
-    elif isinstance(first, np.ndarray):
-        assert first.dtype == second.dtype
-        np.testing.assert_array_equal(first, second, strict=True)
-    elif hasattr(first, "__dict__") and not callable(first):
-        assert_same(vars(first), vars(second))
-    else:
-        assert first == second or (first != first and second != second)  # noqa: PLR0124 (nan)
-
-
-def sorted_vars(estimator):
-    return dict(sorted(vars(estimator).items()))
 
 
 @pytest.mark.parametrize("storage", STORAGE)
@@ -113,6 +85,29 @@ def test_a_search_and_its_parameters(parameters, data, tmp_path):
     assert repr(saved.get_params()).replace("np.float64(0.5)", "0.5") == repr(loaded.get_params())
     refitted = clone(loaded).fit(X, y)
     assert_same(saved.decision_function(X), refitted.decision_function(X))
+
+
+def unfinished(monkeypatch, late):
+    """A search that has had no time for some of its fits, (gammas, folds, Cs)."""
+
+    def cut_short(*given, **settings):
+        found = held_out_scores(*given, **settings)
+        return dataclasses.replace(found, finished=np.broadcast_to(~late, found.finished.shape))
+
+    monkeypatch.setattr("abstain.estimators.svc_cv.held_out_scores", cut_short)
+
+
+@pytest.mark.filterwarnings("ignore:RejectSVCCV ran out of time")
+@pytest.mark.parametrize("late", [[True, True], [False, True]], ids=["all", "the larger C"])
+def test_a_search_that_ran_out_of_time(late, data, tmp_path, monkeypatch):
+    X, y = data
+    unfinished(monkeypatch, np.array(late))
+    saved = RejectSVCCV(Costs(reject=0.2), Cs=2, gammas=2, cv=3).fit(X, y)
+    loaded = again(saved, tmp_path)
+    assert np.isnan(saved.cv_results_["mean_test_score"]).sum() == 2 * sum(late)
+    assert np.isnan(saved.best_score_) == all(late)
+    assert_same(sorted_vars(saved), sorted_vars(loaded))
+    assert_same(saved.predict(X), loaded.predict(X))
 
 
 def test_names_of_features(data, tmp_path):

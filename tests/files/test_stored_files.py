@@ -68,7 +68,9 @@ def expanded(model, arrays, rows):
 def test_machines_and_rejectors(path):
     model, arrays = inside(path)
     loaded = load(path)
-    if "wrapped" in model:
+    if "coef" in arrays:
+        score = X @ arrays["coef"][0] + arrays["intercept"][0]
+    elif "wrapped" in model:
         score = X @ arrays["wrapped.coef"][0] + arrays["wrapped.intercept"][0]
     else:
         score = expanded(model, arrays, X)
@@ -121,4 +123,4 @@ def test_pipelines_ask_for_a_library_of_tables(path):
 
 def test_there_is_a_file_of_each_kind():
     kinds = {path.stem.rpartition("-")[2] for path in FILES}
-    assert kinds >= {"machine", "sparse", "search", "rejector", "pipeline"}
+    assert kinds >= {"machine", "sparse", "search", "embedded", "embedded_kernel", "rejector", "pipeline"}

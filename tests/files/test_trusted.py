@@ -5,10 +5,19 @@ import importlib
 import numpy as np
 import pytest
 import skops.io
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from skops.io.exceptions import UntrustedTypesFoundException
 
-from abstain import TRUSTED_TYPES, BartlettWegkamp, Costs, RejectSVC, RejectSVCCV, ThresholdRejector
+from abstain import (
+    TRUSTED_TYPES,
+    BartlettWegkamp,
+    Costs,
+    EmbeddedRejectSVC,
+    RejectSVC,
+    RejectSVCCV,
+    ThresholdRejector,
+)
 
 
 @pytest.mark.parametrize(
@@ -17,6 +26,9 @@ from abstain import TRUSTED_TYPES, BartlettWegkamp, Costs, RejectSVC, RejectSVCC
         RejectSVC(Costs(1, 3, 0.3)),
         RejectSVC(Costs(reject=0.3), rule=BartlettWegkamp(0.4)),
         RejectSVCCV(Costs(1, 3, 0.3), Cs=2, gammas=2, cv=2),
+        EmbeddedRejectSVC(0.2),
+        EmbeddedRejectSVC(0.2, kernel="rbf", lower_bound=True),
+        ThresholdRejector(EmbeddedRejectSVC(0.2), Costs(1, 3, 0.3)),
         ThresholdRejector(LogisticRegression(), Costs(1, 3, 0.3)),
         ThresholdRejector(LogisticRegression(), max_error=0.3),
     ],
@@ -30,8 +42,23 @@ def test_skops_reads_what_is_trusted(estimator, data):
         skops.io.loads(raw, trusted=[])
 
 
-@pytest.mark.parametrize("name", TRUSTED_TYPES)
-def test_every_name_is_a_type_of_ours(name):
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("estimator", [RejectSVC(Costs(1, 3, 0.3)), EmbeddedRejectSVC(0.2, kernel="rbf")], ids=repr)
+def test_skops_reads_machines_fitted_to_sparse_rows(estimator, kind, data):
+    X, y = kind(data[0]), data[1]
+    raw = skops.io.dumps(estimator.fit(X, y))
+    np.testing.assert_array_equal(skops.io.loads(raw, trusted=TRUSTED_TYPES).predict(X), estimator.predict(X))
+
+
+@pytest.mark.parametrize("name", [name for name in TRUSTED_TYPES if name.startswith("scipy.")])
+def test_of_scipy_nothing_but_matrices_is_trusted(name):
+    module, _, kind = name.rpartition(".")
+    assert issubclass(getattr(importlib.import_module(module), kind), sparse.csr_array | sparse.csr_matrix)
+
+
+@pytest.mark.parametrize("name", [name for name in TRUSTED_TYPES if not name.startswith("scipy.")])
+def test_every_other_name_is_a_type_of_ours(name):
+    assert name.startswith("abstain.")
     module, _, kind = name.rpartition(".")
     found = getattr(importlib.import_module(module), kind)
     assert isinstance(found, type)

@@ -39,6 +39,7 @@ def hostile(text):
         data_facts={text: text},
         model_facts={text: text},
         comparison=[{text: text, "n": 1.0}],
+        comparison_notes=[text],
         row_names=[text] * n,
         warnings=[text],
     )

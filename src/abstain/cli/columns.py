@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.cli.endings import DataError
+from abstain.cli.endings import DataError, UsageError
 from abstain.cli.tables_in import Batch, Table
 
 if TYPE_CHECKING:
@@ -40,6 +40,18 @@ def is_numeric(table: Table, batch: Batch, name: str) -> bool:
     if comma is not None or (present & numbers.is_not_null()).any():
         raise _no_number(table, batch, name, odd[0] if comma is None else comma, f", or pass --categorical {name!r}")
     return False
+
+
+def for_sklearn(features: pl.DataFrame) -> Any:
+    """The features as scikit-learn takes them by name: as they are, or as a pandas table where it knows no other."""
+    from abstain.files.preprocessing import frame, takes_polars
+
+    if takes_polars():
+        return features
+    try:
+        return frame({column.name: column.to_numpy(allow_copy=True) for column in features.get_columns()})
+    except ImportError as error:
+        raise UsageError(str(error)) from error
 
 
 def features(table: Table, batch: Batch, numeric: Sequence[str], categorical: Sequence[str]) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,7 +60,9 @@ def command(
         except TimeUpError:
             raise UsageError(f"not finished within --time-limit {time_limit:g}; raise it or give fewer rows.") from None
         if json:
-            print_json({"best": compared.best, "rows": len(compared.rows), "rules": records(compared)})
+            missing = [{"rule": name, "reason": reason} for name, reason in compared.left_out]
+            facts = {"best": compared.best, "rows": len(compared.rows), "rules": records(compared), "left out": missing}
+            print_json(facts)
         else:
             print(compared)
 
@@ -69,7 +72,8 @@ def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: P
     from sklearn.model_selection import StratifiedKFold
 
     from abstain.comparison.compare import compare as compared_by
-    from abstain.comparison.rules import default_rules
+    from abstain.comparison.rules import default_rules, left_out
+    from abstain.comparison.text import missing_rules
     from abstain.files.preprocessing import default_pipeline
 
     if folds > table.smallest_class:
@@ -80,11 +84,12 @@ def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: P
         for name, rule in default_rules(costs, pos_label=table.positive).items()
     }
     shown = sys.stderr.isatty()
-    found = compared_by(models, table.X, table.y, costs, cv=cv, pos_label=table.positive, verbose=shown)
+    found = compared_by(models, table.rows, table.y, costs, cv=cv, pos_label=table.positive, verbose=shown)
+    found = replace(found, left_out=tuple(left_out(costs).items()))
     if output is not None:
         from abstain.cli.reports import write_comparison
 
-        write_comparison(table, costs, models, cv=cv, records=records(found), path=output)
+        write_comparison(table, costs, models, cv=cv, records=records(found), notes=missing_rules(found), path=output)
     return found
 
 

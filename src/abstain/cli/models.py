@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.cli.columns import features
-from abstain.cli.endings import DataError
+from abstain.cli.columns import features, for_sklearn
+from abstain.cli.endings import DataError, UsageError
 from abstain.cli.tables_in import Batch, Table
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from abstain.costs import Costs
     from abstain.estimators.decisions import Decisions
 
@@ -69,8 +71,8 @@ class FittedModel:
 
     @property
     def costs(self) -> Costs | None:
-        """The costs it was fitted for."""
-        return getattr(self.machine, "costs", None)
+        """The costs that its decisions are priced by."""
+        return self.machine.terms_.costs
 
     @property
     def orientation(self) -> int:
@@ -80,7 +82,7 @@ class FittedModel:
     @property
     def cut(self) -> float:
         """Where the forced choice cuts the score."""
-        return float(self.machine._terms.cut)  # noqa: SLF001 (published by nothing else)
+        return float(self.machine.terms_.cut)
 
     def check(self, table: Table) -> None:
         """Refuse a table that lacks a column."""
@@ -88,7 +90,10 @@ class FittedModel:
 
     def decide(self, table: Table, batch: Batch) -> Decisions:
         """Decide on the rows of a batch."""
-        rows: Any = features(table, batch, self.numeric, self.categorical)
+        cells = features(table, batch, self.numeric, self.categorical)
+        if self.machine is self.estimator:
+            _check_present(cells, table, batch)
+        rows = for_sklearn(cells)
         if self.machine is not self.estimator:
             rows = self.estimator[:-1].transform(rows)
         try:
@@ -109,6 +114,17 @@ class FittedModel:
         return np.array([known[label] for label in text], dtype=self.machine.classes_.dtype)
 
 
+def _check_present(cells: pl.DataFrame, table: Table, batch: Batch) -> None:
+    """Refuse missing numbers, which a machine without the default pipeline does not fill in."""
+    for column in cells.get_columns():
+        absent = column.is_nan().arg_true()
+        if len(absent) > 0:
+            raise DataError(
+                f"{table.place(batch.places[absent[0]])}, column {column.name!r}: a number is missing, and this model "
+                "does not fill it in; correct the row or remove it."
+            )
+
+
 def load_model(path: Path) -> FittedModel:
     """Read a model file; whatever is wrong with it is a fault of the data."""
     from abstain.files.errors import ModelFileError
@@ -118,6 +134,8 @@ def load_model(path: Path) -> FittedModel:
         estimator = load(path)
     except ModelFileError as error:
         raise DataError(str(error)) from error
+    except ImportError as error:
+        raise UsageError(str(error)) from error
     except (ValueError, OSError) as error:
         raise DataError(f"{path} cannot be read as a model file: {error}") from error
     return FittedModel.of(estimator)

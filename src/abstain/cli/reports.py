@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abstain.cli.columns import for_sklearn
 from abstain.cli.endings import UsageError
 from abstain.cli.files_out import replacing
 
@@ -46,7 +47,14 @@ def write_evaluation(judged: Judged, path: Path) -> None:
 
 
 def write_comparison(
-    table: TrainingTable, costs: Costs, models: dict[str, Any], *, cv: Any, records: list[dict[str, Any]], path: Path
+    table: TrainingTable,
+    costs: Costs,
+    models: dict[str, Any],
+    *,
+    cv: Any,
+    records: list[dict[str, Any]],
+    notes: list[str],
+    path: Path,
 ) -> None:
     """Write the report of the double hinge on the folds it was compared on, with the comparison in it."""
     from abstain.report.model import Report
@@ -54,8 +62,10 @@ def write_comparison(
     name, model = next(iter(models.items()))
     score = np.empty(len(table.y))
     for train, test in cv.split(table.X, table.y):
-        score[test] = model.fit(table.X[train], table.y[train]).decision_function(table.X[test])
-    fitted = model.fit(table.X, table.y)[-1]  # on all rows, for its thresholds and its facts
+        score[test] = model.fit(for_sklearn(table.X[train]), table.y[train]).decision_function(
+            for_sklearn(table.X[test])
+        )
+    fitted = model.fit(table.rows, table.y)[-1]  # on all rows, for its thresholds and its facts
     facts = {"File": table.path.name, "Rows": len(table.y), "Columns of numbers": len(table.numeric)}
     report = Report.of(
         table.y.astype(str),
@@ -69,6 +79,7 @@ def write_comparison(
         data_facts={**facts, "Columns of categories": len(table.categorical)},
         model_facts=_model_facts(fitted),
         comparison=records,
+        comparison_notes=notes,
     )
     write_page(report, path)
 

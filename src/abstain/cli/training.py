@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from abstain.cli.endings import DataError, TimeUpError, UsageError, within
+from abstain.cli.endings import DataError, UsageError
 from abstain.cli.training_table import TrainingTable
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from abstain.costs import Costs
 
 FOLDS = 5
-SEARCHED = 0.8  # share of the time limit for the search; the rest is kept for a fit without one
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class Settings:
     seed : int
         Of the folds.
     time_limit : float or None
-        In seconds.
+        In seconds, of the search and the fit together.
     """
 
     C: float | None = None
@@ -54,21 +51,9 @@ class Settings:
 
 
 def trained(table: TrainingTable, costs: Costs, settings: Settings) -> Pipeline:
-    """Fit the default pipeline; if the search runs out of time, with C = 1 and gamma = "scale" and a warning."""
-    if not settings.searches:
-        return _fitted(table, _machine(table, costs, settings, settings.time_limit))
-    limit = settings.time_limit
-    try:
-        with within(None if limit is None else SEARCHED * limit):
-            return _fitted(table, _search(table, costs, settings))
-    except TimeUpError:
-        warnings.warn(
-            f"C and gamma were not chosen within --time-limit {limit:g}; C = {settings.C or 1:g} and gamma = "
-            f"{settings.gamma or 'scale'} are used. Raise the limit, or give --C and --gamma.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-        return _fitted(table, _machine(table, costs, settings, (1 - SEARCHED) * (limit or 1.0)))
+    """Fit the default pipeline; what runs out of time, search or fit, ends with what it has and a warning."""
+    machine = _search(table, costs, settings) if settings.searches else _machine(table, costs, settings)
+    return _fitted(table, machine)
 
 
 def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any]:
@@ -96,7 +81,7 @@ def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any
 
 def _fitted(table: TrainingTable, machine: Any) -> Pipeline:
     try:
-        return default_pipeline(machine, table.numeric, table.categorical).fit(table.X, table.y)
+        return default_pipeline(machine, table.numeric, table.categorical).fit(table.rows, table.y)
     except ValueError as error:  # the table was checked, so what is left to refuse are C, gamma and the reject label
         raise UsageError(str(error)) from error
 
@@ -113,14 +98,11 @@ def _search(table: TrainingTable, costs: Costs, settings: Settings) -> RejectSVC
         Cs=10 if settings.C is None else [settings.C],
         gammas=5 if settings.gamma is None else [settings.gamma],
         cv=StratifiedKFold(folds, shuffle=True, random_state=settings.seed),
-        time_limit=settings.time_limit,
     )
 
 
-def _machine(table: TrainingTable, costs: Costs, settings: Settings, limit: float | None) -> RejectSVC:
-    C = 1.0 if settings.C is None else settings.C
-    gamma = "scale" if settings.gamma is None else settings.gamma
-    return RejectSVC(**_shared(table, costs, settings), C=C, gamma=gamma, time_limit=limit)
+def _machine(table: TrainingTable, costs: Costs, settings: Settings) -> RejectSVC:
+    return RejectSVC(**_shared(table, costs, settings) | {"C": settings.C, "gamma": settings.gamma})
 
 
 def _shared(table: TrainingTable, costs: Costs, settings: Settings) -> dict[str, Any]:
@@ -128,6 +110,7 @@ def _shared(table: TrainingTable, costs: Costs, settings: Settings) -> dict[str,
         "costs": costs,
         "pos_label": table.positive,
         "reject_label": settings.reject_label or "auto",
+        "time_limit": settings.time_limit,
         "cache_size": min(500.0, table.memory / 4),
         "n_jobs": -1,
         "verbose": sys.stderr.isatty(),

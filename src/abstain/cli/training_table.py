@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.cli.columns import features, is_numeric, labels
+from abstain.cli.columns import features, for_sklearn, is_numeric, labels
 from abstain.cli.endings import DataError, UsageError
 from abstain.cli.printing import progress
 from abstain.cli.tables_in import Batch, Table, opened
@@ -53,6 +53,11 @@ class TrainingTable:
     categorical: list[str]
     classes: tuple[str, str]
     memory: float
+
+    @property
+    def rows(self) -> Any:
+        """X as scikit-learn takes it."""
+        return for_sklearn(self.X)
 
     @property
     def positive(self) -> str:

@@ -15,7 +15,7 @@ from sklearn.utils import indexable
 from abstain.arguments import real_number
 from abstain.comparison.folds import Folds, HeldOut, held_out
 from abstain.comparison.result import Comparison
-from abstain.comparison.rules import default_rules
+from abstain.comparison.rules import default_rules, left_out
 from abstain.costs import Costs
 from abstain.labels import Labels, encode_pair
 from abstain.metrics.frames import frozen
@@ -47,8 +47,9 @@ def compare(
     models : dict of str to classifier, or None
         What to compare, by name: classifiers that reject and others, Pipelines, searches; they are cloned. None: the
         rules of the papers on a kernel SVM (double hinge, Bartlett & Wegkamp's where the costs are symmetric, a plain
-        SVM, and on top of it one symmetric threshold, Tortorella's two, and Chow's rule on Platt's probabilities), on
-        standardised features, C and gamma chosen for each inside the training rows.
+        SVM, and on top of it one symmetric threshold, Tortorella's two, and Chow's rule on Platt's probabilities) and,
+        where the costs are symmetric and X is dense, Fumera & Roli's linear machine, on standardised features, C and
+        gamma chosen for each inside the training rows.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Rows, as the models take them.
     y : array-like of shape (n_samples,)
@@ -101,7 +102,7 @@ def compare(
     if not 0.0 < level < 1.0:
         raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, as 0.95 does.")
     labels = Labels.of(y, pos_label=pos_label, rejects=False)
-    chosen = _checked_models(models, costs, pos_label, X)
+    chosen, missing = _checked_models(models, costs, pos_label, X)
     X, truth = indexable(X, np.asarray(y))
     if isinstance(cv, Integral):
         cv = StratifiedKFold(int(cv), shuffle=True, random_state=random_state)
@@ -124,12 +125,15 @@ def compare(
         costs=costs,
         confidence=level,
         n_splits=len(folds),
+        left_out=tuple(missing.items()),
     )
 
 
-def _checked_models(models: Any, costs: Costs, pos_label: Any, X: Any) -> dict[str, Any]:
+def _checked_models(models: Any, costs: Costs, pos_label: Any, X: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """The models by name, and the default rules that are left out, with the reasons."""
     if models is None:
-        return default_rules(costs, pos_label=pos_label, sparse=sparse.issparse(X))
+        is_sparse = sparse.issparse(X)
+        return default_rules(costs, pos_label=pos_label, sparse=is_sparse), left_out(costs, sparse=is_sparse)
     if not isinstance(models, Mapping) or not models:
         raise ValueError(
             f"models={models!r} must be a dict of names and classifiers, such as {{'mine': RejectSVC(costs)}}, or None "
@@ -138,7 +142,7 @@ def _checked_models(models: Any, costs: Costs, pos_label: Any, X: Any) -> dict[s
     for name, model in models.items():
         if not isinstance(name, str) or not (hasattr(model, "fit") and hasattr(model, "predict")):
             raise ValueError(f"models[{name!r}]={model!r} must be a classifier with fit and predict, under a name.")
-    return dict(models)
+    return dict(models), {}
 
 
 def _priced(answer: HeldOut, y: NDArray[Any], costs: Costs, positive: Any) -> NDArray[np.float64]:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split as safe_split
 
+from abstain.estimators.inside import of_final
 from abstain.estimators.progress import SearchLine
 from abstain.labels import default_reject_label
 from abstain.metrics.ranking import free_label
-from abstain.metrics.scorers import _of_final as of_final
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 

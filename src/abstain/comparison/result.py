@@ -38,6 +38,8 @@ class Comparison:
         That of all intervals.
     n_splits : int
         How many folds there were.
+    left_out : tuple of (str, str)
+        Rules that could not be compared, and why not.
     """
 
     names: tuple[str, ...]
@@ -49,6 +51,7 @@ class Comparison:
     costs: Costs
     confidence: float
     n_splits: int
+    left_out: tuple[tuple[str, str], ...] = ()
 
     @property
     def mean_cost(self) -> NDArray[np.float64]:

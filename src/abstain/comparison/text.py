@@ -22,7 +22,12 @@ def as_text(comparison: Comparison) -> str:
     body = [_line(comparison, int(at)) for at in order]
     widths = [max(len(row[column]) for row in (head, *body)) for column in range(len(head))]
     lines = ["  ".join(_set(row, widths)).rstrip() for row in (head, *body)]
-    return "\n".join([_title(comparison), "", *lines, "", *_notes(comparison, level)])
+    return "\n".join([_title(comparison), "", *lines, "", *_notes(comparison, level), *missing_rules(comparison)])
+
+
+def missing_rules(comparison: Comparison) -> list[str]:
+    """A sentence for each rule that was left out."""
+    return [f"Left out: {name}; {reason}." for name, reason in comparison.left_out]
 
 
 def _line(comparison: Comparison, at: int) -> tuple[str, ...]:

@@ -31,12 +31,12 @@ SHARED = ("C", "kernel", "degree", "gamma", "coef0", "pos_label", "reject_label"
 
 
 class EmbeddedRejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Support vector classifier whose reject band is found together with its hyperplane [1]_.
+    """Support vector classifier whose reject band is found together with its hyperplane.
 
-    It minimises ``F = 1/2 w.w + C sum_i h''(xi_i, eps)`` over w, bias, slacks and ``0 <= eps <= 1``, where h'' is a
-    smoothed staircase of the costs of a margin error, a reject and an error, and decides: ``classes_[1]`` where the
-    score is above `eps_`, ``classes_[0]`` where it is below ``-eps_``, reject between. F is not convex: what is found
-    is a local minimum, the lowest of many that were tried.
+    The machine of Fumera and Roli [1]_. It minimises ``F = 1/2 w.w + C sum_i h''(xi_i, eps)`` over w, bias, slacks and
+    ``0 <= eps <= 1``, where h'' is a smoothed staircase of the costs of a margin error, a reject and an error, and
+    decides: ``classes_[1]`` where the score is above `eps_`, ``classes_[0]`` where it is below ``-eps_``, reject
+    between. F is not convex: what is found is a local minimum, the lowest of many that were tried.
 
     Parameters
     ----------

@@ -67,6 +67,11 @@ class RejectMixin:
         attributes = vars(self).copy()
         return SimpleNamespace(**attributes), attributes["_terms"]
 
+    @property
+    def terms_(self) -> Terms:
+        """What decisions are made in: labels, prices, the cut of a forced choice and the units of the score."""
+        return self._fitted()[1]
+
     def _scores(self, fitted: SimpleNamespace, X: Any) -> NDArray[np.float64]:
         raise NotImplementedError
 

@@ -74,7 +74,7 @@ def _carried_over(before: RejectSVC, now: RejectSVC) -> NDArray[np.float64]:
 
         g = y beta between w u_k and w u_(k+1)   ->   the same share of the way between w u'_k and w u'_(k+1)
     """
-    towards = before._terms.labels.orientation  # noqa: SLF001 (a machine of ours)
+    towards = before.terms_.labels.orientation
     beta = np.zeros(len(before.sets_))
     beta[before.support_] = towards * before.dual_coef_[0]
     old, new = (margin_loss(machine.costs, machine.rule) for machine in (before, now))

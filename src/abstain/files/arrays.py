@@ -17,6 +17,7 @@ from abstain.files.errors import ModelFileError
 # What an array in a model file may hold: numbers of fixed size in little-endian order. No text, no objects.
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "|i1")
 MOST_AXES = 2
+MAY_BE_NAN = ("search_scores", "search_mean", "search_std")  # of what a search had no time for
 
 Arrays = dict[str, NDArray[Any]]
 _NAME = re.compile(r"[a-z][a-z_]*(\.[a-z][a-z_]*)*")
@@ -80,7 +81,8 @@ def _read(container: Container, name: str, entry: Any) -> NDArray[Any]:
         raise ModelFileError(f"the header of the array {name!r} does not say what its manifest says.")
     array = np.empty(shape, dtype)
     container.read_into(member, len(header), _as_bytes(array))
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
+    finite = np.isfinite(array) | (np.isnan(array) if name.rpartition(".")[2] in MAY_BE_NAN else False)
+    if not finite.all():
         raise ModelFileError(f"the array {name!r} holds NaN or infinity.")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from abstain.dual.certificate import SET_NAMES
 from abstain.dual.solution import Status
@@ -14,13 +13,21 @@ from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.files.arrays import Arrays
 from abstain.files.errors import ModelFileError
+from abstain.files.expansion import (
+    FLOAT,
+    SPARSE_KINDS,
+    check_support,
+    kernel_from,
+    kernel_state,
+    vector_parts,
+    vector_specs,
+    vectors_from,
+)
 from abstain.files.schema import Fields, Spec, fitting
 from abstain.files.terms import attributes, terms_from, terms_state
 from abstain.files.values import from_json, to_json
-from abstain.kernels import Kernel
 
-# s support vectors of n training rows with d features; k numbers in a sparse matrix, p pairs of a search on f folds
-FLOAT, INDEX = ("<f8",), ("<i4", "<i8")
+# s support vectors of n training rows; p pairs of a search on f folds
 MACHINE: dict[str, Spec] = {
     "support": (("<i8",), ("s",)),
     "n_support": (("<i4",), (2,)),
@@ -28,12 +35,6 @@ MACHINE: dict[str, Spec] = {
     "intercept": (FLOAT, (1,)),
     "sets": (("|i1",), ("n",)),
     "weight": (FLOAT, ("n",)),
-}
-DENSE: dict[str, Spec] = {"vectors": (FLOAT, ("s", "d"))}
-SPARSE: dict[str, Spec] = {
-    "vectors_data": (FLOAT, ("k",)),
-    "vectors_indices": (INDEX, ("k",)),
-    "vectors_indptr": (INDEX, ("s + 1",)),
 }
 SEARCH: dict[str, Spec] = {
     "search_c": (FLOAT, ("p",)),
@@ -43,24 +44,22 @@ SEARCH: dict[str, Spec] = {
     "search_rank": (("<i4",), ("p",)),
 }
 SEARCH_GAMMA: dict[str, Spec] = {"search_gamma": (FLOAT, ("p",))}
-SPARSE_KINDS = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
 NUMBERS = ("objective_", "dual_objective_", "duality_gap_", "_kkt_violation")
 
 
 def machine_parts(fitted: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     """Fields and arrays of a fitted machine."""
-    kernel = fitted._kernel
-    if not isinstance(kernel, Kernel):
-        to_json("kernel", kernel)  # a callable: refused with the reason
+    kernel = kernel_state(fitted._kernel)
+    storage, vectors = vector_parts(fitted._kernel, fitted.support_vectors_)
     state: dict[str, Any] = {
-        "kernel": [kernel.name, kernel.gamma, kernel.coef0, kernel.degree],
+        "kernel": kernel,
         "decisions": terms_state(fitted._terms, fitted.thresholds_),
         "set_names": list(fitted.set_names_),
         "status": fitted.status_,
         "n_iter": int(fitted.n_iter_),
         "indefinite": bool(fitted._indefinite),
         "certificate": [to_json(name, getattr(fitted, name)) for name in NUMBERS],
-        "vectors": "dense",
+        "vectors": storage,
     }
     arrays = {
         "support": fitted.support_.astype("<i8"),
@@ -69,13 +68,8 @@ def machine_parts(fitted: RejectSVC) -> tuple[dict[str, Any], Arrays]:
         "intercept": fitted.intercept_,
         "sets": fitted.sets_,
         "weight": fitted._weight,
+        **vectors,
     }
-    vectors = fitted.support_vectors_
-    if sparse.issparse(vectors):
-        state["vectors"] = type(vectors).__name__
-        arrays |= {"vectors_data": vectors.data, "vectors_indices": vectors.indices, "vectors_indptr": vectors.indptr}
-    elif kernel.name != "precomputed":
-        arrays["vectors"] = vectors
     if isinstance(fitted, RejectSVCCV):
         _add_search(fitted, state, arrays)
     return state, arrays
@@ -83,7 +77,7 @@ def machine_parts(fitted: RejectSVC) -> tuple[dict[str, Any], Arrays]:
 
 def _add_search(fitted: RejectSVCCV, state: dict[str, Any], arrays: Arrays) -> None:
     results = fitted.cv_results_
-    state["chosen"] = [to_json("C_", fitted.C_), to_json("gamma_", fitted.gamma_), fitted.best_score_]
+    state["chosen"] = [to_json("C_", fitted.C_), to_json("gamma_", fitted.gamma_), to_json("best", fitted.best_score_)]
     arrays["search_c"] = np.asarray(results["param_C"])
     if "param_gamma" in results:
         arrays["search_gamma"] = np.asarray(results["param_gamma"])
@@ -95,14 +89,14 @@ def _add_search(fitted: RejectSVCCV, state: dict[str, Any], arrays: Arrays) -> N
 
 def machine_attributes(fields: Fields, arrays: Arrays, n_features: int, *, search: bool) -> dict[str, Any]:
     """The fitted attributes of a machine, checked one by one and against each other."""
-    kernel = _kernel(fields)
+    kernel = kernel_from(fields)
     terms, thresholds = terms_from(fields.take("decisions", dict))
     set_names = tuple(fields.texts("set_names"))
     if set_names not in SET_NAMES.values():
         raise ModelFileError("the names of its sets are not those of any loss.")
     storage = fields.one_of("vectors", ("dense", *SPARSE_KINDS))
     chosen = fields.take("chosen", list) if search else None
-    specs = MACHINE | _vector_specs(kernel, storage) | _search_specs(arrays, search=search)
+    specs = MACHINE | vector_specs(kernel, storage) | _search_specs(arrays, search=search)
     numbers = fitting(arrays, specs, "machine", {"d": n_features})
     _check_rows(arrays, numbers, n_codes=len(set_names))
     if kernel.name == "precomputed" and numbers["n"] != n_features:
@@ -110,7 +104,7 @@ def machine_attributes(fields: Fields, arrays: Arrays, n_features: int, *, searc
     found = {
         **attributes(terms, thresholds),
         "support_": arrays["support"].astype(np.intp, copy=False),
-        "support_vectors_": _vectors(arrays, kernel, storage, numbers),
+        "support_vectors_": vectors_from(arrays, kernel, storage, numbers),
         "n_support_": arrays["n_support"],
         "dual_coef_": arrays["dual_coef"],
         "intercept_": arrays["intercept"],
@@ -127,26 +121,11 @@ def machine_attributes(fields: Fields, arrays: Arrays, n_features: int, *, searc
     return found | (_search(chosen, arrays) if chosen is not None else {})
 
 
-def _kernel(fields: Fields) -> Kernel:
-    name, gamma, coef0, degree = [*fields.take("kernel", list), None, None, None, None][:4]
-    if not (isinstance(name, str) and isinstance(gamma, float) and isinstance(coef0, float) and type(degree) is int):
-        raise ModelFileError("its kernel is not given by a name and three numbers.")
-    if degree >= 2**31:
-        raise ModelFileError(f"its kernel has the degree {degree}, which is more than an int holds.")
-    return Kernel(name, gamma=gamma, coef0=coef0, degree=degree)  # type: ignore[arg-type]  # Kernel checks the name
-
-
 def _certificate(fields: Fields) -> dict[str, float]:
     values = [from_json(value) for value in fields.take("certificate", list)]
     if len(values) != len(NUMBERS) or not all(isinstance(value, float) for value in values):
         raise ModelFileError("its certificate is not the four numbers that a certificate has.")
     return dict(zip(NUMBERS, values, strict=True))
-
-
-def _vector_specs(kernel: Kernel, storage: str) -> dict[str, Spec]:
-    if storage != "dense":
-        return SPARSE
-    return {} if kernel.name == "precomputed" else DENSE
 
 
 def _search_specs(arrays: Arrays, *, search: bool) -> dict[str, Spec]:
@@ -156,29 +135,12 @@ def _search_specs(arrays: Arrays, *, search: bool) -> dict[str, Spec]:
 
 
 def _check_rows(arrays: Arrays, numbers: dict[str, int], n_codes: int) -> None:
-    support, sets, s = arrays["support"], arrays["sets"], numbers["s"]
-    if (np.diff(support) <= 0).any() or (s and not (support[0] >= 0 and support[-1] < numbers["n"])):
-        raise ModelFileError("its support vectors are not increasing indices of training rows.")
+    sets, s = arrays["sets"], numbers["s"]
+    check_support(arrays, s, numbers["n"])
     if (arrays["n_support"] < 0).any() or int(arrays["n_support"].sum(dtype=np.int64)) != s:
         raise ModelFileError("its numbers of support vectors by class do not sum to the number of them.")
     if ((sets < 0) | (sets >= n_codes)).any() or (arrays["weight"] < 0).any():
         raise ModelFileError("its sets or weights of training rows are out of range.")
-
-
-def _vectors(arrays: Arrays, kernel: Kernel, storage: str, numbers: dict[str, int]) -> Any:
-    if storage == "dense":
-        return np.empty((0, 0)) if kernel.name == "precomputed" else arrays["vectors"]
-    s, d, k = numbers["s"], numbers["d"], numbers["k"]
-    indices, indptr = arrays["vectors_indices"], arrays["vectors_indptr"]
-    if len(indptr) != s + 1 or indptr[0] != 0 or indptr[-1] != k or (np.diff(indptr) < 0).any():
-        raise ModelFileError("its sparse support vectors have row pointers that do not fit.")
-    if k and not (indices.min() >= 0 and indices.max() < d):
-        raise ModelFileError("its sparse support vectors have a column outside the features.")
-    matrix = SPARSE_KINDS[storage]((arrays["vectors_data"], indices, indptr), shape=(s, d))
-    matrix.check_format(full_check=True)
-    if not matrix.has_canonical_format:
-        raise ModelFileError("its sparse support vectors have unsorted or repeated columns.")
-    return matrix
 
 
 def _search(chosen: list[Any], arrays: Arrays) -> dict[str, Any]:
@@ -193,6 +155,9 @@ def _search(chosen: list[Any], arrays: Arrays) -> dict[str, Any]:
     scores = arrays["search_scores"]
     if not scores.size:
         raise ModelFileError("its search has tried nothing.")
+    late = np.isnan(scores).any(axis=1)
+    if any((np.isnan(arrays[f"search_{name}"]) != late).any() for name in ("mean", "std")):
+        raise ModelFileError("the means of its search are not missing where it had no time for a fold, or elsewhere.")
     values = zip(*(column.tolist() for column in columns.values()), strict=True)
     results = {
         "params": [dict(zip(columns, pair, strict=True)) for pair in values],

@@ -9,12 +9,15 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from abstain.estimators.embedded import EmbeddedRejectSVC
 from abstain.estimators.svc import RejectSVC
-from abstain.estimators.training import feature_weights
+from abstain.estimators.threshold import ThresholdRejector
 from abstain.files.preprocessing import CATEGORICAL, MISSING, NUMERIC
 from abstain.files.table import check_preprocessing
 from abstain.kernels import Kernel
@@ -37,8 +40,9 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
 
     Parameters
     ----------
-    estimator : RejectSVC, RejectSVCCV, or Pipeline of one of these
-        Fitted, with one of the kernels linear, rbf, poly and sigmoid; Pipelines as
+    estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, or Pipeline of one of these
+        Fitted, with one of the kernels linear, rbf, poly and sigmoid; a ThresholdRejector around one of the three
+        machines or LogisticRegression that decides by its decision function; Pipelines as
         `abstain.files.preprocessing.default_pipeline` makes them.
 
     Returns
@@ -71,13 +75,15 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     graph = Graph()
     if type(estimator) is Pipeline:
         check_preprocessing(estimator)
-        machine, features = _checked_machine(estimator[-1]), _table(graph, estimator[0])
+        decider = estimator[-1]
+        machine, features = scoring_machine(decider), _table(graph, estimator[0])
     else:
-        machine = _checked_machine(estimator)
+        decider, machine = estimator, scoring_machine(estimator)
         features = graph.input("X", _kinds()["f"], int(machine.n_features_in_), "rows")
-    score = graph.apply("Add", _expansion(graph, machine, features), graph.constant(machine.intercept_[0]))
-    _decision(graph, machine._terms.labels, machine.thresholds_, score)
-    model = graph.model(metadata.version("abstain"), f"{type(machine).__name__} by abstain")
+    bias = graph.constant(np.float64(machine.intercept_[0]))
+    score = graph.apply("Add", _expansion(graph, machine, features), bias)
+    _decision(graph, decider.terms_.labels, decider.thresholds_, score)
+    model = graph.model(metadata.version("abstain"), f"{type(decider).__name__} by abstain")
     from abstain.files.onnx_check import compare
 
     compare(model, estimator)
@@ -92,24 +98,46 @@ def _kinds() -> dict[str, int]:
     return dict(zip("fiUb", map(int, codes), strict=True))
 
 
-def _checked_machine(estimator: Any) -> Any:
-    if not isinstance(estimator, RejectSVC):
+def scoring_machine(estimator: Any) -> Any:
+    """The machine whose score is decided by: the estimator itself, or what a ThresholdRejector asks.
+
+    What has no graph is refused, and told what has one.
+    """
+    machine, told = estimator, f"estimator is a {type(estimator).__name__}"
+    if isinstance(estimator, ThresholdRejector):
+        machine, told = estimator.estimator_, f"{told} that asks a {type(estimator.estimator_).__name__}"
+        if estimator.response_method_ != "decision_function":
+            raise ValueError(
+                f"{told} for probabilities, and to_onnx writes decision functions only; use method='symmetric' or "
+                "'roc' on a classifier that has one."
+            )
+    if type(machine) is LogisticRegression and machine is not estimator:
+        return machine
+    if not isinstance(machine, RejectSVC | EmbeddedRejectSVC):
         raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
-            f"estimator is a {type(estimator).__name__}, and to_onnx takes RejectSVC, RejectSVCCV and Pipelines of "
-            "abstain.files.preprocessing.default_pipeline around one of these."
+            f"{told}, and to_onnx takes RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejectors around one of "
+            "these or LogisticRegression, and Pipelines of abstain.files.preprocessing.default_pipeline around one of "
+            "all these; skl2onnx writes scikit-learn's own."
         )
-    kernel = estimator._kernel
+    kernel = machine._kernel
     if not isinstance(kernel, Kernel) or kernel.name == "precomputed":
         what = "precomputed" if isinstance(kernel, Kernel) else "a function of Python"
-        raise ValueError(f"kernel={estimator.kernel!r} is {what}; to_onnx needs linear, rbf, poly or sigmoid.")
-    return estimator
+        raise ValueError(f"kernel={machine.kernel!r} is {what}; to_onnx needs linear, rbf, poly or sigmoid.")
+    return machine
+
+
+def linear_weights(machine: Any) -> NDArray[np.float64] | None:
+    """Weights of the features, if the score is linear in them."""
+    linear = type(machine) is LogisticRegression or machine._kernel.name == "linear"
+    return np.asarray(machine.coef_[0], dtype=np.float64) if linear else None
 
 
 def _expansion(graph: Graph, machine: Any, X: str) -> str:
     """Sum of beta_j k(x_j, x) over the support vectors, of shape (rows,)."""
+    weights = linear_weights(machine)
+    if weights is not None:
+        return _product(graph, X, weights)
     kernel, coef, vectors = machine._kernel, machine.dual_coef_[0], machine.support_vectors_
-    if kernel.name == "linear":
-        return graph.apply("MatMul", X, graph.constant(feature_weights(coef, vectors)))
     vectors = vectors.toarray() if sparse.issparse(vectors) else vectors
     if kernel.name == "rbf":
         values = _rbf(graph, X, vectors, float(kernel.gamma))
@@ -119,7 +147,13 @@ def _expansion(graph: Graph, machine: Any, X: str) -> str:
         inner = graph.apply("Add", scaled, graph.constant(float(kernel.coef0)))
         poly = kernel.name == "poly"
         values = graph.apply("Pow", inner, graph.constant(float(kernel.degree))) if poly else graph.apply("Tanh", inner)
-    return graph.apply("MatMul", values, graph.constant(coef))
+    return _product(graph, values, coef)
+
+
+def _product(graph: Graph, matrix: str, vector: NDArray[np.float64]) -> str:
+    """Matrix times vector, as a matrix of one column: onnxruntime refuses a vector where the matrix has no rows."""
+    column = graph.apply("Gemm", matrix, graph.constant(vector[:, np.newaxis]))
+    return graph.apply("Squeeze", column, graph.constant(np.array([1])))
 
 
 def _rbf(graph: Graph, X: str, vectors: Any, gamma: float) -> str:

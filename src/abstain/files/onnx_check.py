@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from abstain.files.onnx import input_name
+from abstain.files.onnx import input_name, linear_weights, scoring_machine
 from abstain.files.preprocessing import CATEGORICAL, NUMERIC, frame
 from abstain.kernels import Kernel
 
@@ -27,17 +27,18 @@ def compare(model: onnx.ModelProto, estimator: Any) -> None:
     except ImportError:
         return
     is_table = type(estimator) is Pipeline
-    rows, feeds = _table_rows(estimator[0]) if is_table else _machine_rows(estimator)
+    decider = estimator[-1] if is_table else estimator
+    machine = scoring_machine(decider)
+    rows, feeds = _table_rows(estimator[0]) if is_table else _machine_rows(machine)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors only
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     label, score, rejected = session.run(["label", "score", "rejected"], feeds)
-    machine = estimator[-1] if is_table else estimator
     features = estimator[:-1].transform(rows) if is_table else rows
-    decisions = machine.decide(features)
+    decisions = decider.decide(features)
     slack = ROUNDING * _sizes(machine, features)
-    edges = [machine.thresholds_.lower, machine.thresholds_.upper]
+    edges = [decider.thresholds_.lower, decider.thresholds_.upper]
     near = np.abs(score[:, np.newaxis] - edges).min(axis=1) <= slack
     agree = (label == decisions.label) & (rejected == decisions.rejected)
     apart = np.abs(score - decisions.score)
@@ -50,12 +51,13 @@ def compare(model: onnx.ModelProto, estimator: Any) -> None:
 
 def _sizes(machine: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
     """How large the terms are that each row's score is a sum of."""
+    weights = linear_weights(machine)
+    if weights is not None:
+        return np.asarray(np.abs(X) @ np.abs(weights) + abs(machine.intercept_[0]) + 1.0)
     kernel, coef = machine._kernel, np.abs(machine.dual_coef_[0])
     vectors = _dense(machine.support_vectors_)
     if kernel.name == "rbf":
         terms = np.full(len(X), coef.sum())
-    elif kernel.name == "linear":
-        terms = np.abs(X) @ np.abs(machine.coef_[0])
     else:  # |tanh(u) - tanh(v)| <= |u - v|
         degree = kernel.degree if kernel.name == "poly" else 1
         alike = Kernel("poly", gamma=kernel.gamma, coef0=abs(kernel.coef0), degree=degree)
@@ -68,8 +70,14 @@ def _dense(vectors: Any) -> NDArray[np.float64]:
 
 
 def _machine_rows(machine: Any) -> tuple[NDArray[np.float64], dict[str, Any]]:
-    """Support vectors, and points between two of them."""
+    """Support vectors, and points between two of them; for weights of features, points whose scores go from -3 to 3."""
     rng = np.random.default_rng(0)
+    weights = linear_weights(machine)
+    if weights is not None:
+        rows = rng.standard_normal((ROWS, len(weights)))
+        apart = np.linspace(-3.0, 3.0, ROWS) - rows @ weights - machine.intercept_[0]
+        rows += np.outer(apart / max(weights @ weights, np.finfo(np.float64).tiny), weights)
+        return rows, {"X": rows}
     vectors = _dense(machine.support_vectors_)
     if not len(vectors):
         vectors = np.zeros((1, machine.n_features_in_))

@@ -10,10 +10,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from abstain.estimators.embedded import EmbeddedRejectSVC
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
 from abstain.files.arrays import Arrays
+from abstain.files.embedded import check_prices, embedded_attributes, embedded_parts
 from abstain.files.errors import ModelFileError
 from abstain.files.machine import machine_attributes, machine_parts
 from abstain.files.preprocessing import ESTIMATOR
@@ -23,7 +25,7 @@ from abstain.files.table import check_preprocessing, table_from, table_parts
 from abstain.files.terms import terms_from
 from abstain.files.values import from_json, to_json
 
-MACHINES: dict[str, Any] = {kind.__name__: kind for kind in (RejectSVC, RejectSVCCV)}
+MACHINES: dict[str, Any] = {kind.__name__: kind for kind in (RejectSVC, RejectSVCCV, EmbeddedRejectSVC)}
 WRAPPED: dict[str, Any] = MACHINES | {"LogisticRegression": LogisticRegression}  # what a ThresholdRejector may ask
 REJECTOR, PIPELINE = "ThresholdRejector", "Pipeline"
 MOST_JOBS = 1024  # threads that a file may ask for: they are started at predict, all of them
@@ -44,13 +46,19 @@ def parts(estimator: Any) -> tuple[dict[str, Any], Arrays]:
     if MACHINES.get(kind) is not type(estimator):
         raise ValueError(
             f"estimator is a {kind}, and a model file can hold {', '.join(MACHINES)}, ThresholdRejector and Pipelines "
-            "of abstain.files.preprocessing.default_pipeline around one of these; use pickle or skops for others."
+            "of abstain.files.preprocessing.default_pipeline around one of these; use skops or, among people who trust "
+            "each other, pickle for others."
         )
     return _parts_of_classifier(estimator)
 
 
 def _parts_of_classifier(estimator: Any) -> tuple[dict[str, Any], Arrays]:
-    state, arrays = (logistic_parts if type(estimator) is LogisticRegression else machine_parts)(estimator)
+    if type(estimator) is LogisticRegression:
+        state, arrays = logistic_parts(estimator)
+    elif type(estimator) is EmbeddedRejectSVC:
+        state, arrays = embedded_parts(estimator)
+    else:
+        state, arrays = machine_parts(estimator)
     names = getattr(estimator, "feature_names_in_", None)
     common = {
         "kind": type(estimator).__name__,
@@ -67,7 +75,7 @@ def _parts_of_rejector(estimator: Any) -> tuple[dict[str, Any], Arrays]:
     if WRAPPED.get(kind) is not type(wrapped) or type(estimator.estimator) is not type(wrapped):
         raise ValueError(
             f"estimator is a ThresholdRejector that asks a {kind}, and a model file can hold it around "
-            f"{', '.join(WRAPPED)} only; use pickle or skops for others."
+            f"{', '.join(WRAPPED)} only; use one of these, or skops or, among people who trust each other, pickle."
         )
     inner, more = _parts_of_classifier(wrapped)
     if inner["parameters"] != _parameters(estimator.estimator):
@@ -79,13 +87,19 @@ def _parts_of_rejector(estimator: Any) -> tuple[dict[str, Any], Arrays]:
 
 def _parameters(estimator: Any) -> dict[str, Any]:
     """The parameters as JSON; of scikit-learn's classifiers those that are not the default, which versions change."""
-    estimator._validate_params()  # as `load` does, which must not refuse what this writes
+    _check_parameters(estimator)  # as `load` does, which must not refuse what this writes
     given = estimator.get_params(deep=False)
     if type(estimator) is LogisticRegression:
         default = LogisticRegression().get_params()
         given = {name: value for name, value in given.items() if repr(value) != repr(default[name])}
     given.pop("estimator", None)
     return {name: to_json(name, value) for name, value in given.items()}
+
+
+def _check_parameters(estimator: Any) -> None:
+    estimator._validate_params()
+    if type(estimator) is EmbeddedRejectSVC:
+        check_prices(estimator)
 
 
 def restored(state: Any, arrays: Arrays) -> Any:
@@ -106,7 +120,7 @@ def restored(state: Any, arrays: Arrays) -> Any:
 
 def _classifier(kind: str, fields: Fields, arrays: Arrays, classes: Any) -> Any:
     estimator = WRAPPED[kind](**_given(WRAPPED[kind], fields))
-    estimator._validate_params()
+    _check_parameters(estimator)
     n_features = fields.whole("n_features", least=1)
     found: dict[str, Any] = {"n_features_in_": n_features}
     if (names := fields.take("feature_names")) is not None:
@@ -115,10 +129,12 @@ def _classifier(kind: str, fields: Fields, arrays: Arrays, classes: Any) -> Any:
             raise ModelFileError("its names of features are not one text for each feature.")
         found["feature_names_in_"] = np.array(names, dtype=object)
     fitted = Fields(fields.take("fitted", dict), "machine")
-    if kind in MACHINES:
-        found |= machine_attributes(fitted, arrays, n_features, search=kind == "RejectSVCCV")
-    else:
+    if kind == "LogisticRegression":
         found |= logistic_attributes(arrays, n_features, classes)
+    elif kind == "EmbeddedRejectSVC":
+        found |= embedded_attributes(fitted, arrays, n_features)
+    else:
+        found |= machine_attributes(fitted, arrays, n_features, search=kind == "RejectSVCCV")
     fitted.end()
     fields.end()
     estimator.__dict__.update(found)

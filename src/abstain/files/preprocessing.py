@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.fixes import parse_version
 
 MISSING = "(missing)"  # the category of a cell with nothing in it
 
@@ -68,9 +70,21 @@ def frame(columns: dict[str, Any]) -> Any:
             import polars as pl
         except ImportError as error:
             raise ImportError("a Pipeline of named columns needs pandas or polars; install one of them.") from error
+        if not takes_polars():
+            raise ImportError(
+                f"scikit-learn {sklearn.__version__} does not take columns of polars 2 by name; install pandas, or "
+                "scikit-learn 1.9 or later."
+            ) from None
         texts = {name: pl.String for name, column in columns.items() if column.dtype == object}
         return pl.DataFrame({name: column.tolist() for name, column in columns.items()}, schema_overrides=texts)
     return pd.DataFrame(columns)
+
+
+def takes_polars() -> bool:
+    """Whether scikit-learn takes columns of a polars table by name: before 1.9 by a protocol that polars 2 has left."""
+    import polars as pl
+
+    return hasattr(pl.DataFrame, "__dataframe__") or parse_version(sklearn.__version__) >= parse_version("1.9.dev0")
 
 
 def _numeric_part() -> Pipeline:

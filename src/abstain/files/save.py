@@ -22,8 +22,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : RejectSVC, RejectSVCCV, ThresholdRejector, or Pipeline of one of these
-        Fitted; a ThresholdRejector around RejectSVC, RejectSVCCV or LogisticRegression; Pipelines as
+    estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, or Pipeline of one of these
+        Fitted; a ThresholdRejector around one of the three machines or LogisticRegression; Pipelines as
         `abstain.files.preprocessing.default_pipeline` makes them. Callable kernels are code and are refused.
     path : path-like
         Where to write; an existing file is replaced.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 #: For ``skops.io.load(path, trusted=abstain.TRUSTED_TYPES)``: plain values and estimators, none of which does anything
-#: when it is made from a file but hold its fields.
+#: when it is made from a file but hold its fields, and scipy's matrices, which machines fitted to sparse rows keep.
 TRUSTED_TYPES: list[str] = [
     "abstain.costs.Costs",
+    "abstain.estimators.embedded.EmbeddedRejectSVC",
     "abstain.estimators.rejecting.Terms",
     "abstain.estimators.risk_control.Certificate",
     "abstain.estimators.scored_rows.ScoredRows",
@@ -16,4 +17,6 @@ TRUSTED_TYPES: list[str] = [
     "abstain.labels.Labels",
     "abstain.losses.generalized_hinge.BartlettWegkamp",
     "abstain.thresholds.Thresholds",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
 ]

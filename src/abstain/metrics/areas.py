@@ -40,7 +40,7 @@ def aurc(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Area under the risk-coverage curve: the mean over k = 1 .. n of the error among the k most confident rows.
+    """Area under the risk-coverage curve: the mean over k = 1 to n of the error among the k most confident rows.
 
     Rows of equal confidence are averaged over all their orders, so the order of the rows never matters.
 
@@ -106,9 +106,9 @@ def augrc(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Area under the generalised risk [1]_: the mean over k = 1 .. n of (errors among the k most confident) / n.
+    """Area under the generalised risk: the mean over k = 1 to n of (errors among the k most confident) / n.
 
-    The arguments are those of `aurc`.
+    Proposed by Traub et al. [1]_. The arguments are those of `aurc`.
 
     References
     ----------

@@ -10,6 +10,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from abstain.arguments import real_number
 from abstain.costs import Costs
+from abstain.estimators.inside import of_final
 from abstain.labels import default_reject_label
 from abstain.metrics import areas, scores
 from abstain.metrics.ranking import free_label
@@ -52,7 +53,7 @@ class RejectScorer:
     def __call__(self, estimator: Any, X: Any, y_true: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Give the measure on these rows, negated where smaller is better."""
         classes = np.asarray(estimator.classes_)
-        pos_label = self.pos_label if self.pos_label is not None else _of_final(estimator, "pos_label")
+        pos_label = self.pos_label if self.pos_label is not None else of_final(estimator, "pos_label")
         pos_label = classes.tolist()[-1] if pos_label is None else pos_label
         options = {"pos_label": pos_label, "sample_weight": sample_weight}
         if self.name in _OF_SCORES:
@@ -88,7 +89,7 @@ class RejectScorer:
         """As told; else the estimator's own; else by the labels' rule; else, as it never rejects, any free one."""
         if not (isinstance(self.reject_label, str) and self.reject_label == "auto"):
             return self.reject_label
-        own = _of_final(estimator, "reject_label_")
+        own = of_final(estimator, "reject_label_")
         if own is not None:
             return own
         try:
@@ -151,22 +152,12 @@ def get_scorer(
     return RejectScorer(plain, checked, pos_label, reject_label, cut)
 
 
-def _of_final(estimator: Any, attribute: str) -> Any:
-    """An attribute of the estimator, or of the one inside a Pipeline or a search; None if there is none."""
-    while estimator is not None:
-        if hasattr(estimator, attribute):
-            return getattr(estimator, attribute)
-        steps = getattr(estimator, "steps", None)
-        estimator = steps[-1][1] if steps else getattr(estimator, "best_estimator_", None)
-    return None
-
-
 def _response(estimator: Any, X: Any, classes: NDArray[Any], pos_label: Any) -> tuple[NDArray[np.float64], float]:
     """A score that speaks for the positive class, and its cut."""
     positive = int(np.flatnonzero(classes == pos_label)[0]) if (classes == pos_label).any() else 1
     if hasattr(estimator, "decision_function"):
         score = np.asarray(estimator.decision_function(X))
         # ThresholdRejector's score is that of the classifier inside, a probability where it has nothing else
-        cut = 0.5 if _of_final(estimator, "response_method_") == "predict_proba" else 0.0
+        cut = 0.5 if of_final(estimator, "response_method_") == "predict_proba" else 0.0
         return (score, cut) if positive == 1 else (-score, -cut)
     return np.asarray(estimator.predict_proba(X))[:, positive], 0.5

@@ -73,7 +73,7 @@ def mean_cost(
     reject_label: Any = "auto",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Mean price of the decisions, ``(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N`` (A14 eq. 23).
+    """Mean price of the decisions, ``(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N`` (A14, equation 23).
 
     `costs` is a `Costs`; the other arguments are those of `reject_confusion_matrix`.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.costs import Costs
-from abstain.metrics.scorers import _of_final as of_final
+from abstain.estimators.inside import final_estimator, of_final
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Answers:
         own = of_final(estimator, "pos_label") if pos_label is None else pos_label
         if own is not None and own not in (negative, positive):
             raise ValueError(f"pos_label={own!r} is not one of the classes {[negative, positive]}; give one of them.")
-        terms = of_final(estimator, "_terms")
+        terms = of_final(estimator, "terms_")
         if hasattr(estimator, "decision_function"):
             score = np.asarray(estimator.decision_function(X), dtype=np.float64)
             cut = forced_cut(final_estimator(estimator))
@@ -72,24 +72,13 @@ class Answers:
         )
 
 
-def final_estimator(estimator: Any) -> Any:
-    """The classifier inside Pipelines and searches."""
-    while True:
-        if hasattr(estimator, "steps"):
-            estimator = estimator[-1]
-        elif hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        else:
-            return estimator
-
-
 def forced_cut(final: Any) -> float:
     """Where the forced choice of a classifier cuts its decision function.
 
     Our machines know it; of others that have costs it is log(c_fp / c_fn), stated for the positive class while the
     score speaks for ``classes_[1]``; without costs it is 0.
     """
-    terms, costs = getattr(final, "_terms", None), getattr(final, "costs", None)
+    terms, costs = getattr(final, "terms_", None), getattr(final, "costs", None)
     if terms is not None or costs is None:
         return 0.0 if terms is None else float(terms.cut)
     turned = final.pos_label is not None and final.pos_label == final.classes_[0]

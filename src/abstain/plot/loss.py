@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.costs import Costs
+from abstain.estimators.inside import final_estimator
 from abstain.estimators.parameters import margin_loss
 from abstain.labels import encode_pair
 from abstain.losses.margin_loss import MarginLoss
 from abstain.metrics.ranking import free_label
 from abstain.plot.axes import axes_or_new
-from abstain.plot.fitted import Answers, final_estimator
+from abstain.plot.fitted import Answers
 from abstain.plot.palette import BAND, NEGATIVE, POSITIVE, legend_inside, quiet
 
 if TYPE_CHECKING:

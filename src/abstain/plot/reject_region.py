@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.estimators.inside import final_estimator
 from abstain.plot.axes import axes_or_new
-from abstain.plot.fitted import final_estimator, forced_cut
+from abstain.plot.fitted import forced_cut
 from abstain.plot.levels import draw_levels, plane
 from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE
 
@@ -40,6 +41,7 @@ class RejectRegionDisplay:
     Examples
     --------
     >>> from abstain import Costs, RejectSVC
+    >>> from abstain.plot import RejectRegionDisplay
     >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]], ["no", "yes", "no", "yes"]
     >>> clf = RejectSVC(Costs(reject=0.2), C=10, kernel="linear").fit(X, y)
     >>> display = RejectRegionDisplay.from_estimator(clf, X, y)

@@ -54,11 +54,11 @@ def report_for(estimator: Any, X: Any, y: Any, costs: Costs | None = None, **arg
             f"estimator must be a fitted classifier with thresholds_; {type(final).__name__} has none. Fit it first, "
             "or wrap another library's classifier in ThresholdRejector."
         )
-    prices = getattr(final, "costs", None) if costs is None else costs
+    terms = final.terms_
+    prices = terms.costs if costs is None else costs
     if prices is None:
         raise ValueError("costs=None, and the classifier was trained without costs; a report needs prices: pass costs.")
     score = np.asarray(whole.decision_function(X), dtype=np.float64)
-    terms = final._terms  # noqa: SLF001 (the cut is published by nothing else)
     data = {"Rows": len(score), "Features": getattr(whole, "n_features_in_", "unknown")}
     data |= {f"Rows of {label}": int(np.sum(np.asarray(y) == label)) for label in final.classes_.tolist()}
     arguments["data_facts"] = data | dict(arguments.get("data_facts") or {})

@@ -79,6 +79,8 @@ class Report:
         Names and values.
     comparison : TextTable or None
         Other rules on the same rows.
+    comparison_notes : tuple of str
+        What to say under that table.
     warnings : tuple of str
         What the reader must know first.
     """
@@ -101,6 +103,7 @@ class Report:
     data_facts: Facts
     model_facts: Facts
     comparison: TextTable | None
+    comparison_notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
     @classmethod
@@ -119,6 +122,7 @@ class Report:
         data_facts: Mapping[str, Any] | None = None,
         model_facts: Mapping[str, Any] | None = None,
         comparison: Sequence[Mapping[str, Any]] | None = None,
+        comparison_notes: Sequence[str] = (),
         row_names: Sequence[Any] | None = None,
         warnings: Sequence[str] = (),
     ) -> Self:
@@ -148,6 +152,8 @@ class Report:
             What to state about the rows and the machine; names and values.
         comparison : sequence of mappings, default=None
             One row per rule, all with the same keys.
+        comparison_notes : sequence of str, default=()
+            Sentences under that table.
         row_names : sequence, default=None
             Names of the rows; by default they are counted from 1.
         warnings : sequence of str, default=()
@@ -193,6 +199,7 @@ class Report:
             data_facts=_facts(data_facts),
             model_facts=_facts(model_facts),
             comparison=None if comparison is None else TextTable.of(comparison),
+            comparison_notes=tuple(plain(note, 2000) for note in comparison_notes),
             warnings=tuple(plain(warning, 2000) for warning in warnings),
         )
 

@@ -12,7 +12,6 @@ import hashlib
 import json
 import math
 import os
-import secrets
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.files.atomic import whole_file
 from abstain.report import text
 from abstain.report.curves import share_of
 from abstain.report.model import Report
@@ -74,15 +74,9 @@ def write_report(report: Report, path: str | os.PathLike[str], *, force: bool = 
     target = Path(path)
     if target.exists() and not force:
         raise FileExistsError(f"{target} exists; pass force=True to replace it, or name another file.")
-    page = render(report)
-    # made by open() and not by tempfile, so that the file's permissions are those of any other
-    draft = target.with_name(f".{secrets.token_hex(8)}.html")
-    try:
-        with draft.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(page)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+    page = render(report).encode()
+    with whole_file(target) as file:
+        file.write(page)
     return target
 
 
@@ -163,4 +157,3 @@ def _environment() -> Any:
     environment.filters["amount"] = text.amount
     environment.filters["share"] = text.share
     return environment
-

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, __version__, save
+from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, __version__, save
 from abstain.files.preprocessing import default_pipeline
 
 COSTS = Costs(1, 3, 0.3)
@@ -31,6 +31,8 @@ def models():
     yield "sparse", RejectSVC(COSTS, kernel="poly", degree=2, coef0=1.0).fit(sparse.csr_array(X), y)
     yield "search", RejectSVCCV(COSTS, Cs=2, gammas=2, cv=2).fit(X, y)
     yield "rejector", ThresholdRejector(LogisticRegression(), COSTS, cv=2).fit(X, y)
+    yield "embedded", EmbeddedRejectSVC(0.2, C=1.0, lower_bound=True).fit(X, y)
+    yield "embedded_kernel", EmbeddedRejectSVC(0.1, C=1.0, kernel="rbf", pos_label="ill").fit(X, y)
     yield "pipeline", default_pipeline(RejectSVC(COSTS, kernel="linear"), ["age", "dose"], ["city"]).fit(frame, y)
 
 

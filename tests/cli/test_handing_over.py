@@ -1,0 +1,66 @@
+"""scikit-learn before 1.9 does not take polars 2 by name: the commands then hand it pandas, with the same results."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import abstain
+from abstain.cli.columns import for_sklearn
+from abstain.files import preprocessing
+from cli.running import FIT, run, said
+
+
+@pytest.fixture
+def old(monkeypatch):
+    """As under an older scikit-learn: polars is not taken, and meeting it is an error."""
+    monkeypatch.setattr(preprocessing, "takes_polars", lambda: False)
+    met = []
+    fit = preprocessing.ColumnTransformer.fit_transform
+
+    def watched(self, X, y=None, **given):
+        assert not isinstance(X, pl.DataFrame)
+        met.append(type(X))
+        return fit(self, X, y, **given)
+
+    monkeypatch.setattr(preprocessing.ColumnTransformer, "fit_transform", watched)
+    return met
+
+
+def test_every_command_does_the_same(table, model, tmp_path, old):
+    one, other = tmp_path / "model", tmp_path / "answers.csv"
+    assert run("fit", table, *FIT, "-o", one).exit_code == 0
+    assert set(old) == {pd.DataFrame}
+    np.testing.assert_array_equal(abstain.load(one)[-1].dual_coef_, abstain.load(model)[-1].dual_coef_)
+    assert one.read_bytes() == model.read_bytes()
+    assert run("predict", one, table, "-o", other).exit_code == 0
+    assert run("evaluate", one, table).exit_code == 0
+    report = tmp_path / "report.html"
+    result = run("compare", table, "--target", "answer", "--reject", 0.2, "--folds", 2, "--json", "-o", report)
+    assert result.exit_code == 0, result.output
+    assert len(json.loads(result.stdout)["rules"]) == 7
+
+
+def test_cells_are_handed_over_as_they_are(monkeypatch):
+    monkeypatch.setattr(preprocessing, "takes_polars", lambda: False)
+    given = pl.DataFrame({"</script>": [1.5, float("nan")], "=cmd": ["a", None]})
+    handed = for_sklearn(given)
+    assert handed.columns.tolist() == given.columns
+    np.testing.assert_array_equal(handed["</script>"], [1.5, np.nan])
+    assert handed["=cmd"].isna().tolist() == [False, True]
+    assert for_sklearn(given.head(0)).shape == (0, 2)
+    monkeypatch.undo()
+    if preprocessing.takes_polars():
+        assert for_sklearn(given) is given
+
+
+def test_without_pandas_the_error_says_what_to_install(table, model, tmp_path, monkeypatch):
+    monkeypatch.setattr(preprocessing, "takes_polars", lambda: False)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for arguments in (("fit", table, *FIT, "-o", tmp_path / "model"), ("predict", model, table)):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert "does not take columns of polars 2 by name; install pandas, or scikit-learn 1.9 or later" in said(result)

@@ -1,0 +1,75 @@
+"""Models that Python saved, given to the commands: other machines than `abstain fit` makes."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from abstain import Costs, EmbeddedRejectSVC, ThresholdRejector, save
+from abstain.files.preprocessing import default_pipeline
+from cli.running import run, said, write_table
+
+COSTS = Costs(1, 5, 0.3)
+HOSTILE = ("<script>alert(1)</script>", "=cmd|' /C calc'!A0")
+MACHINES = {
+    "embedded": EmbeddedRejectSVC(0.2, C=1.0),
+    "embedded kernel": EmbeddedRejectSVC(0.2, kernel="rbf"),
+    "rejector of embedded": ThresholdRejector(EmbeddedRejectSVC(0.2), COSTS),
+    "rejector of logistic": ThresholdRejector(LogisticRegression(), reject_rate=0.2),
+}
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    path = write_table(tmp_path_factory.mktemp("hostile") / "table.csv", labels=HOSTILE)
+    return path, pd.read_csv(path)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_predict_evaluate_and_export(name, hostile, tmp_path):
+    data, frame = hostile
+    model = default_pipeline(MACHINES[name], ["age"], ["city"]).fit(frame, frame["answer"])
+    save(model, tmp_path / "model")
+    answers = list(csv.DictReader(io.StringIO(run("predict", tmp_path / "model", data).stdout)))
+    expected = ["'" + label if label[0] == "=" else label for label in model.predict(frame)]
+    assert [row["label"] for row in answers] == expected
+    facts = json.loads(run("evaluate", tmp_path / "model", data, "--json").stdout)
+    assert facts["reject_rate"] == pytest.approx(np.mean(model.predict(frame) == "reject"))
+    if model[-1].terms_.costs is not None:
+        assert facts["mean_cost"] == pytest.approx(-model.score(frame, frame["answer"]))
+    assert run("export", tmp_path / "model", "--onnx", tmp_path / "graph").exit_code == 0
+
+
+def test_the_report_of_an_embedded_machine(hostile, tmp_path):
+    data, frame = hostile
+    save(default_pipeline(MACHINES["embedded"], ["age"], ["city"]).fit(frame, frame["answer"]), tmp_path / "model")
+    result = run("evaluate", tmp_path / "model", data, "--report", tmp_path / "page.html")
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "EmbeddedRejectSVC" in page
+    assert HOSTILE[0] not in page
+
+
+def test_what_has_no_graph_is_said(hostile, tmp_path):
+    _, frame = hostile
+    chow = ThresholdRejector(LogisticRegression(), COSTS, method="chow")
+    save(default_pipeline(chow, ["age"], ["city"]).fit(frame, frame["answer"]), tmp_path / "model")
+    result = run("export", tmp_path / "model", "--onnx", tmp_path / "graph")
+    assert result.exit_code == 3
+    assert "use method='symmetric' or 'roc'" in said(result)
+    assert not (tmp_path / "graph").exists()
+
+
+def test_a_machine_of_named_columns_fills_nothing_in(hostile, tmp_path):
+    data, frame = hostile
+    present = frame.dropna(subset=["age"])
+    save(EmbeddedRejectSVC(0.2).fit(present[["age"]], present["answer"]), tmp_path / "model")
+    result = run("predict", tmp_path / "model", data)
+    assert result.exit_code == 3
+    assert "table.csv: line 5, column 'age': a number is missing, and this model does not fill it in" in said(result)
+    present.to_csv(tmp_path / "present.csv", index=False)
+    assert run("predict", tmp_path / "model", tmp_path / "present.csv").exit_code == 0

@@ -1,0 +1,37 @@
+"""What is saved comes back the same: the judge of the round trips."""
+
+import numpy as np
+from scipy import sparse
+
+from abstain import load, save
+
+
+def again(estimator, folder):
+    save(estimator, folder / "model.abstain")
+    return load(folder / "model.abstain")
+
+
+def assert_same(first, second):
+    """Equal values of equal types, however deep; the judge of these tests."""
+    assert type(first) is type(second)
+    if isinstance(first, dict):
+        assert [*first] == [*second]
+        for name, value in first.items():
+            assert_same(value, second[name])
+    elif isinstance(first, list | tuple):
+        assert len(first) == len(second)
+        for one, other in zip(first, second, strict=True):
+            assert_same(one, other)
+    elif sparse.issparse(first):
+        assert_same([first.data, first.indices, first.indptr], [second.data, second.indices, second.indptr])
+    elif isinstance(first, np.ndarray):
+        assert first.dtype == second.dtype
+        np.testing.assert_array_equal(first, second, strict=True)
+    elif hasattr(first, "__dict__") and not callable(first):
+        assert_same(vars(first), vars(second))
+    else:
+        assert first == second or (first != first and second != second)  # noqa: PLR0124 (nan)
+
+
+def sorted_vars(estimator):
+    return dict(sorted(vars(estimator).items()))
