@@ -1,27 +1,23 @@
-"""Draw docs/embedded_loss.png: h, h' and h'' of the embedded reject option, as in FR02's figures 1 and 2."""
+"""The losses h, h' and h'' of the embedded reject option, as in FR02's figures 1 and 2."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 
 from abstain.losses.step_loss import StepLoss
 
 W_R, W_C, EPS = 0.5, 0.1, 0.5
-OUTPUT = Path(__file__).parents[1] / "embedded_loss.png"
 
 
-def main() -> None:
+def main(output: Path) -> None:
     """Write the picture."""
     loss = StepLoss(W_R, W_C)
     xi = np.linspace(-0.5, 2.0, 5001)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True, layout="constrained")
+    figure = Figure(figsize=(10, 3.6), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
     without_margin = loss.steps(xi, EPS) - W_C * ((xi > 0) & (xi <= 1 - EPS))
     left.plot(xi, without_margin, color="C0", linewidth=2.5, label="h: the empirical risk")
     left.plot(xi, loss.steps(xi, EPS), color="C1", linestyle="--", linewidth=2, label=r"h$'$: $w_C$ inside the margin")
@@ -41,8 +37,4 @@ def main() -> None:
         axes.set_ylim(-0.05, 1.25)
         axes.legend(loc="center left", bbox_to_anchor=(0.0, 0.62), frameon=False, fontsize=9)
     left.set_ylabel(rf"loss, $w_R={W_R}$, $w_C={W_C}$, $\epsilon={EPS}$")
-    figure.savefig(OUTPUT, dpi=120)
-
-
-if __name__ == "__main__":
-    main()
+    figure.savefig(output)

@@ -1,0 +1,75 @@
+"""Measured numbers on a page, read from the results file they come from when the page is built.
+
+    {number}`SOURCE:PATH:FORMAT`        {number}`1/SOURCE:PATH:FORMAT`
+
+SOURCE is ``benchmarks`` (benchmarks/results.json) or the folder of an experiment (experiments/SOURCE/results.json).
+PATH leads into that file: keys and positions joined by dots. ``[name=SVC]`` picks from a list of tables the one with
+that entry, and from a list of numbers the one at which the file's own list of that name has that value, as in
+``mean[prices=0.4]``. FORMAT is Python's; left out, a number is written as it is. ``1/`` writes the inverse.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = re.compile(r"(?P<inverse>1/)?(?P<source>[\w-]+):(?P<path>[^:]+)(?::(?P<format>[^:]+))?\Z")
+STEP = re.compile(r"\[([^\]=]+)=([^\]]*)\]|([^.\[\]]+)")
+
+
+def resolve(reference: str, root: Path = ROOT) -> str:
+    """Give the text that stands for a reference; a `LookupError` says what is wrong with one that leads nowhere."""
+    parts = REFERENCE.match(reference)
+    if parts is None:
+        raise LookupError(f"{reference!r} is not of the form SOURCE:PATH:FORMAT.")
+    value = file = results(parts["source"], root)
+    for key, wanted, name in STEP.findall(parts["path"]):
+        value = _step(value, file, (key, wanted, name), reference)
+    if isinstance(value, dict | list):
+        raise LookupError(f"{reference!r} leads to a {type(value).__name__}, not to a number.")  # noqa: TRY004
+    if parts["inverse"]:
+        value = 1.0 / value
+    text = format(value, parts["format"] or "")
+    return text if isinstance(value, str) else text.replace("%", "\N{NO-BREAK SPACE}%").replace("-", "−")  # as in print
+
+
+@cache
+def results(source: str, root: Path = ROOT) -> Any:
+    """Give the contents of a results file."""
+    folder = root / source if source == "benchmarks" else root / "experiments" / source
+    path = folder / "results.json"
+    if not path.is_file():
+        raise LookupError(f"there are no results of {source!r}: {path.relative_to(root)} does not exist.")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _step(value: Any, file: Any, step: tuple[str, str, str], reference: str) -> Any:
+    key, wanted, name = step
+    try:
+        if key:
+            named = [entry[key] for entry in value] if isinstance(value[0], dict) else file[key]
+            return value[[str(entry) for entry in named].index(wanted)]
+        return value[int(name)] if isinstance(value, list) else value[name]
+    except (KeyError, IndexError, TypeError, ValueError):
+        known = list(value) if isinstance(value, dict) else f"a {type(value).__name__}"
+        at = name or f"[{key}={wanted}]"
+        raise LookupError(f"{reference!r} leads nowhere at {at!r}; there is {known}.") from None
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Make the role known to Sphinx; an unknown number is a warning, and so an error of the build."""
+    from docutils import nodes
+
+    def number(role: str, raw: str, text: str, line: int, inliner: Any, *_: Any) -> Any:  # noqa: ARG001 (docutils' form)
+        try:
+            return [nodes.Text(resolve(text))], []
+        except LookupError as error:
+            message = inliner.reporter.warning(f"number: {error}", line=line)
+            return [inliner.problematic(raw, raw, message)], [message]
+
+    app.add_role("number", number)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

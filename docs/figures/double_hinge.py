@@ -1,0 +1,21 @@
+"""The double hinge of symmetric and of asymmetric costs, and the likelihood whose tangents it is made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from abstain import Costs
+from abstain.plot import LossDisplay
+
+SHOWN = {"equal errors, reject at 0.2": Costs(1, 1, 0.2), "a miss costs five, reject at 0.3": Costs(1, 5, 0.3)}
+
+
+def main(output: Path) -> None:
+    """Draw both panels."""
+    figure = Figure(figsize=(9.0, 3.9), layout="constrained")
+    for ax, (title, costs) in zip(figure.subplots(1, 2), SHOWN.items(), strict=True):
+        LossDisplay.from_costs(costs, ax=ax)
+        ax.set_title(title, fontsize="medium")
+    figure.savefig(output)

@@ -1,0 +1,1 @@
+../a14-rates/measure_machines.py

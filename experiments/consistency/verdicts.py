@@ -1,0 +1,83 @@
+"""What theory says of the three rules, and whether our curves look like it by stated rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from harness.numbers import signed
+
+FALL = 10  # by which the excess must have fallen from the smallest n to the largest
+RIVALS = ("Chow on Platt", "naive")
+TITLES = {"same": "same C_0 and gamma", "oracle": "own best C_0 and gamma", "cross-validated": "cross-validated"}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is claimed, what the paper says, what we see, and the verdict."""
+
+    text: str
+    paper: str
+    here: str
+    verdict: str
+
+
+def claims(results: dict[str, Any]) -> list[Claim]:
+    """Convergence of the double hinge; inconsistency of the rivals; and who is cheaper in practice."""
+    kinds = list(results["costs"])
+    found = [_converges(results, way, kind) for way in TITLES for kind in kinds]
+    ways = ("same", "oracle")
+    found += [_inconsistent(results, way, kind, rival) for way in ways for kind in kinds for rival in RIVALS]
+    return found + [_cheaper(results, kind, rival) for kind in kinds for rival in RIVALS]
+
+
+def told(item: dict[str, float]) -> int:
+    """+1 where the interval lies above 0, -1 below, 0 neither."""
+    return int(item["low"] > 0) - int(item["high"] < 0)
+
+
+def inconsistent(points: list[dict[str, Any]]) -> str:
+    """The verdict on a rival's curve."""
+    sign = told(points[-1]["minus_double_hinge"])
+    halved = points[-1]["mean"] <= 0.5 * points[-min(3, len(points))]["mean"]
+    if sign > 0 and not halved:
+        return "holds"
+    return "does not hold" if sign <= 0 and halved else "cannot be judged"
+
+
+def _converges(results: dict[str, Any], way: str, kind: str) -> Claim:
+    points = results["curves"][way][kind]["double hinge"]
+    first, last = points[0]["mean"], points[-1]["mean"]
+    here = f"{_tiny(first)} at n = {points[0]['n']:,}, {_tiny(last)} at {points[-1]['n']:,}: 1/{first / last:.0f}"
+    text = f"the double hinge's risk goes to Bayes' ({kind} costs, {TITLES[way]})"
+    verdict = "holds" if last * FALL <= first else "does not hold" if last >= first else "cannot be judged"
+    return Claim(text, "theorem 1", here, verdict)
+
+
+def _inconsistent(results: dict[str, Any], way: str, kind: str, rival: str) -> Claim:
+    points = results["curves"][way][kind][rival]
+    before = points[-min(3, len(points))]
+    here = (
+        f"{_tiny(before['mean'])} at n = {before['n']:,}, {_tiny(points[-1]['mean'])} at {points[-1]['n']:,}; "
+        f"minus the double hinge's {_between(points[-1]['minus_double_hinge'])}"
+    )
+    text = f"“{rival}” is not consistent ({kind} costs, {TITLES[way]})"
+    return Claim(text, "introduction", here, inconsistent(points))
+
+
+def _cheaper(results: dict[str, Any], kind: str, rival: str) -> Claim:
+    last = results["curves"]["cross-validated"][kind][rival][-1]
+    sign = told(last["minus_double_hinge"])
+    here = f"at n = {last['n']:,} the rival's excess minus its own: {_between(last['minus_double_hinge'])}"
+    verdict = {1: "holds", -1: "does not hold", 0: "cannot be judged"}[sign]
+    text = f"cross-validated, the double hinge is cheaper than “{rival}” ({kind} costs)"
+    return Claim(text, "not compared", here, verdict)
+
+
+def _tiny(value: float) -> str:
+    return f"{1e4 * value:.1f}e-4"
+
+
+def _between(item: dict[str, float]) -> str:
+    mean, low, high = (signed(1e4 * item[key], 1) for key in ("mean", "low", "high"))
+    return f"{mean} [{low}, {high}] e-4"

@@ -1,0 +1,82 @@
+"""The questions that GRKC08 leaves open, and what our numbers say by stated rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from harness.numbers import signed
+
+NO_REJECT = ("weighted SVM, no reject", "SVM, no reject")
+SMALL = ("german", "heart", "wdbc")  # wdbc: of the --fast run
+RIVALS = ("naive", "naive, weighted SVM", "Chow on Platt", "Chow on isotonic", "ROC")
+ASKED = ("naive",)  # the one that the paper asks about
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, what the paper says, what we see, and the verdict."""
+
+    text: str
+    paper: str
+    here: str
+    verdict: str
+
+
+def blocks_of(results: dict[str, Any], *names: str) -> list[dict[str, Any]]:
+    """The blocks of these data sets."""
+    return [block for block in results["blocks"] if block["data"] in names]
+
+
+def told(item: dict[str, Any]) -> int:
+    """+1 where the interval says dearer than the double hinge, -1 cheaper, 0 neither."""
+    return int(item["low"] > 0) - int(item["high"] < 0)
+
+
+def verdict(signs: list[int]) -> str:
+    """Whether the double hinge is cheaper than a rival, from what is told in each block."""
+    if 2 * signs.count(1) > len(signs) and -1 not in signs:
+        return "holds"
+    return "does not hold" if -1 in signs and 1 not in signs else "cannot be judged"
+
+
+def questions(results: dict[str, Any]) -> list[Question]:
+    """All of them."""
+    small = blocks_of(results, *SMALL)
+    asked = [_cheaper(rival, small) for rival in RIVALS]
+    return [*asked, _larger(results), _pays(results["blocks"]), _trivial(results["blocks"])]
+
+
+def _cheaper(rival: str, blocks: list[dict[str, Any]]) -> Question:
+    found = [block["minus_double_hinge"][rival] for block in blocks]
+    signs = [told(item) for item in found]
+    spread = f"{signed(min(item['mean'] for item in found))} to {signed(max(item['mean'] for item in found))}"
+    here = f"dearer in {signs.count(1)}, cheaper in {signs.count(-1)} of {len(signs)} blocks; differences {spread}"
+    text = f"Is the double hinge cheaper than “{rival}” with asymmetric costs?"
+    return Question(text, "asks" if rival in ASKED else "not compared", here, verdict(signs))
+
+
+def _larger(results: dict[str, Any]) -> Question:
+    blocks = blocks_of(results, "covtype")
+    text = "Is it cheaper than the naive rule with a larger training set?"
+    if not blocks:
+        return Question(text, "asks", "not run", "cannot be judged")
+    parts = []
+    for block in blocks:
+        gap, own = block["minus_double_hinge"]["naive"]["mean"], block["rules"]["double hinge"]["cost"]["mean"]
+        parts.append(f"{signed(gap, 4)} ({signed(100 * gap / own, 0)} %) at n = {block['training_rows']:,}")
+    return Question(text, "asks", "; ".join(parts), verdict([told(blocks[-1]["minus_double_hinge"]["naive"])]))
+
+
+def _pays(blocks: list[dict[str, Any]]) -> Question:
+    signs = [told(block["minus_double_hinge"][rule]) for block in blocks for rule in NO_REJECT]
+    here = f"machines that never reject are told dearer in {signs.count(1)} of {len(signs)} comparisons"
+    holds = all(sign == 1 for sign in signs)
+    return Question("Does rejecting pay?", "not compared", here, "holds" if holds else "does not hold")
+
+
+def _trivial(blocks: list[dict[str, Any]]) -> Question:
+    better = [b["rules"]["double hinge"]["cost"]["mean"] < min(b["one_decision_for_all"].values()) for b in blocks]
+    here = f"in {sum(better)} of {len(better)} blocks"
+    text = "Is it better than one decision for all rows?"
+    return Question(text, "not compared", here, "holds" if all(better) else "does not hold")

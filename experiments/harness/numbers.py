@@ -1,0 +1,21 @@
+"""Numbers as pages print them: with signs, standard errors and intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """A number with its sign, a true minus among them; 0 without."""
+    text = f"{value:+.{digits}f}"
+    return text[1:] if float(text) == 0 else text.replace("-", "−")
+
+
+def with_error(item: dict[str, Any], digits: int = 3) -> str:
+    """Mean ± standard error, of what `over_splits` gives."""
+    return f"{item['mean']:.{digits}f} ± {item['standard_error']:.{digits}f}"
+
+
+def with_interval(item: dict[str, Any], digits: int = 3) -> str:
+    """Mean [low, high], with signs."""
+    return f"{signed(item['mean'], digits)} [{signed(item['low'], digits)}, {signed(item['high'], digits)}]"

@@ -1,0 +1,93 @@
+"""The pages of the site as text, and what they are made of: prose, examples, links, references to numbers."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+WRITTEN = {"gallery.md"}  # by docs/build_gallery.py, from the examples; tests/test_examples.py compares
+NUMBER = re.compile(r"\{number\}`([^`]+)`")
+
+
+def module(name: str, path: Path):
+    """Import a file that is no part of a package."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[name] = loaded
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+measured = module("measured", DOCS / "extensions" / "measured.py")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page written by hand."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return self.path.name
+
+    @property
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    def numbers(self) -> list[str]:
+        """The references to measured numbers."""
+        return NUMBER.findall(self.text)
+
+    def examples(self) -> str:
+        """What stands in its doctest blocks."""
+        return "\n".join(re.findall(r"^```\{doctest\}\n(.*?)^```", self.text, re.DOTALL | re.MULTILINE))
+
+
+PAGES = [Page(path) for path in sorted(DOCS.glob("*.md")) if path.name not in WRITTEN]
+
+
+def prose(text: str) -> str:
+    """What a reader reads as words: no code, formulas, references, links' targets, addresses or bibliography."""
+    text = text.split("\n## Sources\n", maxsplit=1)[0]
+    for gone in (
+        r"^(```+|:::+).*?^\1",  # blocks, and directives with what they hold
+        r"^    .*$",  # indented blocks
+        r"^\[[^\]]+\]: .*$",  # sources at the foot of a page
+        r"^\(.*\)=$",  # labels
+        r"\{\w+\}`[^`]*`",  # roles
+        r"`[^`]*`",  # code
+        r"\$\$.*?\$\$",
+        r"\$[^$]*\$",  # formulas
+        r"\]\([^)]*\)",  # where links lead
+    ):
+        text = re.sub(gone, " ", text, flags=re.DOTALL | re.MULTILINE if "?" in gone else re.MULTILINE)
+    return text
+
+
+# A number that looks measured: a decimal, a percentage, two digits or more, or any number with a unit or of a count.
+# Words ("three sets") are the writer's; a name with a digit in it (float64, FR02) is no number; nor is a year, an
+# equation of a paper, "(21)", or what follows figure, table, section.
+_PLACES = re.compile(
+    r"\(\d+\)|(?:figures?|tables?|sections?)\s\d+(?:\.\d+)*(?:(?:,|\sand|\sto)\s\d+(?:\.\d+)*)*", re.IGNORECASE
+)
+MEASURED = re.compile(
+    r"""(?<![\w.,/+-])
+    (?:
+        \d[\d,]*\.\d+ | \d[\d,]*(?=\s?%) | (?!(?:19|20)\d\d(?!\d))\d[\d,]*\d
+        | \d(?=\s(?:times|of\s\d|to\s\d|out\sof|rows?|pairs?|points?)\b)
+        | \d(?=\s(?:s|ms|µs|ns|seconds?|minutes?|hours?|[kMG]B|[MG]iB)\b)
+    )
+    (?![\w-])""",
+    re.VERBOSE,
+)
+
+
+def measured_literals(text: str) -> list[str]:
+    """The numbers in the prose of a page that look measured, with a few words around them."""
+    words = re.sub(r"\s+", " ", _PLACES.sub(" ", prose(text)))
+    return [words[max(0, found.start() - 30) : found.end() + 20] for found in MEASURED.finditer(words)]

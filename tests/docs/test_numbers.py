@@ -1,0 +1,126 @@
+"""Every measured number on the site is read from a results file; none is typed.
+
+The rule: in the prose of a page a number is chosen, derived or measured. Chosen and derived ones stand in code or in a
+formula, measured ones come through the role {number}, and a bare number that looks measured is refused.
+"""
+
+import json
+
+import pytest
+
+from docs.pages import PAGES, ROOT, measured, measured_literals, module
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_every_reference_leads_to_a_number(page):
+    for reference in page.numbers():
+        assert measured.resolve(reference)
+
+
+def test_there_are_references():
+    assert sum(len(page.numbers()) for page in PAGES) >= 5
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_no_measured_number_is_typed(page):
+    assert measured_literals(page.text) == []
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "It rejects 17 % of the rows.",
+        "It rejects 7% of the rows.",
+        "A fit takes 0.4 seconds.",
+        "A fit takes 3 s.",
+        "It is 12 times as fast.",
+        "It is 9 times as fast.",
+        "The embedded machine wins 70 of 78 pairs.",
+        "It wins 4 to 6 pairs.",
+        "A gap of 6 to 47 % remains.",
+        "The risk falls by 30 to 42 %.",
+        "It needs 1,024 rows.",
+        "The mean cost is 0.082, not 0.084.",
+        "| double hinge | 0.063 |",
+        "(about 193 pairs)",
+        "It took 12.5 ms (best of 3 runs).",
+    ],
+)
+def test_the_rule_has_teeth(typed):
+    assert measured_literals(typed)
+
+
+@pytest.mark.parametrize(
+    "allowed",
+    [
+        "A price of `0.3` and $r = 0.24$, on `1024` rows.",
+        "{number}`benchmarks:memory.peak_mb:.0f` MB, {number}`1/benchmarks:fit.means[name=SVC].ratio:.1f` times.",
+        "In 1970 Chow; in FR02 and GRKC08, A14 (21) and (22), figure 10 and table 1.",
+        "float64, C++20, x86-64-v4, SHA-256",
+        "Three sets; one case in ten.",
+        "1. First\n2. Second\n",
+        "```{doctest}\n>>> 0.1 + 0.2\n0.30000000000000004\n```",
+        "[a link](page-2014.html#a-15-b)",
+        "$$\nx = 0.5\n$$",
+    ],
+)
+def test_the_rule_lets_pass_what_is_no_measurement(allowed):
+    assert measured_literals(allowed) == []
+
+
+@pytest.fixture
+def results(tmp_path):
+    (tmp_path / "benchmarks").mkdir()
+    means = [{"name": "a b, 1 thread", "ratio": 0.125}, {"name": "c", "ratio": 2}]
+    held = {"means": means, "share": 0.123, "status": "ok", "day": "2026-11-15", "change": -0.5}
+    held |= {"prices": [0.5, 0.4], "cost": [7, 8]}
+    (tmp_path / "benchmarks" / "results.json").write_text(json.dumps(held), encoding="utf-8")
+    (tmp_path / "experiments" / "x-1").mkdir(parents=True)
+    (tmp_path / "experiments" / "x-1" / "results.json").write_text(json.dumps({"n": {"rows": 20114}}), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("reference", "text"),
+    [
+        ("benchmarks:means[name=a b, 1 thread].ratio:.2f", "0.12"),
+        ("1/benchmarks:means[name=a b, 1 thread].ratio:.0f", "8"),
+        ("benchmarks:means.1.ratio", "2"),
+        ("benchmarks:share:.1%", "12.3\N{NO-BREAK SPACE}%"),
+        ("benchmarks:cost[prices=0.4]", "8"),
+        ("benchmarks:change:.1f", "−0.5"),
+        ("benchmarks:day", "2026-11-15"),
+        ("benchmarks:status", "ok"),
+        ("x-1:n.rows:,", "20,114"),
+    ],
+)
+def test_a_reference_is_the_number_it_leads_to(results, reference, text):
+    assert measured.resolve(reference, results) == text
+
+
+@pytest.mark.parametrize(
+    ("reference", "match"),
+    [
+        ("benchmarks", "not of the form"),
+        ("nothing:a.b", "there are no results of 'nothing': experiments/nothing/results.json does not exist"),
+        ("benchmarks:means[name=d].ratio", r"leads nowhere at '\[name=d\]'"),
+        ("benchmarks:means.7.ratio", "leads nowhere at '7'"),
+        ("benchmarks:shares", r"leads nowhere at 'shares'; there is \['means', 'share', 'status', .*\]"),
+        ("benchmarks:cost[prices=0.3]", r"leads nowhere at '\[prices=0.3\]'; there is a list"),
+        ("benchmarks:means", "leads to a list, not to a number"),
+    ],
+)
+def test_a_reference_that_leads_nowhere_says_where(results, reference, match):
+    with pytest.raises(LookupError, match=match):
+        measured.resolve(reference, results)
+
+
+def test_the_tables_of_the_benchmarks_are_those_of_the_results():
+    report = module("benchmarks_report", ROOT / "benchmarks" / "report.py")
+    held = json.loads((ROOT / "benchmarks" / "results.json").read_text(encoding="utf-8"))
+    page = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    shown = page.split(report.START)[1].split(report.END)[0]
+    assert report.fit_tables(held["fit"]) in shown
+    assert report.predict_table(held["predict"]) in shown
+    assert report.scaling_table(held["scaling"]) in shown
+    assert report.memory_line(held["memory"]) in shown
