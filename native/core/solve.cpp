@@ -26,6 +26,8 @@ namespace {
 constexpr Index small = 1000;             // rows up to which the kernel matrix is made once, in double, and the answer polished
 constexpr double polished_from = 1e-6;    // violation at which the active set is nearly right
 constexpr Index patience = 20;           // pair steps per row until the active set takes over
+constexpr Index single_patience = 200;    // pair steps per row after which single precision is what holds them up
+constexpr Index exact_rows = 5000;        // rows up to which the active set may then take over
 constexpr Index checked_rows = 256;       // rows on which F in single precision is compared with F in double
 constexpr double strays_allowed = 0.5;    // by how much of the tolerance it may differ
 
@@ -148,16 +150,19 @@ Outcome solve_large(const Problem& problem, const KernelSpec& spec, const DenseR
     {
         Settings settings;
         settings.tol = options.tol;
-        settings.max_iterations = options.max_iterations;
+        settings.max_iterations = std::min(options.max_iterations, single_patience * problem.size);
         DenseKernel<float> kernel(spec, X, options.cache_bytes, pool, watch);
         outcome = Decomposition<float>(problem, kernel, settings, watch).run(start);
     }
-    if (outcome.status == Status::iteration_limit || outcome.status == Status::time_limit) return outcome;
+    if (outcome.iterations >= options.max_iterations || outcome.status == Status::time_limit || watch.expired()) return outcome;
     if (outcome.status == Status::optimal && strayed(spec, X, outcome, pool, watch) <= strays_allowed * options.tol) return outcome;
     Options rest = options;
     rest.max_iterations -= outcome.iterations;
-    DenseKernel<double> kernel(spec, X, options.cache_bytes, pool, watch);
-    Outcome finer = decompose(problem, kernel, outcome.beta.data(), rest, watch);
+    const bool exactly = options.method == Method::automatic && problem.size <= exact_rows;
+    Outcome finer = with_kernel(problem, spec, X, options, pool, watch, [&](KernelMatrix<double>& kernel) {
+        return exactly ? solve_exactly(problem, kernel, outcome.beta.data(), rest, watch)
+                       : decompose(problem, kernel, outcome.beta.data(), rest, watch);
+    });
     finer.iterations += outcome.iterations;
     return finer;
 }

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from abstain import Costs, RejectSVC
 from abstain.dual.certificate import Certificate
 from abstain.dual.solution import DualSolution, Status
+from abstain.estimators import convergence
 from abstain.estimators.convergence import checked_status
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
@@ -58,3 +59,30 @@ def test_a_solver_is_believed_only_as_far_as_the_certificate_goes(violation, gap
 def test_a_limit_stays_a_limit():
     said = DualSolution(np.zeros(2), 0.0, np.zeros(2), Status.TIME_LIMIT, 7)
     assert checked_status(said, Certificate(1.0, 1.0, 0.0, 0.0, 0.0), 1e-3, indefinite=False) is Status.TIME_LIMIT
+
+
+class TestFinerTolerance:
+    """A violation below tol may leave a large gap where C is large; the solver is then sent back."""
+
+    @pytest.fixture
+    def rows(self):
+        X = np.random.default_rng(0).normal(size=(1500, 4))
+        return X, np.linalg.norm(X, axis=1) > 1.8
+
+    def test_the_gap_is_brought_down_at_large_C(self, rows):
+        clf = RejectSVC(Costs(reject=0.2), C=1e6, gamma=4.0).fit(*rows)  # a warning would be an error
+        assert clf.status_ == "optimal"
+        assert clf.duality_gap_ <= 0.01
+
+    def test_control_without_being_sent_back_it_stays(self, rows, monkeypatch):
+        monkeypatch.setattr(convergence, "ROUNDS", 0)
+        with pytest.warns(ConvergenceWarning, match="relative duality gap"):
+            clf = RejectSVC(Costs(reject=0.2), C=1e6, gamma=4.0).fit(*rows)
+        assert clf.status_ == "inaccurate"
+        assert clf.duality_gap_ > 0.01
+
+    def test_limits_hold_for_all_rounds_together(self, rows):
+        with pytest.warns(ConvergenceWarning):
+            short = RejectSVC(Costs(reject=0.2), C=1e6, gamma=4.0, max_iter=3000).fit(*rows)
+        assert short.n_iter_ <= 3000
+        assert short.status_ == "iteration_limit"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from abstain.dual.certificate import Certificate
+from abstain.dual.certificate import Certificate, certify
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution, Status
 
@@ -14,15 +17,49 @@ SAMPLE = 1000  # rows on which a kernel is tried for definiteness
 SLACK = 2.0  # the certificate's violation over the solver's: its scores were rounded, the certificate's are not
 NEGLIGIBLE = 1e-9  # a relative gap below this is an optimum whatever rounding makes of the violation
 CERTIFIED = 10.0  # relative gap over tol (or 1e-3) that a small violation may leave; beyond it proves no optimum
+ROUNDS = 3  # times that a solver is sent back with a finer tolerance
+
+
+def certified_gap(tol: float) -> float:
+    """The relative gap up to which a fit to `tol` counts as optimal."""
+    return CERTIFIED * max(tol, 1e-3)
 
 
 def checked_status(solution: DualSolution, proof: Certificate, tol: float, *, indefinite: bool) -> Status:
     """The solver's status; an optimum that the certificate or the kernel does not bear out is "inaccurate"."""
     if solution.status is not Status.OPTIMAL:
         return solution.status
-    converged = proof.kkt_violation <= SLACK * tol and proof.relative_gap <= CERTIFIED * max(tol, 1e-3)
+    converged = proof.kkt_violation <= SLACK * tol and proof.relative_gap <= certified_gap(tol)
     proven = converged or proof.relative_gap <= NEGLIGIBLE
     return Status.OPTIMAL if proven and not indefinite else Status.INACCURATE
+
+
+def solved(
+    solver: Any, problem: DualProblem, start: NDArray[np.float64] | None, *, proven_by: float
+) -> tuple[DualSolution, Certificate]:
+    """The solver's answer and its certificate, which must leave a relative gap of no more than `proven_by`.
+
+    A violation of tol may leave a gap of about tol sum(g), which at large C is no longer small beside the objective.
+    The solver is then sent back, from where it stopped, with a tolerance finer by as much as the gap is too large.
+    """
+    began, tol = time.monotonic(), solver.tol
+    solution = solver.solve(problem, start)
+    proof = certify(problem, solution.beta, solution.bias, solution.expansion)
+    for _ in range(ROUNDS):
+        if solution.status is not Status.OPTIMAL or not proven_by < proof.relative_gap < 1.0 / NEGLIGIBLE:
+            break
+        tol *= 0.5 * proven_by / proof.relative_gap
+        gone = time.monotonic() - began
+        finer = replace(
+            solver,
+            tol=tol,
+            max_iter=max(0, solver.max_iter - solution.iterations),
+            time_limit=None if solver.time_limit is None else max(0.0, solver.time_limit - gone),
+        )
+        again = finer.solve(problem, solution.beta)
+        solution = replace(again, iterations=solution.iterations + again.iterations)
+        proof = certify(problem, solution.beta, solution.bias, solution.expansion)
+    return solution, proof
 
 
 def is_indefinite(problem: DualProblem, beta: np.ndarray[Any, Any]) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain.dual.certificate import SET_NAMES, certify, sets
+from abstain.dual.certificate import SET_NAMES, Certificate, sets
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution
 from abstain.estimators.convergence import checked_status, is_indefinite
@@ -16,10 +16,9 @@ from abstain.thresholds import Thresholds
 
 
 def fitted_attributes(
-    training: Training, problem: DualProblem, solution: DualSolution, terms: Terms, tol: float
+    training: Training, problem: DualProblem, solution: DualSolution, proof: Certificate, terms: Terms, *, tol: float
 ) -> dict[str, Any]:
     """All that `fit` sets, oriented to ``classes_[1]``: negated if the positive class is ``classes_[0]``."""
-    proof = certify(problem, solution.beta, solution.bias, solution.expansion)
     indefinite = is_indefinite(problem, solution.beta)
     labels, towards = terms.labels, terms.labels.orientation
     active = np.flatnonzero(solution.beta)

@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from abstain.dual.certificate import Certificate
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution
-from abstain.estimators.convergence import warning_text
+from abstain.estimators.convergence import certified_gap, solved, warning_text
 from abstain.estimators.fitted import fitted_attributes
 from abstain.estimators.parameters import CONSTRAINTS, checked_costs, log_odds_per_score, margin_loss
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
@@ -63,7 +64,8 @@ class RejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         "auto" is SMO, then polished to near machine precision where that is cheap, as it is for small problems;
         "active-set" ends at the exact optimum whatever the size.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions, in units of the score, at which the solver may stop.
+        Largest violation of the optimality conditions, in units of the score, at which the solver may stop; it goes on
+        while that leaves a relative duality gap above ten times `tol` (or above 0.01, if that is more).
     cache_size : float, default=500
         Memory for kernel rows, in MB.
     max_iter : int, default=10_000_000
@@ -191,10 +193,11 @@ class RejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         training = Training.of(parameters, rows, y, sample_weight, labels=labels, steepest=steepest)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         problem = training.problem(loss)
-        solution = self._solve(problem, task, None if start is None else start[training.kept], parameters.time_limit)
+        begin = None if start is None else start[training.kept]
+        solution, proof = self._solve(problem, task, begin, parameters.time_limit)
         unit = log_odds_per_score(costs, self.rule) * labels.orientation
         terms = Terms(labels, costs, cut=loss.cut * labels.orientation, log_odds_per_score=unit)
-        fitted = fitted_attributes(training, problem, solution, terms, self.tol)
+        fitted = fitted_attributes(training, problem, solution, proof, terms, tol=self.tol)
         self.__dict__.update(fitted)  # at once, so that a predict in another thread sees the old machine or the new one
         if text := warning_text(fitted, self):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
@@ -202,7 +205,7 @@ class RejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimato
 
     def _solve(
         self, problem: DualProblem, task: FitTask, start: NDArray[np.float64] | None, time_limit: float | None
-    ) -> DualSolution:
+    ) -> tuple[DualSolution, Certificate]:
         settings: dict[str, Any] = {
             "tol": float(self.tol),
             "cache_size": float(self.cache_size),
@@ -214,7 +217,7 @@ class RejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         exact = self.solver == "active-set"
         solver = ActiveSet(**settings) if exact else SMO(**settings, polish=self.solver == "auto")
         try:
-            return solver.solve(problem, start)
+            return solved(solver, problem, start, proven_by=certified_gap(self.tol))
         finally:
             task.end_line()
 
