@@ -18,7 +18,7 @@ SOURCES := $(shell find src native -type f -not -name '*.pyc' 2>/dev/null) CMake
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pips at once would spoil the environment; compilers run in parallel all the same
-.PHONY: help env build demo test lint types native-test pytest verify docs wheel bench clean
+.PHONY: help env build demo test lint types native-test pytest verify reproduce docs wheel bench clean
 
 help: ## this list
 	@echo "abstain: support vector machines that know when not to decide"; echo
@@ -90,6 +90,10 @@ verify: $(STAMPS)/check $(STAMPS)/package ## compare optima with a general QP so
 	$(PY) verification/optimality.py
 	$(PY) verification/path.py
 	$(PY) verification/graphs.py
+	$(if $(ABSTAIN_DATA),$(PY) verification/embedded.py,@echo "No ABSTAIN_DATA: the embedded machine is not compared with its known values.")
+
+reproduce: $(STAMPS)/check $(STAMPS)/package ## run all experiments on the papers' data (under an hour; what an earlier run has finished is kept)
+	@for run in experiments/*/run.py; do $(PY) $$run || exit 1; done
 
 wheel: $(STAMPS)/check ## the source distribution and the wheel made from it, tested in an environment of its own
 	@$(PIP) build

@@ -8,7 +8,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import machine
 import numpy as np
 from contenders import geometric_mean, timed
 from data import generated
@@ -76,7 +75,7 @@ def growth(smallest: int, doublings: int, repeats: int, cost: float = 0.2) -> di
 
 def run(repeats: int = 10, smallest: int = 1250, doublings: int = 4) -> dict[str, Any]:
     """Everything; the Letter pairs only where ABSTAIN_DATA names a folder with them."""
-    results: dict[str, Any] = {"machine": machine.facts(), "repeats": repeats}
+    results: dict[str, Any] = {"repeats": repeats}
     if "ABSTAIN_DATA" in os.environ:
         results["fits"] = fits(repeats)
     results["growth"] = growth(smallest, doublings, max(2, repeats // 4))

@@ -144,6 +144,28 @@ def solvers_table(solvers: dict[str, Any]) -> str:
     return table(("rows", "between breakpoints", *(f"{name}: ms, gap" for name in names)), rows)
 
 
+def embedded_tables(embedded: dict[str, Any]) -> str:
+    """Fits on Letter pairs, where they are at hand, then the growth with the rows."""
+    growth = embedded["growth"]
+    header = ("seconds for n =", *(f"{size:,}" for size in growth["sizes"]), "exponent of n")
+    seconds = (f"{value:.3f}" for value in growth["seconds"])
+    parts = [table(header, [("EmbeddedRejectSVC, 16 features", *seconds, f"{growth['exponent']:.2f}")])]
+    if "fits" in embedded:
+        rows = [
+            (
+                f"{row['pair']} ({row['rows']} x 16), w_R = {row['reject_cost']:g}",
+                *(f"{1e3 * row[name]:.1f}" for name in ("SVC", "primal", "dual")),
+                *(f"{row[ratio]:.1f}" for ratio in ("primal / SVC", "dual / primal")),
+            )
+            for row in embedded["fits"]["rows"]
+        ]
+        means = embedded["fits"]["means"]
+        rows.append(("geometric mean", "", "", "", *(f"{means[r]:.1f}" for r in ("primal / SVC", "dual / primal"))))
+        named = ("pair", "SVC(kernel='linear', C=0.1), ms", "primal, ms", "dual, ms", "primal / SVC", "dual / primal")
+        parts.insert(0, table(named, rows))
+    return "\n\n".join(parts)
+
+
 def markdown(results: dict[str, Any]) -> str:
     """Everything between the marks."""
     machine = "; ".join(f"{name} {value}" for name, value in results["machine"].items())
@@ -161,6 +183,8 @@ def markdown(results: dict[str, Any]) -> str:
         path_tables(results["path"]),
         f"### Model selection, best of {results['model_selection']['repeats']}",
         model_selection_tables(results["model_selection"]),
+        f"### Embedded, best of {results['embedded']['repeats']}",
+        embedded_tables(results["embedded"]),
         f"### Solvers, best of {results['solvers']['repeats']}",
         solvers_table(results["solvers"]),
     ])

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import embedded
 import fit
 import machine
 import memory
@@ -37,6 +38,7 @@ def main(*, trial: bool) -> None:
         "model_selection": lambda: model_selection.run(
             **({"rows": 120, "repeats": 1, "strengths": 2} if trial else {})
         ),
+        "embedded": lambda: embedded.run(**({"repeats": 1, "smallest": 200, "doublings": 1} if trial else {})),
         "solvers": lambda: solvers.run(**({"smallest": 100, "doublings": 1, "repeats": 1} if trial else {})),
     }
     results = {}

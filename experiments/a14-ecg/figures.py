@@ -33,11 +33,18 @@ def _panel(ax: Any, results: Results, key: str, factor: float = 100.0) -> None:
             linewidth=1.6,
             label=f"split {SPLITS[name]}",
         )
-        ax.fill_between(R, mean - 2 * se, mean + 2 * se, color=colour, alpha=0.13, linewidth=0)
+        ax.fill_between(R, *_band(key, mean, se), color=colour, alpha=0.13, linewidth=0)
     ax.set_xscale("symlog", linthresh=0.05, linscale=0.3)
     ax.set(xlim=(0, 100), xlabel="reject rate (% of the beats)")
     ax.set_xticks([0, 0.1, 1, 10, 100], ["0", "0.1", "1", "10", "100"])
     quiet(ax)
+
+
+def _band(key: str, mean: Any, se: Any) -> tuple[Any, Any]:
+    """One standard error to both sides; of the logarithm where the axis is logarithmic."""
+    if key in ("error", "cost"):
+        return mean * np.exp(-se / mean), mean * np.exp(se / mean)
+    return mean - se, np.minimum(mean + se, 0.0 if key == "slope" else 100.0)
 
 
 def tradeoff(results: Results) -> Any:
@@ -66,7 +73,7 @@ def cost(results: Results) -> Any:
     axes[2].set(ylabel="positive predictivity (%)")
     for ax, paper in ((axes[1], PAPER_SENSITIVITY_BEST), (axes[2], PAPER_PREDICTIVITY)):
         ax.plot([100 * PAPER_REJECT], [100 * paper], "D", color="#000000", markersize=6, label="the paper's", zorder=5)
-    axes[2].legend(framealpha=0.85, edgecolor="none", fontsize="small", handlelength=3.2, loc="center")
+    axes[1].legend(framealpha=0.85, edgecolor="none", fontsize="small", handlelength=3.2, loc="lower left")
     return figure
 
 

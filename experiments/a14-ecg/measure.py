@@ -101,7 +101,17 @@ def summary(answers: Mapping[str, Any]) -> dict[str, Any]:
         "prices": PRICES,
         "search": {"price": SEARCH_PRICE, "rows": SEARCH_ROWS},
         "splits": {split: of_split([a for a in answers.values() if a["split"] == split]) for split in splits},
+        "by_record": {split: error_by_record([a for a in answers.values() if a["split"] == split]) for split in splits},
     }
+
+
+def error_by_record(answers: list[dict[str, Any]]) -> dict[str, float]:
+    """Each record's error rate where nothing is rejected, over the repetitions."""
+    totals: dict[str, Rows] = {}
+    for answer in answers:
+        for one, table in answer["counts"].items():
+            totals[one] = totals.get(one, np.zeros(6)) + np.array(table[0])
+    return {one: float((total[2] + total[3]) / total.sum()) for one, total in sorted(totals.items())}
 
 
 def of_split(answers: list[dict[str, Any]]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from harness.pages import number, run_it, share, table
+from scipy.stats import binomtest
 
 SPLITS = {
     "beat": "by beats",
@@ -52,8 +53,9 @@ FIGURE = """![Error rate and error-reject ratio against reject rate](tradeoff.pn
 
 ![Classification cost, sensitivity and positive predictivity against reject rate](cost.png)
 
-Markers are the prices, from r = 0.545 at the left, where nothing is rejected, to the smallest at the right; bands are \
-two standard errors. The reject rate is on a logarithmic scale from 0.05 % on, with 0 at its left end."""
+Markers are the prices, from r = 0.545 at the left, where nothing is rejected, to the smallest at the right; bands \
+are one standard error (on logarithmic axes of the logarithm). The reject rate is on a logarithmic scale from 0.05 % \
+on, with 0 at its left end."""
 
 
 def protocol(results: Results) -> str:
@@ -242,9 +244,14 @@ def caveats(results: Results) -> str:
             lines.append(f"- {which}, where nothing is rejected, most errors are those of records {held}.")
     if all(name in results["splits"] for name in JUDGED):
         first, second = (results["splits"][name]["error"]["mean"][0] for name in JUDGED)
+        beat, record = (results["by_record"][name] for name in JUDGED)
+        more = sum(record[one] > beat[one] for one in beat)
+        less = sum(record[one] < beat[one] for one in beat)
+        p = binomtest(more, more + less).pvalue if more + less else 1.0
         lines.append(
             f"- Split by records, the same kind of machine makes {second / first:.0f} times as many errors on the same "
-            "beats as split by beats. A result by beats is about patients whose labelled beats one already has."
+            f"beats as split by beats, more on {more} of the {len(beat)} records and fewer on {less} (sign test: p = "
+            f"{p:.1g}). A result by beats is about patients whose labelled beats one already has."
         )
     lines.append("- A standard error over 21 records is itself uncertain, and a few records carry most of it.")
     return "## What to keep in mind\n\n" + "\n".join(lines)

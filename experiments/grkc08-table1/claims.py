@@ -69,7 +69,7 @@ def _cheap_rejects(results: dict[str, Any]) -> Claim:
     fewer = sum(a < b for a, b in rates[high].values())
     here = (
         f"threshold {thresholds[low]:.2f} at r = {low:g}, {thresholds[high]:.2f} at {high:g}, against 1/2; each with "
-        f"its own C and gamma, it rejects more at {low:g} on {more} of {len(data)} data sets, fewer at {high:g} on {fewer}"
+        f"its own C and gamma: more rejects at {low:g} on {more} of {len(data)} data sets, fewer at {high:g} on {fewer}"
     )
     text = "the double hinge rejects more than Bartlett-Wegkamp where rejecting is cheap, fewer otherwise"
     return Claim(text, "yes", here, _verdict(holds=thresholds[low] > 0.5 > thresholds[high]))
