@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "cases.hpp"
 #include "cross_validation.hpp"
 #include "random.hpp"
 
@@ -10,13 +11,6 @@ using namespace abstain;
 using namespace abstain::testing;
 
 namespace {
-
-struct Case {
-    std::vector<double> X, weight;
-    std::vector<std::int8_t> sign;
-    Index rows, features;
-    Problem problem;
-};
 
 Case make_case(std::uint64_t seed, Index rows, Index features, int pieces) {
     Random random(seed);
@@ -28,24 +22,8 @@ Case make_case(std::uint64_t seed, Index rows, Index features, int pieces) {
         for (Index k = 0; k < features; ++k) c.X.push_back(random.normal() + 0.7 * c.sign.back());
         c.weight.push_back(i % 10 == 9 ? 0.0 : 0.5 + random.uniform());
     }
-    c.problem = {rows, nullptr, nullptr, pieces, {}, {}};
-    for (int side = 0; side < 2; ++side) {
-        c.problem.breakpoints[side].push_back(0);
-        for (int k = 0; k < pieces; ++k) {
-            c.problem.slopes[side].push_back(1.0 - 0.7 * k + 0.1 * side);
-            c.problem.breakpoints[side].push_back(c.problem.breakpoints[side].back() + 0.3 + 0.2 * side);
-        }
-    }
+    c.problem = problem_of(rows, pieces, 0.7);
     return c;
-}
-
-double kernel(const KernelSpec& spec, const double* a, const double* b, Index features) {
-    double dot = 0, distance = 0;
-    for (Index k = 0; k < features; ++k) {
-        dot += a[k] * b[k];
-        distance += (a[k] - b[k]) * (a[k] - b[k]);
-    }
-    return spec.name == KernelName::linear ? dot : std::exp(-spec.gamma * distance);
 }
 
 // A machine trained on the rows of one fold alone, exactly; its scores of all rows, by the kernel's definition.

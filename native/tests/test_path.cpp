@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "cases.hpp"
 #include "random.hpp"
 #include "solve.hpp"
 
@@ -13,13 +14,6 @@ using namespace abstain::testing;
 namespace {
 
 int controls = 0;
-
-struct Case {
-    std::vector<double> X, weight;
-    std::vector<std::int8_t> sign;
-    Index rows, features;
-    Problem problem;
-};
 
 // Two clouds; every sixth point is twice the one before, every twelfth has no weight; `ties`: on whole numbers.
 Case make_case(std::uint64_t seed, Index rows, int pieces, bool ties) {
@@ -36,25 +30,8 @@ Case make_case(std::uint64_t seed, Index rows, int pieces, bool ties) {
         }
         c.weight.push_back(i % 12 == 11 ? 0.0 : 0.5 + random.uniform());
     }
-    c.problem = {rows, nullptr, nullptr, pieces, {}, {}};
-    for (int side = 0; side < 2; ++side) {
-        c.problem.breakpoints[side].push_back(0);
-        for (int k = 0; k < pieces; ++k) {
-            c.problem.slopes[side].push_back(1.0 - 0.6 * k + 0.1 * side);
-            c.problem.breakpoints[side].push_back(c.problem.breakpoints[side].back() + 0.3 + 0.2 * side);
-        }
-    }
+    c.problem = problem_of(rows, pieces, 0.6);
     return c;
-}
-
-double kernel(const KernelSpec& spec, const Case& c, Index i, Index j) {
-    double dot = 0, distance = 0;
-    for (Index k = 0; k < c.features; ++k) {
-        const double a = c.X[at(i * c.features + k)], b = c.X[at(j * c.features + k)];
-        dot += a * b;
-        distance += (a - b) * (a - b);
-    }
-    return spec.name == KernelName::linear ? dot : std::exp(-spec.gamma * distance);
 }
 
 // gamma of all rows at lambda = 1 / C, put together from the pieces as path.hpp lays them.
@@ -96,7 +73,7 @@ void check(Case& c, const KernelSpec& spec, std::uint64_t seed, double lowest, d
     c.problem.weight = c.weight.data();
     std::vector<double> K;
     for (Index i = 0; i < c.rows; ++i)
-        for (Index j = 0; j < c.rows; ++j) K.push_back(kernel(spec, c, i, j));
+        for (Index j = 0; j < c.rows; ++j) K.push_back(kernel(spec, c.row(i), c.row(j), c.features));
     ThreadPool pool(1);
     Watch watch;
     const PathPieces path = follow_path(c.problem, spec, DenseRows{c.X.data(), c.rows, c.features}, lowest, highest, {}, pool, watch);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "cases.hpp"
 #include "coordinate.hpp"
 #include "random.hpp"
 #include "solve.hpp"
@@ -13,13 +14,6 @@ using namespace abstain::testing;
 namespace {
 
 int controls = 0;
-
-struct Case {
-    std::vector<double> X, weight;
-    std::vector<std::int8_t> sign;
-    Index rows, features;
-    Problem problem;
-};
 
 // Two clouds; every fifth point twice, and every tenth twice with both labels.
 Case make_case(std::uint64_t seed, Index rows, Index features, int pieces) {
@@ -38,36 +32,14 @@ Case make_case(std::uint64_t seed, Index rows, Index features, int pieces) {
         }
         c.weight.push_back(0.5 + random.uniform());
     }
-    c.problem = {rows, nullptr, nullptr, pieces, {}, {}};
-    for (int side = 0; side < 2; ++side) {
-        c.problem.breakpoints[side].push_back(0);
-        for (int k = 0; k < pieces; ++k) {
-            c.problem.slopes[side].push_back(1.0 - 0.7 * k + 0.1 * side);
-            c.problem.breakpoints[side].push_back(c.problem.breakpoints[side].back() + 0.3 + 0.2 * side);
-        }
-    }
+    c.problem = problem_of(rows, pieces, 0.7);
     return c;
-}
-
-double kernel(const KernelSpec& spec, const Case& c, Index i, Index j) {
-    double dot = 0, distance = 0;
-    for (Index k = 0; k < c.features; ++k) {
-        const double a = c.X[static_cast<std::size_t>(i * c.features + k)], b = c.X[static_cast<std::size_t>(j * c.features + k)];
-        dot += a * b;
-        distance += (a - b) * (a - b);
-    }
-    switch (spec.name) {
-        case KernelName::linear: return dot;
-        case KernelName::poly: return std::pow(spec.gamma * dot + spec.coef0, spec.degree);
-        case KernelName::sigmoid: return std::tanh(spec.gamma * dot + spec.coef0);
-        default: return std::exp(-spec.gamma * distance);
-    }
 }
 
 std::vector<double> gram_of(const KernelSpec& spec, const Case& c) {
     std::vector<double> K;
     for (Index i = 0; i < c.rows; ++i)
-        for (Index j = 0; j < c.rows; ++j) K.push_back(kernel(spec, c, i, j));
+        for (Index j = 0; j < c.rows; ++j) K.push_back(kernel(spec, c.row(i), c.row(j), c.features));
     return K;
 }
 
