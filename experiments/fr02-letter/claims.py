@@ -18,9 +18,9 @@ WORDS = {"better": "better at every reject rate", "neither": "neither is better"
 
 RULES = """Three numbers are three splits; risks are differences in errors per 100 rows ± one standard error. A count
 holds if the mean over the splits is within two standard deviations of the paper's, √(N p (1 − p)) with the paper's
-share p. “Most” holds if it is more than half of the pairs on every split, and does not
-if on none. A lower risk holds if the mean difference is below 0 by two standard errors, and does not if it is above 0
-by as much. The ratio of times holds if it is within a factor of 2. What is in between cannot be judged."""
+share p. “Most” holds if it is more than half of the pairs on every split, and does not if on none. A lower risk holds
+if the mean difference is below 0 by two standard errors, and does not if it is above 0 by as much. What is in between
+cannot be judged, nor can the ratio of times: other programs, on a machine that had other work too."""
 
 
 def exactly(found: int, paper: int) -> str:
@@ -44,11 +44,6 @@ def lower(difference: dict[str, float]) -> str:
     """Below 0, above 0, or within two standard errors of it."""
     mean, error = difference["mean"], 2 * difference["se"]
     return HOLDS if mean < -error else FAILS if mean > error else OPEN
-
-
-def ratio(found: float, paper: float) -> str:
-    """Within a factor of 2."""
-    return HOLDS if 0.5 <= found / paper <= 2.0 else FAILS
 
 
 def claims(results: dict[str, Any]) -> list[list[str]]:
@@ -91,7 +86,7 @@ def _time(results: dict[str, Any]) -> list[str]:
     seconds = results["seconds_per_fit"]
     found, paper = seconds["dual"] / seconds["svm"], MINUTES_EMBEDDED / MINUTES_SVMLIGHT
     claim = "training takes so many times as long as the plain SVM (dual)"
-    return [claim, f"about {paper:.0f}", f"{found:.0f}", ratio(found, paper)]
+    return [claim, f"about {paper:.0f}", f"{found:.0f}", OPEN]
 
 
 def splits(found: list[int]) -> str:

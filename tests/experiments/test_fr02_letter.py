@@ -282,8 +282,6 @@ def test_the_reject_costs_are_round_and_fall():
         (lambda: claims.lower({"mean": -0.3, "se": 0.1}), "holds"),
         (lambda: claims.lower({"mean": -0.1, "se": 0.1}), "cannot be judged"),
         (lambda: claims.lower({"mean": 0.3, "se": 0.1}), "does not hold"),
-        (lambda: claims.ratio(9.0, 5.0), "holds"),
-        (lambda: claims.ratio(11.0, 5.0), "does not hold"),
     ],
 )
 def test_verdicts_follow_their_rules(verdict, expected):
