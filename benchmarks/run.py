@@ -24,8 +24,11 @@ import solvers
 HERE = Path(__file__).parent
 
 
-def main(*, trial: bool) -> None:
-    """Measure, write the numbers, then the tables; a trial is small, goes to ``trial/`` and proves nothing."""
+def main(*, trial: bool, only: list[str]) -> None:
+    """Measure, write the numbers, then the tables; a trial is small, goes to ``trial/`` and proves nothing.
+
+    What is not among `only` is kept from the last run.
+    """
     folder = HERE / "trial" if trial else HERE
     small: dict[str, Any] = {"rows": 1500, "repeats": 1} if trial else {}
     steps: dict[str, Callable[[], dict[str, Any]]] = {
@@ -41,8 +44,11 @@ def main(*, trial: bool) -> None:
         "embedded": lambda: embedded.run(**({"repeats": 1, "smallest": 200, "doublings": 1} if trial else {})),
         "solvers": lambda: solvers.run(**({"smallest": 100, "doublings": 1, "repeats": 1} if trial else {})),
     }
-    results = {}
+    kept = json.loads((folder / "results.json").read_text(encoding="utf-8")) if only else {}
+    results = {name: kept[name] for name in steps if name in kept}
     for name, measure in steps.items():
+        if only and name not in only:
+            continue
         print(f"{name} ...", file=sys.stderr, flush=True)
         results[name] = measure()
     folder.mkdir(exist_ok=True)
@@ -57,4 +63,5 @@ def main(*, trial: bool) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trial", action="store_true", help="small sizes, to see that everything runs")
+    parser.add_argument("--only", nargs="+", default=[], metavar="PART", help="measure these parts, keep the others")
     main(**vars(parser.parse_args()))

@@ -26,7 +26,9 @@ namespace {
 constexpr Index small = 1000;             // rows up to which the kernel matrix is made once, in double, and the answer polished
 constexpr double polished_from = 1e-6;    // violation at which the active set is nearly right
 constexpr Index patience = 20;           // pair steps per row until the active set takes over
-constexpr Index single_patience = 200;    // pair steps per row after which single precision is what holds them up
+constexpr double fine = 1e-4;             // tolerance below which single precision is likely to hold the pair steps up
+constexpr Index fine_patience = 20;       // pair steps per row after which it is given up there
+constexpr Index single_patience = 200;    // and elsewhere
 constexpr Index exact_rows = 5000;        // rows up to which the active set may then take over
 constexpr Index checked_rows = 256;       // rows on which F in single precision is compared with F in double
 constexpr double strays_allowed = 0.5;    // by how much of the tolerance it may differ
@@ -149,8 +151,9 @@ Outcome solve_large(const Problem& problem, const KernelSpec& spec, const DenseR
     Outcome outcome;
     {
         Settings settings;
+        const Index steps = (options.tol < fine ? fine_patience : single_patience) * problem.size;
         settings.tol = options.tol;
-        settings.max_iterations = std::min(options.max_iterations, single_patience * problem.size);
+        settings.max_iterations = std::min(options.max_iterations, steps);
         DenseKernel<float> kernel(spec, X, options.cache_bytes, pool, watch);
         outcome = Decomposition<float>(problem, kernel, settings, watch).run(start);
     }
