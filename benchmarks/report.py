@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import aims
+
 START, END = "<!-- results: written by run.py -->", "<!-- end of results -->"
 
 
@@ -171,6 +173,8 @@ def markdown(results: dict[str, Any]) -> str:
     machine = "; ".join(f"{name} {value}" for name, value in results["machine"].items())
     return "\n\n".join([
         f"Measured on: {machine}.",
+        "### Aims, set before the work, and what came of them",
+        table(("aim", "bound", "reached", ""), aims.rows(results)),
         f"### Fit, best of {results['fit']['repeats']}",
         fit_tables(results["fit"]),
         "### Predict",
