@@ -47,7 +47,8 @@ def _protocol(results: dict[str, Any]) -> str:
   little noise.
 - C(n) = C_0 (n / {schedule["n"]})^{schedule["exponent"]:g} throughout, so that lambda_n = 1 / (2 n C) is of order
   n^{-1 - schedule["exponent"]:.1f}, as the theorem asks. C_0 and gamma in three ways: **the same** for all rules
-  ({schedule["same"][0]:g}, {schedule["same"][1]:g}); each rule's **own best**, of least true excess risk at n =
+  ({schedule["same"][0]:g}, {schedule["same"][1]:g}), to the double hinge's advantage: they are its own best for the
+  asymmetric costs; each rule's **own best**, of least true excess risk at n =
   {schedule["n"]} on {schedule["pilots"]} pilot samples (no user could choose so well); and by **cross-validation** on
   the rows at hand, the first {schedule["n"]} where there are more. Grid of the last two: C {grid["Cs"][0]:g} to
   {grid["Cs"][-1]:g} ({len(grid["Cs"])} values), gamma {grid["gammas"][0]:g} to {grid["gammas"][-1]:g}
