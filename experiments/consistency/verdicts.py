@@ -36,33 +36,40 @@ def told(item: dict[str, float]) -> int:
     return int(item["low"] > 0) - int(item["high"] < 0)
 
 
-def inconsistent(points: list[dict[str, Any]]) -> str:
-    """The verdict on a rival's curve."""
-    sign = told(points[-1]["minus_double_hinge"])
-    halved = points[-1]["mean"] <= 0.5 * points[-min(3, len(points))]["mean"]
-    if sign > 0 and not halved:
+def falling(points: list[dict[str, Any]]) -> bool:
+    """Whether the excess has halved from the size two steps before the largest."""
+    return points[-1]["mean"] <= 0.5 * points[-min(3, len(points))]["mean"]
+
+
+def converges(points: list[dict[str, Any]]) -> str:
+    """The verdict on the double hinge's curve."""
+    first, last = points[0]["mean"], points[-1]["mean"]
+    if last >= first:
+        return "does not hold"
+    return "holds" if last * FALL <= first and falling(points) else "cannot be judged"
+
+
+def inconsistent(points: list[dict[str, Any]], own: list[dict[str, Any]]) -> str:
+    """The verdict on a rival's curve, beside the double hinge's own."""
+    above = told(points[-1]["minus_double_hinge"]) > 0
+    if above and falling(own) and not falling(points):
         return "holds"
-    return "does not hold" if sign <= 0 and halved else "cannot be judged"
+    return "does not hold" if falling(points) and not above else "cannot be judged"
 
 
 def _converges(results: dict[str, Any], way: str, kind: str) -> Claim:
     points = results["curves"][way][kind]["double hinge"]
-    first, last = points[0]["mean"], points[-1]["mean"]
-    here = f"{_tiny(first)} at n = {points[0]['n']:,}, {_tiny(last)} at {points[-1]['n']:,}: 1/{first / last:.0f}"
+    here = f"{_path(points)}: 1/{points[0]['mean'] / points[-1]['mean']:.0f} of the first"
     text = f"the double hinge's risk goes to Bayes' ({kind} costs, {TITLES[way]})"
-    verdict = "holds" if last * FALL <= first else "does not hold" if last >= first else "cannot be judged"
-    return Claim(text, "theorem 1", here, verdict)
+    return Claim(text, "theorem 1", here, converges(points))
 
 
 def _inconsistent(results: dict[str, Any], way: str, kind: str, rival: str) -> Claim:
-    points = results["curves"][way][kind][rival]
-    before = points[-min(3, len(points))]
-    here = (
-        f"{_tiny(before['mean'])} at n = {before['n']:,}, {_tiny(points[-1]['mean'])} at {points[-1]['n']:,}; "
-        f"minus the double hinge's {_between(points[-1]['minus_double_hinge'])}"
-    )
+    curves = results["curves"][way][kind]
+    points = curves[rival]
+    here = f"{_path(points)}; minus the double hinge's {_between(points[-1]['minus_double_hinge'])}"
     text = f"“{rival}” is not consistent ({kind} costs, {TITLES[way]})"
-    return Claim(text, "introduction", here, inconsistent(points))
+    return Claim(text, "introduction", here, inconsistent(points, curves["double hinge"]))
 
 
 def _cheaper(results: dict[str, Any], kind: str, rival: str) -> Claim:
@@ -72,6 +79,11 @@ def _cheaper(results: dict[str, Any], kind: str, rival: str) -> Claim:
     verdict = {1: "holds", -1: "does not hold", 0: "cannot be judged"}[sign]
     text = f"cross-validated, the double hinge is cheaper than “{rival}” ({kind} costs)"
     return Claim(text, "not compared", here, verdict)
+
+
+def _path(points: list[dict[str, Any]]) -> str:
+    shown = (points[0], points[-min(3, len(points))], points[-1])
+    return ", ".join(f"{_tiny(point['mean'])} at n = {point['n']:,}" for point in shown)
 
 
 def _tiny(value: float) -> str:

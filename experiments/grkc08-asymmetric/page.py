@@ -129,9 +129,9 @@ Rules of the verdicts. A block is a data set with a price or a training size; in
 than the double hinge where the interval of the difference excludes 0. "Cheaper than ... with asymmetric costs" is about
 the blocks of the two small sets: it holds if the rival is told dearer in more than half of them and told cheaper in
 none; it does not hold if it is told cheaper in some and dearer in none; otherwise it cannot be judged. "With a larger
-training set" is the same question about the largest size alone. "Rejecting pays" holds if both machines that never
-reject are told dearer in every block. "Better than one decision for all" holds if the double hinge's mean cost is below
-that of the best such decision in every block."""
+training set" is the same question about the largest size alone, "rejecting pays" about the two machines that never
+reject in all blocks (before the first run it asked for every one of them). "Better than one decision for all" holds if
+the double hinge's mean cost is below that of the best such decision in every block."""
 
 
 def _end(results: dict[str, Any]) -> str:
@@ -183,7 +183,8 @@ def differences(results: dict[str, Any]) -> Any:
         ax.axvline(0, color="#333333", linewidth=1)
         ax.set_title(NAMES[name], fontsize="medium")
         ax.locator_params(axis="x", nbins=4)
-        ax.legend(frameon=False, fontsize="small")
+        room = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.07), "ncols": 3, "columnspacing": 0.7}
+        ax.legend(frameon=False, fontsize="small", handletextpad=0.1, **room)
         quiet(ax)
     axes[0][0].set_yticks(range(len(rules)), rules)
     axes[0][0].invert_yaxis()

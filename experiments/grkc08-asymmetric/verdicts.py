@@ -51,7 +51,7 @@ def _cheaper(rival: str, blocks: list[dict[str, Any]]) -> Question:
     found = [block["minus_double_hinge"][rival] for block in blocks]
     signs = [told(item) for item in found]
     spread = f"{signed(min(item['mean'] for item in found))} to {signed(max(item['mean'] for item in found))}"
-    here = f"dearer in {signs.count(1)}, cheaper in {signs.count(-1)} of {len(signs)} blocks; differences {spread}"
+    here = f"rival told dearer in {signs.count(1)}, cheaper in {signs.count(-1)} of {len(signs)} blocks; by {spread}"
     text = f"Is the double hinge cheaper than “{rival}” with asymmetric costs?"
     return Question(text, "asks" if rival in ASKED else "not compared", here, verdict(signs))
 
@@ -71,8 +71,7 @@ def _larger(results: dict[str, Any]) -> Question:
 def _pays(blocks: list[dict[str, Any]]) -> Question:
     signs = [told(block["minus_double_hinge"][rule]) for block in blocks for rule in NO_REJECT]
     here = f"machines that never reject are told dearer in {signs.count(1)} of {len(signs)} comparisons"
-    holds = all(sign == 1 for sign in signs)
-    return Question("Does rejecting pay?", "not compared", here, "holds" if holds else "does not hold")
+    return Question("Does rejecting pay?", "not compared", here, verdict(signs))
 
 
 def _trivial(blocks: list[dict[str, Any]]) -> Question:

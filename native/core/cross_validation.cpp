@@ -178,7 +178,8 @@ void run_all(const Problem& problem, const Rows& rows, const Grid& grid, const O
              CrossValidation& result, std::atomic<Index>& finished) {
     const std::size_t folds = at(grid.folds), kernels = grid.kernels.size();
     const double fitting = options.cache_bytes / bytes_of<T>(problem.size);
-    const std::size_t together = fitting < 1 ? kernels : std::min(kernels, static_cast<std::size_t>(fitting));
+    const std::size_t most = fitting < 1 ? kernels : std::min(kernels, static_cast<std::size_t>(fitting));
+    const std::size_t batches = (kernels + most - 1) / most, together = (kernels + batches - 1) / batches;
     const Task<T> task(problem, rows, grid, options, result, finished);
     Crew crew(watch);
     for (std::size_t first = 0; first < kernels; first += together) {

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numbers>
 
+#include "mirror.hpp"
+
 namespace abstain {
 
 namespace {
@@ -138,21 +140,25 @@ template <class T> void DenseKernel<T>::block(const std::vector<Index>& which, T
     PackedRows<T> columns;
     rows_.pack(which.data(), static_cast<Index>(which.size()), columns);
     std::vector<T*> to;
-    for (Index a = 0; a < static_cast<Index>(which.size()); ++a) to.push_back(out + a * stride);
-    make(columns, which, to);
+    const Index size = static_cast<Index>(which.size());
+    for (Index a = 0; a < size; ++a) to.push_back(out + a * stride);
+    make(columns, which, to, Half::upper);
+    mirror(out, size, stride, block_rows<T>, pool_);
 }
 
 // Kernel values of the columns with each of the rows `which`, one of these after the other into `to`. Rows that only fill
-// up the last tile go to a place of their own.
-template <class T> void DenseKernel<T>::make(const PackedRows<T>& columns, const std::vector<Index>& which, std::vector<T*> to) {
+// up the last tile go to a place of their own. Half::upper: rows are columns, and those below the diagonal's block are left.
+template <class T>
+void DenseKernel<T>::make(const PackedRows<T>& columns, const std::vector<Index>& which, std::vector<T*> to, Half half) {
     constexpr Index B = block_rows<T>;
     rows_.pack(which, nullptr, support_);
     Aligned<T> spare(at(rounded_up(columns.count)));
     to.resize(at(support_.tiles) * support_tile, spare.data());
     const Index d = rows_.shape.features;
     by_blocks(columns.count, static_cast<Index>(which.size()), [&](Index b) {
+        const int tiles = half == Half::upper ? std::min(support_.tiles, static_cast<int>((b + 1) * B / support_tile)) : support_.tiles;
         lanes<T>().values(rows_.shape, columns.values.data() + b * B * d, columns.half.data() + b * B, support_.values.data(),
-                          support_.half.data(), support_.tiles, to.data(), b * B);
+                          support_.half.data(), tiles, to.data(), b * B);
     });
 }
 
@@ -200,7 +206,7 @@ void DenseKernel<T>::accumulate_cached(const std::vector<Index>& support, const 
             missing.push_back(support[s]);
             slots.push_back(rows[s] = cache_.insert(support[s]));
         }
-    if (!missing.empty()) make(packed_, missing, slots);
+    if (!missing.empty()) make(packed_, missing, slots, Half::both);
     constexpr Index B = block_rows<T>;
     by_blocks(packed_.count, 0, [&](Index b) {
         lanes<T>().combine(rows.data(), factors.data(), static_cast<int>(rows.size()), b * B, (b + 1) * B, sums);

@@ -56,7 +56,8 @@ template <class T> class DenseKernel final : public KernelMatrix<T> {
     void accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) override;
 
   private:
-    void make(const PackedRows<T>& columns, const std::vector<Index>& which, std::vector<T*> to);
+    enum class Half { both, upper };
+    void make(const PackedRows<T>& columns, const std::vector<Index>& which, std::vector<T*> to, Half half);
     void by_blocks(Index rows, Index support, const std::function<void(Index)>& work);
     void accumulate_made(const std::vector<Index>& support, const std::vector<double>& coef, double* sums);
     void accumulate_cached(const std::vector<Index>& support, const std::vector<double>& coef, double* sums);

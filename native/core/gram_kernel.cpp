@@ -3,16 +3,21 @@
 #include <algorithm>
 
 #include "lanes/lanes.hpp"
+#include "mirror.hpp"
 
 namespace abstain {
 
+// Half of the values are picked, which is half of the memory read, and mirrored.
 template <class T> void GramKernel<T>::block(const std::vector<Index>& rows, T* out, Index stride) {
-    pool_.run(static_cast<Index>(rows.size()), [&](Index a) {
+    constexpr Index step = 64;
+    const Index size = static_cast<Index>(rows.size());
+    pool_.run(size, [&](Index a) {
         const T* from = values_ + rows[at(a)] * stride_;
         T* to = out + a * stride;
-        for (std::size_t b = 0; b < rows.size(); ++b) to[b] = from[rows[b]];
-        std::fill(to + rows.size(), to + stride, T(0));
+        for (Index b = a / step * step; b < size; ++b) to[b] = from[rows[at(b)]];
+        std::fill(to + size, to + stride, T(0));
     });
+    mirror(out, size, stride, step, pool_);
 }
 
 // Rows of a symmetric matrix are its columns. Whole rows in vectors, of which the active entries are picked at the end: one

@@ -106,17 +106,32 @@ def point(mean, low, high):
 
 
 @pytest.mark.parametrize(
-    ("means", "between", "word"),
+    ("means", "between", "own", "word"),
     [
-        ([9, 5, 5, 5], (1, 2), "holds"),  # a plateau above the double hinge
-        ([9, 5, 3, 2], (1, 2), "cannot be judged"),  # above it, but still falling
-        ([9, 5, 3, 2], (-1, 2), "does not hold"),  # falling, and not told apart
-        ([9, 5, 5, 5], (-1, 2), "cannot be judged"),
-        ([9, 5, 3, 2], (-2, -1), "does not hold"),
+        ([9, 5, 5, 5], (1, 2), [9, 4, 2, 1], "holds"),  # a plateau above the double hinge, which falls
+        ([9, 5, 5, 5], (1, 2), [9, 4, 4, 4], "cannot be judged"),  # both have plateaus
+        ([9, 5, 3, 2], (1, 2), [9, 4, 2, 1], "cannot be judged"),  # above it, but still falling
+        ([9, 5, 3, 2], (-1, 2), [9, 4, 2, 1], "does not hold"),  # falling, and not told apart
+        ([9, 5, 5, 5], (-1, 2), [9, 4, 2, 1], "cannot be judged"),
+        ([9, 5, 3, 2], (-2, -1), [9, 4, 4, 4], "does not hold"),
     ],
 )
-def test_verdicts_on_a_rivals_curve(means, between, word):
-    assert verdicts.inconsistent([point(mean, *between) for mean in means]) == word
+def test_verdicts_on_a_rivals_curve(means, between, own, word):
+    rival, ours = ([point(mean, *between) for mean in curve] for curve in (means, own))
+    assert verdicts.inconsistent(rival, ours) == word
+
+
+@pytest.mark.parametrize(
+    ("means", "word"),
+    [
+        ([90, 20, 10, 8], "holds"),
+        ([90, 9, 8, 7], "cannot be judged"),  # far below the first, but on a plateau
+        ([90, 60, 40, 20], "cannot be judged"),  # falling, but not far
+        ([90, 80, 80, 90], "does not hold"),
+    ],
+)
+def test_verdicts_on_the_double_hinges_curve(means, word):
+    assert verdicts.converges([point(mean, 0, 0) for mean in means]) == word
 
 
 def test_intervals_of_independent_samples():
