@@ -50,7 +50,7 @@ $(STAMPS)/run: $(STAMPS)/env pyproject.toml
 
 $(STAMPS)/check: $(STAMPS)/run
 	@echo "Installing what the tests need"
-	@$(call requirements,cli plot test lint) > $(STAMPS)/check.txt
+	@$(call requirements,cli docs plot test lint) > $(STAMPS)/check.txt
 	@$(PIP) -r $(STAMPS)/check.txt
 	@touch $@
 
@@ -102,8 +102,7 @@ wheel: $(STAMPS)/check ## the source distribution and the wheel made from it, te
 	build/wheel/env/bin/python -m pip install --quiet -r $(STAMPS)/check.txt build/wheel/*.whl
 	build/wheel/env/bin/python -m pytest
 
-docs: $(STAMPS)/package ## draw the gallery and all pictures anew, build the site into build/site, run its examples
-	@$(call requirements,cli docs onnx plot) > $(STAMPS)/docs.txt && $(PIP) -r $(STAMPS)/docs.txt
+docs: $(STAMPS)/check $(STAMPS)/package ## draw the gallery and all pictures anew, build the site into build/site, run its examples
 	$(PY) docs/build_site.py
 
 bench: $(STAMPS)/package ## measure speed and memory against other libraries (long; wants a quiet machine)

@@ -31,7 +31,8 @@ LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!\w+:|#)([^)\s#]+)(#[^)\s]*)?\)")
 
 def gather() -> None:
     """Copy all pages to SOURCE, as the site wants them."""
-    shutil.rmtree(SOURCE, ignore_errors=True)
+    for old in (SOURCE, SITE, DOCTREES):  # nothing of an earlier build stays behind
+        shutil.rmtree(old, ignore_errors=True)
     shutil.copytree(DOCS, SOURCE, ignore=shutil.ignore_patterns("*.py", "__pycache__", "_static", "extensions"))
     for page in SOURCE.glob("*.md"):  # where the site has the pages of the experiments
         text = page.read_text(encoding="utf-8")
@@ -85,29 +86,29 @@ def write(page: Path, text: str) -> None:
 
 
 def draw() -> None:
-    """Run the examples and the scripts of docs/figures; their pictures go to SOURCE."""
-    build_gallery.build(build_gallery.EXAMPLES)
-    shutil.copytree(DOCS / "gallery", SOURCE / "gallery", dirs_exist_ok=True)
-    shutil.copy(DOCS / "gallery.md", SOURCE)
+    """Draw the pictures of the demonstration and of docs/figures into SOURCE."""
     demo.picture(SOURCE / "reject_region.png")
     for script in sorted((DOCS / "figures").glob("*.py")):
         runpy.run_path(str(script))["main"](SOURCE / "figures" / f"{script.stem}.svg")
 
 
-def build() -> int:
-    """Make the site and run its examples; Sphinx's exit code."""
+def build(*builders: str) -> int:
+    """Run Sphinx's builders, ``html`` into SITE and others beside it; the first exit code that is not 0."""
     from sphinx.cmd.build import main as sphinx
 
-    for builder, output in (("html", SITE), ("doctest", ROOT / "build" / "site-doctest")):
+    for builder in builders:
+        output = SITE if builder == "html" else SITE.with_name(f"site-{builder}")
         options = ["--fail-on-warning", "--keep-going", "--quiet", "-b", builder]
         options += ["-c", str(DOCS), "-d", str(DOCTREES)]
         if code := sphinx([*options, str(SOURCE), str(output)]):
             return code
-    print(f"The site: {SITE.relative_to(ROOT) / 'index.html'}")
     return 0
 
 
 if __name__ == "__main__":
+    build_gallery.build(build_gallery.EXAMPLES)
     gather()
     draw()
-    sys.exit(build())
+    code = build("html", "doctest")
+    print(f"The site: {SITE.relative_to(ROOT) / 'index.html'}" if code == 0 else "The site has faults, named above.")
+    sys.exit(code)

@@ -3,9 +3,10 @@
     {number}`SOURCE:PATH:FORMAT`        {number}`1/SOURCE:PATH:FORMAT`
 
 SOURCE is ``benchmarks`` (benchmarks/results.json) or the folder of an experiment (experiments/SOURCE/results.json).
-PATH leads into that file: keys and positions joined by dots. ``[name=SVC]`` picks from a list of tables the one with
-that entry, and from a list of numbers the one at which the file's own list of that name has that value, as in
-``mean[prices=0.4]``. FORMAT is Python's; left out, a number is written as it is. ``1/`` writes the inverse.
+PATH leads into that file: keys and positions joined by dots, a key with a dot as ``['0.45']``. ``[name=SVC]`` picks
+from a list of tables the one with that entry (``&`` asks for two), and from a list of numbers the one at which the
+file's own list of that name has that value, as in ``mean[prices=0.4]``. FORMAT is Python's; left out, a number is
+written as it is. ``1/`` writes the inverse.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = re.compile(r"(?P<inverse>1/)?(?P<source>[\w-]+):(?P<path>[^:]+)(?::(?P<format>[^:]+))?\Z")
-STEP = re.compile(r"\[([^\]=]+)=([^\]]*)\]|([^.\[\]]+)")
+STEP = re.compile(r"\[([^\]='\"]+)=([^\]]*)\]|(?:\['([^']+)'\]|([^.\[\]]+))")
 
 
 def resolve(reference: str, root: Path = ROOT) -> str:
@@ -27,8 +28,8 @@ def resolve(reference: str, root: Path = ROOT) -> str:
     if parts is None:
         raise LookupError(f"{reference!r} is not of the form SOURCE:PATH:FORMAT.")
     value = file = results(parts["source"], root)
-    for key, wanted, name in STEP.findall(parts["path"]):
-        value = _step(value, file, (key, wanted, name), reference)
+    for key, wanted, quoted, name in STEP.findall(parts["path"]):
+        value = _step(value, file, (key, wanted, quoted or name), reference)
     if isinstance(value, dict | list):
         raise LookupError(f"{reference!r} leads to a {type(value).__name__}, not to a number.")  # noqa: TRY004
     if parts["inverse"]:
@@ -51,10 +52,12 @@ def _step(value: Any, file: Any, step: tuple[str, str, str], reference: str) -> 
     key, wanted, name = step
     try:
         if key:
-            named = [entry[key] for entry in value] if isinstance(value[0], dict) else file[key]
-            return value[[str(entry) for entry in named].index(wanted)]
+            if not isinstance(value[0], dict):
+                return value[[str(entry) for entry in file[key]].index(wanted)]
+            asked = [pair.split("=") for pair in f"{key}={wanted}".split("&")]
+            return next(entry for entry in value if all(str(entry[name]) == text for name, text in asked))
         return value[int(name)] if isinstance(value, list) else value[name]
-    except (KeyError, IndexError, TypeError, ValueError):
+    except (KeyError, IndexError, TypeError, ValueError, StopIteration):
         known = list(value) if isinstance(value, dict) else f"a {type(value).__name__}"
         at = name or f"[{key}={wanted}]"
         raise LookupError(f"{reference!r} leads nowhere at {at!r}; there is {known}.") from None

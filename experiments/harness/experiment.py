@@ -83,7 +83,9 @@ class Experiment:
         _write(output / "README.md", self.page(results))
         for name, draw in self.figures.items():
             figure = draw(results)
-            figure.savefig(output / name, dpi=144, metadata={"Software": None})
+            draft = output / f".{name}"
+            figure.savefig(draft, dpi=144, metadata={"Software": None})
+            draft.replace(output / name)
             plt.close(figure)
 
     def check(self) -> int:

@@ -73,7 +73,7 @@ def results(tmp_path):
     (tmp_path / "benchmarks").mkdir()
     means = [{"name": "a b, 1 thread", "ratio": 0.125}, {"name": "c", "ratio": 2}]
     held = {"means": means, "share": 0.123, "status": "ok", "day": "2026-11-15", "change": -0.5}
-    held |= {"prices": [0.5, 0.4], "cost": [7, 8]}
+    held |= {"prices": [0.5, 0.4], "cost": [7, 8], "all": {"0.45": {"wins": 3}}}
     (tmp_path / "benchmarks" / "results.json").write_text(json.dumps(held), encoding="utf-8")
     (tmp_path / "experiments" / "x-1").mkdir(parents=True)
     (tmp_path / "experiments" / "x-1" / "results.json").write_text(json.dumps({"n": {"rows": 20114}}), encoding="utf-8")
@@ -85,10 +85,12 @@ def results(tmp_path):
     [
         ("benchmarks:means[name=a b, 1 thread].ratio:.2f", "0.12"),
         ("1/benchmarks:means[name=a b, 1 thread].ratio:.0f", "8"),
+        ("benchmarks:means[name=c&ratio=2].ratio", "2"),
         ("benchmarks:means.1.ratio", "2"),
         ("benchmarks:share:.1%", "12.3\N{NO-BREAK SPACE}%"),
         ("benchmarks:cost[prices=0.4]", "8"),
         ("benchmarks:change:.1f", "−0.5"),
+        ("benchmarks:all['0.45'].wins", "3"),
         ("benchmarks:day", "2026-11-15"),
         ("benchmarks:status", "ok"),
         ("x-1:n.rows:,", "20,114"),
@@ -104,6 +106,7 @@ def test_a_reference_is_the_number_it_leads_to(results, reference, text):
         ("benchmarks", "not of the form"),
         ("nothing:a.b", "there are no results of 'nothing': experiments/nothing/results.json does not exist"),
         ("benchmarks:means[name=d].ratio", r"leads nowhere at '\[name=d\]'"),
+        ("benchmarks:means[name=c&ratio=3].ratio", r"leads nowhere at '\[name=c&ratio=3\]'"),
         ("benchmarks:means.7.ratio", "leads nowhere at '7'"),
         ("benchmarks:shares", r"leads nowhere at 'shares'; there is \['means', 'share', 'status', .*\]"),
         ("benchmarks:cost[prices=0.3]", r"leads nowhere at '\[prices=0.3\]'; there is a list"),
@@ -115,12 +118,10 @@ def test_a_reference_that_leads_nowhere_says_where(results, reference, match):
         measured.resolve(reference, results)
 
 
-def test_the_tables_of_the_benchmarks_are_those_of_the_results():
+def test_the_tables_of_the_benchmarks_are_those_of_the_results(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
     report = module("benchmarks_report", ROOT / "benchmarks" / "report.py")
     held = json.loads((ROOT / "benchmarks" / "results.json").read_text(encoding="utf-8"))
     page = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     shown = page.split(report.START)[1].split(report.END)[0]
-    assert report.fit_tables(held["fit"]) in shown
-    assert report.predict_table(held["predict"]) in shown
-    assert report.scaling_table(held["scaling"]) in shown
-    assert report.memory_line(held["memory"]) in shown
+    assert report.markdown(held) == shown.strip()

@@ -9,7 +9,7 @@ import matplotlib as mpl
 import pytest
 
 import abstain
-from docs.pages import DOCS, PAGES, ROOT, WRITTEN, module
+from docs.pages import DOCS, PAGES, ROOT, WRITTEN
 
 mpl.use("Agg")
 STAGED = {"changelog.md": ROOT / "CHANGELOG.md"}  # pages that docs/build_site.py brings from elsewhere
@@ -94,11 +94,7 @@ def test_every_public_name_is_on_the_page_of_the_api(name):
     assert set(PUBLIC[name].__all__) - {"__version__"} - listed == set()
 
 
-def test_the_site_gathers_all_it_needs(tmp_path, monkeypatch):
-    pytest.importorskip("PIL", reason="the site is built with matplotlib's Pillow")
-    module("build_gallery", DOCS / "build_gallery.py")
-    site = module("build_site", DOCS / "build_site.py")
-    monkeypatch.setattr(site, "SOURCE", tmp_path / "source")
+def test_the_site_gathers_all_it_needs(tmp_path, site):
     site.gather()
     for page in [*PAGES, *STAGED]:
         assert (tmp_path / "source" / str(page)).is_file()
