@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from docs.pages import PAGES, ROOT, measured, measured_literals, module
+from docs.pages import PAGES, measured, measured_literals
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
@@ -116,12 +116,3 @@ def test_a_reference_is_the_number_it_leads_to(results, reference, text):
 def test_a_reference_that_leads_nowhere_says_where(results, reference, match):
     with pytest.raises(LookupError, match=match):
         measured.resolve(reference, results)
-
-
-def test_the_tables_of_the_benchmarks_are_those_of_the_results(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    report = module("benchmarks_report", ROOT / "benchmarks" / "report.py")
-    held = json.loads((ROOT / "benchmarks" / "results.json").read_text(encoding="utf-8"))
-    page = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    shown = page.split(report.START)[1].split(report.END)[0]
-    assert report.markdown(held) == shown.strip()
