@@ -1,8 +1,10 @@
 #include "cross_validation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -146,6 +148,15 @@ template <class T> class Task {
         }
     }
 
+    // Whether sums of such coefficients in the precision of T may be off by more than the tolerance. Roundings of both signs
+    // leave a small part of their bound.
+    bool blurred(const double* beta, Index size) const {
+        constexpr double part_of_bound = 0.1;
+        double sum = 0;
+        for (Index i = 0; i < size; ++i) sum += std::abs(beta[i]);
+        return part_of_bound * std::numeric_limits<T>::epsilon() * sum > options_.tol;
+    }
+
     // Pair steps; where they crawl and the problem is small, the active set.
     Outcome fit(const Problem& part, const Source<T>& source, KernelMatrix<T>& values, const double* start, ThreadPool& alone,
                 Watch& watch) const {
@@ -157,8 +168,15 @@ template <class T> class Task {
             settings.max_iterations = std::min(options_.max_iterations, patience * part.size);
         }
         Outcome outcome = Decomposition<T>(part, values, settings, watch).run(start);
+        // What a large start has left in F by rounding stays there as beta shrinks: begin again, with F made anew.
+        if (start && blurred(start, part.size) && outcome.status == Status::optimal) {
+            const Index before = outcome.iterations;
+            outcome = Decomposition<T>(part, values, settings, watch).run(outcome.beta.data());
+            outcome.iterations += before;
+        }
         const bool given_up = outcome.status == Status::iteration_limit && outcome.iterations < options_.max_iterations;
-        if (!source.small() || !given_up || watch.expired()) return outcome;
+        const bool inexact = given_up || blurred(outcome.beta.data(), part.size);
+        if (!source.small() || !inexact || watch.expired()) return outcome;
         GramKernel<double> exact(source.in_double(), part.size, rounded_up(part.size), alone);
         Options rest = options_;
         rest.max_iterations -= outcome.iterations;
@@ -177,17 +195,17 @@ template <class T>
 void run_all(const Problem& problem, const Rows& rows, const Grid& grid, const Options& options, ThreadPool& pool, Watch& watch,
              CrossValidation& result, std::atomic<Index>& finished) {
     const std::size_t folds = at(grid.folds), kernels = grid.kernels.size();
-    const double fitting = options.cache_bytes / bytes_of<T>(problem.size);
-    const std::size_t most = fitting < 1 ? kernels : std::min(kernels, static_cast<std::size_t>(fitting));
+    const double fitting = std::max(1.0, options.cache_bytes / bytes_of<T>(problem.size));
+    const std::size_t most = std::min(kernels, static_cast<std::size_t>(std::min(fitting, 1e6)));
     const std::size_t batches = (kernels + most - 1) / most, together = (kernels + batches - 1) / batches;
     const Task<T> task(problem, rows, grid, options, result, finished);
     Crew crew(watch);
     for (std::size_t first = 0; first < kernels; first += together) {
         std::deque<Source<T>> sources;
         const std::size_t last = std::min(first + together, kernels);
-        for (std::size_t k = first; k < last; ++k)
+        for (std::size_t k = first; k < last && !watch.expired(); ++k)
             sources.emplace_back(problem, grid.kernels[k], rows, options.cache_bytes, pool, watch);
-        pool.run(static_cast<Index>((last - first) * folds), [&](Index t) {
+        pool.run(static_cast<Index>(sources.size() * folds), [&](Index t) {
             const std::size_t k = at(t) / folds, fold = at(t) % folds;
             crew.guarded([&](Watch& own) { task(sources[k], first + k, fold, own); });
         });

@@ -151,7 +151,7 @@ bool Path::refresh(Index limit) {
     std::fill(barred_.begin(), barred_.end(), char(0));
     renew();
     refreshed_ = scale_;
-    return finish(changes_ + limit);
+    return finish(limit);
 }
 
 PathPieces Path::follow(Outcome start, double highest, double lowest, Index limit) {
@@ -161,7 +161,8 @@ PathPieces Path::follow(Outcome start, double highest, double lowest, Index limi
     path.first.push_back(0);
     known_.assign(at_.size(), 0.0);
     bool optimal = finish(limit);
-    for (int idle = 0; optimal && static_cast<Index>(path.start.size()) < limit; watch_.look()) {
+    int idle = 0;
+    for (Index round = 0; optimal && round < limit && changes_ < limit; ++round, watch_.look()) {
         if (watch_.expired()) break;
         if (inside_.empty()) {
             record(path, direction());
@@ -195,7 +196,7 @@ bool Path::arrive(Outcome& outcome, const Outcome& start, double highest, Index 
     if (!follow(start, highest, 1.0, limit).complete) return false;
     scale_ = 1;
     renew();
-    const bool optimal = finish(changes_ + limit);
+    const bool optimal = finish(limit);
     renew();
     write(outcome);
     return optimal;

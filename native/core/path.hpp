@@ -33,7 +33,8 @@ class Path final : ActiveSet {
   public:
     Path(const Problem& problem, KernelMatrix<double>& kernel, Watch& watch) : ActiveSet(problem, kernel, watch) {}
 
-    // From the optimum of lambda = highest (`start`, gamma) down to lambda = lowest, in at most `limit` pieces.
+    // From the optimum of lambda = highest (`start`, gamma) down to lambda = lowest, in at most `limit` rounds and
+    // as many changes of the sets.
     PathPieces follow(Outcome start, double highest, double lowest, Index limit);
 
     // The optimum at lambda = 1 by the same road, for problems on which other ways stall; true where it got there.

@@ -42,18 +42,20 @@ Outcome decompose(const Problem& problem, KernelMatrix<double>& kernel, const do
 }
 
 // Where the sets are too far off for the active set: from a C so small that they are plain to see, along the path.
-void walk_up(const Problem& problem, KernelMatrix<double>& kernel, Outcome& outcome, Watch& watch) {
+void walk_up(const Problem& problem, KernelMatrix<double>& kernel, Outcome& outcome, Index max_iterations, Watch& watch) {
     double easy = 1;
     for (Index i = 0; i < problem.size; ++i)
         easy = std::max(easy, problem.breakpoint(i, problem.pieces) * std::abs(kernel.diagonal(i)));
     Problem scaled = problem;
     for (auto& slopes : scaled.slopes)
         for (double& t : slopes) t *= easy;
-    const Index limit = 50 * problem.size + 1000;
     Settings settings;
     settings.tol = polished_from * easy;
-    settings.max_iterations = patience * problem.size;
-    Outcome start = Decomposition<double>(scaled, kernel, settings, watch).run(nullptr), arrived = outcome;
+    settings.max_iterations = std::min(max_iterations - outcome.iterations, patience * problem.size);
+    const Outcome start = Decomposition<double>(scaled, kernel, settings, watch).run(nullptr);
+    outcome.iterations += start.iterations;
+    const Index limit = std::min(max_iterations - outcome.iterations, 50 * problem.size + 1000);
+    Outcome arrived = outcome;
     std::vector<Index> all(at(problem.size));
     std::iota(all.begin(), all.end(), Index(0));
     kernel.activate(all);
@@ -77,9 +79,11 @@ Outcome solve_exactly(const Problem& problem, KernelMatrix<double>& kernel, cons
     std::iota(all.begin(), all.end(), Index(0));
     kernel.activate(all);
     Outcome exact = outcome;
-    ActiveSet(problem, kernel, watch).run(exact, 10 * problem.size + 100);
+    ActiveSet(problem, kernel, watch).run(exact, std::min(options.max_iterations - outcome.iterations, 10 * problem.size + 100));
+    outcome.iterations = exact.iterations;
     if (exact.violation <= outcome.violation) outcome = std::move(exact);
-    if (!(outcome.violation <= options.tol) && !watch.expired()) walk_up(problem, kernel, outcome, watch);
+    const bool going_on = outcome.iterations < options.max_iterations && !watch.expired();
+    if (!(outcome.violation <= options.tol) && going_on) walk_up(problem, kernel, outcome, options.max_iterations, watch);
     if (outcome.violation <= options.tol) {
         outcome.status = Status::optimal;
         return outcome;

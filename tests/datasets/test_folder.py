@@ -1,6 +1,8 @@
 """ABSTAIN_DATA that names no folder, a folder without the file, and files that hold something else."""
 
 import gzip
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -101,3 +103,23 @@ def test_a_missing_folder_is_named_with_both_ways_out(tmp_path, monkeypatch):
         FileNotFoundError, match=r"ABSTAIN_DATA='.*absent' names no folder; set it to .*, or unset it to"
     ):
         load_wdbc()
+
+
+@pytest.mark.skipif("ABSTAIN_DATA" not in os.environ, reason="ABSTAIN_DATA names no folder with the data")
+def test_a_damaged_archive_is_refused_in_words_or_harmless(tmp_path, monkeypatch):
+    whole = (Path(os.environ["ABSTAIN_DATA"]) / "covtype_4v6.npz").read_bytes()
+    truth = load_covtype().data
+    monkeypatch.setenv("ABSTAIN_DATA", str(tmp_path))
+    refused = 0
+    for place in np.random.default_rng(0).integers(len(whole) - 260, len(whole), 40):  # the archive's directory
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << int(place % 8)
+        (tmp_path / "covtype_4v6.npz").write_bytes(damaged)
+        try:
+            found = load_covtype().data
+        except ValueError as error:
+            assert "put the original file there" in str(error)  # noqa: PT017 (either ending is right)
+            refused += 1
+        else:
+            np.testing.assert_array_equal(found, truth)
+    assert refused > 5

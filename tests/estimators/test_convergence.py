@@ -86,3 +86,16 @@ class TestFinerTolerance:
             short = RejectSVC(Costs(reject=0.2), C=1e6, gamma=4.0, max_iter=3000).fit(*rows)
         assert short.n_iter_ <= 3000
         assert short.status_ == "iteration_limit"
+
+
+@pytest.mark.parametrize("solver", ["auto", "active-set"])
+@pytest.mark.parametrize("max_iter", [2001, 3000, 100_000])
+def test_the_limit_on_iterations_holds_where_the_sets_are_hard_to_find(solver, max_iter):
+    # at this C events of the path crowd together, and following it took millions of rounds
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(100, 1))
+    y = X[:, 0] + rng.normal(size=100) > 0
+    with pytest.warns(ConvergenceWarning, match="iteration_limit"):
+        clf = RejectSVC(Costs(reject=0.2), C=1e10, max_iter=max_iter, solver=solver).fit(X, y)
+    assert clf.n_iter_ <= max_iter
+    assert clf.status_ == "iteration_limit"

@@ -237,3 +237,13 @@ class TestChoice:
         with pytest.warns(ConvergenceWarning, match="inaccurate"):
             clf = RejectSVCCV(ASYMMETRIC, Cs=[1.0, 1000.0], gammas=[0.05], tol=1e-300).fit(*rows)
         assert clf.duality_gap_ < 1e-9
+
+
+@pytest.mark.parametrize("largest", [1e6, 1e8])
+def test_a_large_step_in_C_leaves_no_rounding_behind(rows, largest):
+    # the start is scaled with C: what single precision makes of F there must not stay
+    X, y = rows
+    folds = list(StratifiedKFold(3).split(X, y))
+    ours = RejectSVCCV(ASYMMETRIC, Cs=[1.0, largest], gammas=[20.0], cv=folds).fit(X, y)
+    expected = by_hand(X, y, folds, ASYMMETRIC, [(1.0, 20.0), (largest, 20.0)])
+    assert np.sum(np.abs(split_scores(ours.cv_results_, 3) - expected) > 1e-9) <= 1  # a row may lie on a threshold

@@ -43,7 +43,9 @@ def read_checked(name: str, path: Path, read: Callable[[Path], Table], way_out: 
     """Read a file by `read`, and refuse it unless it holds the data set `name`."""
     try:
         table = read(path)
-    except UNREADABLE as error:
+    except (FileNotFoundError, PermissionError):
+        raise
+    except (*UNREADABLE, OSError) as error:  # a damaged archive may send zipfile to places that no file has
         raise ValueError(f"{str(path)!r} cannot be read as the data set {name!r} ({error}); {way_out}.") from error
     verify(name, table, repr(str(path)), way_out)
     return table

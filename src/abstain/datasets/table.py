@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 __all__ = ["UNREADABLE", "Table", "TextLayout"]
 
 # What NumPy, gzip and zip raise on a file that is cut short, altered, or no such file at all.
-UNREADABLE = (ValueError, KeyError, IndexError, EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
+UNREADABLE = (
+    ValueError,
+    KeyError,
+    IndexError,
+    EOFError,
+    RuntimeError,
+    gzip.BadGzipFile,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True, eq=False)
