@@ -87,13 +87,13 @@ def _pair() -> Table:
 
 
 def _read_pair(path: Path) -> Table:
-    with np.load(path, allow_pickle=False) as arrays:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:  # NumPy leaves a damaged one open
         return Table(arrays["X"], arrays["y"].astype(np.int64))
 
 
 def _read_whole(path: Path) -> Table:
     """Read all rows; the indicators are stored as the place of their 1."""
-    with np.load(path, allow_pickle=False) as arrays:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:  # NumPy leaves a damaged one open
         wilderness = np.eye(4, dtype=np.int16)[arrays["wilderness"]]
         soil = np.eye(40, dtype=np.int16)[arrays["soil"]]
         return Table(np.hstack([arrays["num"], wilderness, soil]), arrays["y"].astype(np.int64))

@@ -126,7 +126,7 @@ def _beats(record: NDArray[Any], sample: NDArray[Any], symbol: Iterable[str], wi
 
 
 def _read_beats(path: Path) -> Table:
-    with np.load(path, allow_pickle=False) as arrays:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:  # NumPy leaves a damaged one open
         return _beats(arrays["record"], arrays["sample"], arrays["symbol"], arrays["windows"])
 
 
