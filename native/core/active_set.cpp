@@ -130,8 +130,7 @@ bool ActiveSet::full_step() {
     double balance = 0;  // sum beta strays from 0 by rounding; the step takes it back
     for (std::size_t i = 0; i < at_.size(); ++i) balance += at_[i].beta;
     for (std::size_t t = 0; t < inside_.size(); ++t) delta[t] = target(inside_[t]) - F_[at(inside_[t])];
-    factor_.solve(delta.data());
-    factor_.solve(ones.data());
+    factor_.solve(delta.data(), ones.data());
     const double sum = std::accumulate(delta.begin(), delta.end(), 0.0), unit = std::accumulate(ones.begin(), ones.end(), 0.0);
     const double b = (sum + balance) / unit;
     for (std::size_t t = 0; t < delta.size(); ++t) delta[t] -= b * ones[t];

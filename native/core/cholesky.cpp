@@ -30,6 +30,20 @@ void Cholesky::solve(double* x) const {
     }
 }
 
+void Cholesky::solve(double* x, double* z) const {
+    const auto& vectors = lanes<double>();
+    for (Index i = 0; i < size_; ++i) {
+        x[i] = (x[i] - vectors.dot(row(i), x, i)) / row(i)[i];
+        z[i] = (z[i] - vectors.dot(row(i), z, i)) / row(i)[i];
+    }
+    for (Index i = size_ - 1; i >= 0; --i) {
+        x[i] /= row(i)[i];
+        z[i] /= row(i)[i];
+        vectors.add(x, row(i), -x[i], i);
+        vectors.add(z, row(i), -z[i], i);
+    }
+}
+
 bool Cholesky::append(const double* column, double diagonal, double tolerance) {
     reserve(size_ + 1);
     double* last = row(size_);

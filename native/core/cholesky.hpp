@@ -17,7 +17,8 @@ class Cholesky {
     void remove(Index position);
     void clear() { size_ = 0; }
 
-    void solve(double* x) const;  // A x = b in place
+    void solve(double* x) const;             // A x = b in place
+    void solve(double* x, double* z) const;  // for two b, reading L once
 
   private:
     double* row(Index i) { return values_.data() + i * stride_; }

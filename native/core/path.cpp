@@ -19,8 +19,7 @@ Path::Direction Path::direction() const {
     if (inside_.empty()) return d;
     std::vector<double> ones(inside_.size(), 1.0);
     for (Index t : inside_) d.rate.push_back(problem_.up(t, at_[at(t)].code));
-    factor_.solve(d.rate.data());
-    factor_.solve(ones.data());
+    factor_.solve(d.rate.data(), ones.data());
     d.bias_rate = std::accumulate(d.rate.begin(), d.rate.end(), 0.0) / std::accumulate(ones.begin(), ones.end(), 0.0);
     for (std::size_t t = 0; t < ones.size(); ++t) d.rate[t] -= d.bias_rate * ones[t];
     kernel_.accumulate(inside_, d.rate, d.F_rate.data());
