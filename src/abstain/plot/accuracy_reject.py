@@ -33,7 +33,7 @@ class AccuracyRejectDisplay(CurveDisplay):
     >>> from abstain import Costs
     >>> from abstain.plot import AccuracyRejectDisplay
     >>> y, score = [0, 1, 1, 0, 1], [-3.0, -2.0, 1.0, -1.0, 4.0]
-    >>> display = AccuracyRejectDisplay.from_predictions(y, score, Costs(reject=0.2), name="toy")
+    >>> display = AccuracyRejectDisplay.from_predictions(y, score, Costs(reject=0.2), name="svm")
     """
 
     curve: AccuracyRejectCurve

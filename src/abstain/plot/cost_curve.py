@@ -32,7 +32,7 @@ class CostCurveDisplay(CurveDisplay):
     >>> from abstain import Costs
     >>> from abstain.plot import CostCurveDisplay
     >>> y, score = [0, 1, 1, 0, 1], [-3.0, -2.0, 1.0, -1.0, 4.0]
-    >>> display = CostCurveDisplay.from_predictions(y, score, Costs(reject=0.2), name="toy")
+    >>> display = CostCurveDisplay.from_predictions(y, score, Costs(reject=0.2), name="svm")
     """
 
     curve: CostCurve

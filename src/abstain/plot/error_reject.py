@@ -32,7 +32,7 @@ class ErrorRejectDisplay(CurveDisplay):
     >>> from abstain import Costs
     >>> from abstain.plot import ErrorRejectDisplay
     >>> y, score = [0, 1, 1, 0, 1], [-3.0, -2.0, 1.0, -1.0, 4.0]
-    >>> display = ErrorRejectDisplay.from_predictions(y, score, Costs(reject=0.2), name="toy")
+    >>> display = ErrorRejectDisplay.from_predictions(y, score, Costs(reject=0.2), name="svm")
     """
 
     curve: ErrorRejectCurve
