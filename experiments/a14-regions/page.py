@@ -68,7 +68,8 @@ Chow's rule has the same lines. The counts compare θ = {results["thetas"][0]:g}
 same r = {results["price"]:g}, by Chow's rule.
 - **Machines.** RBF kernel; C and γ by 5-fold cross-validation of the mean cost on the training rows of each fit (the \
 paper does not name its kernel, C or width), among C {grid["C"]} and γ {grid["gamma"]}, which keeps the machines \
-smooth. Drawn: {shown}; {chosen}. Repetitions counted: {times}.
+smooth; the grid was narrowed after a first picture that looked overfitted. Drawn: {shown}; {chosen}. Repetitions \
+counted: {times}.
 - **Errors** are standard errors over the repetitions; overlapping halves with Nadeau and Bengio's correction."""
 
 
