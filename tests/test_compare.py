@@ -7,7 +7,6 @@ import sys
 import numpy as np
 import pytest
 from scipy import sparse, stats
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold, ShuffleSplit, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -18,45 +17,9 @@ from abstain.comparison.intervals import half_width
 from abstain.comparison.rules import default_rules
 from abstain.costs import Costs
 from abstain.estimators.svc import RejectSVC
+from compared import COSTS, Fixed, prices, rows
 
-COSTS = Costs(false_positive=1, false_negative=4, reject=(0.3, 0.5))
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=3)
-
-
-class Fixed(ClassifierMixin, BaseEstimator):
-    """Learns nothing: "b" above `upper`, "a" below `lower`, else a reject, by the first feature."""
-
-    def __init__(self, lower=0.0, upper=0.0):
-        self.lower, self.upper = lower, upper
-
-    def fit(self, X, y):
-        assert len(X) == len(y)
-        self.classes_, self.reject_label_ = np.array(["a", "b"]), "reject"
-        return self
-
-    def predict(self, X):
-        return np.where(X[:, 0] > self.upper, "b", np.where(X[:, 0] <= self.lower, "a", "reject"))
-
-
-def rows(n=200, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.arange(n) % 3 == 0)
-    X = rng.normal(size=(n, 2))
-    X[:, 0] += np.where(y, 0.8, -0.8)
-    return X, np.where(y, "b", "a")
-
-
-def prices(y, predicted, costs=COSTS):
-    """One row at a time, by the table of prices."""
-    table = {
-        ("a", "b"): costs.false_positive,
-        ("b", "a"): costs.false_negative,
-        ("a", "reject"): costs.reject_negative,
-        ("b", "reject"): costs.reject_positive,
-    }
-    return np.array([table.get((truth, said), 0.0) for truth, said in zip(y, predicted, strict=True)])
-
-
 MODELS = {"narrow": Fixed(-0.2, 0.2), "wide": Fixed(-1.0, 1.0), "none": Fixed(), "late": Fixed(2.0, 2.0)}
 
 

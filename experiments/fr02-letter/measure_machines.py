@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from harness.external import external_threshold
 from measure_pairs import Halves
 from numpy.typing import NDArray
 from sklearn.svm import SVC
@@ -25,18 +26,6 @@ Counts = list[list[int]]  # for each reject cost: rejects and errors in training
 def svmlight_C(X: NDArray[np.float64]) -> float:
     """SVMlight's default: 1 / mean(x.x)."""
     return float(1.0 / np.mean(np.sum(X * X, axis=1)))
-
-
-def external_threshold(score: NDArray[np.float64], y: NDArray[np.int64], cost: float) -> float:
-    """The smallest D that minimises w_R R + E of rejecting |f| < D; sums are rounded, so that no last digit decides."""
-    order = np.argsort(np.abs(score), kind="stable")
-    size, wrong = np.abs(score)[order], (np.where(score > 0, 1, -1) != y)[order]
-    rejects = np.arange(len(y) + 1)
-    errors = wrong.sum() - np.r_[0, np.cumsum(wrong)]
-    possible = np.r_[True, size[1:] > size[:-1], True]  # rows of one |f| are rejected together
-    risk = np.where(possible, np.round(cost * rejects + errors, 9), np.inf)
-    k = int(np.argmin(risk))
-    return 0.0 if k == 0 else float(np.nextafter(size[k - 1], np.inf))
 
 
 def external(data: Halves, C: float) -> Counts:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from harness import Task
+from harness.external import external_threshold
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -96,21 +97,6 @@ class ExternalThreshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: NDArray[np.float64], y: NDArray[np.int64]) -> float:
         """Minus the risk."""
         return -risk(self.predict(X), y, self.reject_cost)["risk"]
-
-
-def external_threshold(score: NDArray[np.float64], y: NDArray[np.int64], cost: float) -> float:
-    """D that minimises the risk of rejecting |f| < D; of equals the one that rejects less.
-
-    At w_R = 1/k one error weighs exactly k rejects: sums are rounded, so that the last digit decides nothing.
-    """
-    order = np.argsort(np.abs(score), kind="stable")
-    size, wrong = np.abs(score)[order], (np.sign(score) != y)[order]
-    rejects = np.arange(len(y) + 1)
-    errors = wrong.sum() - np.r_[0, np.cumsum(wrong)]
-    possible = np.r_[True, size[1:] > size[:-1], True]  # ties are rejected together
-    risks = np.where(possible, np.round(cost * rejects + errors, 9), np.inf)
-    k = int(np.argmin(risks))
-    return 0.0 if k == 0 else float(np.nextafter(size[k - 1], np.inf))
 
 
 def summary(answers: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from abstain.estimators.embedded_fitted import fitted_attributes, warning_text
 from abstain.estimators.embedded_training import EmbeddedTraining, embedded_scores
+from abstain.estimators.kernel_rows import KernelRowsMixin
 from abstain.estimators.parameters import CONSTRAINTS, POSITIVE
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.rejecting import RejectMixin
@@ -30,7 +31,7 @@ from abstain.solvers.embedded_problem import EmbeddedSolution
 SHARED = ("C", "kernel", "degree", "gamma", "coef0", "pos_label", "reject_label", "max_iter", "time_limit", "verbose")
 
 
-class EmbeddedRejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class EmbeddedRejectSVC(RejectMixin, KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Support vector classifier whose reject band is found together with its hyperplane.
 
     The machine of Fumera and Roli [1]_. It minimises ``F = 1/2 w.w + C sum_i h''(xi_i, eps)`` over w, bias, slacks and
@@ -237,14 +238,3 @@ class EmbeddedRejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, Base
 
     def _scores(self, fitted: SimpleNamespace, X: Any) -> NDArray[np.float64]:
         return embedded_scores(fitted, checked_rows(self, X, dense=self._pairwise, reset=False))
-
-    @property
-    def _pairwise(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = not self._pairwise
-        tags.input_tags.pairwise = self._pairwise
-        return tags

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -72,8 +73,9 @@ class RejectMixin:
         """What decisions are made in: labels, prices, the cut of a forced choice and the units of the score."""
         return self._fitted()[1]
 
+    @abstractmethod
     def _scores(self, fitted: SimpleNamespace, X: Any) -> NDArray[np.float64]:
-        raise NotImplementedError
+        """Give the score of rows by the fitted attributes in `fitted`."""
 
     def _expected_cost(
         self,

@@ -17,6 +17,7 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution
 from abstain.estimators.convergence import certified_gap, solved, warning_text
 from abstain.estimators.fitted import fitted_attributes
+from abstain.estimators.kernel_rows import KernelRowsMixin
 from abstain.estimators.parameters import CONSTRAINTS, checked_costs, log_odds_per_score, margin_loss
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.rejecting import RejectMixin, Terms
@@ -26,7 +27,7 @@ from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.smo import SMO
 
 
-class RejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RejectSVC(RejectMixin, KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Support vector classifier that rejects where a decision would cost more than rejecting.
 
     It minimises ``1/2 ||h||^2 + C sum_i s_i loss(y_i f(x_i))`` over ``f = h + bias``, where the loss is the double
@@ -231,14 +232,3 @@ class RejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         if getattr(self._kernel, "name", None) != "linear":
             raise AttributeError("coef_ exists for kernel='linear' only; other kernels have dual_coef_.")
         return feature_weights(self.dual_coef_[0], self.support_vectors_)[np.newaxis]
-
-    @property
-    def _pairwise(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = not self._pairwise
-        tags.input_tags.pairwise = self._pairwise
-        return tags
