@@ -44,7 +44,7 @@ $(STAMPS)/env:
 
 $(STAMPS)/run: $(STAMPS)/env pyproject.toml
 	@echo "Installing what abstain needs"
-	@$(call requirements,plot report) > $(STAMPS)/run.txt
+	@$(call requirements,cli plot) > $(STAMPS)/run.txt
 	@$(PIP) -r $(STAMPS)/run.txt
 	@touch $@
 
@@ -66,7 +66,7 @@ env: $(STAMPS)/check ## set up .venv with everything the tests need
 build: $(STAMPS)/package ## compile the core and install the package into .venv
 
 demo: $(STAMPS)/package ## set up, then the main job on embedded data, with a picture and a report
-	@$(PY) -m abstain.cli.demo --output $(DEMO)
+	@$(PY) -m abstain.cli.main demo --output $(DEMO)
 
 test: lint types native-test pytest ## set up, then all checks: lint, types, the core under sanitizers, pytest
 	@echo "All checks passed."

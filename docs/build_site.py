@@ -15,7 +15,7 @@ from pathlib import Path
 
 import build_gallery
 
-from abstain.cli import demo
+from abstain.cli.commands import demo
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, to_onnx
-from abstain.files.preprocessing import default_pipeline
+from abstain.preprocessing import default_pipeline
 
 ROWS = 100_000
 TRAINED = 300

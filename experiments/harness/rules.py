@@ -7,8 +7,8 @@ from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
 from abstain import Costs, Thresholds
-from abstain.estimators.scored_rows import ScoredRows
-from abstain.estimators.tuning import forced_cut, roc_thresholds, symmetric_thresholds
+from abstain.rules.scored_rows import ScoredRows
+from abstain.rules.tuning import forced_cut, roc_thresholds, symmetric_thresholds
 from harness.search import Array, Decide, Rule, Signs
 
 

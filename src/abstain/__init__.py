@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from abstain.comparison.compare import compare
     from abstain.costs import Costs
-    from abstain.estimators.embedded import EmbeddedRejectSVC
-    from abstain.estimators.embedded_curve import embedded_reject_curve
+    from abstain.estimators.embedded.curve import embedded_reject_curve
+    from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
     from abstain.estimators.path import reject_svc_path
     from abstain.estimators.svc import RejectSVC
     from abstain.estimators.svc_cv import RejectSVCCV
@@ -50,14 +50,14 @@ _HOMES = {
     "TRUSTED_TYPES": "abstain.files.trusted",
     "BartlettWegkamp": "abstain.losses.generalized_hinge",
     "Costs": "abstain.costs",
-    "EmbeddedRejectSVC": "abstain.estimators.embedded",
+    "EmbeddedRejectSVC": "abstain.estimators.embedded.estimator",
     "RegularizationPath": "abstain.solvers.path",
     "RejectSVC": "abstain.estimators.svc",
     "RejectSVCCV": "abstain.estimators.svc_cv",
     "ThresholdRejector": "abstain.estimators.threshold",
     "Thresholds": "abstain.thresholds",
     "compare": "abstain.comparison.compare",
-    "embedded_reject_curve": "abstain.estimators.embedded_curve",
+    "embedded_reject_curve": "abstain.estimators.embedded.curve",
     "load": "abstain.files.load",
     "reject_price_sweep": "abstain.estimators.sweep",
     "reject_svc_path": "abstain.estimators.path",

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import abstain
-from abstain.cli.columns import for_sklearn
-from abstain.files import preprocessing
+from abstain import preprocessing
+from abstain.cli.input.columns import for_sklearn
 from cli.running import FIT, run, said
 
 

@@ -8,8 +8,9 @@ from importlib.metadata import entry_points
 import pytest
 
 import abstain
-from abstain.cli import reproduce, script
-from abstain.cli.endings import UsageError
+from abstain.cli import entry_point
+from abstain.cli.commands import reproduce
+from abstain.cli.exit_codes import UsageError
 from cli.running import run
 
 COMMANDS = ["compare", "demo", "evaluate", "export", "fit", "predict", "reproduce"]
@@ -19,7 +20,7 @@ HEAVY = {"numpy", "scipy", "sklearn", "polars", "rich", "matplotlib", "jinja2", 
 @pytest.mark.parametrize("arguments", [["--help"], ["fit", "--help"], ["--version"]])
 def test_help_loads_nothing_heavy(arguments):
     code = (
-        "import sys\nfrom abstain.cli.script import main\n"
+        "import sys\nfrom abstain.cli.entry_point import main\n"
         f"sys.argv = ['abstain', *{arguments}]\n"
         "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
         "print('LOADED', *sys.modules)"
@@ -50,23 +51,23 @@ def test_nothing_given_is_help():
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_complete(shell):
-    code = "from abstain.cli.script import main; main()"
+    code = "from abstain.cli.entry_point import main; main()"
     environment = {**os.environ, "_ABSTAIN_COMPLETE": f"source_{shell}"}
     ended = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)  # noqa: S603
     assert "abstain" in ended.stdout
 
 
 def test_the_script_says_what_is_missing(monkeypatch, capsys):
-    monkeypatch.setattr(script, "find_spec", lambda _: None)
+    monkeypatch.setattr(entry_point, "find_spec", lambda _: None)
     with pytest.raises(SystemExit) as ended:
-        script.main()
+        entry_point.main()
     assert ended.value.code == 2
     assert "pip install 'abstain[cli]'" in capsys.readouterr().err
 
 
 def test_the_installed_command_is_this_one():
     (point,) = entry_points(group="console_scripts", name="abstain")
-    assert point.load() is script.main
+    assert point.load() is entry_point.main
 
 
 def test_demo_is_the_demo(tmp_path):

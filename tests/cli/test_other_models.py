@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from abstain import Costs, EmbeddedRejectSVC, ThresholdRejector, save
-from abstain.files.preprocessing import default_pipeline
+from abstain.preprocessing import default_pipeline
 from cli.running import run, said, write_table
 
 COSTS = Costs(1, 5, 0.3)

@@ -9,7 +9,7 @@ import sklearn
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 from sklearn.utils.fixes import parse_version
 
-from abstain.estimators.embedded import EmbeddedRejectSVC
+from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 

@@ -16,9 +16,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, ThresholdRejector, Thresholds
-from abstain.estimators.budget import symmetric_within
-from abstain.estimators.scored_rows import ScoredRows
-from abstain.estimators.tuning import roc_thresholds, symmetric_thresholds
+from abstain.rules.budget import symmetric_within
+from abstain.rules.scored_rows import ScoredRows
+from abstain.rules.tuning import roc_thresholds, symmetric_thresholds
 from one_score import Counting, first_column
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)

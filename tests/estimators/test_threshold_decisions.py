@@ -12,8 +12,8 @@ from sklearn.model_selection import (
 from sklearn.svm import LinearSVC
 
 from abstain import Costs, ThresholdRejector
-from abstain.estimators.budget import symmetric_within
-from abstain.estimators.scored_rows import ScoredRows
+from abstain.rules.budget import symmetric_within
+from abstain.rules.scored_rows import ScoredRows
 from one_score import Counting, first_column
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)

@@ -7,27 +7,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-import sklearn
 from sklearn.datasets import make_classification
-from sklearn.utils.fixes import parse_version
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, save
 from abstain.files.arrays import packed
 from abstain.files.container import write_members
 from abstain.files.manifest import manifest_members
-from abstain.files.preprocessing import default_pipeline
-
-# scikit-learn before 1.9 takes columns by name through the interchange protocol, which polars 2 has left
-OLD = not hasattr(pl.DataFrame, "__dataframe__") and parse_version(sklearn.__version__) < parse_version("1.9")
-
-
-@pytest.fixture(scope="session")
-def polars():
-    if OLD:
-        pytest.skip("scikit-learn before 1.9 and polars 2 do not go together")
-    return pl
+from abstain.preprocessing import default_pipeline
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, Thresholds, to_onnx
 from abstain.files import onnx_check
-from abstain.files.preprocessing import default_pipeline
+from abstain.preprocessing import default_pipeline
 from onnx_cases import CASES, judged, run
 
 COSTS = Costs(1, 2, 0.3)

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from abstain import BartlettWegkamp, Costs, RejectSVC, RejectSVCCV, save
-from abstain.files.preprocessing import default_pipeline
+from abstain.preprocessing import default_pipeline
 from abstain.solvers.cross_validation import held_out_scores
 from files.sameness import again, assert_same, sorted_vars
 

@@ -8,9 +8,9 @@ from scipy.optimize import minimize
 
 from abstain import _native
 from abstain.losses.step_loss import StepLoss
-from abstain.solvers.embedded_dual import EmbeddedDual
-from abstain.solvers.embedded_primal import EmbeddedPrimal, svm_starts
-from abstain.solvers.embedded_problem import EmbeddedProblem
+from abstain.solvers.embedded.dual import EmbeddedDual
+from abstain.solvers.embedded.primal import EmbeddedPrimal, svm_starts
+from abstain.solvers.embedded.problem import EmbeddedProblem
 from embedded_cases import h2, objective
 
 

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli import compare, evaluate, export, fit, predict, reproduce
-from abstain.cli.endings import endings
+from abstain.cli.commands import compare, evaluate, export, fit, predict, reproduce
+from abstain.cli.exit_codes import exit_on_error
 
 # Plain help: rich's takes longer to load than all the rest.
 app = typer.Typer(
@@ -50,10 +50,10 @@ def demo(
     splits: Annotated[int, typer.Option(metavar="N", min=1, help="Random splits for the mean costs.")] = 20,
 ) -> None:
     """Show on biopsies what a reject option saves, with a picture."""
-    with endings():
-        from abstain.cli.demo import main as demonstrate
+    with exit_on_error():
+        from abstain.cli.commands.demo import demo as demonstrate
 
-        demonstrate(["--output", str(output), "--splits", str(splits)])
+        demonstrate(output, splits)
 
 
 for _module in (fit, predict, evaluate, compare, export, reproduce):

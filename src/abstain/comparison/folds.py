@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split as safe_split
 
-from abstain.estimators.inside import of_final
 from abstain.estimators.progress import SearchLine
+from abstain.estimators.unwrap import of_final
 from abstain.labels import default_reject_label
 from abstain.metrics.ranking import free_label
 

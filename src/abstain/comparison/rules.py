@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from abstain.costs import Costs
-from abstain.estimators.embedded import EmbeddedRejectSVC
+from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
 

@@ -10,7 +10,7 @@ from abstain.dual.certificate import SET_NAMES, Certificate, sets
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution
 from abstain.estimators.convergence import checked_status, is_indefinite
-from abstain.estimators.rejecting import Terms
+from abstain.estimators.decide import Terms
 from abstain.estimators.training import Training
 from abstain.thresholds import Thresholds
 

@@ -16,11 +16,11 @@ from abstain.dual.certificate import Certificate
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution
 from abstain.estimators.convergence import certified_gap, solved, warning_text
+from abstain.estimators.decide import RejectMixin, Terms
 from abstain.estimators.fitted import fitted_attributes
 from abstain.estimators.kernel_rows import KernelRowsMixin
 from abstain.estimators.parameters import CONSTRAINTS, checked_costs, log_odds_per_score, margin_loss
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
-from abstain.estimators.rejecting import RejectMixin, Terms
 from abstain.estimators.training import Training, checked_rows, feature_weights, scores
 from abstain.labels import Labels
 from abstain.solvers.active_set import ActiveSet

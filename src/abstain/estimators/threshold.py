@@ -15,12 +15,12 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.estimators.asking import Ask
-from abstain.estimators.held_out import fit_and_score, fit_parameters, own_cut, response
-from abstain.estimators.rejecting import RejectMixin, Terms
-from abstain.estimators.scored_rows import ScoredRows
+from abstain.estimators.decide import RejectMixin, Terms
+from abstain.estimators.out_of_fold import fit_and_score, fit_parameters, own_cut, response
 from abstain.estimators.weights import checked_sample_weight
 from abstain.labels import Labels
+from abstain.rules.request import Ask
+from abstain.rules.scored_rows import ScoredRows
 
 
 class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

@@ -11,7 +11,7 @@ from abstain.files.arrays import read_arrays
 from abstain.files.container import LARGEST, Container
 from abstain.files.errors import ModelFileError
 from abstain.files.manifest import declared_arrays, read_manifest
-from abstain.files.parts import restored
+from abstain.files.registry import restored
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST) -> Any:

@@ -15,13 +15,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.estimators.embedded import EmbeddedRejectSVC
+from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.threshold import ThresholdRejector
-from abstain.files.preprocessing import CATEGORICAL, MISSING, NUMERIC
-from abstain.files.table import check_preprocessing
+from abstain.files.preprocessing_codec import check_preprocessing
 from abstain.kernels import Kernel
 from abstain.labels import Labels
+from abstain.preprocessing import CATEGORICAL, MISSING, NUMERIC
 from abstain.thresholds import Thresholds
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, or Pipeline of one of these
         Fitted, with one of the kernels linear, rbf, poly and sigmoid; a ThresholdRejector around one of the three
         machines or LogisticRegression that decides by its decision function; Pipelines as
-        `abstain.files.preprocessing.default_pipeline` makes them.
+        `abstain.preprocessing.default_pipeline` makes them.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def scoring_machine(estimator: Any) -> Any:
     if not isinstance(machine, RejectSVC | EmbeddedRejectSVC):
         raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
             f"{told}, and to_onnx takes RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejectors around one of "
-            "these or LogisticRegression, and Pipelines of abstain.files.preprocessing.default_pipeline around one of "
+            "these or LogisticRegression, and Pipelines of abstain.preprocessing.default_pipeline around one of "
             "all these; skl2onnx writes scikit-learn's own."
         )
     kernel = machine._kernel

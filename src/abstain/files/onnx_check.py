@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from abstain.files.onnx import input_name, linear_weights, scoring_machine
-from abstain.files.preprocessing import CATEGORICAL, NUMERIC, frame
 from abstain.kernels import Kernel
+from abstain.preprocessing import CATEGORICAL, NUMERIC, frame
 
 if TYPE_CHECKING:
     import onnx

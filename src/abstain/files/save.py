@@ -11,7 +11,7 @@ from abstain.files.atomic import whole_file
 from abstain.files.container import LARGEST, write_members
 from abstain.files.load import read
 from abstain.files.manifest import FORMAT, manifest_members
-from abstain.files.parts import parts
+from abstain.files.registry import parts
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -24,7 +24,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     ----------
     estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, or Pipeline of one of these
         Fitted; a ThresholdRejector around one of the three machines or LogisticRegression; Pipelines as
-        `abstain.files.preprocessing.default_pipeline` makes them. Callable kernels are code and are refused.
+        `abstain.preprocessing.default_pipeline` makes them. Callable kernels are code and are refused.
     path : path-like
         Where to write; an existing file is replaced.
 

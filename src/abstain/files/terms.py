@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.costs import Costs
-from abstain.estimators.rejecting import Terms
+from abstain.estimators.decide import Terms
 from abstain.files.errors import ModelFileError
 from abstain.files.schema import Fields
 from abstain.files.values import DTYPES, from_json, to_json

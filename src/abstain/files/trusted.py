@@ -6,10 +6,10 @@ from __future__ import annotations
 #: when it is made from a file but hold its fields, and scipy's matrices, which machines fitted to sparse rows keep.
 TRUSTED_TYPES: list[str] = [
     "abstain.costs.Costs",
-    "abstain.estimators.embedded.EmbeddedRejectSVC",
-    "abstain.estimators.rejecting.Terms",
-    "abstain.estimators.risk_control.Certificate",
-    "abstain.estimators.scored_rows.ScoredRows",
+    "abstain.estimators.embedded.estimator.EmbeddedRejectSVC",
+    "abstain.estimators.decide.Terms",
+    "abstain.rules.risk_control.Certificate",
+    "abstain.rules.scored_rows.ScoredRows",
     "abstain.estimators.svc.RejectSVC",
     "abstain.estimators.svc_cv.RejectSVCCV",
     "abstain.estimators.threshold.ThresholdRejector",

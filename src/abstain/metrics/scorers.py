@@ -10,7 +10,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from abstain.arguments import real_number
 from abstain.costs import Costs
-from abstain.estimators.inside import of_final
+from abstain.estimators.unwrap import of_final
 from abstain.labels import default_reject_label
 from abstain.metrics import areas, scores
 from abstain.metrics.ranking import free_label

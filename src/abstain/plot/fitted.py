@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.costs import Costs
-from abstain.estimators.inside import final_estimator, of_final
+from abstain.estimators.unwrap import final_estimator, of_final
 
 
 @dataclass(frozen=True, eq=False)

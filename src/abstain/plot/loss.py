@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.costs import Costs
-from abstain.estimators.inside import final_estimator
 from abstain.estimators.parameters import margin_loss
+from abstain.estimators.unwrap import final_estimator
 from abstain.labels import encode_pair
 from abstain.losses.margin_loss import MarginLoss
 from abstain.metrics.ranking import free_label

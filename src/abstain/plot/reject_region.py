@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.estimators.inside import final_estimator
+from abstain.estimators.unwrap import final_estimator
 from abstain.plot.axes import axes_or_new
 from abstain.plot.fitted import forced_cut
 from abstain.plot.levels import draw_levels, plane

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, __version__, save
-from abstain.files.preprocessing import default_pipeline
+from abstain.preprocessing import default_pipeline
 
 COSTS = Costs(1, 3, 0.3)
 

@@ -1,0 +1,1 @@
+"""One file per sub-command: its options, then one plain function that tests call."""

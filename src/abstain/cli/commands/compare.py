@@ -1,0 +1,114 @@
+"""``abstain compare``: all rules on one's own data, judged by what they cost on rows they have not seen."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from abstain.cli.commands import options as o
+from abstain.cli.exit_codes import TimeUpError, UsageError, exit_on_error, within
+
+if TYPE_CHECKING:
+    from abstain.cli.input.training_table import TrainingTable
+    from abstain.comparison.result import Comparison
+    from abstain.costs import Costs
+
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="HTML", help="Write a report, one HTML file, as well.")
+]
+Folds = Annotated[int, typer.Option(metavar="N", min=2, help="Folds of the cross-validation.")]
+
+
+def command(
+    data: o.Data,
+    *,
+    target: o.Target,
+    output: Output = None,
+    false_positive: o.FalsePositive = None,
+    false_negative: o.FalseNegative = None,
+    reject: o.Reject = None,
+    cost_matrix: o.CostMatrix = None,
+    pos_label: o.PosLabel = None,
+    categorical: o.Categorical = None,
+    ignore: o.Ignore = None,
+    folds: Folds = 5,
+    seed: o.Seed = 0,
+    time_limit: o.TimeLimit = None,
+    max_memory: o.MaxMemory = None,
+    json: o.Json = False,
+    force: o.Force = False,
+) -> None:
+    """Compare all rules on one's own data: mean costs with intervals, by cross-validation."""
+    with exit_on_error():
+        from abstain.cli.input.costs import stated_costs
+        from abstain.cli.input.training_table import read_training
+        from abstain.cli.output.files import check_free
+        from abstain.cli.output.printing import print_json
+
+        check_free(output, force=force)
+        table = read_training(
+            data, target, pos_label=pos_label, categorical=categorical or [], ignore=ignore or [], max_memory=max_memory
+        )
+        costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes)
+        try:
+            with within(time_limit):
+                compared = compare(table, costs, folds, seed, output)
+        except TimeUpError:
+            raise UsageError(f"not finished within --time-limit {time_limit:g}; raise it or give fewer rows.") from None
+        if json:
+            missing = [{"rule": name, "reason": reason} for name, reason in compared.left_out]
+            facts = {"best": compared.best, "rows": len(compared.rows), "rules": records(compared), "left out": missing}
+            print_json(facts)
+        else:
+            print(compared)
+
+
+def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: Path | None) -> Comparison:
+    """Compare the rules on a table, each behind the default pipeline, and write the report of the first if asked."""
+    from sklearn.model_selection import StratifiedKFold
+
+    from abstain.comparison.compare import compare as compared_by
+    from abstain.comparison.rules import default_rules, left_out
+    from abstain.comparison.text import missing_rules
+    from abstain.preprocessing import default_pipeline
+
+    if folds > table.smallest_class:
+        raise UsageError(f"--folds {folds} needs as many rows of each class; the rarer has {table.smallest_class}.")
+    cv = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    models = {
+        name: default_pipeline(rule[-1], table.numeric, table.categorical)
+        for name, rule in default_rules(costs, pos_label=table.positive).items()
+    }
+    shown = sys.stderr.isatty()
+    found = compared_by(models, table.rows, table.y, costs, cv=cv, pos_label=table.positive, verbose=shown)
+    found = replace(found, left_out=tuple(left_out(costs).items()))
+    if output is not None:
+        from abstain.cli.output.reports import write_comparison
+
+        write_comparison(table, costs, models, cv=cv, records=records(found), notes=missing_rules(found), path=output)
+    return found
+
+
+def records(compared: Comparison) -> list[dict[str, Any]]:
+    """One record per rule, from the cheapest to the dearest."""
+    found = []
+    for at in compared.mean_cost.argsort(kind="stable").tolist():
+        cost, apart, counts = compared.mean_cost_interval[at], compared.difference_interval[at], compared.tables[at]
+        found.append({
+            "rule": compared.names[at],
+            "mean cost": float(compared.mean_cost[at]),
+            "from": float(cost[0]),
+            "to": float(cost[1]),
+            "more than the best": float(compared.difference[at]),
+            "at least": float(apart[0]),
+            "at most": float(apart[1]),
+            "told apart": compared.names[at] not in compared.not_told_apart,
+            "reject rate": counts.reject_rate,
+            "error rate": counts.error_rate,
+            "error among the accepted": counts.selective_error,
+        })  # fmt: skip
+    return found

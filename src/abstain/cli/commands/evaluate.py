@@ -1,0 +1,67 @@
+"""``abstain evaluate``: the 2 x 3 table of a model on labelled rows, its price, and the key points of the curves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from abstain.cli.commands import options as o
+from abstain.cli.exit_codes import exit_on_error
+
+if TYPE_CHECKING:
+    from abstain.cli.commands.evaluation import Judged
+
+Report = Annotated[
+    Path | None, typer.Option("--report", metavar="HTML", help="Write a report, one HTML file, as well.")
+]
+Target = Annotated[
+    str | None, typer.Option("--target", "-t", metavar="COL", help="Column of the labels; found if not given.")
+]
+
+
+def command(
+    model: o.Model,
+    data: o.Data,
+    *,
+    target: Target = None,
+    report: Report = None,
+    json: o.Json = False,
+    force: o.Force = False,
+) -> None:
+    """Judge a model on labelled rows that it has not learned from."""
+    with exit_on_error():
+        from abstain.cli.commands.evaluation import Judged
+        from abstain.cli.input.models import load_model
+        from abstain.cli.output.files import check_free
+        from abstain.cli.output.printing import print_json
+
+        check_free(report, force=force)
+        judged = Judged.of(load_model(model), data, target)
+        if report is not None:
+            from abstain.cli.output.reports import write_evaluation
+
+            write_evaluation(judged, report)
+        if json:
+            print_json(judged.facts())
+        else:
+            show(judged)
+
+
+def show(judged: Judged) -> None:
+    """Print the table, the measures and the key points."""
+    from abstain.cli.output.printing import print_facts, print_table
+
+    facts, model = judged.facts(), judged.model
+    negative, positive = str(model.negative), str(model.positive)
+    counts = facts.pop("table")
+    rows = [
+        (f"actual {name}", *counts[side].values()) for name, side in ((negative, "negative"), (positive, "positive"))
+    ]
+    print_table(("", f"called {negative}", "rejected", f"called {positive}"), rows)
+    accuracy = facts.pop("accuracy by reject rate", {})
+    facts.pop("classes")
+    print_facts(facts)
+    if accuracy:
+        print_table(("reject rate", *accuracy), [("accuracy among the accepted", *accuracy.values())])

@@ -1,0 +1,132 @@
+"""What a model does on labelled rows: the 2 x 3 table, its price, and the key points of the curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.cli.exit_codes import DataError
+from abstain.cli.input.columns import labels
+from abstain.cli.input.read_table import Batch, Table, opened
+from abstain.cli.output.printing import progress
+from abstain.metrics import RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
+
+if TYPE_CHECKING:
+    from abstain.cli.input.models import FittedModel
+
+REJECT_RATES = (0.0, 0.05, 0.1, 0.2, 0.3)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Labelled rows and what a model said of them.
+
+    Attributes
+    ----------
+    model : FittedModel
+        The model.
+    path : Path
+        The file of the rows.
+    places : list of str
+        Where each row stands in it.
+    y_true, y_pred : ndarray of shape (n,)
+        The labels and the answers, rejects included.
+    score : ndarray of float64, shape (n,)
+        The scores, oriented to the second of the classes.
+    """
+
+    model: FittedModel
+    path: Path
+    places: list[str]
+    y_true: NDArray[Any]
+    y_pred: NDArray[Any]
+    score: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, model: FittedModel, path: Path, target: str | None = None) -> Self:
+        """Read a labelled table and decide on its rows, a batch at a time."""
+        truth, answers, scores, places = [], [], [], list[str]()
+        with opened(path) as table, progress("evaluate", path) as report:
+            model.check(table)
+            for batch in table.batches:
+                target = target or _target_of(model, table, batch)
+                table.check_has([target], "--target")
+                truth.append(model.labels(labels(table, batch, target), table, batch, target))
+                decided = model.decide(table, batch)
+                answers.append(decided.label)
+                scores.append(decided.score)
+                report(table.position())
+                places.extend(f"{table.unit} {place}" for place in batch.places)
+        return cls(model, path, places, np.concatenate(truth), np.concatenate(answers), np.concatenate(scores))
+
+    @property
+    def table(self) -> RejectTable:
+        """The counts."""
+        return RejectTable.of(
+            self.y_true, self.y_pred, pos_label=self.model.positive, reject_label=self.model.machine.reject_label_
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Counts, measures and key points, as plain values."""
+        counts, model, costs = self.table, self.model, self.model.costs
+        facts: dict[str, Any] = {
+            "rows": len(self.y_true),
+            "classes": {"negative": model.negative, "positive": model.positive},
+            "table": {
+                name: dict(zip(("called negative", "rejected", "called positive"), row, strict=True))
+                for name, row in zip(("negative", "positive"), counts.counts.tolist(), strict=True)
+            },
+            "reject rate": counts.reject_rate,
+            "error rate": counts.error_rate,
+            "error among the accepted": counts.selective_error,
+            "sensitivity": counts.sensitivity,
+            "positive predictivity": counts.positive_predictivity,
+        }
+        if costs is not None:
+            facts["mean cost"] = counts.mean_cost(costs)
+        return facts | self._curve_facts()
+
+    def _curve_facts(self) -> dict[str, Any]:
+        """Key points of the curves; a curve needs rows of both classes."""
+        model, costs = self.model, self.model.costs
+        if len(np.unique(self.y_true)) < 2:
+            return {}
+        score = model.orientation * self.score  # towards the positive class
+        shared: dict[str, Any] = {"cut": model.orientation * model.cut, "pos_label": model.positive}
+        facts: dict[str, Any] = {}
+        if costs is not None:
+            curve = cost_curve(self.y_true, score, costs, **shared)
+            best = curve.operating_point
+            facts["mean cost without rejecting"] = float(curve.mean_cost[0])
+            facts["mean cost of rejecting all"] = float(curve.mean_cost[-1])
+            facts["least mean cost on the curve"] = best.mean_cost
+            facts["reject rate there"] = best.reject_rate
+        accuracy = accuracy_reject_curve(self.y_true, score, **shared).at(REJECT_RATES)
+        facts["accuracy by reject rate"] = {
+            f"{rate:.0%}": float(value) for rate, value in zip(REJECT_RATES, accuracy, strict=True)
+        }
+        areas = {"aurc": aurc, "e-aurc": e_aurc, "augrc": augrc}
+        return facts | {name: area(self.y_true, score, **shared) for name, area in areas.items()}
+
+
+def _target_of(model: FittedModel, table: Table, batch: Batch) -> str:
+    """The only column beside the model's own whose cells are all of the model's classes."""
+    classes = {str(label) for label in model.classes}
+    others = [name for name in table.columns if name not in (*model.numeric, *model.categorical)]
+    found = [name for name in others if {str(cell) for cell in batch.frame[name].unique()} <= classes]
+    if len(found) == 1:
+        return found[0]
+    raise DataError(f"{table.path}: {_why(found, others)}; name the column of the labels with --target.")
+
+
+def _why(found: Sequence[str], others: Sequence[str]) -> str:
+    if found:
+        return f"columns {', '.join(repr(name) for name in found[:5])} all look like the labels"
+    if others:
+        return f"none of the columns {', '.join(repr(name) for name in others[:5])} holds the model's classes alone"
+    return "there is no column beside those the model reads"

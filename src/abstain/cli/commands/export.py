@@ -1,0 +1,42 @@
+"""``abstain export``: the model in a form that other programs run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from abstain.cli.commands import options as o
+from abstain.cli.exit_codes import DataError, UsageError, exit_on_error
+
+if TYPE_CHECKING:
+    from abstain.cli.input.models import FittedModel
+
+Onnx = Annotated[Path, typer.Option("--onnx", metavar="FILE", help="Where to write the ONNX graph.")]
+
+
+def command(model: o.Model, onnx: Onnx, force: o.Force = False) -> None:
+    """Write the model as an ONNX graph: columns in, label, score and rejected out."""
+    with exit_on_error():
+        from abstain.cli.input.models import load_model
+        from abstain.cli.output.files import check_free
+
+        check_free(onnx, force=force)
+        export(load_model(model), onnx)
+        print(f"{onnx} written")
+
+
+def export(model: FittedModel, path: Path) -> None:
+    """Write a model as ONNX."""
+    from abstain.cli.output.files import replacing
+    from abstain.files.onnx import to_onnx
+
+    try:
+        graph = to_onnx(model.estimator)
+    except ImportError as error:
+        raise UsageError(f"{error} (the extra 'onnx' brings it: pip install 'abstain[onnx]')") from error
+    except ValueError as error:
+        raise DataError(f"the model cannot be written as ONNX: {error}") from error
+    with replacing(path) as file:
+        file.write(graph.SerializeToString())

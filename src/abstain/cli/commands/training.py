@@ -1,0 +1,117 @@
+"""Train the default pipeline on a table: C and gamma searched for, within the limits of time and memory."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline
+
+from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.input.training_table import TrainingTable
+from abstain.estimators.svc import RejectSVC
+from abstain.estimators.svc_cv import RejectSVCCV
+from abstain.preprocessing import default_pipeline
+
+if TYPE_CHECKING:
+    from abstain.costs import Costs
+
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train.
+
+    Attributes
+    ----------
+    C, gamma : float or None
+        None: chosen by cross-validation.
+    reject_label : str or None
+        What a reject is called; "reject" if None.
+    seed : int
+        Of the folds.
+    time_limit : float or None
+        In seconds, of the search and the fit together.
+    """
+
+    C: float | None = None
+    gamma: float | None = None
+    reject_label: str | None = None
+    seed: int = 0
+    time_limit: float | None = None
+
+    @property
+    def searches(self) -> bool:
+        """Whether anything is left to be chosen."""
+        return self.C is None or self.gamma is None
+
+
+def trained(table: TrainingTable, costs: Costs, settings: Settings) -> Pipeline:
+    """Fit the default pipeline; what runs out of time, search or fit, ends with what it has and a warning."""
+    machine = _search(table, costs, settings) if settings.searches else _machine(table, costs, settings)
+    return _fitted(table, machine)
+
+
+def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any]:
+    """What there is to know of a trained model."""
+    machine, costs = model[-1], model[-1].costs
+    searched = isinstance(machine, RejectSVCCV)
+    return {
+        "model": str(path),
+        "rows": len(table.y),
+        "numeric columns": len(table.numeric),
+        "categorical columns": len(table.categorical),
+        "negative class": table.classes[0],
+        "positive class": table.classes[1],
+        "false positive costs": costs.false_positive,
+        "false negative costs": costs.false_negative,
+        "reject costs": costs.reject,
+        "C": machine.C_ if searched else machine.C,
+        "gamma": machine.gamma_ if searched else machine.gamma,
+        "cross-validated mean cost": -machine.best_score_ if searched else None,
+        "support vectors": int(machine.n_support_.sum()),
+        "status": machine.status_,
+        "duality gap": machine.duality_gap_,
+    }
+
+
+def _fitted(table: TrainingTable, machine: Any) -> Pipeline:
+    try:
+        return default_pipeline(machine, table.numeric, table.categorical).fit(table.rows, table.y)
+    except ValueError as error:  # the table was checked, so what is left to refuse are C, gamma and the reject label
+        raise UsageError(str(error)) from error
+
+
+def _search(table: TrainingTable, costs: Costs, settings: Settings) -> RejectSVCCV:
+    folds = min(FOLDS, table.smallest_class)
+    if folds < 2:
+        raise DataError(
+            f"{table.path}: column {table.target!r} has a class with one row only, too few to choose C and gamma; "
+            "add rows, or pass --C and --gamma."
+        )
+    return RejectSVCCV(
+        **_shared(table, costs, settings),
+        Cs=10 if settings.C is None else [settings.C],
+        gammas=5 if settings.gamma is None else [settings.gamma],
+        cv=StratifiedKFold(folds, shuffle=True, random_state=settings.seed),
+    )
+
+
+def _machine(table: TrainingTable, costs: Costs, settings: Settings) -> RejectSVC:
+    return RejectSVC(**_shared(table, costs, settings) | {"C": settings.C, "gamma": settings.gamma})
+
+
+def _shared(table: TrainingTable, costs: Costs, settings: Settings) -> dict[str, Any]:
+    return {
+        "costs": costs,
+        "pos_label": table.positive,
+        "reject_label": settings.reject_label or "auto",
+        "time_limit": settings.time_limit,
+        "cache_size": min(500.0, table.memory / 4),
+        "n_jobs": -1,
+        "verbose": sys.stderr.isatty(),
+    }

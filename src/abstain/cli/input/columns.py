@@ -1,0 +1,144 @@
+"""What the cells of a column mean: numbers, categories or labels, and what is neither is named with its place.
+
+In a column of numbers an empty cell, NA, NaN and null (in any case) is missing. In a column of categories only an empty
+cell is: "NA" is a category like any other. In the label column nothing is missing, and "NA" is a label.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.input.read_table import Batch, Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LARGEST = 1e150  # squares of numbers beyond it overflow
+MISSING = ("", "na", "nan", "null")
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*")
+
+
+def is_numeric(table: Table, batch: Batch, name: str) -> bool:
+    """Whether a column holds numbers; a column that holds both numbers and other text is a fault.
+
+    A column of nothing but empty cells counts as numbers, all missing.
+    """
+    column = batch.frame[name]
+    if not _is_text(table, column):
+        return True
+    numbers, present = _parsed(column), ~_missing(column)
+    if (numbers.is_not_null() | ~present).all():
+        return True
+    odd = (present & numbers.is_null()).arg_true()
+    comma = next((at for at in odd.head(1000) if _DECIMAL_COMMA.fullmatch(column[at])), None)
+    if comma is not None or (present & numbers.is_not_null()).any():
+        raise _no_number(table, batch, name, odd[0] if comma is None else comma, f", or pass --categorical {name!r}")
+    return False
+
+
+def for_sklearn(features: pl.DataFrame) -> Any:
+    """The features as scikit-learn takes them by name: as they are, or as a pandas table where it knows no other."""
+    from abstain.preprocessing import frame, takes_polars
+
+    if takes_polars():
+        return features
+    try:
+        return frame({column.name: column.to_numpy(allow_copy=True) for column in features.get_columns()})
+    except ImportError as error:
+        raise UsageError(str(error)) from error
+
+
+def features(table: Table, batch: Batch, numeric: Sequence[str], categorical: Sequence[str]) -> pl.DataFrame:
+    """The columns of a model: float64 with nan where missing, and text with None where missing."""
+    import polars as pl
+
+    columns = {name: pl.Series(name, _numbers(table, batch, name)) for name in numeric}
+    for name in categorical:
+        text = _as_text(table, batch.frame[name])
+        columns[name] = text.set(text == "", None)
+    return pl.DataFrame(columns)
+
+
+def labels(table: Table, batch: Batch, name: str) -> NDArray[Any]:
+    """The labels as text, none of them missing."""
+    text = _as_text(table, batch.frame[name])
+    empty = (text.is_null() | (text == "")).arg_true()
+    if len(empty) > 0:
+        raise DataError(
+            f"{table.place(batch.places[empty[0]])} has no label in column {name!r}; fill it in or remove the row."
+        )
+    return np.asarray(text.to_list(), dtype=object)
+
+
+def _numbers(table: Table, batch: Batch, name: str) -> NDArray[np.float64]:
+    column = batch.frame[name]
+    numbers = _parsed(column)
+    absent = _missing(column)
+    wrong = (numbers.is_null() & ~absent).arg_true()
+    if len(wrong) > 0:
+        raise _no_number(table, batch, name, wrong[0])
+    large = (numbers.abs() > LARGEST).fill_null(value=False).arg_true()
+    if len(large) > 0:
+        raise DataError(
+            f"{table.place(batch.places[large[0]])}, column {name!r}: {_shown(column[large[0]])} is too large a number "
+            f"to compute with, beyond {LARGEST:g}; correct it or leave the cell empty."
+        )
+    return numbers.to_numpy(allow_copy=True).astype(np.float64) if numbers.len() else np.empty(0)
+
+
+def _no_number(table: Table, batch: Batch, name: str, at: int, other_way: str = "") -> DataError:
+    cell, place = batch.frame[name][at], f"{table.place(batch.places[at])}, column {name!r}"
+    if _DECIMAL_COMMA.fullmatch(cell):
+        return DataError(f"{place}: {cell!r} has a decimal comma; write numbers with a point.")
+    return DataError(f"{place}: {_shown(cell)} is no number; correct it, leave a missing cell empty{other_way}.")
+
+
+def _as_text(table: Table, column: pl.Series) -> pl.Series:
+    """Cells as text; the 1.0 of a Parquet file is the "1" of the same CSV."""
+    import polars as pl
+
+    _is_text(table, column)
+    if column.dtype.is_float() and (column.drop_nulls() == column.drop_nulls().round(0)).all():
+        column = column.cast(pl.Int64, strict=False)
+    return column.cast(pl.String)
+
+
+def _parsed(column: pl.Series) -> pl.Series:
+    import polars as pl
+
+    if column.dtype == pl.String:
+        column = column.str.strip_chars()
+    return column.cast(pl.Float64, strict=False).fill_nan(None)
+
+
+def _missing(column: pl.Series) -> pl.Series:
+    import polars as pl
+
+    if column.dtype == pl.String:
+        return column.is_null() | column.str.strip_chars().str.to_lowercase().is_in(MISSING)
+    return column.cast(pl.Float64).fill_nan(None).is_null()
+
+
+def _is_text(table: Table, column: pl.Series) -> bool:
+    """Whether cells are text, not numbers; what is neither is a fault."""
+    import polars as pl
+
+    if column.dtype == pl.String:
+        return True
+    if column.dtype.is_numeric() or column.dtype == pl.Null:
+        return False
+    raise DataError(
+        f"{table.path}: column {column.name!r} holds {column.dtype}, which is neither number nor text; "
+        "turn it into one, or pass --ignore with its name."
+    )
+
+
+def _shown(cell: Any) -> str:
+    text = repr(cell)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,109 @@
+"""Costs as the command line states them: prices as options, or a published cost matrix with classes by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.input.read_table import opened
+
+if TYPE_CHECKING:
+    from abstain.costs import Costs
+
+
+def stated_costs(
+    false_positive: float | None,
+    false_negative: float | None,
+    reject: str | None,
+    matrix: Path | None,
+    classes: tuple[str, str],
+) -> Costs:
+    """The costs of the options.
+
+    Parameters
+    ----------
+    false_positive, false_negative : float or None
+        Prices of the two errors; None is 1.
+    reject : str or None
+        One price, or two as in "0.2,0.5": where the negative, and where the positive class is true.
+    matrix : Path or None
+        A cost matrix instead of the prices of errors: rows actual, columns predicted.
+    classes : (str, str)
+        The negative and the positive class.
+    """
+    from abstain.costs import Costs
+
+    price = _reject_price(reject)
+    if matrix is None:
+        errors = (1.0 if false_positive is None else false_positive, 1.0 if false_negative is None else false_negative)
+    elif false_positive is None and false_negative is None:
+        errors = _errors_of(matrix, classes)
+    else:
+        raise UsageError("--cost-matrix states the prices of both errors; leave out --false-positive/--false-negative.")
+    try:
+        return Costs(*errors, price)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _reject_price(reject: str | None) -> float | tuple[float, float]:
+    if reject is None:
+        raise UsageError("--reject is missing: state what a reject costs, as in --reject 0.3, less than an error does.")
+    try:
+        prices = [float(part) for part in reject.split(",")]
+    except ValueError:
+        prices = []
+    if len(prices) == 1:
+        return prices[0]
+    if len(prices) == 2:
+        return prices[0], prices[1]
+    raise UsageError(f"--reject {reject!r} must be one price, or two as in 0.2,0.5 (negative, positive class).")
+
+
+def _errors_of(path: Path, classes: tuple[str, str]) -> tuple[float, float]:
+    """The prices of a false positive and a false negative in a cost matrix file."""
+    with opened(path) as table:
+        if len(table.columns) != 3:
+            raise DataError(
+                f"{path}: line 1 names {len(table.columns)} columns; a cost matrix has three: actual, and one "
+                "predicted column per class."
+            )
+        rows = [row for batch in table.batches for row in batch.frame.iter_rows()]
+        places = {_class_of(name, classes): at for at, name in enumerate(table.columns) if at > 0}
+        by_class = {str(row[0]): row for row in rows}
+        if set(places) != set(classes):
+            raise DataError(
+                f"{path}: line 1 must name a predicted column for each class, as in "
+                f"actual,pred_{classes[0]},pred_{classes[1]}; it names {table.columns[1]!r} and {table.columns[2]!r}."
+            )
+        if len(rows) != 2 or set(by_class) != set(classes):
+            raise DataError(
+                f"{path}: column {table.columns[0]!r} must name each class once, {classes[0]!r} and {classes[1]!r}; "
+                f"it names {', '.join(repr(row[0]) for row in rows[:5])}."
+            )
+    negative, positive = classes
+    prices = {(a, p): _price(path, by_class[a][places[p]], a, p) for a in classes for p in classes}
+    for name in classes:
+        if prices[name, name] != 0:
+            raise DataError(
+                f"{path}: the price of calling {name!r} {name!r} must be 0, it is {prices[name, name]:g}; subtract it "
+                "from its row."
+            )
+    return prices[negative, positive], prices[positive, negative]
+
+
+def _class_of(column: str, classes: tuple[str, str]) -> str | None:
+    """The class that a predicted column names: itself, pred_CLASS, or pred_CLASS_and_words."""
+    exact = [name for name in classes if column in (name, f"pred_{name}")]
+    found = exact or [name for name in classes if column.startswith(f"pred_{name}_")]
+    return found[0] if len(found) == 1 else None
+
+
+def _price(path: Path, cell: object, actual: str, predicted: str) -> float:
+    try:
+        return float(str(cell))
+    except ValueError:
+        raise DataError(
+            f"{path}: the price of calling {actual!r} {predicted!r} is {cell!r}; it must be a number."
+        ) from None

@@ -1,0 +1,106 @@
+"""What a command says: tables on standard output, or the same as JSON; progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from abstain.cli.exit_codes import one_line
+
+QUIET_SECONDS = 2.0
+
+
+def print_json(result: Mapping[str, Any]) -> None:
+    """Print a result as JSON; what is no number there (nan, infinities) as null."""
+    print(json.dumps(_jsonable(result), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_facts(facts: Mapping[str, Any]) -> None:
+    """Print names and values in two columns."""
+    rows = [(name, shown(value)) for name, value in facts.items() if value is not None]
+    print_table(None, rows, numbers_from=2, longest=200)
+
+
+def print_table(
+    header: Sequence[str] | None, rows: Iterable[Sequence[Any]], *, numbers_from: int = 1, longest: int = 40
+) -> None:
+    """Print a table; columns from `numbers_from` on are flush right, and cells cut to `longest` characters."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    cells = [[short(shown(cell), longest) for cell in row] for row in rows]
+    width = max((len(row) for row in cells), default=0)
+    names = [short(name, longest) for name in header] if header else [""] * width
+    table = Table(show_header=header is not None, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for at, name in enumerate(names):
+        table.add_column(Text(name), justify="right" if at >= numbers_from else "left", no_wrap=True)
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row))
+    # Not on a terminal a line is as long as it needs to be.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 400)
+    with console.capture() as caught:
+        console.print(table)
+    print("\n".join(line.rstrip() for line in caught.get().splitlines()), end="\n\n")
+
+
+def shown(value: Any) -> str:
+    """A number with four digits, a list with commas, anything else as it is."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return "undefined" if math.isnan(value) else f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(shown(one) for one in value)
+    return str(value)
+
+
+def short(text: str, longest: int) -> str:
+    """A cell's text on one line, made harmless, and only its beginning if it is longer than `longest`."""
+    text = one_line(text[: longest + 1])
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+@contextmanager
+def progress(name: str, file: Path) -> Iterator[Any]:
+    """A bar on stderr for reading a file, once it has taken two seconds; yields what to call with the bytes read."""
+    began, bar = time.monotonic(), None
+
+    def report(done: int) -> None:
+        nonlocal bar
+        if bar is None and sys.stderr.isatty() and time.monotonic() - began > QUIET_SECONDS:
+            bar = _bar(name, file.stat().st_size)
+        if bar is not None:
+            bar.update(bar.task_ids[0], completed=done)
+
+    try:
+        yield report
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+def _bar(name: str, total: int) -> Any:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True)
+    bar.add_task(name, total=total)
+    bar.start()
+    return bar
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name).replace(" ", "_").replace("-", "_"): _jsonable(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(one) for one in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int | bool) else str(value)

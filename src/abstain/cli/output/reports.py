@@ -1,0 +1,104 @@
+"""Reports as the commands write them: what was judged, handed to `abstain.report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain.cli.exit_codes import UsageError
+from abstain.cli.input.columns import for_sklearn
+from abstain.cli.output.files import replacing
+
+if TYPE_CHECKING:
+    from abstain.cli.commands.evaluation import Judged
+    from abstain.cli.input.training_table import TrainingTable
+    from abstain.costs import Costs
+    from abstain.report.model import Report
+
+
+def write_evaluation(judged: Judged, path: Path) -> None:
+    """Write the report of a model on labelled rows."""
+    from abstain.report.model import Report
+
+    model = judged.model
+    if model.costs is None:
+        raise UsageError("--report needs a model trained with costs, and this one has none; train it with --reject.")
+    facts = {
+        "File": judged.path.name,
+        "Columns of numbers": len(model.numeric),
+        "Columns of categories": len(model.categorical),
+    }
+    report = Report.of(
+        judged.y_true,
+        judged.score,
+        model.costs,
+        model.machine.thresholds_,
+        cut=model.cut,
+        pos_label=model.positive,
+        classes=model.machine.classes_,
+        title=judged.path.name,
+        data_facts={"Rows": len(judged.y_true), **facts},
+        model_facts=_model_facts(model.machine),
+        row_names=judged.places,
+    )
+    write_page(report, path)
+
+
+def write_comparison(
+    table: TrainingTable,
+    costs: Costs,
+    models: dict[str, Any],
+    *,
+    cv: Any,
+    records: list[dict[str, Any]],
+    notes: list[str],
+    path: Path,
+) -> None:
+    """Write the report of the double hinge on the folds it was compared on, with the comparison in it."""
+    from abstain.report.model import Report
+
+    name, model = next(iter(models.items()))
+    score = np.empty(len(table.y))
+    for train, test in cv.split(table.X, table.y):
+        score[test] = model.fit(for_sklearn(table.X[train]), table.y[train]).decision_function(
+            for_sklearn(table.X[test])
+        )
+    fitted = model.fit(table.rows, table.y)[-1]  # on all rows, for its thresholds and its facts
+    facts = {"File": table.path.name, "Rows": len(table.y), "Columns of numbers": len(table.numeric)}
+    report = Report.of(
+        table.y.astype(str),
+        score,
+        costs,
+        fitted.thresholds_,
+        pos_label=table.positive,
+        classes=fitted.classes_.astype(str),
+        title=table.path.name,
+        question=f"{name}, each row decided by a machine that was not trained on it",
+        data_facts={**facts, "Columns of categories": len(table.categorical)},
+        model_facts=_model_facts(fitted),
+        comparison=records,
+        comparison_notes=notes,
+    )
+    write_page(report, path)
+
+
+def write_page(report: Report, path: Path) -> None:
+    """Render a report into a file."""
+    try:
+        from abstain.report.render import render
+
+        page = render(report)
+    except ImportError as error:
+        raise UsageError(f"{error}; pip install 'abstain[cli]' brings what a report needs.") from error
+    with replacing(path) as file:
+        file.write(page.encode())
+
+
+def _model_facts(machine: Any) -> dict[str, Any]:
+    stated = {"Machine": type(machine).__name__, "Kernel": getattr(machine, "kernel", None)}
+    stated |= {name: getattr(machine, f"{name}_", getattr(machine, name, None)) for name in ("C", "gamma", "status")}
+    stated["Support vectors"] = int(sum(machine.n_support_)) if hasattr(machine, "n_support_") else None
+    stated["Relative duality gap"] = getattr(machine, "duality_gap_", None)
+    return {name: value for name, value in stated.items() if value is not None}

@@ -1,0 +1,1 @@
+"""Fumera and Roli's machine as a scikit-learn classifier."""

@@ -1,0 +1,240 @@
+"""EmbeddedRejectSVC: Fumera and Roli's support vector machine, whose reject band is part of the optimum."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from numbers import Integral
+from types import SimpleNamespace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from abstain.estimators.decide import RejectMixin
+from abstain.estimators.embedded.fitted import fitted_attributes, warning_text
+from abstain.estimators.embedded.training import EmbeddedTraining, embedded_scores
+from abstain.estimators.kernel_rows import KernelRowsMixin
+from abstain.estimators.parameters import CONSTRAINTS, POSITIVE
+from abstain.estimators.progress import CallbackSupportMixin, FitTask
+from abstain.estimators.training import checked_rows
+from abstain.labels import Labels
+from abstain.losses.step_loss import StepLoss
+from abstain.solvers.embedded.dual import EmbeddedDual
+from abstain.solvers.embedded.primal import EmbeddedPrimal
+from abstain.solvers.embedded.problem import EmbeddedSolution
+
+SHARED = ("C", "kernel", "degree", "gamma", "coef0", "pos_label", "reject_label", "max_iter", "time_limit", "verbose")
+
+
+class EmbeddedRejectSVC(RejectMixin, KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Support vector classifier whose reject band is found together with its hyperplane.
+
+    The machine of Fumera and Roli [1]_. It minimises ``F = 1/2 w.w + C sum_i h''(xi_i, eps)`` over w, bias, slacks and
+    ``0 <= eps <= 1``, where h'' is a smoothed staircase of the costs of a margin error, a reject and an error, and
+    decides: ``classes_[1]`` where the score is above `eps_`, ``classes_[0]`` where it is below ``-eps_``, reject
+    between. F is not convex: what is found is a local minimum, the lowest of many that were tried.
+
+    Parameters
+    ----------
+    reject_cost : float, default=0.5
+        w_R, the price of a reject where an error costs 1; 0 < w_R <= 1. From 1/2 on a band never pays, so `eps_` is 0
+        and nothing is rejected.
+    C : float, default=0.1
+        Weight of the losses against the regulariser. The problem depends on the scale of the features through C.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
+        As in `RejectSVC`. Other kernels than the linear one are solved on features with the kernel as inner products.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of rbf, poly and sigmoid.
+    coef0 : float, default=0.0
+        Constant of poly and sigmoid.
+    margin_cost : float or None, default=None
+        w_C, the price of a row decided rightly but inside the margin; 0 < w_C < w_R. None is 0.2 w_R.
+    steepness : float, default=100.0
+        s, how steep the smoothed steps of the loss are.
+    slack_penalty : float, default=0.05
+        a, the price of a squared slack.
+    solver : {"primal", "dual"}, default="primal"
+        "primal" is descent on F; "dual" is the paper's own way, pairs of multipliers on the Lagrangian dual, which has
+        a duality gap: its machine is worse by F, but it comes with a lower bound.
+    n_starts : int, default=48
+        Further starts of the primal solver, hops from the best point so far, after the fixed ones. Takes linear time.
+    lower_bound : bool, default=False
+        Whether the primal solver's fit also solves the dual, for `lower_bound_`.
+    n_components : int, default=1000
+        The most features that stand for a kernel. Exact while the Gram matrix has no more directions, Nystroem's
+        approximation beyond.
+    random_state : int, RandomState or None, default=0
+        Seed of the further starts; the same seed gives the same machine.
+    pos_label : label, default=None
+        The positive class, ``classes_[1]`` if None. The machine treats both alike.
+    reject_label : label, default="auto"
+        What `predict` calls a rejected row, as in `RejectSVC`.
+    max_iter : int, default=1_000_000
+        Limit on the solver's steps in all; reaching it is reported by a `ConvergenceWarning` and in `status_`.
+    time_limit : float or None, default=None
+        Limit on the solver's time, in seconds; likewise reported.
+    verbose : bool, default=False
+        Whether to write a progress line on stderr once a fit has taken two seconds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The two classes, sorted.
+    reject_label_ : scalar
+        What a rejected row is called.
+    eps_ : float
+        Half the width of the reject band on the score.
+    thresholds_ : Thresholds
+        ``Thresholds(-eps_, eps_)``.
+    coef_ : ndarray of shape (1, n_features)
+        Weights of the features; linear kernel only.
+    support_, support_vectors_, dual_coef_ : ndarray
+        The rows that the score of another kernel is expanded on, and their coefficients.
+    intercept_ : ndarray of shape (1,)
+        The bias.
+    objective_ : float
+        F.
+    training_risk_ : float
+        w_R times the share of training rows rejected, plus the share decided wrongly.
+    lower_bound_ : float
+        The dual value, below which no F lies; with ``solver="dual"`` or ``lower_bound=True`` only.
+    status_ : {"local", "inaccurate", "iteration_limit", "time_limit"}
+        How the solver ended; never "optimal", which nobody can tell.
+    n_iter_ : int
+        The solver's steps.
+    n_features_in_, feature_names_in_ : int, ndarray
+        As everywhere in scikit-learn.
+
+    References
+    ----------
+    .. [1] Fumera & Roli, "Support Vector Machines with Embedded Reject Option", SVM 2002, LNCS 2388, pp. 68-82.
+
+    Examples
+    --------
+    >>> from abstain import EmbeddedRejectSVC
+    >>> X, y = [[0.0], [1.0], [4.0], [3.0], [6.0], [7.0]], ["no", "no", "no", "yes", "yes", "yes"]
+    >>> clf = EmbeddedRejectSVC(reject_cost=0.2, C=10).fit(X, y)
+    >>> clf.predict([[-3.0], [3.5], [8.0]])
+    array(['no', 'reject', 'yes'], dtype='<U6')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{name: CONSTRAINTS[name] for name in SHARED},
+        "reject_cost": "no_validation",  # with the loss, in words
+        "margin_cost": "no_validation",
+        "steepness": [POSITIVE],
+        "slack_penalty": [POSITIVE],
+        "solver": [StrOptions({"primal", "dual"})],
+        "n_starts": [Interval(Integral, 0, None, closed="left")],
+        "lower_bound": ["boolean"],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        reject_cost: float = 0.5,
+        *,
+        C: float = 0.1,
+        kernel: Any = "linear",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        margin_cost: float | None = None,
+        steepness: float = 100.0,
+        slack_penalty: float = 0.05,
+        solver: str = "primal",
+        n_starts: int = 48,
+        lower_bound: bool = False,
+        n_components: int = 1000,
+        random_state: Any = 0,
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        max_iter: int = 1_000_000,
+        time_limit: float | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.reject_cost = reject_cost
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.margin_cost = margin_cost
+        self.steepness = steepness
+        self.slack_penalty = slack_penalty
+        self.solver = solver
+        self.n_starts = n_starts
+        self.lower_bound = lower_bound
+        self.n_components = n_components
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.reject_label = reject_label
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; the Gram matrix for a precomputed kernel. Sparse rows are made dense for the linear kernel.
+        y : array-like of shape (n_samples,)
+            Their labels, of two classes.
+
+        Returns
+        -------
+        EmbeddedRejectSVC
+            The fitted estimator.
+        """
+        training = self._training(X, y)
+        task = FitTask(self, X, y, None, verbose=bool(self.verbose))
+        solution = self._solve(training, task)
+        self._store(training, solution)
+        task.end()
+        return self
+
+    def _training(self, X: Any, y: ArrayLike, like: EmbeddedTraining | None = None) -> EmbeddedTraining:
+        """The rows as features; those of `like`, the same rows under another loss, are used again."""
+        loss = StepLoss(self.reject_cost, self.margin_cost, float(self.steepness), float(self.slack_penalty))
+        rows = checked_rows(self, X, y, dense=self._pairwise, reset=True)
+        labels = Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=loss.rejects)
+        if like is None:
+            return EmbeddedTraining.of(self, rows, y, labels, loss)
+        return replace(like, labels=labels, problem=replace(like.problem, loss=loss))
+
+    def _solve(
+        self, training: EmbeddedTraining, task: FitTask, starts: tuple[NDArray[np.float64], ...] = ()
+    ) -> EmbeddedSolution:
+        watcher: Any = task.report if task.watched else None
+        limits = {"max_iter": int(self.max_iter), "time_limit": self.time_limit, "progress": watcher}
+        try:
+            if self.solver == "dual":
+                return EmbeddedDual(**limits).solve(training.problem)
+            seed = int(check_random_state(self.random_state).randint(2**31))
+            return EmbeddedPrimal(hops=int(self.n_starts), seed=seed, **limits).solve(training.problem, starts)
+        finally:
+            task.end_line()
+
+    def _store(self, training: EmbeddedTraining, solution: EmbeddedSolution) -> None:
+        """Set the fitted attributes at once: a predict in another thread sees the old machine or the new one."""
+        fitted = fitted_attributes(self, training, solution)
+        stale = {"coef_", "support_", "support_vectors_", "dual_coef_", "lower_bound_"} - fitted.keys()
+        for name in stale & vars(self).keys():
+            delattr(self, name)
+        self.__dict__.update(fitted)
+        if text := warning_text(self, fitted, training):
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
+
+    def _scores(self, fitted: SimpleNamespace, X: Any) -> NDArray[np.float64]:
+        return embedded_scores(fitted, checked_rows(self, X, dense=self._pairwise, reset=False))

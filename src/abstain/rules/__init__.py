@@ -1,0 +1,1 @@
+"""From scores to decisions: where to cut, and what the cuts promise."""

@@ -1,0 +1,1 @@
+"""Solvers of Fumera and Roli's training problem."""

@@ -1,0 +1,163 @@
+"""`abstain predict` says what the library says, row by row, and never holds a large file."""
+
+import csv
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import abstain
+from abstain.cli.commands.predict import ADDED
+from cli.running import FIT, run, said, write_table
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_rows_keep_their_cells_and_get_the_librarys_answers(table, model):
+    given, answered = rows_of(table.read_text(encoding="utf-8")), rows_of(run("predict", model, table).stdout)
+    assert [{name: row[name] for name in given[0]} for row in answered] == given
+    assert tuple(answered[0])[3:] == ADDED
+    pipeline = abstain.load(model)
+    X = pd.DataFrame(
+        {"age": [float(row["age"] or "nan") for row in given], "city": [row["city"] or None for row in given]}
+    )
+    assert [row["label"] for row in answered] == pipeline.predict(X).tolist()
+    np.testing.assert_array_equal([float(row["score"]) for row in answered], pipeline.decision_function(X))
+    assert {row["label"] for row in answered} == {"no", "yes", "reject"}, "a table that shows too little"
+    assert [row["rejected"] for row in answered] == [str(row["label"] == "reject").lower() for row in answered]
+
+
+def test_expected_costs_follow_from_the_score(table, model):
+    # P = 1 / (1 + exp(-f)); costs 1, 5 and 0.3
+    for row in rows_of(run("predict", model, table).stdout):
+        p = 1 / (1 + np.exp(-float(row["score"])))
+        expected = (5 * p, 0.3, 1 - p)
+        np.testing.assert_allclose([float(row[name]) for name in ADDED[3:]], expected, rtol=1e-9)
+
+
+def test_the_positive_class_may_be_the_first(tmp_path, table):
+    path = tmp_path / "model"
+    assert run("fit", table, *FIT, "-o", path, "--pos-label", "no").exit_code == 0
+    for row in rows_of(run("predict", path, table).stdout):
+        p = 1 / (1 + np.exp(float(row["score"])))  # the score speaks for "yes", the positive class is "no"
+        assert float(row["cost_negative"]) == pytest.approx(5 * p)
+
+
+def test_batches_do_not_show(table, model, monkeypatch):
+    from abstain.cli.input import csv_records
+
+    whole = run("predict", model, table).stdout
+    monkeypatch.setattr(csv_records, "CHUNK", 100)
+    assert run("predict", model, table).stdout == whole
+
+
+def test_parquet_gives_the_same_answers(tmp_path, table, model):
+    path = tmp_path / "table.parquet"
+    pl.read_csv(table).write_parquet(path)
+    answers = [[row[name] for name in ADDED] for row in rows_of(run("predict", model, path).stdout)]
+    assert answers == [[row[name] for name in ADDED] for row in rows_of(run("predict", model, table).stdout)]
+
+
+def test_a_column_of_an_added_name_is_refused_unless_prefixed(tmp_path, model):
+    path = tmp_path / "table.csv"
+    path.write_text("age,city,score\n30,Ulm,x\n", encoding="utf-8")
+    result = run("predict", model, path)
+    assert result.exit_code == 3
+    assert "has a column 'score' already" in said(result)
+    (row,) = rows_of(run("predict", model, path, "--prefix", "svm_").stdout)
+    assert row["score"] == "x"
+    assert float(row["svm_score"])
+
+
+def test_json_counts(tmp_path, table, model):
+    import json
+
+    out = tmp_path / "out.csv"
+    counted = json.loads(run("predict", model, table, "-o", out, "--json").stdout)
+    answered = rows_of(out.read_text(encoding="utf-8"))
+    rejected = sum(row["rejected"] == "true" for row in answered)
+    assert counted == {"output": str(out), "rows": 80, "rejected": rejected}
+    assert run("predict", model, table, "--json").exit_code == 2
+
+
+def test_hostile_cells_stay_text(tmp_path):
+    labels = ("</script><script>alert(1)</script>", "=cmd|' /C calc'!A0")
+    data, path, out = tmp_path / "data.csv", tmp_path / "model", tmp_path / "out.csv"
+    write_table(data, labels=labels)
+    fitted = run("fit", data, *FIT, "-o", path)
+    assert fitted.exit_code == 0
+    assert run("evaluate", path, data).exit_code == 0
+    assert run("predict", path, data, "-o", out).exit_code == 0
+    cells = {cell for row in rows_of(out.read_text(encoding="utf-8")) for cell in (row["answer"], row["label"])}
+    assert f"'{labels[1]}" in cells  # the apostrophe
+    assert labels[1] not in cells
+    assert labels[0] in cells
+
+
+def peak(model, data, out, chunk=None):
+    """Largest resident memory of a predict in a process of its own, in MB."""
+    script = (
+        "import resource, sys\nfrom abstain.cli.input import csv_records\n"
+        f"csv_records.CHUNK = {chunk} or csv_records.CHUNK\n"
+        "from abstain.cli.commands.predict import predict\nfrom abstain.cli.input.models import load_model\n"
+        "from pathlib import Path\n"
+        "predict(load_model(Path(sys.argv[1])), Path(sys.argv[2]), Path(sys.argv[3]), force=True)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    ended = subprocess.run(  # noqa: S603 (our own script)
+        [sys.executable, "-c", script, str(model), str(data), str(out)], capture_output=True, text=True, check=True
+    )
+    unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
+    return int(ended.stdout) / unit
+
+
+def test_a_large_file_is_never_held(tmp_path, model):
+    row = b"34.5,Ulm," + b"x" * 991 + b"\n"
+    small, large = tmp_path / "small.csv", tmp_path / "large.csv"
+    small.write_bytes(b"age,city,note\n" + row * 10)
+    with large.open("wb") as file:
+        file.write(b"age,city,note\n")
+        for _ in range(200):
+            file.write(row * 1000)
+    assert large.stat().st_size > 200e6
+    before = peak(model, small, tmp_path / "out.csv")
+    grown = peak(model, large, tmp_path / "out.csv") - before
+    assert grown < 150, f"{grown:.0f} MB more for a file of 200 MB: it was held as a whole"
+    with (tmp_path / "out.csv").open("rb") as file:
+        assert sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")) == 200_001
+    held = peak(model, large, tmp_path / "out.csv", chunk=1 << 40) - before
+    assert held > 200, "the measure would not see a file that is held"
+
+
+def test_a_number_too_large_to_compute_with_is_named(tmp_path, model):
+    path = tmp_path / "table.csv"
+    path.write_text("age,city\n30,Ulm\n1e200,Ulm\n", encoding="utf-8")
+    result = run("predict", model, path)
+    assert result.exit_code == 3
+    assert "line 3, column 'age': '1e200' is too large a number to compute with" in said(result)
+
+
+def test_a_model_without_names_of_columns_is_refused(tmp_path, table):
+    path = tmp_path / "model"
+    abstain.save(abstain.RejectSVC().fit([[0.0], [1.0]], ["no", "yes"]), path)
+    result = run("predict", path, table)
+    assert result.exit_code == 3
+    assert "the model knows no names of columns" in said(result)
+
+
+def test_a_machine_fitted_to_a_data_frame_is_a_model(tmp_path):
+    import pandas as pd
+
+    path, rows = tmp_path / "model", tmp_path / "rows.csv"
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0, 0.0]})
+    machine = abstain.RejectSVC(abstain.Costs(reject=0.2)).fit(frame, [0, 0, 1, 1])
+    abstain.save(machine, path)
+    rows.write_text("b,note,a\n1,x,0\n0,y,3\n", encoding="utf-8")
+    answered = rows_of(run("predict", path, rows).stdout)
+    assert [int(row["label"]) for row in answered] == machine.predict(frame.iloc[[0, 3]]).tolist()

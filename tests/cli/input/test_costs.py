@@ -1,0 +1,96 @@
+"""Costs from options and from cost matrices, classes by name."""
+
+import pytest
+
+from abstain import Costs
+from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.input.costs import stated_costs
+from cli.running import run, said
+
+CLASSES = ("1", "2")
+PUBLISHED = "actual,pred_1_good,pred_2_bad\n1,0,1\n2,5,0\n"
+
+
+@pytest.fixture
+def matrix(tmp_path):
+    def written(text):
+        path = tmp_path / "cost.csv"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return written
+
+
+def test_options_are_the_prices():
+    assert stated_costs(None, 5, "0.3", None, CLASSES) == Costs(1, 5, 0.3)
+    assert stated_costs(2, None, "0.2,0.5", None, CLASSES) == Costs(2, 1, (0.2, 0.5))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PUBLISHED,
+        "actual,pred_2_bad,pred_1_good\n2,0,5\n1,1,0\n",  # in another order
+        "actual,1,2\n1,0,1\n2,5,0\n",
+        "actual;pred_1;pred_2\n1;0;1\n2;5;0\n",
+    ],
+)
+def test_a_matrix_is_read_by_names_not_places(matrix, text):
+    assert stated_costs(None, None, "0.3", matrix(text), ("1", "2")) == Costs(1, 5, 0.3)
+    # the other class positive: what was a miss is now a false alarm
+    assert stated_costs(None, None, "0.3", matrix(text), ("2", "1")) == Costs(5, 1, 0.3)
+
+
+def test_a_longer_name_is_not_mistaken_for_a_shorter(matrix):
+    text = "actual,pred_a,pred_a_b\na,0,1\na_b,5,0\n"
+    assert stated_costs(None, None, "0.3", matrix(text), ("a", "a_b")) == Costs(1, 5, 0.3)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("actual,pred_1,pred_3\n1,0,1\n2,5,0\n", "line 1 must name a predicted column for each class"),
+        ("actual,pred_1,pred_2\n1,0,1\n3,5,0\n", "column 'actual' must name each class once, '1' and '2'"),
+        ("actual,pred_1,pred_2\n1,0,1\n", "column 'actual' must name each class once"),
+        ("actual,pred_1,pred_2\n1,0.5,1\n2,5,0\n", "price of calling '1' '1' must be 0, it is 0.5"),
+        ("actual,pred_1,pred_2\n1,0,x\n2,5,0\n", "price of calling '1' '2' is 'x'; it must be a number"),
+        ("actual,pred_1\n1,0\n", "line 1 names 2 columns; a cost matrix has three"),
+        ("actual,pred_1,pred_2\n1,0\n2,5,0\n", "line 2 has 2 cells"),
+    ],
+)
+def test_a_matrix_that_is_none(matrix, text, said):
+    with pytest.raises(DataError, match=said):
+        stated_costs(None, None, "0.3", matrix(text), CLASSES)
+
+
+@pytest.mark.parametrize(
+    ("prices", "said"),
+    [
+        ((1, 5, None), "--reject is missing"),
+        ((1, 5, "cheap"), "--reject 'cheap' must be one price, or two"),
+        ((1, 5, "1,2,3"), "--reject '1,2,3' must be one price, or two"),
+        ((1, 5, "0.9"), "can never pay.*The largest reject price is 0.8333"),
+        ((1, 5, "0"), "must be positive"),
+        ((1, 5, "nan"), "must be a number; it is nan"),
+        ((-1, 5, "0.1"), "false_positive=-1.* must be positive"),
+        ((1, float("inf"), "0.1"), "must be positive and finite"),
+    ],
+)
+def test_bad_prices_are_usage(prices, said):
+    with pytest.raises(UsageError, match=said):
+        stated_costs(*prices, None, CLASSES)
+
+
+def test_a_matrix_and_prices_exclude_each_other(matrix):
+    with pytest.raises(UsageError, match="leave out --false-positive"):
+        stated_costs(None, 5, "0.3", matrix(PUBLISHED), CLASSES)
+
+
+def test_exit_codes_tell_prices_from_files(table, matrix, tmp_path):
+    arguments = ("fit", table, "--target", "answer", "-o", tmp_path / "model")
+    result = run(*arguments, "--reject", 0.9)
+    assert result.exit_code == 2
+    assert "can never pay" in said(result)
+    result = run(*arguments, "--reject", 0.3, "--cost-matrix", matrix("actual,x,y\nx,0,1\ny,1,0\n"))
+    assert result.exit_code == 3
+    assert "cost.csv: line 1" in said(result)

@@ -1,0 +1,119 @@
+"""Whatever Python's csv module writes, we read back cell by cell, with the right line numbers."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abstain.cli.exit_codes import DataError
+from abstain.cli.input import csv_records
+from abstain.cli.input.read_table import opened
+from cli.running import run, said
+
+# NUL, lone surrogates and CR outside quotes are faults of their own; csv.writer does not quote a CR.
+CELL = st.text(st.characters(exclude_characters="\0\r", exclude_categories=["Cs"]), max_size=8)
+TABLE = st.integers(1, 4).flatmap(
+    lambda width: st.lists(st.lists(CELL, min_size=width, max_size=width), min_size=1, max_size=6)
+)
+
+
+def read(path):
+    """All cells, empty ones as None, and their places."""
+    with opened(path) as table:
+        batches = list(table.batches)
+    cells = [list(row) for batch in batches for row in batch.frame.iter_rows()]
+    return table.columns, cells, [place for batch in batches for place in batch.places]
+
+
+ENDS, QUOTING = st.sampled_from(["\n", "\r\n"]), st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+
+
+@given(rows=TABLE, end=ENDS, separator=st.sampled_from(",;\t"), quoting=QUOTING)
+def test_what_the_csv_module_writes_is_read_back(tmp_path_factory, rows, end, separator, quoting):
+    written = io.StringIO()
+    writer = csv.writer(written, delimiter=separator, lineterminator=end, quoting=quoting)
+    names = [f"c{at}" for at in range(len(rows[0]))]
+    writer.writerow(names)
+    places = []
+    for row in rows:
+        places.append(written.getvalue().count("\n") + 1)
+        writer.writerow(row)
+    path = tmp_path_factory.mktemp("table") / "table.csv"
+    path.write_bytes(written.getvalue().encode())
+    columns, cells, found = read(path)
+    assert columns == names
+    assert [[cell or "" for cell in row] for row in cells] == rows
+    assert found == places
+
+
+def test_chunks_join_to_the_whole(tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n" + "".join(f"{at},x{at}\n" for at in range(1000)), encoding="utf-8")
+    whole = read(path)
+    monkeypatch.setattr(csv_records, "CHUNK", 50)
+    assert read(path) == whole
+    with opened(path) as table:
+        assert len(list(table.batches)) > 100
+
+
+def test_a_fault_in_a_late_chunk_keeps_its_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_records, "CHUNK", 50)
+    path = tmp_path / "table.csv"
+    path.write_bytes(b"a,b\n" + b'1,"x\ny"\n' * 100 + b"1,\xff\n")
+    with opened(path) as table, pytest.raises(DataError, match="line 202 is not UTF-8"):
+        list(table.batches)
+
+
+def test_a_line_without_end_is_no_table(tmp_path, monkeypatch, model):
+    monkeypatch.setattr(csv_records, "LONGEST", 1 << 20)
+    path = tmp_path / "table.csv"
+    path.write_bytes(b"a" * (1 << 21))
+    result = run("predict", model, path)
+    assert result.exit_code == 3
+    assert "line 1 is longer than 1 MB" in said(result)
+
+
+def test_a_header_may_hold_quotes_and_line_breaks(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(b'"a ""b""\nc",d\n1,"2\r3"\n')
+    assert read(path) == (['a "b"\nc', "d"], [["1", "2\r3"]], [3])
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".pq"])
+def test_parquet_gives_the_same_rows(tmp_path, suffix):
+    import polars as pl
+
+    path = tmp_path / f"table{suffix}"
+    frame = pl.DataFrame({"n": [1.5, None], "c": pl.Series(["x", "y"], dtype=pl.Categorical), "t": [True, None]})
+    frame.write_parquet(path)
+    assert read(path) == (["n", "c", "t"], [[1.5, "x", "true"], [None, "y", None]], [1, 2])
+
+
+def test_parquet_that_is_none_or_empty_is_refused(tmp_path, model):
+    import polars as pl
+
+    path = tmp_path / "table.parquet"
+    path.write_bytes(b"PAR1 and nothing else PAR1")
+    result = run("predict", model, path)
+    assert result.exit_code == 3
+    assert "cannot be read as Parquet" in said(result)
+    pl.DataFrame({"age": [], "city": []}).write_parquet(path)
+    result = run("predict", model, path)
+    assert result.exit_code == 3
+    assert "row 1 is missing" in said(result)
+
+
+def test_a_parquet_column_of_dates_is_refused_by_name(tmp_path):
+    import datetime as dt
+
+    import polars as pl
+
+    path = tmp_path / "table.parquet"
+    pl.DataFrame({"when": [dt.date(2020, 1, 1)] * 4, "x": [1, 2, 3, 4], "answer": list("abab")}).write_parquet(path)
+    arguments = ("fit", path, "--target", "answer", "--reject", 0.2, "--C", 1, "--gamma", 1, "-o", tmp_path / "m")
+    result = run(*arguments)
+    assert result.exit_code == 3
+    assert "column 'when' holds Date" in said(result)
+    assert run(*arguments, "--ignore", "when").exit_code == 0

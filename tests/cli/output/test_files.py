@@ -1,0 +1,75 @@
+"""What we write is whole, asked for, and runs nothing in a spreadsheet."""
+
+import csv
+import io
+
+import polars as pl
+import pytest
+
+from abstain.cli.exit_codes import UsageError
+from abstain.cli.output import files
+from cli.running import FIT, run, said
+
+HOSTILE = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\tx", "=", "-", "<script>", "../../x"]
+NUMBERS = ["-1.5", "+2", "-1e-3", "3"]
+
+
+def cells_of(frame):
+    file = io.BytesIO()
+    files.write_csv(frame, file, header=True)
+    return list(csv.reader(io.StringIO(file.getvalue().decode(), newline="")))
+
+
+def test_formulas_get_an_apostrophe_and_numbers_none():
+    header, *rows = cells_of(pl.DataFrame({"=name": HOSTILE + NUMBERS}))
+    assert header == ["'=name"]
+    expected = [f"'{cell}" if cell[0] in "=+-@\t\r\0" else cell for cell in HOSTILE] + NUMBERS
+    assert [row[0] for row in rows] == expected
+    assert expected[0].startswith("'=")
+
+
+def test_a_carriage_return_first_gets_an_apostrophe():
+    assert cells_of(pl.DataFrame({"x": ["\rx"]}))[1] == ["'\rx"]
+
+
+def test_numbers_and_truths_are_written_as_they_are():
+    assert cells_of(pl.DataFrame({"n": [-1.5], "t": [True]})) == [["n", "t"], ["-1.5", "true"]]
+
+
+def test_an_existing_file_needs_force(tmp_path, table, model):
+    out = tmp_path / "out.csv"
+    out.write_text("precious", encoding="utf-8")
+    for arguments in (("predict", model, table, "-o", out), ("fit", table, *FIT, "-o", out)):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert f"{out} exists; pass --force" in said(result)
+        assert out.read_text(encoding="utf-8") == "precious"
+    assert run("predict", model, table, "-o", out, "--force").exit_code == 0
+    assert out.read_text(encoding="utf-8").startswith("age,city,answer,label,")
+
+
+@pytest.mark.parametrize(("name", "text"), [("no/such/out.csv", "there is no folder"), (".", "is a folder")])
+def test_a_path_that_cannot_be_is_refused_before_any_work(tmp_path, table, model, name, text):
+    result = run("predict", model, table, "-o", tmp_path / name)
+    assert result.exit_code == 2
+    assert text in said(result)
+
+
+def test_a_failure_leaves_the_old_file_and_no_other(tmp_path, model):
+    data, out = tmp_path / "data.csv", tmp_path / "out.csv"
+    data.write_text("age,city\n" + "30,Ulm\n" * 200_000 + "x,Ulm\n", encoding="utf-8")
+    out.write_text("old", encoding="utf-8")
+    assert data.stat().st_size > 1_000_000
+    result = run("predict", model, data, "-o", out, "--force")
+    assert result.exit_code == 3
+    assert out.read_text(encoding="utf-8") == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "out.csv"]
+
+
+def test_a_full_disk_is_the_users_to_mend(tmp_path):
+    with (
+        pytest.raises(UsageError, match=r"out cannot be written \(No space left"),
+        files.replacing(tmp_path / "out"),
+    ):
+        raise OSError(28, "No space left on device")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,193 @@
+"""How commands end: one exit code and one sentence for everything that can happen."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import pytest
+
+from abstain.cli import exit_codes
+from abstain.cli.commands import fit, training
+from cli.running import FIT, run, said, write_table
+
+
+def test_done_is_0_and_says_nothing_on_stderr(tmp_path, table):
+    result = run("fit", table, *FIT, "-o", tmp_path / "model")
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_a_bug_of_ours_is_1_and_shows_no_traceback(tmp_path, table, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(fit, "fit", broken)
+    monkeypatch.delenv(exit_codes.TRACEBACK, raising=False)
+    result = run("fit", table, *FIT, "-o", tmp_path / "model")
+    assert result.exit_code == 1
+    assert "a bug of ours, ZeroDivisionError: division by zero" in said(result)
+    monkeypatch.setenv(exit_codes.TRACEBACK, "1")
+    assert isinstance(run("fit", table, *FIT, "-o", tmp_path / "model").exception, ZeroDivisionError)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fit", "no-such-file.csv", *FIT, "-o", "model"),
+        ("predict", "no-such-model", "no-such-file.csv"),
+        ("fit",),
+        ("no-such-command",),
+        ("fit", "--no-such-option"),
+    ],
+)
+def test_usage_is_2(arguments):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("--pos-label", "perhaps"), "--pos-label 'perhaps' is not one of the classes 'no' and 'yes'"),
+        (("--reject-label", "yes"), "reject_label='yes' is one of the classes"),
+        (("--C", -1), "C"),
+        (("--gamma", 0), "gamma"),
+    ],
+)
+def test_impossible_wishes_are_2(tmp_path, table, options, text):
+    result = run("fit", table, *FIT, *options, "-o", tmp_path / "model")
+    assert result.exit_code == 2
+    assert text in said(result)
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("option", ["--target", "--categorical", "--ignore"])
+def test_a_column_that_is_not_there_is_3(tmp_path, table, option):
+    options = {"--target": "answer", option: "nothing"}
+    named = [word for pair in options.items() for word in pair]
+    result = run("fit", table, *named, "--reject", 0.3, "-o", tmp_path / "model")
+    assert result.exit_code == 3
+    assert f"has no column 'nothing', which {option} asks for; it has 'age', 'city', 'answer'" in said(result)
+
+
+def test_what_is_no_model_is_3(table, model, tmp_path):
+    for content in (b"", b"no model", model.read_bytes()[:-100]):
+        path = tmp_path / "model"
+        path.write_bytes(content)
+        result = run("predict", path, table)
+        assert result.exit_code == 3
+        assert str(path) in said(result)
+
+
+def test_a_fit_that_has_not_converged_is_written_and_4(tmp_path, table, monkeypatch):
+    monkeypatch.setattr(training, "RejectSVC", lambda **options: _RejectSVC(**options, max_iter=1, solver="smo"))
+    result = run("fit", table, *FIT, "-o", tmp_path / "model", "--json")
+    assert result.exit_code == 4
+    assert said(result).startswith("abstain: warning: ")
+    assert json.loads(result.stdout)["status"] == "iteration_limit"
+    assert run("predict", tmp_path / "model", table).exit_code == 0
+
+
+def _RejectSVC(**options):
+    from abstain import RejectSVC
+
+    return RejectSVC(**options)
+
+
+def test_a_search_out_of_time_keeps_what_it_has_and_is_4(tmp_path, monkeypatch):
+    monkeypatch.setattr("abstain.estimators.svc_cv.SEARCHING", 0.0)  # no time for a single fit of the search
+    data = write_table(tmp_path / "data.csv")
+    arguments = ("--target", "answer", "--reject", 0.3, "--time-limit", 100, "--json")
+    result = run("fit", data, *arguments, "-o", tmp_path / "model")
+    assert result.exit_code == 4
+    assert "RejectSVCCV ran out of time: 250 of the 250 fits of its search count as not tried" in said(result)
+    facts = json.loads(result.stdout)
+    assert (facts["C"], facts["status"], facts["cross_validated_mean_cost"]) == (0.01, "optimal", None)
+    assert run("predict", tmp_path / "model", data).exit_code == 0
+
+
+def test_a_search_within_its_time_is_0(tmp_path, table):
+    arguments = ("--target", "answer", "--reject", 0.3, "--time-limit", 100, "--json")
+    result = run("fit", table, *arguments, "-o", tmp_path / "model")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert json.loads(result.stdout)["cross_validated_mean_cost"] > 0
+
+
+def test_the_alarm_is_put_back():
+    before = signal.getsignal(signal.SIGALRM)
+    with exit_codes.within(100):
+        assert signal.getsignal(signal.SIGALRM) is not before
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_memory_that_does_not_suffice_is_said_before_the_fit(tmp_path):
+    data = tmp_path / "data.csv"
+    rows = "".join(f"name number {at},{'ab'[at % 2]}\n" for at in range(2000))
+    data.write_text("name,answer\n" + rows, encoding="utf-8")
+    arguments = ("fit", data, "--target", "answer", "--reject", 0.3, "--C", 1, "--gamma", 1, "-o", tmp_path / "model")
+    result = run(*arguments, "--max-memory", 10)
+    assert result.exit_code == 2
+    assert "column 'name' has 2000 different texts" in result.stderr
+    # 2000 rows of 2000 categories are 32 MB of 8-byte numbers
+    assert "the rows take 31 MB of the 10 MB allowed; leave out 'name', which has 2000 categories" in result.stderr
+
+
+def test_interrupted_is_130_and_leaves_nothing(tmp_path, table, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fit, "fit", interrupted)
+    result = run("fit", table, *FIT, "-o", tmp_path / "model")
+    assert result.exit_code == 130
+    assert said(result) == "abstain: interrupted; no file was written"
+
+
+def test_ctrl_c_in_a_real_process(tmp_path):
+    data = tmp_path / "data.csv"
+    with data.open("w", encoding="utf-8") as file:
+        file.write("x,z,answer\n")
+        file.writelines(f"{at % 977},{at % 1009},{'ab'[at * 7919 % 13 % 2]}\n" for at in range(20_000))
+    command = [sys.executable, "-m", "abstain.cli.main", "fit", str(data), "--target", "answer", "--reject", "0.3"]
+    process = subprocess.Popen(  # noqa: S603 (our own command)
+        [*command, "-o", str(tmp_path / "model")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(6)  # long enough to be past the imports; the search over 20,000 rows takes far longer
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+    printed, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, (printed, errors)
+    assert errors == "abstain: interrupted; no file was written\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+def test_a_reader_that_leaves_early_is_no_error(table, model):
+    line = f"{sys.executable} -m abstain.cli.main predict {model} {table} | head -n 1"
+    ended = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True)  # noqa: S603
+    assert ended.stdout.startswith("age,city,answer,label")
+    assert ended.stderr == ""
+
+
+def test_warnings_for_users_are_one_line_and_others_silent(capsys):
+    with exit_codes.exit_on_error():
+        warnings.warn("first\nline", UserWarning, stacklevel=1)
+        warnings.warn("first\nline", UserWarning, stacklevel=1)
+        warnings.warn("not for users", DeprecationWarning, stacklevel=1)
+    assert capsys.readouterr().err == "abstain: warning: first line\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("a\nb", "a b"), ("\x1b[31mred", "\\x1b[31mred"), ("\u202eabc", "\\u202eabc"), ("tab\there", "tab here")],
+)
+def test_texts_from_files_cannot_steer_the_terminal(text, shown):
+    assert exit_codes.one_line(text) == shown
+
+
+def test_no_colour_without_a_terminal(table, model):
+    assert os.environ.get("FORCE_COLOR") is None
+    assert "\x1b" not in run("evaluate", model, table).output

@@ -1,0 +1,106 @@
+"""EmbeddedRejectSVC in model files: what is saved comes back, bit for bit."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from abstain import EmbeddedRejectSVC, save
+from abstain.preprocessing import default_pipeline
+from files.sameness import again, assert_same, sorted_vars
+
+STORAGE = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
+
+
+# tanh is no kernel, and what was found for it is saved all the same
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("storage", STORAGE)
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid"])
+def test_every_kernel_and_storage(kernel, storage, data, tmp_path):
+    X, y = data
+    X = STORAGE[storage](np.where(X > 0, X, 0.0))
+    saved = EmbeddedRejectSVC(0.2, C=1.0, kernel=kernel, degree=2, coef0=0.5).fit(X, y)
+    loaded = again(saved, tmp_path)
+    assert_same(sorted_vars(saved), sorted_vars(loaded))
+    np.testing.assert_array_equal(saved.decision_function(X), loaded.decision_function(X), strict=True)
+    assert_same(vars(saved.decide(X)), vars(loaded.decide(X)))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"reject_cost": 0.5},
+        {"reject_cost": 1},
+        {"solver": "dual"},
+        {"lower_bound": True, "margin_cost": 0.01, "pos_label": "a"},
+        {"n_components": 3, "kernel": "rbf", "reject_label": "ask", "random_state": None},
+        {"time_limit": 1e9, "n_starts": 0, "verbose": False},
+    ],
+    ids=repr,
+)
+def test_parameters_and_attributes(settings, data, tmp_path):
+    X, y = data
+    saved = EmbeddedRejectSVC(**{"reject_cost": 0.2, "C": 1.0} | settings).fit(X, np.where(y == 1, "b", "a"))
+    loaded = again(saved, tmp_path)
+    assert_same(sorted_vars(saved), sorted_vars(loaded))
+    for method in ("predict", "predict_forced", "reject_mask", "decision_function"):
+        assert_same(getattr(saved, method)(X), getattr(loaded, method)(X))
+    assert saved.score(X, np.where(y == 1, "b", "a")) == loaded.score(X, np.where(y == 1, "b", "a"))
+    if settings.get("random_state", 0) is not None:
+        assert_same(sorted_vars(saved), sorted_vars(clone(loaded).fit(X, np.where(y == 1, "b", "a"))))
+
+
+def test_a_precomputed_kernel(data, tmp_path):
+    X, y = data
+    gram = X @ X.T
+    saved = EmbeddedRejectSVC(0.2, kernel="precomputed").fit(gram, y)
+    loaded = again(saved, tmp_path)
+    assert_same(sorted_vars(saved), sorted_vars(loaded))
+    assert_same(saved.predict(gram[:5]), loaded.predict(gram[:5]))
+    with pytest.raises(ValueError, match="features"):
+        loaded.predict(gram[:5, :5])
+
+
+def test_names_of_features_and_pipelines(table, tmp_path):
+    X, y = table
+    named = EmbeddedRejectSVC(0.2).fit(X[["score", "unused"]], y)
+    assert again(named, tmp_path).feature_names_in_.tolist() == ["score", "unused"]
+    saved = default_pipeline(EmbeddedRejectSVC(0.2, C=1.0), ["age", "score"], ["city"]).fit(X, y)
+    loaded = again(saved, tmp_path)
+    assert_same(saved.predict(X), loaded.predict(X))
+    assert_same(saved.decision_function(X), loaded.decision_function(X))
+
+
+def test_parameters_may_have_been_changed_since_the_fit(data, tmp_path):
+    saved = EmbeddedRejectSVC(0.2, C=1.0).fit(*data).set_params(reject_cost=0.4, kernel="rbf")
+    loaded = again(saved, tmp_path)
+    assert (loaded.reject_cost, loaded.kernel) == (0.4, "rbf")
+    assert_same(saved.decision_function(data[0]), loaded.decision_function(data[0]))
+
+
+def linear(X, Y):
+    return np.asarray(X) @ np.asarray(Y).T
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kernel": linear}, "kernel=.* is a function, and a model file holds .* no code"),
+        ({"random_state": np.random.RandomState(0)}, "random_state=.* is a RandomState"),
+    ],
+    ids=["callable kernel", "random state"],
+)
+def test_what_a_file_cannot_hold_is_refused(settings, message, data, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        save(EmbeddedRejectSVC(0.2, **settings).fit(*data), tmp_path / "model")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_hostile_labels_and_names_are_text(data, tmp_path):
+    X, y = data
+    frame = pd.DataFrame(X, columns=["../../x", "</script>", "=cmd"])
+    names = np.array(["<img onerror=alert(1)>", "\u202ereject\x07"], dtype=object)
+    loaded = again(EmbeddedRejectSVC(0.2, C=1.0).fit(frame, names[y]), tmp_path)
+    assert set(loaded.predict(frame)) <= {*names, "reject"}
+    assert loaded.feature_names_in_.tolist() == [*frame.columns]

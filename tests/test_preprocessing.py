@@ -1,0 +1,56 @@
+"""The Pipeline of named columns does what its description says, by plain arithmetic."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from abstain import RejectSVC
+from abstain.preprocessing import default_pipeline
+
+AGE, CITY, Y = [20.0, 30.0, np.nan, 70.0], ["Bonn", None, "Ulm", "Ulm"], [0, 0, 1, 1]
+FRAMES = {
+    "pandas": pd.DataFrame({"age": AGE, "more": Y, "city": CITY}),
+    "pandas objects": pd.DataFrame({"age": AGE, "more": Y, "city": pd.Series(CITY, dtype=object)}),
+    "polars": pl.DataFrame({"age": AGE, "more": Y, "city": CITY}),
+    "polars nulls": pl.DataFrame({"age": [20.0, 30.0, None, 70.0], "more": Y, "city": CITY}),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_the_features(kind, request):
+    if kind.startswith("polars"):
+        request.getfixturevalue("polars")
+    model = default_pipeline(RejectSVC(), ["age"], ["city"]).fit(FRAMES[kind], Y)
+    features = model[:-1].transform(FRAMES[kind])
+    age = np.array([20.0, 30.0, 30.0, 70.0])
+    missing = np.array([0.0, 0.0, 1.0, 0.0])
+    expected = [(column - column.mean()) / column.std() for column in (age, missing)]
+    expected += [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1]]  # (missing), Bonn, Ulm
+    np.testing.assert_allclose(features, np.column_stack(expected), rtol=0, atol=1e-15)
+
+
+def test_unseen_categories_are_zero_everywhere():
+    model = default_pipeline(RejectSVC(), ["age"], ["city"]).fit(FRAMES["pandas"], Y)
+    features = model[:-1].transform(pd.DataFrame({"age": [30.0], "more": [0], "city": ["Rom"]}))
+    assert features[0, 2:].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_columns_without_any_value_are_kept():
+    frame = pd.DataFrame({"age": AGE, "empty": [np.nan] * 4, "city": CITY, "none": pd.Series([None] * 4, dtype=object)})
+    model = default_pipeline(RejectSVC(), ["age", "empty"], ["city", "none"]).fit(frame, Y)
+    assert model[:-1].transform(frame).shape == (4, 8)
+
+
+@pytest.mark.parametrize(
+    ("numeric", "categorical", "message"),
+    [
+        ([], [], "name no column; a model needs at least one"),
+        (["age", "age"], [], "name 'age' more than once"),
+        (["age"], ["age"], "name 'age' more than once"),
+        ([0], [], "must hold names of columns, got 0"),
+    ],
+)
+def test_names_are_checked(numeric, categorical, message):
+    with pytest.raises(ValueError, match=message):
+        default_pipeline(RejectSVC(), numeric, categorical)
