@@ -188,7 +188,7 @@ REFUSED = {
     "C of inf": ("'C' parameter", {"C": np.inf}),
     "C of nan": ("'C' parameter", {"C": np.nan}),
     "C below zero": ("'C' parameter", {"C": -1.0}),
-    "weight below zero": (r"sample_weight must be >= 0, got -1 at row 3", {"weight": weights(-1)}),
+    "weight below zero": (r"sample_weight must be finite and >= 0, got -1 at row 3", {"weight": weights(-1)}),
     "weight of inf": ("infinity", {"weight": weights(np.inf)}),
     "weight of nan": ("NaN", {"weight": weights(np.nan)}),
     "weight of 1e300 with C of 1e10": ("overflows", {"weight": weights(1e300), "C": 1e10}),

@@ -50,12 +50,13 @@ def test_without_rejects_the_labels_keep_their_dtype(y, reject, dtype):
 
 @pytest.mark.parametrize(("y", "reject", "dtype"), KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("first", [False, True])
-def test_encoding_follows_pos_label_and_decoding_undoes_it(y, reject, dtype, first):
+def test_codes_follow_the_order_of_the_classes_whichever_is_positive(y, reject, dtype, first):
     del reject, dtype
     low, high = sorted(y.tolist())
     labels = Labels.of(y, pos_label=low if first else None, rejects=True)
+    assert (labels.positive, labels.negative) == ((low, high) if first else (high, low))
     assert labels.orientation == (-1 if first else 1)
-    assert labels.encode([high, low, high]).tolist() == ([-1, 1, -1] if first else [1, -1, 1])
+    assert labels.encode([high, low, high]).tolist() == [1, -1, 1]
     assert labels.decode(labels.encode(y)).tolist() == y.tolist()
 
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import InvalidParameterError
 
-from abstain.arguments import positive_number
+from abstain.arguments import positive_number, row_weights
 from abstain.labels import encode_pair
 from abstain.thresholds import Thresholds
 
-__all__ = ["Costs"]
+__all__ = ["Costs", "checked_costs"]
 
 # How near to 1 the sum r_neg/c_fp + r_pos/c_fn counts as 1: the band is closed and nothing is rejected.
 _EQUALITY = 1e-12
@@ -88,6 +89,10 @@ class Costs:
                 f"{table[1, 1]:g}. Subtract each row's diagonal entry from that row."
             )
         return cls(false_positive=float(table[0, 1]), false_negative=float(table[1, 0]), reject=reject)
+
+    def swapped(self) -> Costs:
+        """Give the same costs with the two classes exchanged: those of the other class as the positive one."""
+        return Costs(self.false_negative, self.false_positive, (self.reject_positive, self.reject_negative))
 
     @property
     def reject_negative(self) -> float:
@@ -191,7 +196,7 @@ class Costs:
         """
         sign, choice = encode_pair(y_true, y_pred, pos_label, reject_label)
         prices = self.prices(sign, choice)
-        return float(np.average(prices, weights=_mean_weights(sample_weight, len(prices))))
+        return float(np.average(prices, weights=row_weights(sample_weight, len(prices))))
 
     @property
     def _share(self) -> float:
@@ -208,6 +213,15 @@ class Costs:
             f"{self.reject_negative:g}/{self.false_positive:g} + {self.reject_positive:g}/{self.false_negative:g} = "
             f"{share:g} > 1, so one of the two classes is always cheaper. The largest reject {price}."
         )
+
+
+def checked_costs(costs: object, call: str = "{}") -> Costs:
+    """Give the costs, or an error that shows how to state them in `call`."""
+    if isinstance(costs, Costs):
+        return costs
+    stated = call.format("Costs(false_positive=1, false_negative=5, reject=0.3)")
+    # a ValueError and a TypeError, as for scikit-learn's own parameters
+    raise InvalidParameterError(f"costs={costs!r} must be a Costs, not a {type(costs).__name__}; write {stated}.")
 
 
 def _reject_prices(reject: object) -> float | tuple[float, float]:
@@ -229,16 +243,7 @@ def _ratio_to_sum(a: float, b: float) -> float:
 
 def _log_ratio(a: float, b: float) -> float:
     """Compute log(a / b) for positive a and b, also where the quotient itself overflows or vanishes."""
+    if a < b:
+        return 0.0 - _log_ratio(b, a)  # exchanging the classes negates it to the last digit
     quotient = a / b
-    return math.log(quotient) if 0.0 < quotient < math.inf else math.log(a) - math.log(b)
-
-
-def _mean_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n,):
-        raise ValueError(f"sample_weight must have one entry per row, shape ({n},); its shape is {weight.shape}.")
-    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
-        raise ValueError("sample_weight must be finite and >= 0, and not all 0.")
-    return weight
+    return math.log(quotient) if quotient < math.inf else math.log(a) - math.log(b)

@@ -1,4 +1,4 @@
-"""Labels at the edge, one encoding inside: -1, 0, +1, where 0 is reject and +1 the positive class.
+"""Labels at the edge, one encoding inside: -1, 0, +1, where 0 is reject and +1 the class that sorts last.
 
 The reject label is a value of the labels' own kind that is not a class, so that predictions stay a plain array.
 """
@@ -26,7 +26,8 @@ class Labels:
     classes : ndarray of shape (2,)
         The true classes, sorted, in the dtype of the labels they came from.
     positive, negative : scalar
-        The class coded +1 (``classes[1]`` unless ``pos_label`` says otherwise) and the one coded -1.
+        The class that "positive" means in costs and measures (``classes[1]`` unless ``pos_label`` says otherwise), and
+        the other one. The codes do not depend on it.
     reject_label : scalar or None
         What a rejected row is called. None where no label was asked for and none is free.
     rejects : bool
@@ -37,9 +38,11 @@ class Labels:
     >>> import numpy as np
     >>> labels = Labels.of(np.array(["ill", "well", "ill"]), pos_label="ill", rejects=True)
     >>> labels.encode(np.array(["well", "ill"]))
-    array([-1,  1], dtype=int8)
+    array([ 1, -1], dtype=int8)
     >>> labels.decode(np.array([-1, 0, 1], dtype=np.int8))
-    array(['well', 'reject', 'ill'], dtype='<U6')
+    array(['ill', 'reject', 'well'], dtype='<U6')
+    >>> labels.positive, labels.orientation
+    ('ill', -1)
     """
 
     classes: NDArray[Any]
@@ -78,15 +81,16 @@ class Labels:
         return 1 if self.positive == self.classes[1] else -1
 
     def encode(self, y: ArrayLike) -> NDArray[np.int8]:
-        """Signs of true labels: +1 for the positive class, -1 for the other; any other label is an error."""
-        values = _vector(y, "y")
-        return _codes(values, {1: self.positive, -1: self.negative}, "y", f"the classes {self.classes.tolist()}")
+        """Signs of true labels: +1 for ``classes[1]``, -1 for ``classes[0]``; any other label is an error."""
+        first, second = self.classes.tolist()
+        return _codes(_vector(y, "y"), {1: second, -1: first}, "y", f"the classes {[first, second]}")
 
     def decode(self, choice: NDArray[np.int8]) -> NDArray[Any]:
         """Labels of choices: a plain array of one dtype, `reject_label` where the choice is 0."""
         dtype = _decoded_dtype(self.classes, self.reject_label) if self.rejects else self.classes.dtype
         table = np.empty(3, dtype=dtype)
-        table[:] = self.negative, self.reject_label if self.rejects else self.negative, self.positive
+        first, second = self.classes.tolist()
+        table[:] = first, self.reject_label if self.rejects else first, second
         return table[np.asarray(choice, dtype=np.intp) + 1]
 
 
@@ -109,6 +113,19 @@ def default_reject_label(classes: NDArray[Any]) -> str | int | float:
             f"pass reject_label= a {kind} outside them."
         )
     return label
+
+
+def free_label(y: NDArray[Any]) -> Any:
+    """A label of the same kind that is none of them."""
+    if y.dtype.kind == "U":
+        return "x" * (y.dtype.itemsize // 4 + 1)  # longer than any
+    if y.dtype.kind in "iu" and y.size:
+        return int(y.max()) + 1
+    if y.dtype.kind == "f" and y.size:
+        return float(np.nextafter(np.max(y), np.inf))
+    if y.dtype.kind in "OT" and all(isinstance(label, str) for label in y):
+        return "x" * (max((len(label) for label in y), default=0) + 1)
+    return -1  # booleans; anything that is not a label is refused by the encoding
 
 
 def encode_pair(

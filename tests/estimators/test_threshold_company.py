@@ -131,4 +131,4 @@ class TestCompany:
         once = ThresholdRejector(LogisticRegression()).fit(X, y)
         assert vars(again).keys() == vars(once).keys()
         assert again.certificate_ is None
-        assert again._rows is None
+        assert again._fitted_.rows is None

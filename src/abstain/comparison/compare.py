@@ -16,10 +16,10 @@ from abstain.arguments import real_number
 from abstain.comparison.folds import Folds, HeldOut, held_out
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
-from abstain.costs import Costs
+from abstain.costs import Costs, checked_costs
 from abstain.labels import Labels, encode_pair
 from abstain.metrics.frames import frozen
-from abstain.metrics.table import RejectTable, checked_costs
+from abstain.metrics.table import RejectTable
 
 __all__ = ["compare"]
 

@@ -13,9 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split as safe_split
 
 from abstain.estimators.progress import SearchLine
-from abstain.estimators.unwrap import of_final
-from abstain.labels import default_reject_label
-from abstain.metrics.ranking import free_label
+from abstain.estimators.unwrap import FittedClassifier
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
@@ -73,15 +71,4 @@ def _one(
     fitted = time.perf_counter()
     predicted = np.asarray(model.predict(X_test))
     asked = time.perf_counter()
-    return predicted, _reject_label(model, np.unique(y)), fitted - start, asked - fitted
-
-
-def _reject_label(model: Any, classes: NDArray[Any]) -> Any:
-    """The model's own; else by the labels' rule; else, as it never rejects, any free one."""
-    own = of_final(model, "reject_label_")
-    if own is not None:
-        return own
-    try:
-        return default_reject_label(classes)
-    except ValueError:
-        return free_label(classes)
+    return predicted, FittedClassifier.of(model).reject_label, fitted - start, asked - fitted

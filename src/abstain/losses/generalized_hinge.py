@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from abstain.arguments import positive_number
 from abstain.costs import Costs
@@ -35,10 +36,11 @@ def generalized_hinge(r: float, delta: float = 0.5) -> MarginLoss:
         raise ValueError(f"r={r:g} can never pay: it must not exceed 1/2, half the price of an error.")
     if not r <= delta <= 1.0 - r:
         raise ValueError(f"delta={delta:g} must lie in [r, 1 - r] = [{r:g}, {1.0 - r:g}]; 0.5 always does.")
+    unit = -math.log(r) - (1.0 - r) / r * math.log1p(-r)  # H(r) / r, from psi_r's units to the tangent hinge's
     if r == 0.5:
-        return hinge()
+        return replace(hinge(), unit=unit)
     loss = PiecewiseLinear(knots=(0.0, 1.0), slopes=(-(1.0 - r) / r, -1.0))
-    return MarginLoss(negative=loss, positive=loss, thresholds=Thresholds(-delta, delta), cut=0.0)
+    return MarginLoss(negative=loss, positive=loss, thresholds=Thresholds(-delta, delta), cut=0.0, unit=unit)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,12 +26,15 @@ class MarginLoss:
         On the score: how a machine trained with these losses decides.
     cut : float
         On the score: how it decides when it must not reject.
+    unit : float, default=nan
+        The log-odds of the positive class per unit of score; nan where the score says nothing of probabilities.
     """
 
     negative: PiecewiseLinear
     positive: PiecewiseLinear
     thresholds: Thresholds
     cut: float
+    unit: float = math.nan
 
     def __post_init__(self) -> None:
         if len(self.negative.knots) != len(self.positive.knots):
@@ -43,6 +47,11 @@ class MarginLoss:
     def n_knots(self) -> int:
         """K, the number of knots of either loss."""
         return len(self.positive.knots)
+
+    @property
+    def steepest(self) -> float:
+        """The largest absolute slope of either loss."""
+        return max(-loss.slopes[0] for loss in (self.negative, self.positive))
 
     def of(self, sign: int) -> PiecewiseLinear:
         """Give the loss of the class with this sign."""

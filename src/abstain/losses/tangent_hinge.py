@@ -55,6 +55,7 @@ def tangent_hinge(log_odds: Sequence[float], cut: float | None = None) -> Margin
         positive=_positive_loss(t),
         thresholds=thresholds,
         cut=min(max(0.0, thresholds.lower), thresholds.upper) if cut is None else cut,
+        unit=1.0,
     )
 
 

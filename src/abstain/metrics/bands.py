@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
-from abstain.costs import Costs
+from abstain.costs import Costs, checked_costs
 from abstain.metrics.frames import frame_of, frozen
 from abstain.metrics.ranking import RankedRows, running
-from abstain.metrics.table import checked_costs
 
 __all__ = ["CurveBand", "bootstrap_band"]
 

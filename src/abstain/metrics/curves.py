@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs import Costs
+from abstain.costs import Costs, checked_costs
 from abstain.metrics.areas import area_of
 from abstain.metrics.curve_results import AccuracyRejectCurve, CostCurve, ErrorRejectCurve, RiskCoverageCurve
 from abstain.metrics.frames import frozen
 from abstain.metrics.ranking import RankedRows, running
-from abstain.metrics.table import checked_costs
 
 __all__ = ["accuracy_reject_curve", "cost_curve", "error_reject_curve", "risk_coverage_curve"]
 

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from abstain.arguments import real_number
-from abstain.labels import encode_pair
-from abstain.metrics.weights import checked_weights
+from abstain.arguments import real_number, row_weights
+from abstain.labels import encode_pair, free_label
 from abstain.thresholds import Thresholds
 
 
@@ -56,7 +55,7 @@ class RankedRows:
             raise ValueError(f"cut={cut} must be finite: 0 for a decision function, 0.5 for a probability.")
         check_consistent_length(y_true, s)
         sign = _true_signs(y_true, pos_label)
-        given = checked_weights(sample_weight, len(s))
+        given = row_weights(sample_weight, len(s))
         weight = np.ones(len(s)) if given is None else given
         choice = Thresholds(cut, cut).decide(s)
         confidence = np.abs(s - cut)
@@ -100,16 +99,3 @@ def _true_signs(y_true: ArrayLike, pos_label: Any) -> NDArray[np.int8]:
     """Signs of true labels, by the measures' one encoding; no row here is rejected, so any free label may say so."""
     y = y_true if hasattr(y_true, "dtype") else np.asarray(y_true)
     return encode_pair(y_true, y_true, pos_label, free_label(np.asarray(y)))[0]
-
-
-def free_label(y: NDArray[Any]) -> Any:
-    """A label of the same kind that is none of them."""
-    if y.dtype.kind == "U":
-        return "x" * (y.dtype.itemsize // 4 + 1)  # longer than any
-    if y.dtype.kind in "iu" and y.size:
-        return int(y.max()) + 1
-    if y.dtype.kind == "f" and y.size:
-        return float(np.nextafter(np.max(y), np.inf))
-    if y.dtype.kind in "OT" and all(isinstance(label, str) for label in y):
-        return "x" * (max((len(label) for label in y), default=0) + 1)
-    return -1  # booleans; and what is no label at all, which the encoding refuses in its own words

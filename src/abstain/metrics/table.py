@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs import Costs
+from abstain.arguments import row_weights
+from abstain.costs import Costs, checked_costs
 from abstain.labels import encode_pair
 from abstain.metrics.frames import frame_of, frozen
-from abstain.metrics.weights import checked_weights
 
 __all__ = ["RejectTable"]
 
@@ -59,7 +59,7 @@ class RejectTable:
     ) -> Self:
         """Count predictions against the truth; the arguments are those of every measure of predictions."""
         sign, choice = encode_pair(y_true, y_pred, pos_label, reject_label)
-        weight = checked_weights(sample_weight, len(sign))
+        weight = row_weights(sample_weight, len(sign))
         cell = 3 * (sign > 0).astype(np.intp) + choice + 1
         return cls(frozen(np.bincount(cell, weights=weight, minlength=6).reshape(2, 3)))
 
@@ -127,15 +127,6 @@ class RejectTable:
         """The counts as a pandas DataFrame, rows the truth, columns the choice."""
         choices = ("negative", "reject", "positive")
         return frame_of(dict(zip(choices, self.counts.T, strict=True)), index=("negative", "positive"))
-
-
-def checked_costs(costs: object) -> Costs:
-    """The costs, or an error that says what was expected."""
-    if not isinstance(costs, Costs):
-        raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
-            f"costs={costs!r} must be a Costs: Costs(false_positive=..., false_negative=..., reject=...)."
-        )
-    return costs
 
 
 def _quotient(part: float, whole: float) -> float:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs import Costs
+from abstain.costs import Costs, checked_costs
+from abstain.estimators.unwrap import FittedClassifier
 from abstain.metrics.bands import CurveBand, bootstrap_band
 from abstain.metrics.curves import cost_curve
-from abstain.metrics.table import RejectTable, checked_costs
+from abstain.metrics.table import RejectTable
 from abstain.plot.axes import axes_or_new
-from abstain.plot.fitted import Answers
 from abstain.plot.palette import (
     CHOSEN,
     CURVE,
@@ -149,13 +149,14 @@ class CurveDisplay:
         pos_label : label, default=None
             The positive class; by default the classifier's own, or ``classes_[1]``.
         """
-        answers = Answers.of(estimator, X, pos_label)
-        costs = answers.costs if costs is None else costs
-        options = (answers.cut, answers.pos_label, sample_weight)
-        display = cls._of(y, answers.score, costs, name or answers.name, (band, n_resamples), *options)
-        if answers.rejects:
-            labels = {"pos_label": answers.pos_label, "reject_label": answers.reject_label}
-            table = RejectTable.of(y, answers.predicted, sample_weight=sample_weight, **labels)
+        fitted = FittedClassifier.of(estimator, pos_label)
+        costs = fitted.costs if costs is None else costs
+        options = (fitted.orientation * fitted.cut, fitted.positive, sample_weight)
+        score = fitted.positive_score(X)
+        display = cls._of(y, score, costs, name or fitted.name, (band, n_resamples), *options)
+        if fitted.rejects:
+            labels = {"pos_label": fitted.positive, "reject_label": fitted.reject_label}
+            table = RejectTable.of(y, np.asarray(estimator.predict(X)), sample_weight=sample_weight, **labels)
             display.decided = cls._decided(table, costs)
         return display.plot(ax)
 

@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.costs import Costs
 from abstain.estimators.parameters import margin_loss
-from abstain.estimators.unwrap import final_estimator
-from abstain.labels import encode_pair
+from abstain.estimators.unwrap import FittedClassifier
+from abstain.labels import encode_pair, free_label
 from abstain.losses.margin_loss import MarginLoss
-from abstain.metrics.ranking import free_label
 from abstain.plot.axes import axes_or_new
-from abstain.plot.fitted import Answers
 from abstain.plot.palette import BAND, NEGATIVE, POSITIVE, legend_inside, quiet
 
 if TYPE_CHECKING:
@@ -73,12 +71,13 @@ class LossDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> Self:
         """Draw the loss of a fitted RejectSVC, or a Pipeline that ends in one, and under it the rows (X, y)."""
-        answers, final = Answers.of(estimator, X), final_estimator(estimator)
-        if not hasattr(final, "rule"):
+        fitted = FittedClassifier.of(estimator)
+        if not hasattr(fitted.final, "rule"):
             raise ValueError(
                 f"estimator={estimator!r} has no loss of ours to draw; give a RejectSVC, or use from_costs."
             )
-        return cls.from_predictions(y, answers.score, final.costs, final.rule, pos_label=answers.pos_label, ax=ax)
+        score, rule = fitted.positive_score(X), fitted.final.rule
+        return cls.from_predictions(y, score, fitted.costs, rule, pos_label=fitted.positive, ax=ax)
 
     def plot(self, ax: Axes | None = None, *, classes: tuple[int, ...] = (1, -1)) -> Self:
         """Draw into `ax`, or into a new figure, the losses of `classes`, +1 and -1 by default."""

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.estimators.unwrap import final_estimator
+from abstain.estimators.unwrap import FittedClassifier
 from abstain.plot.axes import axes_or_new
-from abstain.plot.fitted import forced_cut
 from abstain.plot.levels import draw_levels, plane
 from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE
 
@@ -79,18 +78,18 @@ class RejectRegionDisplay:
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != 2:
             raise ValueError(f"X must have two features to be drawn in the plane, got shape {points.shape}.")
-        names, final = getattr(X, "columns", ("feature 0", "feature 1")), final_estimator(estimator)
-        negative, positive = final.classes_
+        names, fitted = getattr(X, "columns", ("feature 0", "feature 1")), FittedClassifier.of(estimator)
+        negative, positive = fitted.classes
         predicted = np.asarray(estimator.predict(X))
         xx0, xx1 = plane(points, grid_resolution, margin)
         grid = np.column_stack([xx0.ravel(), xx1.ravel()])
         grid = type(X)(grid, columns=names) if hasattr(X, "iloc") else grid
-        score = np.asarray(estimator.decision_function(grid)).reshape(xx0.shape)
-        thresholds = (final.thresholds_.lower, final.thresholds_.upper)
+        score = fitted.score(grid).reshape(xx0.shape)
+        thresholds = (fitted.thresholds.lower, fitted.thresholds.upper)
         truth = np.where(np.asarray(y) == positive, 1, -1).astype(np.int8)
         choice = (predicted == positive).astype(np.int8) - (predicted == negative).astype(np.int8)
         classes, columns = (str(negative), str(positive)), (str(names[0]), str(names[1]))
-        display = cls(xx0, xx1, score, thresholds, forced_cut(final), points, truth, choice, classes, columns)
+        display = cls(xx0, xx1, score, thresholds, fitted.cut, points, truth, choice, classes, columns)
         return display.plot(ax, annotate=annotate)
 
     def plot(self, ax: Axes | None = None, *, annotate: bool = False) -> Self:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from abstain.costs import Costs
+from abstain.costs import Costs, checked_costs
 from abstain.labels import Labels
-from abstain.metrics.table import RejectTable, checked_costs
+from abstain.metrics.table import RejectTable
 from abstain.report.curves import Curves, curves_of, price_confidence
 from abstain.report.rows import Histogram, ListedRows, Steps
 from abstain.report.text import cell, class_names, plain
@@ -170,8 +170,8 @@ class Report:
                [0, 1, 1]])
         """
         labels = Labels.of(y_true if classes is None else classes, pos_label=pos_label, rejects=False)
-        turned = _turned(checked_costs(costs)) if labels.orientation < 0 else checked_costs(costs)
-        sign = labels.encode(y_true) * np.int8(labels.orientation)
+        turned = checked_costs(costs).swapped() if labels.orientation < 0 else checked_costs(costs)
+        sign = labels.encode(y_true)
         s = _checked_scores(score, y_true, row_names)
         follows = _are_bayes(thresholds, turned)
         middle = _middle(thresholds, turned, follows) if cut is None else float(cut)
@@ -224,11 +224,6 @@ class Report:
             "sensitivity": table.sensitivity,
             "positive_predictivity": table.positive_predictivity,
         }
-
-
-def _turned(costs: Costs) -> Costs:
-    """The same prices with the two classes changing places."""
-    return Costs(costs.false_negative, costs.false_positive, (costs.reject_positive, costs.reject_negative))
 
 
 def _checked_scores(score: ArrayLike, y_true: ArrayLike, row_names: Sequence[Any] | None) -> NDArray[np.float64]:

@@ -36,7 +36,7 @@ MOST_ROWS = 1e9  # beyond this no number of rows is worth naming
 
 
 @dataclass(frozen=True)
-class Certificate:
+class ErrorBound:
     """What was promised of the error among the accepted, and what it rests on.
 
     Attributes
@@ -108,7 +108,7 @@ class _Sequence:
 
 def certify(
     rows: ScoredRows, max_error: Ceilings, confidence: float, positive: int = 1
-) -> tuple[Thresholds, Certificate]:
+) -> tuple[Thresholds, ErrorBound]:
     """The thresholds of the largest coverage that can be certified; an error where there is none.
 
     Parameters
@@ -147,7 +147,7 @@ def certify(
         t = float(sequence.t[step])
         thresholds = rows.symmetric_band(t, t)
     shown = (accepted, errors) if by_class else (accepted[0], errors[0])
-    return thresholds, Certificate(max_error, confidence, len(rows.score), *shown)
+    return thresholds, ErrorBound(max_error, confidence, len(rows.score), *shown)
 
 
 def rows_without_error(max_error: float, level: float) -> int:

@@ -68,7 +68,7 @@ class Judged:
     def table(self) -> RejectTable:
         """The counts."""
         return RejectTable.of(
-            self.y_true, self.y_pred, pos_label=self.model.positive, reject_label=self.model.machine.reject_label_
+            self.y_true, self.y_pred, pos_label=self.model.positive, reject_label=self.model.reject_label
         )
 
     def facts(self) -> dict[str, Any]:

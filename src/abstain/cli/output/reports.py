@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 def write_evaluation(judged: Judged, path: Path) -> None:
     """Write the report of a model on labelled rows."""
+    from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report
 
     model = judged.model
@@ -34,13 +35,13 @@ def write_evaluation(judged: Judged, path: Path) -> None:
         judged.y_true,
         judged.score,
         model.costs,
-        model.machine.thresholds_,
+        model.thresholds,
         cut=model.cut,
         pos_label=model.positive,
-        classes=model.machine.classes_,
+        classes=model.final.classes_,
         title=judged.path.name,
         data_facts={"Rows": len(judged.y_true), **facts},
-        model_facts=_model_facts(model.machine),
+        model_facts=model_facts(model.final),
         row_names=judged.places,
     )
     write_page(report, path)
@@ -57,6 +58,7 @@ def write_comparison(
     path: Path,
 ) -> None:
     """Write the report of the double hinge on the folds it was compared on, with the comparison in it."""
+    from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report
 
     name, model = next(iter(models.items()))
@@ -77,7 +79,7 @@ def write_comparison(
         title=table.path.name,
         question=f"{name}, each row decided by a machine that was not trained on it",
         data_facts={**facts, "Columns of categories": len(table.categorical)},
-        model_facts=_model_facts(fitted),
+        model_facts=model_facts(fitted),
         comparison=records,
         comparison_notes=notes,
     )
@@ -94,11 +96,3 @@ def write_page(report: Report, path: Path) -> None:
         raise UsageError(f"{error}; pip install 'abstain[cli]' brings what a report needs.") from error
     with replacing(path) as file:
         file.write(page.encode())
-
-
-def _model_facts(machine: Any) -> dict[str, Any]:
-    stated = {"Machine": type(machine).__name__, "Kernel": getattr(machine, "kernel", None)}
-    stated |= {name: getattr(machine, f"{name}_", getattr(machine, name, None)) for name in ("C", "gamma", "status")}
-    stated["Support vectors"] = int(sum(machine.n_support_)) if hasattr(machine, "n_support_") else None
-    stated["Relative duality gap"] = getattr(machine, "duality_gap_", None)
-    return {name: value for name, value in stated.items() if value is not None}
