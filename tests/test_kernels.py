@@ -5,7 +5,8 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC
 
-from abstain.kernels import KERNELS, Kernel, resolve_gamma
+from abstain import kernels
+from abstain.kernels import Kernel, resolve_gamma
 
 KERNELS = [
     Kernel("linear"),
@@ -107,7 +108,7 @@ def test_what_is_no_kernel_is_refused(arguments, text):
 
 def test_is_a_value():
     assert Kernel("rbf", np.float32(0.5), degree=np.int64(2)) == Kernel("rbf", 0.5, degree=2)
-    assert len({Kernel(name) for name in KERNELS}) == 5
+    assert len({Kernel(name) for name in kernels.KERNELS}) == 5
 
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_matrix])

@@ -240,7 +240,7 @@ def test_a_frame_without_pandas_says_so(monkeypatch):
         ({"sample_weight": [1.0, 2.0]}, r"one entry per row, shape \(3,\); its shape is \(2,\)"),
         ({"sample_weight": [1.0, -2.0, 1.0]}, "finite and >= 0, got -2 at row 1; 0 leaves a row out"),
         ({"sample_weight": [1.0, 1.0, np.inf]}, "finite and >= 0, got inf at row 2"),
-        ({"sample_weight": [0, 0, 0]}, "sample_weight is 0 for every row"),
+        ({"sample_weight": [0, 0, 0]}, "sample_weight is zero for every row"),
         ({"sample_weight": [1e308, 1e308, 1]}, "sums to inf; divide the weights by their mean"),
     ],
 )
@@ -279,7 +279,7 @@ def test_where_nothing_is_accepted_there_is_no_risk():
 
 
 def test_costs_are_asked_for_in_words():
-    with pytest.raises(ValueError, match=r"costs=0.3 must be a Costs: Costs\(false_positive="):
+    with pytest.raises(ValueError, match=r"costs=0.3 must be a Costs, not a float; write Costs\(false_positive="):
         cost_curve([0, 1], [-1.0, 1.0], 0.3)
 
 

@@ -10,7 +10,9 @@ from matplotlib.figure import Figure
 
 from abstain.costs import Costs
 from abstain.estimators.svc import RejectSVC
+from abstain.labels import Labels
 from abstain.plot import RejectRegionDisplay
+from abstain.rules.rule import Rule
 from abstain.thresholds import Thresholds
 
 mpl.use("Agg")
@@ -27,13 +29,15 @@ class Ramp:
     classes_ = np.array(["no", "yes"])
 
     def __init__(self, lower=-1.0, upper=2.0, costs=None, pos_label=None):
-        self.thresholds_, self.costs, self.pos_label = Thresholds(lower, upper), costs, pos_label
+        labels = Labels.of(self.classes_, pos_label=pos_label, rejects=True)
+        cut = 0.0 if costs is None else labels.orientation * costs.cut
+        self.rule_ = Rule(labels, Thresholds(lower, upper), cut, costs)
 
     def decision_function(self, X):
         return np.asarray(X)[:, 0]
 
     def predict(self, X):
-        return np.array(["no", "reject", "yes"])[self.thresholds_.decide(self.decision_function(X)) + 1]
+        return self.rule_.predict(self.decision_function(X))
 
 
 def draw(estimator=None, X=X, **options):
@@ -128,7 +132,7 @@ def test_a_pipeline_is_asked_as_a_whole_and_its_last_step_for_the_thresholds():
 
         def __getitem__(self, index):
             assert index == -1
-            return SimpleNamespace(classes_=self.classes_, thresholds_=self.thresholds_, costs=None, pos_label=None)
+            return SimpleNamespace(rule_=self.rule_)
 
         def decision_function(self, X):
             return 2 * super().decision_function(X)

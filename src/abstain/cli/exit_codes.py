@@ -68,6 +68,9 @@ def one_line(text: str) -> str:
     return " ".join("".join(printable).split(" "))
 
 
+AGAIN = 0.5  # seconds between two alarms
+
+
 @contextmanager
 def within(seconds: float | None) -> Iterator[None]:
     """Raise `TimeUpError` in the block after this many seconds; None is no limit. For the main thread only."""
@@ -79,7 +82,8 @@ def within(seconds: float | None) -> Iterator[None]:
         raise TimeUpError
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    # again and again: one that falls into a callback of the garbage collector is swallowed there
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
     try:
         yield
     finally:

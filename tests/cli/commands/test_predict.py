@@ -148,7 +148,7 @@ def test_a_model_without_names_of_columns_is_refused(tmp_path, table):
     abstain.save(abstain.RejectSVC().fit([[0.0], [1.0]], ["no", "yes"]), path)
     result = run("predict", path, table)
     assert result.exit_code == 3
-    assert "the model knows no names of columns" in said(result)
+    assert "the model has no column names" in said(result)
 
 
 def test_a_machine_fitted_to_a_data_frame_is_a_model(tmp_path):

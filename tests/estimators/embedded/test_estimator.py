@@ -210,7 +210,8 @@ def test_named_callable_and_precomputed_kernels_agree(data):
         assert other.objective_ == pytest.approx(named.objective_, rel=0.02)  # rounding may lead to another minimum
         assert other.decision_function(rows).shape == (20,)
     odd = replace(called.machine_, kernel=lambda A, _: A[:, :3])
-    with pytest.raises(ValueError, match=rf"must have shape \(20, {len(odd.coef)}\), one column per vector, got \(20, 3\)"):
+    words = rf"must have shape \(20, {len(odd.coef)}\), one column per vector, got \(20, 3\)"
+    with pytest.raises(ValueError, match=words):
         odd.score(new)
     with pytest.raises(ValueError, match=r"kernel values must have shape \(20, 150\), one column per training row"):
         given.machine_.score(by_hand(new, X[:100]))
