@@ -17,7 +17,7 @@ from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import FitTask, SearchLine
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.training import Training
-from abstain.kernels import KERNELS
+from abstain.kernels import Kernel
 from abstain.rules.rule import oriented_costs
 from abstain.solvers.cross_validation import HeldOut, held_out_scores
 
@@ -169,7 +169,7 @@ n_jobs, verbose
 
     def _search(self, training: Training, y: ArrayLike) -> Grid:
         Cs = checked_Cs(self.Cs)
-        has_gamma = isinstance(self.kernel, str) and KERNELS[self.kernel].takes_gamma
+        has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma
         gammas = checked_gammas(self.gammas, training.X, training.sample_weight) if has_gamma else np.array([np.nan])
         widths = np.where(np.isnan(gammas), 1.0, gammas)
         training.weights(float(Cs[-1]))  # whose overflow is refused

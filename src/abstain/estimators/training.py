@@ -55,7 +55,8 @@ class Training:
     def of(cls, parameters: Any, X: Any, y: ArrayLike, sample_weight: Any, *, validator: Any) -> Self:
         """Check what a fit is given; `validator` is the estimator that scikit-learn's `validate_data` writes to."""
         margin_loss(stated_costs(parameters.costs), parameters.rule)  # refused before the data are looked at
-        dense = isinstance(parameters.kernel, str) and parameters.kernel == "precomputed"
+        named = None if callable(parameters.kernel) else Kernel(parameters.kernel)
+        dense = named is not None and named.name == "precomputed"
         rows = checked_rows(validator, X, y, dense=dense, reset=True)
         rule, loss = implied_rule(parameters, y)
         weight = row_weights(sample_weight, rows.shape[0])

@@ -20,6 +20,7 @@ from abstain.estimators.embedded.training import EmbeddedTraining
 from abstain.estimators.kernel_rows import KernelRowsMixin, checked_rows
 from abstain.estimators.parameters import CONSTRAINTS, POSITIVE
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
+from abstain.kernels import Kernel
 from abstain.labels import Labels
 from abstain.losses.step_loss import StepLoss
 from abstain.rules.rule import Rule
@@ -228,6 +229,8 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
     def _training(self, X: Any, y: ArrayLike, like: EmbeddedTraining | None = None) -> EmbeddedTraining:
         """The rows as features; those of `like`, the same rows under another loss, are used again."""
         loss = self._loss()
+        if not callable(self.kernel):
+            Kernel(self.kernel)  # an unknown name is refused before the data are looked at
         rows = checked_rows(self, X, y, dense=self._pairwise, reset=True)
         labels = Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=loss.rejects)
         if like is None:
