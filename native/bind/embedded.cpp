@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "arrays.hpp"
-#include "embedded_recovery.hpp"
+#include "embedded/recovery.hpp"
 
 using namespace nanobind::literals;
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "embedded_recovery.hpp"
+#include "embedded/recovery.hpp"
 #include "random.hpp"
 
 using namespace abstain;

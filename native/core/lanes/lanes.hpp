@@ -34,7 +34,7 @@ template <class T> struct Falling {
     int index;  // -1: no v is positive
 };
 
-// FR02's smoothed step loss h''(xi, eps) with the numbers that stay the same over all rows; see embedded_loss.hpp.
+// FR02's smoothed step loss h''(xi, eps) with the numbers that stay the same over all rows; see embedded/loss.hpp.
 template <class T> struct StepLoss {
     T steepness, margin_cost, reject_step, error_step, slack_penalty, least_slack, eps;
 };

@@ -1,4 +1,4 @@
-#include "embedded_primal.hpp"
+#include "embedded/primal.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "embedded_inner.hpp"
-#include "embedded_objective.hpp"
-#include "embedded_primal.hpp"
+#include "embedded/inner.hpp"
+#include "embedded/objective.hpp"
+#include "embedded/primal.hpp"
 #include "watch.hpp"
 
 namespace abstain {

@@ -1,4 +1,4 @@
-#include "embedded_objective.hpp"
+#include "embedded/objective.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "embedded_inner.hpp"
+#include "embedded/inner.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "embedded_descent.hpp"
+#include "embedded/descent.hpp"
 
 namespace abstain {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "aligned.hpp"
-#include "embedded_loss.hpp"
+#include "embedded/loss.hpp"
 #include "problem.hpp"
 
 namespace abstain {

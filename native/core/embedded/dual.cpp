@@ -1,4 +1,4 @@
-#include "embedded_dual.hpp"
+#include "embedded/dual.hpp"
 
 #include <algorithm>
 #include <cmath>

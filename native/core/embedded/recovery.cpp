@@ -1,4 +1,4 @@
-#include "embedded_recovery.hpp"
+#include "embedded/recovery.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "embedded_descent.hpp"
+#include "embedded/descent.hpp"
 
 #include <algorithm>
 #include <cmath>
