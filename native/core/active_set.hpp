@@ -54,14 +54,14 @@ class ActiveSet {
     void renew();
     void weigh_rounding();
 
-    double up(Index i) const { return scale_ * problem_.up(i, at_[at(i)].code); }
-    double down(Index i) const { return scale_ * problem_.down(i, at_[at(i)].code); }
+    double up(Index i) const { return scale_ * problem_.up(i, state_[i].code); }
+    double down(Index i) const { return scale_ * problem_.down(i, state_[i].code); }
     double target(Index i) const { return up(i); }  // of a row between breakpoints
 
     const Problem& problem_;
     KernelMatrix<double>& kernel_;
     Watch& watch_;
-    std::vector<Coordinate> at_;
+    std::vector<Coordinate> state_;
     Aligned<double> F_;
     std::vector<double> pending_;   // changes of beta that F does not know yet
     std::vector<Index> inside_;     // T, in the factor's order

@@ -10,7 +10,7 @@ namespace abstain {
 void Cholesky::reserve(Index size) {
     if (size <= stride_) return;
     const Index stride = std::max<Index>(2 * stride_, 64);
-    std::vector<double> values(at(stride * stride));
+    std::vector<double> values(stride * stride);
     for (Index i = 0; i < size_; ++i) std::copy_n(row(i), i + 1, values.data() + i * stride);
     values_ = std::move(values);
     stride_ = stride;

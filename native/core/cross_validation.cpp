@@ -110,8 +110,8 @@ template <class T> class Task {
 
     // One kernel, one fold, all C in ascending order.
     void operator()(const Source<T>& source, std::size_t kernel, std::size_t fold, Watch& watch) const {
-        const std::size_t n = at(problem_.size), cs = grid_.Cs.size();
-        const std::size_t first = (kernel * at(grid_.folds) + fold) * cs;
+        const std::size_t n = problem_.size, cs = grid_.Cs.size();
+        const std::size_t first = (kernel * grid_.folds + fold) * cs;
         const std::uint8_t* trains = grid_.trains + fold * n;
         std::vector<double> weight(n), start, last, before;
         Problem part = problem_;
@@ -194,9 +194,9 @@ template <class T> class Task {
 template <class T>
 void run_all(const Problem& problem, const Rows& rows, const Grid& grid, const Options& options, ThreadPool& pool, Watch& watch,
              CrossValidation& result, std::atomic<Index>& finished) {
-    const std::size_t folds = at(grid.folds), kernels = grid.kernels.size();
+    const std::size_t folds = grid.folds, kernels = grid.kernels.size();
     const double fitting = std::max(1.0, options.cache_bytes / bytes_of<T>(problem.size));
-    const std::size_t most = std::min(kernels, static_cast<std::size_t>(std::min(fitting, 1e6)));
+    const std::size_t most = std::min<std::size_t>(kernels, std::min(fitting, 1e6));
     const std::size_t batches = (kernels + most - 1) / most, together = (kernels + batches - 1) / batches;
     const Task<T> task(problem, rows, grid, options, result, finished);
     Crew crew(watch);
@@ -206,7 +206,7 @@ void run_all(const Problem& problem, const Rows& rows, const Grid& grid, const O
         for (std::size_t k = first; k < last && !watch.expired(); ++k)
             sources.emplace_back(problem, grid.kernels[k], rows, options.cache_bytes, pool, watch);
         pool.run(static_cast<Index>(sources.size() * folds), [&](Index t) {
-            const std::size_t k = at(t) / folds, fold = at(t) % folds;
+            const std::size_t k = t / folds, fold = t % folds;
             crew.guarded([&](Watch& own) { task(sources[k], first + k, fold, own); });
         });
         crew.rethrow();
@@ -217,8 +217,8 @@ void run_all(const Problem& problem, const Rows& rows, const Grid& grid, const O
 
 CrossValidation cross_validate(const Problem& problem, const Rows& rows, const Grid& grid, const Options& options,
                                ThreadPool& pool, Watch& watch, std::atomic<Index>& finished) {
-    const std::size_t fits = grid.kernels.size() * at(grid.folds) * grid.Cs.size();
-    CrossValidation result{std::vector<double>(fits * at(problem.size)), std::vector<std::uint8_t>(fits, Ending::unfinished)};
+    const std::size_t fits = grid.kernels.size() * grid.folds * grid.Cs.size();
+    CrossValidation result{std::vector<double>(fits * problem.size), std::vector<std::uint8_t>(fits, Ending::unfinished)};
     if (std::holds_alternative<DenseRows>(rows)) run_all<float>(problem, rows, grid, options, pool, watch, result, finished);
     else run_all<double>(problem, rows, grid, options, pool, watch, result, finished);
     return result;

@@ -46,7 +46,7 @@ template <class T> class Decomposition {
     Watch& watch_;
     PairSolver<T> pairs_;
 
-    std::vector<Coordinate> at_;       // of every row
+    std::vector<Coordinate> state_;       // of every row
     std::vector<double> F_;            // of every row; of an inactive one as it was when it left
     std::vector<Index> active_;        // ascending
     Aligned<double> sums_;             // F of the active rows

@@ -36,7 +36,7 @@ bool centred(KernelName name) { return name == KernelName::linear || name == Ker
 }  // namespace
 
 std::vector<double> column_means(const DenseRows& X) {
-    std::vector<double> means(at(X.features), 0.0);
+    std::vector<double> means(X.features, 0.0);
     for (Index i = 0; i < X.rows; ++i)
         lanes<double>().add(means.data(), X.values + i * X.features, 1.0 / static_cast<double>(X.rows), X.features);
     return means;
@@ -59,16 +59,16 @@ double spread(const KernelSpec& spec, const DenseRows& X, const double* centre) 
 template <class T>
 ScaledRows<T>::ScaledRows(const KernelSpec& spec, const DenseRows& X, const double* centre, bool far)
     : shape{form_of(spec.name, far), static_cast<int>(X.features), static_cast<T>(spec.coef0), spec.degree},
-      values(at(X.rows * X.features)), half(at(X.rows)) {
+      values(X.rows * X.features), half(X.rows) {
     const double factor = factor_of(spec, shape.form);
     for (Index i = 0; i < X.rows; ++i) {
         double sum = 0;
         for (Index k = 0; k < X.features; ++k) {
             const T x = static_cast<T>((X.values[i * X.features + k] - (centre ? centre[k] : 0)) * factor);
-            values[at(i * X.features + k)] = x;
+            values[i * X.features + k] = x;
             sum += 0.5 * static_cast<double>(x) * static_cast<double>(x);
         }
-        half[at(i)] = static_cast<T>(sum);
+        half[i] = static_cast<T>(sum);
     }
 }
 
@@ -76,8 +76,8 @@ template <class T> void ScaledRows<T>::pack(const Index* which, Index count, Pac
     constexpr Index B = block_rows<T>;
     const Index d = shape.features, padded = rounded_up(count);
     out.count = count;
-    out.values.resize(at(padded * d));
-    out.half.assign(at(padded), T(0));
+    out.values.resize(padded * d);
+    out.half.assign(padded, T(0));
     for (Index first = 0; first < padded; first += B) {
         T* block = out.values.data() + first * d;
         for (Index lane = 0; lane < B; ++lane) {
@@ -85,7 +85,7 @@ template <class T> void ScaledRows<T>::pack(const Index* which, Index count, Pac
             if (a < count) {
                 const T* from = values.data() + which[a] * d;
                 for (Index k = 0; k < d; ++k) block[k * B + lane] = from[k];
-                out.half[at(a)] = half[at(which[a])];
+                out.half[a] = half[which[a]];
             } else {
                 for (Index k = 0; k < d; ++k) block[k * B + lane] = T(0);
             }
@@ -96,18 +96,18 @@ template <class T> void ScaledRows<T>::pack(const Index* which, Index count, Pac
 template <class T>
 void ScaledRows<T>::pack(const std::vector<Index>& which, const double* coef, PackedSupport<T>& out) const {
     constexpr Index S = support_tile;
-    const Index d = shape.features, count = static_cast<Index>(which.size()), padded = rounded_up(count, S);
+    const Index d = shape.features, count = std::ssize(which), padded = rounded_up(count, S);
     out.tiles = static_cast<int>(padded / S);
-    out.values.resize(at(padded * d));
-    out.half.assign(at(padded), T(0));
-    out.coef.assign(at(padded), T(0));
+    out.values.resize(padded * d);
+    out.half.assign(padded, T(0));
+    out.coef.assign(padded, T(0));
     for (Index a = 0; a < padded; ++a) {
         T* to = out.values.data() + a / S * S * d + a % S;
         if (a < count) {
-            const T* from = values.data() + which[at(a)] * d;
+            const T* from = values.data() + which[a] * d;
             for (Index k = 0; k < d; ++k) to[k * S] = from[k];
-            out.half[at(a)] = half[at(which[static_cast<std::size_t>(a)])];
-            out.coef[at(a)] = static_cast<T>(coef ? coef[a] : 0);
+            out.half[a] = half[which[a]];
+            out.coef[a] = static_cast<T>(coef ? coef[a] : 0);
         } else {
             for (Index k = 0; k < d; ++k) to[k * S] = T(0);
         }
@@ -123,7 +123,7 @@ DenseKernel<T>::DenseKernel(const KernelSpec& spec, const DenseRows& X, double c
           const bool far = spec.name == KernelName::rbf && !(spread(spec, X, middle) < far_away);
           return ScaledRows<T>(spec, X, middle, far);
       }()),
-      diagonal_(at(X.rows)), cache_(X.rows, X.features >= cached_features ? cache_bytes : 0.0), pool_(pool),
+      diagonal_(X.rows), cache_(X.rows, X.features >= cached_features ? cache_bytes : 0.0), pool_(pool),
       watch_(watch) {
     for (std::size_t i = 0; i < diagonal_.size(); ++i) {
         const double square = 2 * static_cast<double>(rows_.half[i]);
@@ -138,9 +138,9 @@ DenseKernel<T>::DenseKernel(const KernelSpec& spec, const DenseRows& X, double c
 
 template <class T> void DenseKernel<T>::block(const std::vector<Index>& which, T* out, Index stride) {
     PackedRows<T> columns;
-    rows_.pack(which.data(), static_cast<Index>(which.size()), columns);
+    rows_.pack(which.data(), std::ssize(which), columns);
     std::vector<T*> to;
-    const Index size = static_cast<Index>(which.size());
+    const Index size = std::ssize(which);
     for (Index a = 0; a < size; ++a) to.push_back(out + a * stride);
     make(columns, which, to, Half::upper);
     mirror(out, size, stride, block_rows<T>, pool_);
@@ -152,10 +152,10 @@ template <class T>
 void DenseKernel<T>::make(const PackedRows<T>& columns, const std::vector<Index>& which, std::vector<T*> to, Half half) {
     constexpr Index B = block_rows<T>;
     rows_.pack(which, nullptr, support_);
-    Aligned<T> spare(at(rounded_up(columns.count)));
-    to.resize(at(support_.tiles) * support_tile, spare.data());
+    Aligned<T> spare(rounded_up(columns.count));
+    to.resize(support_.tiles * support_tile, spare.data());
     const Index d = rows_.shape.features;
-    by_blocks(columns.count, static_cast<Index>(which.size()), [&](Index b) {
+    by_blocks(columns.count, std::ssize(which), [&](Index b) {
         const int tiles = half == Half::upper ? std::min(support_.tiles, static_cast<int>((b + 1) * B / support_tile)) : support_.tiles;
         lanes<T>().values(rows_.shape, columns.values.data() + b * B * d, columns.half.data() + b * B, support_.values.data(),
                           support_.half.data(), tiles, to.data(), b * B);
@@ -174,12 +174,12 @@ template <class T> void DenseKernel<T>::by_blocks(Index rows, Index support, con
 template <class T> void DenseKernel<T>::activate(const std::vector<Index>& rows) {
     cache_.select(active_, rows);
     active_ = rows;
-    rows_.pack(active_.data(), static_cast<Index>(active_.size()), packed_);
+    rows_.pack(active_.data(), std::ssize(active_), packed_);
 }
 
 template <class T>
 void DenseKernel<T>::accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
-    if (static_cast<Index>(support.size()) <= cache_.capacity()) accumulate_cached(support, coef, sums);
+    if (std::ssize(support) <= cache_.capacity()) accumulate_cached(support, coef, sums);
     else accumulate_made(support, coef, sums);
 }
 
@@ -188,7 +188,7 @@ void DenseKernel<T>::accumulate_made(const std::vector<Index>& support, const st
     constexpr Index B = block_rows<T>;
     rows_.pack(support, coef.data(), support_);
     const Index d = rows_.shape.features;
-    by_blocks(packed_.count, static_cast<Index>(support.size()), [&](Index b) {
+    by_blocks(packed_.count, std::ssize(support), [&](Index b) {
         lanes<T>().accumulate(rows_.shape, packed_.values.data() + b * B * d, packed_.half.data() + b * B, support_.values.data(),
                               support_.half.data(), support_.coef.data(), support_.tiles, sums + b * B);
     });

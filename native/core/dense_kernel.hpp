@@ -50,7 +50,7 @@ template <class T> class DenseKernel final : public KernelMatrix<T> {
   public:
     DenseKernel(const KernelSpec& spec, const DenseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch);
 
-    double diagonal(Index i) const override { return diagonal_[at(i)]; }
+    double diagonal(Index i) const override { return diagonal_[i]; }
     void block(const std::vector<Index>& rows, T* out, Index stride) override;
     void activate(const std::vector<Index>& rows) override;
     void accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) override;

@@ -13,7 +13,7 @@ void expand(const KernelSpec& spec, const DenseRows& X, const DenseRows& support
     std::vector<double> centre;
     if (spec.name == KernelName::rbf) centre = column_means(support);
     const double* middle = centre.empty() ? nullptr : centre.data();
-    std::vector<Index> every(at(std::max(batch, support.rows)));
+    std::vector<Index> every(std::max(batch, support.rows));
     std::iota(every.begin(), every.end(), Index(0));
     const bool far = spec.name == KernelName::rbf && !(spread(spec, support, middle) < far_away && spread(spec, X, middle) < far_away);
     const ScaledRows<double> scaled(spec, support, middle, far);
@@ -25,7 +25,7 @@ void expand(const KernelSpec& spec, const DenseRows& X, const DenseRows& support
     for (Index first = 0; first < X.rows; first += batch) {
         const Index count = std::min(batch, X.rows - first);
         ScaledRows<double>(spec, {X.values + first * d, count, X.features}, middle, far).pack(every.data(), count, packed);
-        sums.assign(at(rounded_up(count)), 0.0);
+        sums.assign(rounded_up(count), 0.0);
         // Four hundred support vectors at a time stay in the first-level cache while all blocks pass by.
         const Index tiles = std::max<Index>(1, 4'000 / d), blocks = rounded_up(count) / B;
         for (Index tile = 0; tile < packed_support.tiles; tile += tiles, watch.look()) {

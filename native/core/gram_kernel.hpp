@@ -33,8 +33,8 @@ template <class T> class GramKernel final : public KernelMatrix<T> {
 template <class T> class MadeGram {
   public:
     MadeGram(KernelMatrix<T>& from, Index size, ThreadPool& pool)
-        : values_(at(rounded_up(size) * rounded_up(size))), kernel(values_.data(), size, rounded_up(size), pool) {
-        std::vector<Index> all(at(size));
+        : values_(rounded_up(size) * rounded_up(size)), kernel(values_.data(), size, rounded_up(size), pool) {
+        std::vector<Index> all(size);
         std::iota(all.begin(), all.end(), Index(0));
         from.block(all, values_.data(), rounded_up(size));
         kernel.activate(all);

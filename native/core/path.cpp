@@ -18,7 +18,7 @@ Path::Direction Path::direction() const {
     d.F_rate.assign(F_.size(), 0.0);
     if (inside_.empty()) return d;
     std::vector<double> ones(inside_.size(), 1.0);
-    for (Index t : inside_) d.rate.push_back(problem_.up(t, at_[at(t)].code));
+    for (Index t : inside_) d.rate.push_back(problem_.up(t, state_[t].code));
     factor_.solve(d.rate.data(), ones.data());
     d.bias_rate = std::accumulate(d.rate.begin(), d.rate.end(), 0.0) / std::accumulate(ones.begin(), ones.end(), 0.0);
     for (std::size_t t = 0; t < ones.size(); ++t) d.rate[t] -= d.bias_rate * ones[t];
@@ -33,19 +33,19 @@ Path::Event Path::next_event(const Direction& d, double left) const {
         const Index i = inside_[t];
         if (d.rate[t] == 0) continue;
         const int way = d.rate[t] < 0 ? 1 : -1;
-        const int k = next_breakpoint(problem_, i, at_[at(i)].code, way);
-        const double step = distance_to(problem_, i, at_[at(i)], k) / std::abs(d.rate[t]);
+        const int k = next_breakpoint(problem_, i, state_[i].code, way);
+        const double step = distance_to(problem_, i, state_[i], k) / std::abs(d.rate[t]);
         if (step < event.step) event = {step, i, k, way};
     }
     for (Index i = 0; i < problem_.size; ++i) {
-        const Code code = at_[at(i)].code;
+        const Code code = state_[i].code;
         if (code % 2) continue;
         for (const int way : {+1, -1}) {
             const double knot = way > 0 ? problem_.up(i, code) : problem_.down(i, code);
             if (!std::isfinite(knot)) continue;
-            const double closing = way * (d.F_rate[at(i)] + d.bias_rate - knot);
+            const double closing = way * (d.F_rate[i] + d.bias_rate - knot);
             if (!(closing > 0)) continue;
-            const double room = std::max(0.0, way * (bias_ + F_[at(i)] - scale_ * knot));
+            const double room = std::max(0.0, way * (bias_ + F_[i] - scale_ * knot));
             if (room / closing < event.step) event = {room / closing, i, -1, way};
         }
     }
@@ -54,19 +54,19 @@ Path::Event Path::next_event(const Direction& d, double left) const {
 
 void Path::advance(const Direction& d, double step) {
     scale_ -= step;
-    for (std::size_t t = 0; t < inside_.size(); ++t) at_[at(inside_[t])].beta -= step * d.rate[t];
-    for (std::size_t i = 0; i < at_.size(); ++i) F_[i] -= step * d.F_rate[i];
+    for (std::size_t t = 0; t < inside_.size(); ++t) state_[inside_[t]].beta -= step * d.rate[t];
+    for (std::size_t i = 0; i < state_.size(); ++i) F_[i] -= step * d.F_rate[i];
     bias_ = 0;  // from the knots: a bias that shrinks with lambda would keep the rounding of when it was large
-    for (Index t : inside_) bias_ += (target(t) - F_[at(t)]) / static_cast<double>(inside_.size());
+    for (Index t : inside_) bias_ += (target(t) - F_[t]) / static_cast<double>(inside_.size());
 }
 
 void Path::apply(const Event& event) {
     ++changes_;
     if (event.breakpoint < 0) return leave_breakpoint(event.row, event.direction);
-    Coordinate& now = at_[at(event.row)];
+    Coordinate& now = state_[event.row];
     const double before = now.beta;
     land(problem_, event.row, now, event.breakpoint);
-    pending_[at(event.row)] += now.beta - before;
+    pending_[event.row] += now.beta - before;
     settle();
     leave(event.row);
     admit();
@@ -76,7 +76,7 @@ void Path::apply(const Event& event) {
 // a row of T if not. False: none has to.
 bool Path::settle_dependent(const Direction& d) {
     for (Index i : outside_) {
-        const double drift = d.F_rate[at(i)] + d.bias_rate - problem_.up(i, at_[at(i)].code);
+        const double drift = d.F_rate[i] + d.bias_rate - problem_.up(i, state_[i].code);
         if (std::abs(drift) > 1e-8 * knots_) return slide_row(i, drift > 0 ? 1 : -1);
     }
     return false;
@@ -87,8 +87,8 @@ bool Path::settle_dependent(const Direction& d) {
 double Path::band(double lambda, Index* rising, Index* falling) const {
     double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
     for (Index i = 0; i < problem_.size; ++i) {
-        const double up = lambda * problem_.up(i, at_[at(i)].code) - F_[at(i)];
-        const double down = lambda * problem_.down(i, at_[at(i)].code) - F_[at(i)];
+        const double up = lambda * problem_.up(i, state_[i].code) - F_[i];
+        const double down = lambda * problem_.down(i, state_[i].code) - F_[i];
         if (up > highest) highest = up, *rising = i;
         if (down < lowest) lowest = down, *falling = i;
     }
@@ -102,7 +102,7 @@ bool Path::cross_band(double lowest) {
     double lambda = lowest;
     for (int step = 0; step < 1000; ++step) {
         const double width = band(lambda, &rising, &falling);
-        const double slope = problem_.down(falling, at_[at(falling)].code) - problem_.up(rising, at_[at(rising)].code);
+        const double slope = problem_.down(falling, state_[falling].code) - problem_.up(rising, state_[rising].code);
         if (!(width < 0) || !(slope > 0) || lambda - width / slope <= lambda) break;
         lambda = std::min(scale_, lambda - width / slope);
     }
@@ -110,12 +110,12 @@ bool Path::cross_band(double lowest) {
     if (lambda <= lowest) return false;
     leave_breakpoint(rising, +1);
     leave_breakpoint(falling, -1);
-    bias_ = target(rising) - F_[at(rising)];
+    bias_ = target(rising) - F_[rising];
     return true;
 }
 
 void Path::record(PathPieces& path, const Direction& d) {
-    const Index piece = static_cast<Index>(path.start.size());
+    const Index piece = std::ssize(path.start);
     path.start.push_back(scale_);
     path.end.push_back(scale_);
     path.turned.push_back(turned_);
@@ -123,26 +123,26 @@ void Path::record(PathPieces& path, const Direction& d) {
     path.bias_rate.push_back(d.bias_rate);
     for (std::size_t t = 0; t < inside_.size(); ++t) {
         path.rows.push_back(inside_[t]);
-        path.gamma.push_back(at_[at(inside_[t])].beta);
+        path.gamma.push_back(state_[inside_[t]].beta);
         path.rate.push_back(d.rate[t]);
-        known_[at(inside_[t])] = at_[at(inside_[t])].beta;
+        known_[inside_[t]] = state_[inside_[t]].beta;
     }
-    path.first.push_back(static_cast<Index>(path.rows.size()));
-    for (std::size_t i = 0; i < at_.size(); ++i) {
-        if (at_[i].beta == known_[i]) continue;
-        known_[i] = at_[i].beta;
+    path.first.push_back(std::ssize(path.rows));
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+        if (state_[i].beta == known_[i]) continue;
+        known_[i] = state_[i].beta;
         path.settled_from.push_back(piece);
         path.settled_row.push_back(static_cast<Index>(i));
-        path.settled_gamma.push_back(at_[i].beta);
+        path.settled_gamma.push_back(state_[i].beta);
     }
-    for (Index t : inside_) known_[at(t)] = std::numeric_limits<double>::quiet_NaN();  // on the move
+    for (Index t : inside_) known_[t] = std::numeric_limits<double>::quiet_NaN();  // on the move
 }
 
 void Path::record_end(PathPieces& path) const {
     path.end.back() = scale_;
     path.bias.back() = bias_;
     for (std::size_t t = 0; t < inside_.size(); ++t)
-        path.gamma[path.gamma.size() - inside_.size() + t] = at_[at(inside_[t])].beta;
+        path.gamma[path.gamma.size() - inside_.size() + t] = state_[inside_[t]].beta;
 }
 
 // F from the coefficients, and T on its knots again to the last digit.
@@ -158,7 +158,7 @@ PathPieces Path::follow(Outcome start, double highest, double lowest, Index limi
     begin(start);
     PathPieces path;
     path.first.push_back(0);
-    known_.assign(at_.size(), 0.0);
+    known_.assign(state_.size(), 0.0);
     bool optimal = finish(limit);
     int idle = 0;
     for (Index round = 0; optimal && round < limit && changes_ < limit; ++round, watch_.look()) {

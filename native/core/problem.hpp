@@ -16,8 +16,6 @@ namespace abstain {
 
 using Index = std::int64_t;
 
-constexpr std::size_t at(Index i) { return static_cast<std::size_t>(i); }  // an Index as a position in a vector
-
 // Where g_i = y_i beta_i rests: code 2k on breakpoint k, 2k + 1 strictly between breakpoints k and k + 1.
 using Code = std::int8_t;
 
@@ -39,7 +37,7 @@ struct Problem {
     double phi(Index i, double g) const {
         double value = 0;
         for (int k = 0; k < pieces && g > breakpoint(i, k); ++k)
-            value += slopes[side(i)][static_cast<std::size_t>(k)] * (std::min(g, breakpoint(i, k + 1)) - breakpoint(i, k));
+            value += slopes[side(i)][k] * (std::min(g, breakpoint(i, k + 1)) - breakpoint(i, k));
         return value;
     }
 

@@ -25,13 +25,14 @@ template <class T> void Decomposition<T>::shrink() {
         const Index i = active_[a];
         if (stays[a]) {
             departure.stayed.push_back(i);
-            departure.beta.push_back(at_[at(i)].beta);
+            departure.beta.push_back(state_[i].beta);
         } else {
             departure.gone.push_back(i);
-            F_[at(i)] = sums_[a];
+            F_[i] = sums_[a];
         }
     }
-    std::vector<std::size_t> position(active_.size(), at(-1));
+    constexpr std::size_t dropped = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> position(active_.size(), dropped);
     for (std::size_t s = 0; s < stay.size(); ++s) {
         position[stay[s]] = s;
         sums_[s] = sums_[stay[s]];
@@ -40,7 +41,7 @@ template <class T> void Decomposition<T>::shrink() {
     }
     std::vector<std::size_t> working;
     for (std::size_t a : working_)
-        if (position[a] != at(-1)) working.push_back(position[a]);
+        if (position[a] != dropped) working.push_back(position[a]);
     working_ = working;
     active_ = departure.stayed;
     departures_.push_back(std::move(departure));
@@ -49,24 +50,24 @@ template <class T> void Decomposition<T>::shrink() {
 
 // F of a row that left has changed only by the coefficients that have moved since.
 template <class T> void Decomposition<T>::restore() {
-    for (std::size_t a = 0; a < active_.size(); ++a) F_[at(active_[a])] = sums_[a];
+    for (std::size_t a = 0; a < active_.size(); ++a) F_[active_[a]] = sums_[a];
     for (const Departure& departure : departures_) {
         std::vector<Index> moved;
         std::vector<double> change;
         for (std::size_t s = 0; s < departure.stayed.size(); ++s) {
             const Index i = departure.stayed[s];
-            if (at_[at(i)].beta == departure.beta[s]) continue;
+            if (state_[i].beta == departure.beta[s]) continue;
             moved.push_back(i);
-            change.push_back(at_[at(i)].beta - departure.beta[s]);
+            change.push_back(state_[i].beta - departure.beta[s]);
         }
         if (moved.empty()) continue;
-        Aligned<double> sums(static_cast<std::size_t>(rounded_up(static_cast<Index>(departure.gone.size()))), 0.0);
+        Aligned<double> sums(rounded_up(std::ssize(departure.gone)), 0.0);
         kernel_.activate(departure.gone);
         kernel_.accumulate(moved, change, sums.data());
-        for (std::size_t g = 0; g < departure.gone.size(); ++g) F_[at(departure.gone[g])] += sums[g];
+        for (std::size_t g = 0; g < departure.gone.size(); ++g) F_[departure.gone[g]] += sums[g];
     }
     departures_.clear();
-    active_.resize(at(problem_.size));
+    active_.resize(problem_.size);
     std::iota(active_.begin(), active_.end(), Index(0));
     std::copy(F_.begin(), F_.end(), sums_.begin());
     for (std::size_t a = 0; a < active_.size(); ++a) refresh(a);

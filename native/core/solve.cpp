@@ -56,7 +56,7 @@ void walk_up(const Problem& problem, KernelMatrix<double>& kernel, Outcome& outc
     outcome.iterations += start.iterations;
     const Index limit = std::min(max_iterations - outcome.iterations, 50 * problem.size + 1000);
     Outcome arrived = outcome;
-    std::vector<Index> all(at(problem.size));
+    std::vector<Index> all(problem.size);
     std::iota(all.begin(), all.end(), Index(0));
     kernel.activate(all);
     Path(problem, kernel, watch).arrive(arrived, start, easy, limit);
@@ -75,7 +75,7 @@ Outcome solve_exactly(const Problem& problem, KernelMatrix<double>& kernel, cons
     Outcome outcome = decompose(problem, kernel, start, first, watch);
     if (outcome.status == Status::time_limit || outcome.iterations >= options.max_iterations || watch.expired()) return outcome;
 
-    std::vector<Index> all(at(problem.size));
+    std::vector<Index> all(problem.size);
     std::iota(all.begin(), all.end(), Index(0));
     kernel.activate(all);
     Outcome exact = outcome;
@@ -108,17 +108,17 @@ double strayed(const KernelSpec& spec, const DenseRows& X, const Outcome& outcom
         rows.insert(rows.end(), X.values + i * d, X.values + (i + 1) * d);
     }
     for (Index i = 0; i < X.rows; ++i)
-        if (outcome.beta[at(i)] != 0) {
-            coef.push_back(outcome.beta[at(i)]);
+        if (outcome.beta[i] != 0) {
+            coef.push_back(outcome.beta[i]);
             support.insert(support.end(), X.values + i * d, X.values + (i + 1) * d);
         }
     if (coef.empty()) return 0;
     expected.resize(which.size());
-    expand(spec, {rows.data(), static_cast<Index>(which.size()), d}, {support.data(), static_cast<Index>(coef.size()), d},
+    expand(spec, {rows.data(), std::ssize(which), d}, {support.data(), std::ssize(coef), d},
            coef.data(), expected.data(), pool, watch);
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (std::size_t c = 0; c < which.size(); ++c) {
-        const double error = outcome.expansion[at(which[c])] - expected[c];
+        const double error = outcome.expansion[which[c]] - expected[c];
         low = std::min(low, error);
         high = std::max(high, error);
     }
@@ -128,15 +128,15 @@ double strayed(const KernelSpec& spec, const DenseRows& X, const Outcome& outcom
 // F = X w costs next to nothing, in double and without the centring. w = sum beta_i x_i is taken around the mean, since
 // sum beta = 0 and data far from the origin would cancel.
 void expand_linear(const DenseRows& X, Outcome& outcome) {
-    const std::size_t d = at(X.features);
+    const std::size_t d = X.features;
     const std::vector<double> mean = column_means(X);
     std::vector<double> w(d, 0.0);
     for (Index i = 0; i < X.rows; ++i) {
-        const double beta = outcome.beta[at(i)];
+        const double beta = outcome.beta[i];
         for (std::size_t k = 0; beta != 0 && k < d; ++k) w[k] += beta * (X.values[i * X.features + static_cast<Index>(k)] - mean[k]);
     }
     for (Index i = 0; i < X.rows; ++i)
-        outcome.expansion[at(i)] = lanes<double>().dot(w.data(), X.values + i * X.features, X.features);
+        outcome.expansion[i] = lanes<double>().dot(w.data(), X.values + i * X.features, X.features);
 }
 
 // The kernel in double, made once where it is small or fits the cache.

@@ -21,7 +21,7 @@ class SparseKernel final : public KernelMatrix<double> {
   public:
     SparseKernel(const KernelSpec& spec, const SparseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch);
 
-    double diagonal(Index i) const override { return value(square_[at(i)], i, i); }
+    double diagonal(Index i) const override { return value(square_[i], i, i); }
     void block(const std::vector<Index>& rows, double* out, Index stride) override;
     void activate(const std::vector<Index>& rows) override;
     void accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) override;

@@ -33,8 +33,8 @@ std::vector<double> separate(const Case& c, const KernelSpec& spec, const std::u
     for (Index i = 0; i < c.rows; ++i) {
         if (!trains[i]) continue;
         X.insert(X.end(), c.X.begin() + i * c.features, c.X.begin() + (i + 1) * c.features);
-        sign.push_back(c.sign[at(i)]);
-        weight.push_back(C * c.weight[at(i)]);
+        sign.push_back(c.sign[i]);
+        weight.push_back(C * c.weight[i]);
     }
     Problem part = c.problem;
     part.size = static_cast<Index>(sign.size());
@@ -48,14 +48,14 @@ std::vector<double> separate(const Case& c, const KernelSpec& spec, const std::u
     assert(outcome.status == Status::optimal);
     double highest = -1e300, lowest = 1e300;  // the bias is half-way between the two
     for (Index i = 0; i < part.size; ++i) {
-        highest = std::max(highest, part.up(i, outcome.codes[at(i)]) - outcome.expansion[at(i)]);
-        lowest = std::min(lowest, part.down(i, outcome.codes[at(i)]) - outcome.expansion[at(i)]);
+        highest = std::max(highest, part.up(i, outcome.codes[i]) - outcome.expansion[i]);
+        lowest = std::min(lowest, part.down(i, outcome.codes[i]) - outcome.expansion[i]);
     }
     std::vector<double> scores;
     for (Index i = 0; i < c.rows; ++i) {
         double f = (highest + lowest) / 2;
         for (Index j = 0; j < part.size; ++j)
-            f += outcome.beta[at(j)] * kernel(spec, c.X.data() + i * c.features, X.data() + j * c.features, c.features);
+            f += outcome.beta[j] * kernel(spec, c.X.data() + i * c.features, X.data() + j * c.features, c.features);
         scores.push_back(f);
     }
     return scores;
@@ -102,11 +102,11 @@ void check(Case& c, const std::vector<KernelSpec>& kernels, int threads) {
                 assert(result.endings[fit] == Ending::optimal);
                 const auto expected = separate(c, spec, trains.data() + fold * c.rows, C);
                 for (Index i = 0; i < c.rows; ++i) {
-                    const double found = result.scores[fit * at(c.rows) + at(i)];
-                    worst = std::max(worst, std::abs(found - expected[at(i)]));
+                    const double found = result.scores[fit * c.rows + i];
+                    worst = std::max(worst, std::abs(found - expected[i]));
                     // control: the scores of the next fit are others
                     const std::size_t other = (fit + 1) % result.endings.size();
-                    apart = std::max(apart, std::abs(result.scores[other * at(c.rows) + at(i)] - expected[at(i)]));
+                    apart = std::max(apart, std::abs(result.scores[other * c.rows + i] - expected[i]));
                 }
                 ++fit;
             }
@@ -183,7 +183,7 @@ void check_ill_conditioned() {
         for (const double C : grid.Cs) {
             assert(result.endings[fit] == Ending::optimal);
             const auto expected = separate(c, grid.kernels[0], trains.data() + fold * c.rows, C);
-            for (Index i = 0; i < c.rows; ++i) assert(std::abs(result.scores[fit * at(c.rows) + at(i)] - expected[at(i)]) < 0.01);
+            for (Index i = 0; i < c.rows; ++i) assert(std::abs(result.scores[fit * c.rows + i] - expected[i]) < 0.01);
             ++fit;
         }
 }

@@ -48,8 +48,8 @@ template <class T> void check(const Lanes<T>& lane, Form form, int features, dou
     constexpr int B = block_rows<T>, support = 72, tiles = support / support_tile;
     const T coef0 = T(0.5);
     const int degree = 3;
-    Aligned<T> block(static_cast<std::size_t>(B * features)), half(B), packed(static_cast<std::size_t>(support * features)),
-        packed_half(support), coef(support), out(static_cast<std::size_t>(support * B));
+    Aligned<T> block(B * features), half(B), packed(support * features),
+        packed_half(support), coef(support), out(support * B);
     std::vector<std::vector<double>> x(B), s(support);
     const auto draw = [&](std::vector<double>& v, T* at, int stride, T& norm) {
         double square = 0;
@@ -61,11 +61,11 @@ template <class T> void check(const Lanes<T>& lane, Form form, int features, dou
         }
         norm = static_cast<T>(square / 2);
     };
-    for (int r = 0; r < B; ++r) draw(x[static_cast<std::size_t>(r)], block.data() + r, B, half[static_cast<std::size_t>(r)]);
+    for (int r = 0; r < B; ++r) draw(x[r], block.data() + r, B, half[r]);
     for (int i = 0; i < support; ++i) {
-        draw(s[static_cast<std::size_t>(i)], packed.data() + i / support_tile * support_tile * features + i % support_tile, support_tile,
-             packed_half[static_cast<std::size_t>(i)]);
-        coef[static_cast<std::size_t>(i)] = static_cast<T>(random.normal());
+        draw(s[i], packed.data() + i / support_tile * support_tile * features + i % support_tile, support_tile,
+             packed_half[i]);
+        coef[i] = static_cast<T>(random.normal());
     }
     const Shape<T> shape{form, features, coef0, degree};
     std::vector<T*> rows;
@@ -76,13 +76,13 @@ template <class T> void check(const Lanes<T>& lane, Form form, int features, dou
     for (int r = 0; r < B; ++r) {
         double expected = 1, size = 1;
         for (int i = 0; i < support; ++i) {
-            const double k = kernel(form, x[static_cast<std::size_t>(r)], s[static_cast<std::size_t>(i)], static_cast<double>(coef0), degree);
-            const double got = static_cast<double>(out[static_cast<std::size_t>(i * B + r)]);
+            const double k = kernel(form, x[r], s[i], static_cast<double>(coef0), degree);
+            const double got = static_cast<double>(out[i * B + r]);
             assert(std::abs(got - k) <= tolerance * std::max(1.0, std::abs(k)));
-            expected += static_cast<double>(coef[static_cast<std::size_t>(i)]) * k;
-            size += std::abs(static_cast<double>(coef[static_cast<std::size_t>(i)]) * k);
+            expected += static_cast<double>(coef[i]) * k;
+            size += std::abs(static_cast<double>(coef[i]) * k);
         }
-        assert(std::abs(sums[static_cast<std::size_t>(r)] - expected) <= tolerance * size);
+        assert(std::abs(sums[r] - expected) <= tolerance * size);
     }
 }
 
@@ -112,7 +112,7 @@ template <class T> void check_selection(const Lanes<T>& lane) {
         double lowest = 1e9, most = 0;
         for (std::size_t t = 0; t < size; ++t) {
             assert(F[t] == before[t] + T(0.5) * Ki[t] - T(0.25) * Kj[t]);  // exact in these coarse numbers
-            if (highest < 0 || up[t] - F[t] > up[static_cast<std::size_t>(highest)] - F[static_cast<std::size_t>(highest)])
+            if (highest < 0 || up[t] - F[t] > up[highest] - F[highest])
                 highest = static_cast<int>(t);
             lowest = std::min(lowest, static_cast<double>(down[t] - F[t]));
             const double v = static_cast<double>(best - (down[t] - F[t])), c = static_cast<double>(24 - 2 * Ki[t]);
@@ -121,11 +121,11 @@ template <class T> void check_selection(const Lanes<T>& lane) {
                 partner = static_cast<int>(t);
             }
         }
-        assert(rising.index == highest && rising.gain == up[static_cast<std::size_t>(highest)] - F[static_cast<std::size_t>(highest)]);
+        assert(rising.index == highest && rising.gain == up[highest] - F[highest]);
         assert(falling.lowest == static_cast<T>(lowest));
         assert((falling.index < 0) == (partner < 0) && (partner >= 0) == (seed != 7));
         if (partner < 0) continue;
-        const std::size_t t = static_cast<std::size_t>(falling.index);
+        const std::size_t t = falling.index;
         const double v = static_cast<double>(best - (down[t] - F[t]));
         assert(v > 0 && v * v / static_cast<double>(24 - 2 * Ki[t]) > most * (1 - 1e-5));
     }

@@ -26,7 +26,7 @@ Case make_case(std::uint64_t seed, Index rows, int pieces, bool ties) {
         for (Index k = 0; k < c.features; ++k) {
             const double x = random.normal() + 0.6 * c.sign.back();
             const bool twice = i % 6 == 5;
-            c.X.push_back(twice ? c.X[at((i - 1) * c.features + k)] : ties ? std::round(2 * x) : x);
+            c.X.push_back(twice ? c.X[(i - 1) * c.features + k] : ties ? std::round(2 * x) : x);
         }
         c.weight.push_back(i % 12 == 11 ? 0.0 : 0.5 + random.uniform());
     }
@@ -38,11 +38,11 @@ Case make_case(std::uint64_t seed, Index rows, int pieces, bool ties) {
 std::vector<double> gamma_at(const PathPieces& path, const Case& c, double lambda) {
     std::size_t piece = 0;
     while (piece + 1 < path.start.size() && path.start[piece + 1] >= lambda) ++piece;
-    std::vector<double> gamma(at(c.rows), 0.0);
+    std::vector<double> gamma(c.rows, 0.0);
     for (std::size_t e = 0; e < path.settled_from.size() && path.settled_from[e] <= static_cast<Index>(piece); ++e)
-        gamma[at(path.settled_row[e])] = path.settled_gamma[e];
+        gamma[path.settled_row[e]] = path.settled_gamma[e];
     for (Index t = path.first[piece]; t < path.first[piece + 1]; ++t)
-        gamma[at(path.rows[at(t)])] = path.gamma[at(t)] + (lambda - path.end[piece]) * path.rate[at(t)];
+        gamma[path.rows[t]] = path.gamma[t] + (lambda - path.end[piece]) * path.rate[t];
     return gamma;
 }
 
@@ -52,9 +52,9 @@ double violation(const Case& c, const std::vector<double>& K, const std::vector<
     double highest = -1e300, lowest = 1e300, sum = 0;
     for (Index i = 0; i < c.rows; ++i) {
         double F = 0;
-        for (Index j = 0; j < c.rows; ++j) F += C * K[at(i * c.rows + j)] * gamma[at(j)];
-        sum += gamma[at(i)];
-        const double g = c.sign[at(i)] * gamma[at(i)], top = c.problem.breakpoint(i, c.problem.pieces), slack = 1e-9 * top;
+        for (Index j = 0; j < c.rows; ++j) F += C * K[i * c.rows + j] * gamma[j];
+        sum += gamma[i];
+        const double g = c.sign[i] * gamma[i], top = c.problem.breakpoint(i, c.problem.pieces), slack = 1e-9 * top;
         assert(g >= -slack && g <= top + slack);
         Code code = 0;
         for (int k = 0; k <= c.problem.pieces; ++k) {

@@ -24,7 +24,7 @@ Case make_case(std::uint64_t seed, Index rows, Index features, int pieces) {
     for (Index i = 0; i < rows; ++i) {
         const std::int8_t y = random.uniform() < 0.4 ? 1 : -1;
         if (i % 5 == 4) {
-            for (Index k = 0; k < features; ++k) c.X.push_back(c.X[static_cast<std::size_t>((i - 1) * features + k)]);
+            for (Index k = 0; k < features; ++k) c.X.push_back(c.X[(i - 1) * features + k]);
             c.sign.push_back(i % 10 == 9 ? static_cast<std::int8_t>(-c.sign.back()) : c.sign.back());
         } else {
             for (Index k = 0; k < features; ++k) c.X.push_back(random.normal() + 0.7 * y);
@@ -48,12 +48,12 @@ double violation(const Case& c, const std::vector<double>& K, const std::vector<
     double highest = -1e300, lowest = 1e300, sum = 0;
     for (Index i = 0; i < c.rows; ++i) {
         double F = 0;
-        for (Index j = 0; j < c.rows; ++j) F += K[static_cast<std::size_t>(i * c.rows + j)] * beta[static_cast<std::size_t>(j)];
-        const Coordinate at = coordinate_at(c.problem, i, beta[static_cast<std::size_t>(i)]);
-        assert(at.beta == beta[static_cast<std::size_t>(i)]);  // inside its box
+        for (Index j = 0; j < c.rows; ++j) F += K[i * c.rows + j] * beta[j];
+        const Coordinate at = coordinate_at(c.problem, i, beta[i]);
+        assert(at.beta == beta[i]);  // inside its box
         highest = std::max(highest, c.problem.up(i, at.code) - F);
         lowest = std::min(lowest, c.problem.down(i, at.code) - F);
-        sum += beta[static_cast<std::size_t>(i)];
+        sum += beta[i];
     }
     assert(std::abs(sum) < 1e-9 * static_cast<double>(c.rows));
     return highest - lowest;
@@ -69,7 +69,7 @@ Compressed compress(const Case& c) {
     Compressed s;
     for (Index i = 0; i < c.rows; ++i) {
         for (Index k = 0; k < c.features; ++k) {
-            s.values.push_back(c.X[static_cast<std::size_t>(i * c.features + k)]);
+            s.values.push_back(c.X[i * c.features + k]);
             s.columns.push_back(static_cast<std::int32_t>(k));
         }
         s.starts.push_back(static_cast<Index>(s.values.size()));

@@ -12,7 +12,7 @@ double dot(const Point& a, const Point& b) { return lanes<double>().dot(a.data()
 }  // namespace
 
 Descender::Descender(EmbeddedObjective& objective, Watch& watch, Index most) : objective_(objective), watch_(watch), most_(most) {
-    const Point zero(static_cast<std::size_t>(objective.size()));
+    const Point zero(objective.size());
     gradient_ = direction_ = trial_ = trial_gradient_ = zero;
     pairs_.assign(memory, {zero, zero, 0.0});
 }

@@ -17,7 +17,7 @@ class Ascent {
     Ascent(const EmbeddedRows& rows, const EmbeddedLoss& loss, const DualSettings& settings, Watch& watch)
         : rows_(rows), settings_(settings), watch_(watch), eps_grid_(eps_grid(loss)),
           table_(loss, eps_grid_, settings.t_values, largest_multiplier(loss)) {
-        const std::size_t n = static_cast<std::size_t>(rows.rows), d = static_cast<std::size_t>(rows.features);
+        const std::size_t n = rows.rows, d = rows.features;
         columns_.resize(n * d);
         diagonal_.assign(n, 0.0);
         for (std::size_t k = 0; k < d; ++k)
@@ -100,7 +100,7 @@ class Ascent {
     void find_slacks() {
         const double lowest = least();
         near_.clear();
-        for (Index e = 0; e < table_.eps_values(); ++e) near_.push_back({std::exp((lowest - sums_[static_cast<std::size_t>(e)]) / heat_), e});
+        for (Index e = 0; e < table_.eps_values(); ++e) near_.push_back({std::exp((lowest - sums_[e]) / heat_), e});
         std::sort(near_.begin(), near_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
         near_.resize(std::min(near_.size(), most_near));
         while (near_.back().first < 0.01) near_.pop_back();
@@ -150,7 +150,7 @@ class Ascent {
 
     bool search(std::size_t i, std::size_t j, double slope) {
         const double yi = rows_.sign[i], yj = rows_.sign[j], pull = yi - yj - scores_[i] + scores_[j];
-        const std::size_t n = t_.size(), d = static_cast<std::size_t>(rows_.features);
+        const std::size_t n = t_.size(), d = rows_.features;
         double bend = diagonal_[i] + diagonal_[j];
         for (std::size_t k = 0; k < d; ++k) bend -= 2 * columns_[k * n + i] * columns_[k * n + j];
         bend = std::max(bend, 1e-12);
@@ -173,7 +173,7 @@ class Ascent {
     }
 
     void move(std::size_t i, std::size_t j, double delta) {
-        const std::size_t n = t_.size(), d = static_cast<std::size_t>(rows_.features);
+        const std::size_t n = t_.size(), d = rows_.features;
         t_[i] = std::max(0.0, t_[i] + rows_.sign[i] * delta);
         t_[j] = std::max(0.0, t_[j] - rows_.sign[j] * delta);
         least_with(t_[i], t_[j], sums_.data());

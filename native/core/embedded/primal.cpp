@@ -50,7 +50,7 @@ class Search {
           random_(settings.seed) {}
 
     PrimalOutcome run(const std::vector<Point>& starts) {
-        Point point(static_cast<std::size_t>(objective_.size()), 0.0);
+        Point point(objective_.size(), 0.0);
         point.back() = objective_.fixed_eps() ? 0.0 : 0.5;
         const double value = anneal(point, 0);
         consider(point, value);

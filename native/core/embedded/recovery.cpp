@@ -100,7 +100,7 @@ void find_offset(Offset& offset, const std::vector<double>& scores, const std::v
 }  // namespace
 
 Recovered recover(const EmbeddedRows& rows, const EmbeddedLoss& loss, const DualOutcome& dual, Watch& watch) {
-    const std::size_t n = static_cast<std::size_t>(rows.rows), d = static_cast<std::size_t>(rows.features);
+    const std::size_t n = rows.rows, d = rows.features;
     Recovered found;
     found.point.assign(d + 2, 0.0);
     std::vector<double> scores(n);
