@@ -28,15 +28,6 @@ EmbeddedRows rows_of(const Matrix& z, const View<std::int8_t, 1>& sign, const Ve
     return {z.data(), sign.data(), penalty.data(), static_cast<Index>(z.shape(0)), static_cast<Index>(z.shape(1))};
 }
 
-const char* word(Ending ending) {
-    switch (ending) {
-        case Ending::stationary: return "local";
-        case Ending::iteration_limit: return "iteration_limit";
-        case Ending::time_limit: return "time_limit";
-        default: return "inaccurate";
-    }
-}
-
 std::vector<Point> points_of(const Matrix& points, Index size) {
     require(static_cast<Index>(points.shape(1)) == size, "a start must have two more entries than z has columns");
     std::vector<Point> all;
@@ -66,7 +57,7 @@ void bind_embedded(nb::module_& m) {
               PrimalOutcome outcome = without_lock(report, seconds, [&](Watch& watch) {
                   return solve_primal(rows, loss, points, {hops, seed, max_iter}, watch);
               });
-              return nb::make_tuple(to_numpy(std::move(outcome.point)), outcome.value, word(outcome.ending), outcome.iterations);
+              return nb::make_tuple(to_numpy(std::move(outcome.point)), outcome.value, word(outcome.status, "local"), outcome.iterations);
           },
           "z"_a.noconvert(), "sign"_a.noconvert(), "penalty"_a.noconvert(), "costs"_a, "starts"_a.noconvert(), "hops"_a, "seed"_a,
           "max_iter"_a, "seconds"_a, "report"_a.none());
@@ -82,7 +73,7 @@ void bind_embedded(nb::module_& m) {
                   Recovered back = recover(rows, loss, ascent, watch);
                   return std::pair{std::move(ascent), std::move(back)};
               });
-              return nb::make_tuple(to_numpy(std::move(found.point)), found.value, word(dual.ending), dual.iterations, found.bound,
+              return nb::make_tuple(to_numpy(std::move(found.point)), found.value, word(dual.status, "local"), dual.iterations, found.bound,
                                     to_numpy(std::move(dual.multipliers)), to_numpy(std::move(dual.trace)));
           },
           "z"_a.noconvert(), "sign"_a.noconvert(), "penalty"_a.noconvert(), "costs"_a, "max_iter"_a, "seconds"_a, "report"_a.none());

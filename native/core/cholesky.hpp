@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "problem.hpp"
+#include "index.hpp"
 
 namespace abstain {
 

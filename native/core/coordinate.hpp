@@ -31,9 +31,9 @@ inline void land(const Problem& problem, Index i, Coordinate& now, int k) {
 inline Coordinate coordinate_at(const Problem& problem, Index i, double beta) {
     const double g = problem.sign[i] * beta;
     int k = 0;
-    while (k < problem.pieces && problem.breakpoint(i, k + 1) <= g) ++k;
+    while (k < problem.pieces() && problem.breakpoint(i, k + 1) <= g) ++k;
     Coordinate now{beta, static_cast<Code>(2 * k + 1)};
-    if (k == problem.pieces || !(g > problem.breakpoint(i, k))) land(problem, i, now, k);
+    if (k == problem.pieces() || !(g > problem.breakpoint(i, k))) land(problem, i, now, k);
     return now;
 }
 
@@ -59,7 +59,7 @@ inline PairStep pair_step(const Problem& problem, Index i, Index j, Coordinate& 
                           double curvature) {
     const double beta_i = a.beta, beta_j = b.beta;
     double rise = 0, moved = 0;
-    for (int crossing = 0; crossing <= 4 * problem.pieces; ++crossing) {
+    for (int crossing = 0; crossing <= 4 * problem.pieces(); ++crossing) {
         const double gain = (problem.up(i, a.code) - Fi) - (problem.down(j, b.code) - Fj) - curvature * moved;
         if (!(gain > 0)) break;
         const int ka = next_breakpoint(problem, i, a.code, +1), kb = next_breakpoint(problem, j, b.code, -1);

@@ -9,10 +9,6 @@ namespace abstain {
 
 namespace {
 
-constexpr double inner_share = 0.1;   // a block is solved until this share of the violation is left in it
-constexpr int patience = 8;           // rounds in which the violation should halve
-constexpr int idle_rounds = 10;       // rounds without a rise of the dual that rounding would not swallow
-
 // A fixed shuffle: rows of equal violation (all of them at the start) are taken from all over the data.
 std::uint64_t shuffled(Index i) {
     std::uint64_t z = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15ULL;
@@ -43,7 +39,7 @@ template <class T> void Decomposition<T>::begin(const double* start) {
         (stays ? weightless.stayed : weightless.gone).push_back(i);
         if (!start) continue;
         state_[i] = coordinate_at(problem_, i, start[i]);
-        total[problem_.side(i)] += std::abs(state_[i].beta);
+        total[problem_.sign[i] > 0] += std::abs(state_[i].beta);
     }
     active_ = weightless.stayed;
     sums_.assign(rounded_up(problem_.size), 0.0);
@@ -78,7 +74,7 @@ template <class T> void Decomposition<T>::balance(const double (&total)[2]) {
     for (const bool between : {true, false})
         for (Index i = 0; i < problem_.size && excess > 0; ++i) {
             Coordinate& now = state_[i];
-            if (problem_.side(i) != heavier || now.beta == 0 || between != (now.code % 2 == 1)) continue;
+            if ((problem_.sign[i] > 0) != heavier || now.beta == 0 || between != (now.code % 2 == 1)) continue;
             const double g = std::abs(now.beta), taken = std::min(g, excess);
             excess -= taken;
             now = coordinate_at(problem_, i, problem_.sign[i] * (g - taken));
@@ -163,9 +159,9 @@ template <class T> bool Decomposition<T>::improve() {
         kernel_.block(rows, block_.data(), stride);
         K = block_.data();
     }
-    const double tol = whole ? 0.5 * settings_.tol : std::max(0.5 * settings_.tol, inner_share * (highest_ - lowest_));
+    const double tol = whole ? 0.5 * settings_.tol : std::max(0.5 * settings_.tol, policy::violation_left_in_block * (highest_ - lowest_));
     const Index left = settings_.max_iterations - iterations_;
-    const Index limit = whole ? left : std::min<Index>(left, 200 * static_cast<Index>(q) + 10000);
+    const Index limit = whole ? left : std::min<Index>(left, policy::steps_in_block(std::ssize(rows)));
     const auto result = pairs_.solve(rows, K, stride, diagonal.data(), F.data(), state, dual_, tol, limit);
     iterations_ += result.iterations;
     dual_ += result.rise;
@@ -185,17 +181,15 @@ template <class T> bool Decomposition<T>::improve() {
 
 template <class T> Outcome Decomposition<T>::outcome(Status status) {
     if (!departures_.empty()) restore();
-    measure();
     Outcome result;
     result.status = status;
     result.iterations = iterations_;
-    result.violation = highest_ - lowest_;
-    if (std::isfinite(highest_ + lowest_)) result.bias = 0.5 * (highest_ + lowest_);
     for (std::size_t i = 0; i < state_.size(); ++i) {
         result.beta.push_back(state_[i].beta);
         result.codes.push_back(state_[i].code);
         result.expansion.push_back(sums_[i]);
     }
+    judge(problem_, result);
     return result;
 }
 
@@ -205,8 +199,8 @@ template <class T> void Decomposition<T>::grow_where_slow() {
     if (rounds_ == 0 || violation < 0.5 * milestone_) {
         milestone_ = violation;
         since_milestone_ = 0;
-    } else if (++since_milestone_ >= patience && violation < 1) {
-        settings_.working_set = std::min(2 * settings_.working_set, settings_.largest_working_set);
+    } else if (++since_milestone_ >= policy::rounds_to_halve && violation < 1) {
+        settings_.working_set = std::min(2 * settings_.working_set, policy::largest_working_set);
         since_milestone_ = 0;
     }
 }
@@ -216,19 +210,19 @@ template <class T> Outcome Decomposition<T>::run(const double* start) {
     for (int idle = 0;; ++rounds_) {
         measure();
         if (!(highest_ - lowest_ > settings_.tol)) {
-            if (departures_.empty()) return outcome(Status::optimal);
+            if (departures_.empty()) return outcome(Status::converged);
             restore();
             continue;
         }
         if (iterations_ >= settings_.max_iterations) return outcome(Status::iteration_limit);
-        if (watch_.expired()) return outcome(watch_.ending());
+        if (watch_.expired()) return outcome(watch_.status());
         grow_where_slow();
         if (rounds_ > 0) shrink();
         select();
         const double before = dual_;
         const bool moved = improve();
-        idle = dual_ - before > 1e-15 * std::abs(dual_) ? 0 : idle + 1;
-        if (!moved || idle >= idle_rounds) return outcome(Status::inaccurate);
+        idle = dual_ - before > policy::least_rise * std::abs(dual_) ? 0 : idle + 1;
+        if (!moved || idle >= policy::rounds_without_rise) return outcome(Status::inaccurate);
     }
 }
 

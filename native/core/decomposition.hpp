@@ -10,14 +10,14 @@
 #include "kernel_matrix.hpp"
 #include "outcome.hpp"
 #include "pair_solver.hpp"
+#include "policy.hpp"
 
 namespace abstain {
 
 struct Settings {
     double tol = 1e-3;
     Index max_iterations = 10'000'000;
-    int working_set = 1024;          // rows to begin with
-    int largest_working_set = 4096;  // where progress is slow it grows up to this
+    int working_set = policy::working_set;  // rows to begin with
 };
 
 template <class T> class Decomposition {

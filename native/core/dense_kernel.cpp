@@ -6,32 +6,17 @@
 #include <numbers>
 
 #include "mirror.hpp"
+#include "policy.hpp"
 
 namespace abstain {
 
 namespace {
 
-constexpr Index cached_features = 64;  // from here on a row is worth the memory it first touches: reading it back is cheaper than making it
-
-Form form_of(KernelName name, bool far) {
-    switch (name) {
-        case KernelName::linear: return Form::linear;
-        case KernelName::poly: return Form::poly;
-        case KernelName::sigmoid: return Form::sigmoid;
-        default: return far ? Form::rbf_difference : Form::rbf_dot;
-    }
+// Of the features, for lanes/formulas.hpp; rbf takes powers of 2.
+double factor_of(const KernelSpec& spec, bool far) {
+    const double factor = std::sqrt(spec.scale());
+    return spec.name == KernelName::rbf ? factor * std::sqrt((far ? 1 : 2) * std::numbers::log2e) : factor;
 }
-
-double factor_of(const KernelSpec& spec, Form form) {
-    switch (form) {
-        case Form::linear: return 1;
-        case Form::rbf_dot: return std::sqrt(spec.gamma) * std::sqrt(2 * std::numbers::log2e);
-        case Form::rbf_difference: return std::sqrt(spec.gamma) * std::sqrt(std::numbers::log2e);
-        default: return std::sqrt(spec.gamma);
-    }
-}
-
-bool centred(KernelName name) { return name == KernelName::linear || name == KernelName::rbf; }
 
 }  // namespace
 
@@ -43,7 +28,7 @@ std::vector<double> column_means(const DenseRows& X) {
 }
 
 double spread(const KernelSpec& spec, const DenseRows& X, const double* centre) {
-    const double factor = factor_of(spec, form_of(spec.name, false));
+    const double factor = factor_of(spec, false);
     double widest = 0;
     for (Index i = 0; i < X.rows; ++i) {
         double half = 0;
@@ -58,9 +43,9 @@ double spread(const KernelSpec& spec, const DenseRows& X, const double* centre) 
 
 template <class T>
 ScaledRows<T>::ScaledRows(const KernelSpec& spec, const DenseRows& X, const double* centre, bool far)
-    : shape{form_of(spec.name, far), static_cast<int>(X.features), static_cast<T>(spec.coef0), spec.degree},
+    : shape{spec.name, far, static_cast<int>(X.features), static_cast<T>(spec.coef0), spec.degree},
       values(X.rows * X.features), half(X.rows) {
-    const double factor = factor_of(spec, shape.form);
+    const double factor = factor_of(spec, far);
     for (Index i = 0; i < X.rows; ++i) {
         double sum = 0;
         for (Index k = 0; k < X.features; ++k) {
@@ -118,22 +103,14 @@ template <class T>
 DenseKernel<T>::DenseKernel(const KernelSpec& spec, const DenseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch)
     : rows_([&] {
           std::vector<double> centre;
-          if (centred(spec.name)) centre = column_means(X);
+          if (spec.may_be_centred()) centre = column_means(X);
           const double* middle = centre.empty() ? nullptr : centre.data();
-          const bool far = spec.name == KernelName::rbf && !(spread(spec, X, middle) < far_away);
+          const bool far = spec.shift_invariant() && !(spread(spec, X, middle) < policy::far_spread);
           return ScaledRows<T>(spec, X, middle, far);
       }()),
-      diagonal_(X.rows), cache_(X.rows, X.features >= cached_features ? cache_bytes : 0.0), pool_(pool),
+      diagonal_(X.rows), cache_(X.rows, X.features >= policy::features_worth_caching ? cache_bytes : 0.0), pool_(pool),
       watch_(watch) {
-    for (std::size_t i = 0; i < diagonal_.size(); ++i) {
-        const double square = 2 * static_cast<double>(rows_.half[i]);
-        switch (rows_.shape.form) {
-            case Form::linear: diagonal_[i] = square; break;
-            case Form::poly: diagonal_[i] = std::pow(square + spec.coef0, spec.degree); break;
-            case Form::sigmoid: diagonal_[i] = std::tanh(square + spec.coef0); break;
-            default: diagonal_[i] = 1;
-        }
-    }
+    for (std::size_t i = 0; i < diagonal_.size(); ++i) diagonal_[i] = spec.value(2 * static_cast<double>(rows_.half[i]), 0);
 }
 
 template <class T> void DenseKernel<T>::block(const std::vector<Index>& which, T* out, Index stride) {

@@ -5,10 +5,10 @@
 #include <functional>
 
 #include "aligned.hpp"
-#include "expansion.hpp"
 #include "kernel_matrix.hpp"
 #include "lanes/lanes.hpp"
 #include "row_cache.hpp"
+#include "rows.hpp"
 #include "thread_pool.hpp"
 #include "watch.hpp"
 
@@ -40,9 +40,8 @@ template <class T> class ScaledRows {
     void pack(const std::vector<Index>& which, const double* coef, PackedSupport<T>& out) const;
 };
 
-// The largest |x - centre|^2 / 2 in the units of rbf_dot: beyond a few hundred float loses the distances.
+// The largest |x - centre|^2 / 2 of the scaled rows: beyond policy::far_spread distances are taken by differences.
 double spread(const KernelSpec& spec, const DenseRows& X, const double* centre);
-inline constexpr double far_away = 512;  // spread from which distances are taken by differences
 
 std::vector<double> column_means(const DenseRows& X);
 

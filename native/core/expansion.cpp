@@ -1,9 +1,9 @@
 #include "expansion.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "dense_kernel.hpp"
+#include "policy.hpp"
 
 namespace abstain {
 
@@ -11,11 +11,10 @@ void expand(const KernelSpec& spec, const DenseRows& X, const DenseRows& support
             ThreadPool& pool, Watch& watch) {
     constexpr Index B = block_rows<double>, batch = 2048;
     std::vector<double> centre;
-    if (spec.name == KernelName::rbf) centre = column_means(support);
+    if (spec.shift_invariant()) centre = column_means(support);
     const double* middle = centre.empty() ? nullptr : centre.data();
-    std::vector<Index> every(std::max(batch, support.rows));
-    std::iota(every.begin(), every.end(), Index(0));
-    const bool far = spec.name == KernelName::rbf && !(spread(spec, support, middle) < far_away && spread(spec, X, middle) < far_away);
+    const std::vector<Index> every = all_rows(std::max(batch, support.rows));
+    const bool far = spec.shift_invariant() && !(spread(spec, support, middle) < policy::far_spread && spread(spec, X, middle) < policy::far_spread);
     const ScaledRows<double> scaled(spec, support, middle, far);
     PackedSupport<double> packed_support;
     scaled.pack(std::vector<Index>(every.begin(), every.begin() + support.rows), coef, packed_support);

@@ -4,6 +4,7 @@
 
 #include "lanes/lanes.hpp"
 #include "mirror.hpp"
+#include "policy.hpp"
 
 namespace abstain {
 
@@ -24,9 +25,9 @@ template <class T> void GramKernel<T>::block(const std::vector<Index>& rows, T* 
 // value at a time costs about ten times as much, which pays for few active rows only.
 template <class T>
 void GramKernel<T>::accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
-    constexpr Index piece = 4096, scattered = 10;
+    constexpr Index piece = 4096;
     const Index active = std::ssize(active_);
-    const Index whole = scattered * active > size_ ? size_ / 64 * 64 : 0;
+    const Index whole = policy::cost_of_scattered_read * active > size_ ? size_ / 64 * 64 : 0;
     std::vector<const T*> rows;
     for (Index s : support) rows.push_back(values_ + s * stride_);
     const std::vector<T> factors(coef.begin(), coef.end());

@@ -3,14 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernel_matrix.hpp"
+#include "policy.hpp"
 
 namespace abstain {
-
-namespace {
-constexpr Index between_looks = 512;
-constexpr double lost_in_rounding = 1e-15;
-}  // namespace
 
 template <class T>
 void PairSolver<T>::load(const std::vector<Index>& rows, const double* diagonal, const double* F,
@@ -55,9 +50,9 @@ typename PairSolver<T>::Result PairSolver<T>::solve(const std::vector<Index>& ro
         refresh(rows, i, state[a]);
         refresh(rows, j, state[b]);
         top = lane.step(size_, F_.data(), Ki, K + j * stride, static_cast<T>(step.di), static_cast<T>(step.dj), up_.data());
-        if (result.iterations % between_looks == between_looks - 1) {
+        if ((result.iterations + 1) % policy::steps_between_looks == 0) {
             watch_.look();
-            if (watch_.expired() || !(result.rise - risen > lost_in_rounding * std::abs(dual + result.rise))) break;
+            if (watch_.expired() || !(result.rise - risen > policy::least_rise * std::abs(dual + result.rise))) break;
             risen = result.rise;
         }
     }

@@ -1,14 +1,9 @@
 // The rows that leave the sweep, and how they come back (decomposition.hpp).
 #include <algorithm>
-#include <numeric>
 
 #include "decomposition.hpp"
 
 namespace abstain {
-
-namespace {
-constexpr double worth_shrinking = 0.7;  // packing the rest anew pays where at most this share stays
-}  // namespace
 
 // A row on a breakpoint whose one-sided gains both lie on the safe side cannot be chosen now.
 template <class T> void Decomposition<T>::shrink() {
@@ -20,7 +15,7 @@ template <class T> void Decomposition<T>::shrink() {
         stays[a] = up > lowest_ || down < highest_;
         if (stays[a]) stay.push_back(a);
     }
-    if (static_cast<double>(stay.size()) > worth_shrinking * static_cast<double>(active_.size())) return;
+    if (static_cast<double>(stay.size()) > policy::share_that_stays * static_cast<double>(active_.size())) return;
     for (std::size_t a = 0; a < active_.size(); ++a) {
         const Index i = active_[a];
         if (stays[a]) {
@@ -67,8 +62,7 @@ template <class T> void Decomposition<T>::restore() {
         for (std::size_t g = 0; g < departure.gone.size(); ++g) F_[departure.gone[g]] += sums[g];
     }
     departures_.clear();
-    active_.resize(problem_.size);
-    std::iota(active_.begin(), active_.end(), Index(0));
+    active_ = all_rows(problem_.size);
     std::copy(F_.begin(), F_.end(), sums_.begin());
     for (std::size_t a = 0; a < active_.size(); ++a) refresh(a);
     kernel_.activate(active_);

@@ -1,7 +1,6 @@
 #include "sparse_kernel.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "lanes/lanes.hpp"
 
@@ -28,12 +27,8 @@ SparseKernel::SparseKernel(const KernelSpec& spec, const SparseRows& X, double c
 }
 
 double SparseKernel::value(double dot, Index i, Index j) const {
-    switch (spec_.name) {
-        case KernelName::linear: return dot;
-        case KernelName::poly: return std::pow(spec_.gamma * dot + spec_.coef0, spec_.degree);
-        case KernelName::sigmoid: return std::tanh(spec_.gamma * dot + spec_.coef0);
-        default: return i == j ? 1.0 : std::exp(-spec_.gamma * std::max(square_[i] + square_[j] - 2 * dot, 0.0));
-    }
+    const double distance = i == j ? 0 : std::max(square_[i] + square_[j] - 2 * dot, 0.0);
+    return spec_.value(spec_.scale() * dot, spec_.scale() * distance);
 }
 
 void SparseKernel::dots(Index i, double* out) const {

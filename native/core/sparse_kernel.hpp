@@ -3,19 +3,14 @@
 #pragma once
 
 #include "aligned.hpp"
+#include "kernel.hpp"
 #include "kernel_matrix.hpp"
 #include "row_cache.hpp"
+#include "rows.hpp"
 #include "thread_pool.hpp"
 #include "watch.hpp"
 
 namespace abstain {
-
-struct SparseRows {  // compressed rows
-    const double* values;
-    const std::int32_t* columns;
-    const Index* starts;  // rows + 1 of them
-    Index rows, features;
-};
 
 class SparseKernel final : public KernelMatrix<double> {
   public:

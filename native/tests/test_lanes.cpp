@@ -9,24 +9,18 @@
 using namespace abstain;
 using namespace abstain::testing;
 
-namespace abstain {
-namespace v2 {
-Lanes<float> single_precision(const char*);
-Lanes<double> double_precision(const char*);
-}
-#ifdef __x86_64__
-namespace v3 {
-Lanes<float> single_precision(const char*);
-Lanes<double> double_precision(const char*);
-}
-namespace v4 {
-Lanes<float> single_precision(const char*);
-Lanes<double> double_precision(const char*);
-}
-#endif
-}  // namespace abstain
-
 namespace {
+
+enum class Form { rbf_dot, rbf_difference, linear, poly, sigmoid };
+
+KernelName name_of(Form form) {
+    switch (form) {
+        case Form::linear: return KernelName::linear;
+        case Form::poly: return KernelName::poly;
+        case Form::sigmoid: return KernelName::sigmoid;
+        default: return KernelName::rbf;
+    }
+}
 
 double kernel(Form form, const std::vector<double>& x, const std::vector<double>& s, double coef0, int degree) {
     double dot = 0, distance = 0;
@@ -67,7 +61,7 @@ template <class T> void check(const Lanes<T>& lane, Form form, int features, dou
              packed_half[i]);
         coef[i] = static_cast<T>(random.normal());
     }
-    const Shape<T> shape{form, features, coef0, degree};
+    const Shape<T> shape{name_of(form), form == Form::rbf_difference, features, coef0, degree};
     std::vector<T*> rows;
     for (int i = 0; i < support; ++i) rows.push_back(out.data() + i * B);
     lane.values(shape, block.data(), half.data(), packed.data(), packed_half.data(), tiles, rows.data(), 0);
@@ -92,7 +86,7 @@ template <class T> void check_far(const Lanes<T>& lane) {
     const T infinite = std::numeric_limits<T>::infinity();
     Aligned<T> block(B, T(1)), half(B, infinite), packed(support_tile, T(1)), packed_half(support_tile, -infinite), out(B * support_tile);
     T* const rows[] = {out.data(), out.data() + B, out.data() + 2 * B, out.data() + 3 * B};
-    lane.values({Form::rbf_dot, 1, T(0), 3}, block.data(), half.data(), packed.data(), packed_half.data(), 1, rows, 0);
+    lane.values({KernelName::rbf, false, 1, T(0), 3}, block.data(), half.data(), packed.data(), packed_half.data(), 1, rows, 0);
     for (T value : out) assert(value >= 0 && value < T(1e-30));
 }
 
@@ -140,17 +134,15 @@ template <class T> void check_all(const Lanes<T>& lane, double tolerance) {
 
 }  // namespace
 
+void check_set(const LaneSet& lanes) {
+    check_all(lanes.in_single, 2e-6);
+    check_all(lanes.in_double, 4e-15);
+}
+
 int main() {
-    check_all(v2::single_precision(""), 2e-6);
-    check_all(v2::double_precision(""), 4e-15);
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("x86-64-v3")) {
-        check_all(v3::single_precision(""), 2e-6);
-        check_all(v3::double_precision(""), 4e-15);
-    }
-    if (__builtin_cpu_supports("x86-64-v4")) {
-        check_all(v4::single_precision(""), 2e-6);
-        check_all(v4::double_precision(""), 4e-15);
-    }
+    check_set(lanes_v2);
+#ifdef ABSTAIN_X86
+    if (__builtin_cpu_supports("x86-64-v3")) check_set(lanes_v3);
+    if (__builtin_cpu_supports("x86-64-v4")) check_set(lanes_v4);
 #endif
 }

@@ -36,7 +36,7 @@ class Ascent {
         DualOutcome outcome;
         double before = value();
         outcome.trace.push_back(before);
-        for (int idle = 0; idle < patience && !exhausted();) {
+        for (int idle = 0; idle < rounds_without_rise && !exhausted();) {
             round();
             const double now = value();
             outcome.trace.push_back(now);
@@ -49,13 +49,13 @@ class Ascent {
         outcome.eps_grid = eps_grid_;
         outcome.iterations = watch_.iterations;
         if (exhausted())
-            outcome.ending = watch_.expired() && watch_.ending() == Status::time_limit ? Ending::time_limit : Ending::iteration_limit;
+            outcome.status = watch_.expired() && watch_.status() == Status::time_limit ? Status::time_limit : Status::iteration_limit;
         return outcome;
     }
 
   private:
     static constexpr Index refresh = 50;    // steps between two looks at which eps are near the minimum
-    static constexpr int patience = 3;      // rounds without a rise
+    static constexpr int rounds_without_rise = 3;
     static constexpr int most_failures = 50;
     static constexpr std::size_t most_near = 6;
     static constexpr double cooling = 0.3;
@@ -138,14 +138,14 @@ class Ascent {
         const auto a = table_.place(ti), b = table_.place(tj);
         const double* const rows[] = {a.row, a.next, b.row, b.next};
         const double factors[] = {1 - a.share, a.share, 1 - b.share, b.share};
-        return lanes<double>().least_sum(base_.data(), rows, factors, 4, static_cast<int>(base_.size()), out);
+        return widest_lanes().steps.least_sum(base_.data(), rows, factors, 4, static_cast<int>(base_.size()), out);
     }
 
     void take_out(double ti, double tj) {
         const auto a = table_.place(ti), b = table_.place(tj);
         const double* const rows[] = {a.row, a.next, b.row, b.next};
         const double factors[] = {a.share - 1, -a.share, b.share - 1, -b.share};
-        lanes<double>().least_sum(sums_.data(), rows, factors, 4, static_cast<int>(sums_.size()), base_.data());
+        widest_lanes().steps.least_sum(sums_.data(), rows, factors, 4, static_cast<int>(sums_.size()), base_.data());
     }
 
     bool search(std::size_t i, std::size_t j, double slope) {

@@ -10,7 +10,7 @@
 
 #include "aligned.hpp"
 #include "embedded/loss.hpp"
-#include "problem.hpp"
+#include "index.hpp"
 
 namespace abstain {
 

@@ -1,7 +1,6 @@
 #include "embedded/objective.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace abstain {
@@ -14,9 +13,7 @@ EmbeddedObjective::EmbeddedObjective(const EmbeddedRows& rows, bool fixed_eps)
     weight_.assign(blocks_ * R, 0.0);
     std::fill_n(weight_.begin(), rows.rows, 1.0);
     scratch_.resize(16 * (features_ + 1));
-    std::vector<Index> order(rows.rows);
-    std::iota(order.begin(), order.end(), Index(0));
-    pack(order);
+    pack(all_rows(rows.rows));
 }
 
 void EmbeddedObjective::pack(const std::vector<Index>& order) {
@@ -47,7 +44,7 @@ double EmbeddedObjective::operator()(const EmbeddedLoss& loss, const Point& poin
     const double eps = point[d + 1];
     double sums[2];
     xi0_ = loss.least_slack(eps, xi0_);
-    lanes<double>().step_losses(loss.lanes(eps, xi0_), static_cast<int>(d + 1), packed_.data(), weight_.data(), point.data(), blocks_,
+    widest_lanes().steps.losses(loss.at_eps(eps, xi0_), static_cast<int>(d + 1), packed_.data(), weight_.data(), point.data(), blocks_,
                                 gradient.data(), sums, scratch_.data());
     double squares = 0;
     for (std::size_t k = 0; k < d; ++k) {

@@ -8,8 +8,6 @@
 
 namespace abstain {
 
-enum class Ending { stationary, inaccurate, iteration_limit, time_limit };
-
 struct PrimalSettings {
     Index hops = 32;
     std::uint64_t seed = 0;
@@ -19,7 +17,7 @@ struct PrimalSettings {
 struct PrimalOutcome {
     Point point;       // u, b, eps
     double value = 0;  // F / C
-    Ending ending = Ending::stationary;
+    Status status = Status::converged;
     Index iterations = 0;
 };
 

@@ -57,16 +57,22 @@ def native_solve(
 
 def native_problem(problem: DualProblem) -> dict[str, Any]:
     """Give the problem as keywords of the native solvers; what conversion is needed happens here."""
+    return {**native_rows(problem), "gamma": problem.kernel.gamma, **native_task(problem)}
+
+
+def native_rows(problem: DualProblem) -> dict[str, Any]:
+    """Give the rows and the kernel, all but its gamma, as keywords: what tasks over the same rows share."""
     kernel = problem.kernel
+    return {"data": _rows(problem), "kernel": kernel.name, "coef0": kernel.coef0, "degree": kernel.degree}
+
+
+def native_task(problem: DualProblem) -> dict[str, Any]:
+    """Give signs, weights and losses; `kind` names each row's line in the tables of knots and slopes."""
     knots, slopes = problem.loss.tables()
     return {
-        "data": _rows(problem),
-        "kernel": kernel.name,
-        "gamma": kernel.gamma,
-        "coef0": kernel.coef0,
-        "degree": kernel.degree,
         "sign": problem.sign,
         "weight": problem.weight,
+        "kind": (problem.sign > 0).astype(np.int32),
         "knots": knots,
         "slopes": slopes,
     }
