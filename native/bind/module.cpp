@@ -64,7 +64,8 @@ Rows rows_of(const nb::dict& data) {
     const auto starts = entry<View<std::int64_t, 1>>(data, "starts");
     const auto columns = entry<View<std::int32_t, 1>>(data, "columns");
     const auto values = entry<Vector>(data, "values");
-    const Index lengths[] = {static_cast<Index>(starts.shape(0)), static_cast<Index>(columns.shape(0)), static_cast<Index>(values.shape(0))};
+    const Index lengths[] = {static_cast<Index>(starts.shape(0)), static_cast<Index>(columns.shape(0)),
+                             static_cast<Index>(values.shape(0))};
     const SparseRows rows{values.data(), columns.data(), starts.data(), lengths[0] - 1, nb::cast<Index>(data["features"])};
     if (const char* rule = fault(rows, lengths[0], lengths[1], lengths[2])) throw nb::value_error(rule);
     return rows;
@@ -95,12 +96,14 @@ struct Inputs {
 
     Problem problem(Index rows) const {
         const std::size_t n = static_cast<std::size_t>(rows);
-        require(sign.shape(0) == n && weight.shape(0) == n && kind.shape(0) == n, "sign, weight and kind must have an entry per row");
+        require(sign.shape(0) == n && weight.shape(0) == n && kind.shape(0) == n,
+                "sign, weight and kind must have an entry per row");
         const auto kinds = static_cast<Index>(losses->slopes.size()) / losses->pieces;
         for (std::size_t i = 0; i < n; ++i) {
             require(sign.data()[i] == 1 || sign.data()[i] == -1, "sign must be -1 or 1");
             require(kind.data()[i] >= 0 && kind.data()[i] < kinds, "kind must name a row of knots and slopes");
-            require(weight.data()[i] >= 0 && weight.data()[i] < std::numeric_limits<double>::infinity(), "weight must be finite and >= 0");
+            require(weight.data()[i] >= 0 && weight.data()[i] < std::numeric_limits<double>::infinity(),
+                    "weight must be finite and >= 0");
         }
         return {rows, sign.data(), weight.data(), kind.data(), losses.get()};
     }
@@ -139,108 +142,116 @@ struct TaskList {
 NB_MODULE(_native, m) {
     m.doc() = "The native core of abstain; use abstain.solvers.";
 
-    m.def("solve",
-          [](const nb::dict& data, const std::string& kernel, double gamma, double coef0, int degree, Signs sign, Vector weight,
-             Kinds kind, Matrix knots, Matrix slopes, std::optional<Vector> start, const std::string& method, double tol,
-             Index max_iter, double seconds, double cache_size, int threads, nb::object report) {
-              const Rows rows = rows_of(data);
-              const Inputs inputs{sign, weight, kind, table_of(knots, slopes)};
-              const Problem problem = inputs.problem(row_count(rows));
-              require(!start || start->shape(0) == sign.shape(0), "start must have as many entries as sign");
-              const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
-              const Options options{method_of(method), tol, max_iter, cache_size * 1e6};
-              Outcome outcome = without_lock(report, seconds, [&](Watch& watch) {
-                  ThreadPool pool(threads);
-                  return solve(problem, spec, rows, start ? start->data() : nullptr, options, pool, watch);
-              });
-              return nb::make_tuple(to_numpy(std::move(outcome.beta)), to_numpy(std::move(outcome.expansion)), word(outcome.status),
-                                    outcome.iterations, outcome.violation);
-          },
-          "data"_a, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(),
-          "knots"_a.noconvert(), "slopes"_a.noconvert(), "start"_a.none().noconvert(), "method"_a, "tol"_a, "max_iter"_a,
-          "seconds"_a, "cache_size"_a, "threads"_a, "report"_a.none());
+    m.def(
+        "solve",
+        [](const nb::dict& data, const std::string& kernel, double gamma, double coef0, int degree, Signs sign, Vector weight,
+           Kinds kind, Matrix knots, Matrix slopes, std::optional<Vector> start, const std::string& method, double tol,
+           Index max_iter, double seconds, double cache_size, int threads, nb::object report) {
+            const Rows rows = rows_of(data);
+            const Inputs inputs{sign, weight, kind, table_of(knots, slopes)};
+            const Problem problem = inputs.problem(row_count(rows));
+            require(!start || start->shape(0) == sign.shape(0), "start must have as many entries as sign");
+            const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
+            const Options options{method_of(method), tol, max_iter, cache_size * 1e6};
+            Outcome outcome = without_lock(report, seconds, [&](Watch& watch) {
+                ThreadPool pool(threads);
+                return solve(problem, spec, rows, start ? start->data() : nullptr, options, pool, watch);
+            });
+            return nb::make_tuple(to_numpy(std::move(outcome.beta)), to_numpy(std::move(outcome.expansion)), word(outcome.status),
+                                  outcome.iterations, outcome.violation);
+        },
+        "data"_a, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "sign"_a.noconvert(), "weight"_a.noconvert(),
+        "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(), "start"_a.none().noconvert(), "method"_a, "tol"_a,
+        "max_iter"_a, "seconds"_a, "cache_size"_a, "threads"_a, "report"_a.none());
 
-    m.def("solve_many",
-          [](const nb::dict& data, const std::string& kernel, Vector gammas, double coef0, int degree, const nb::list& tasks,
-             const std::string& method, double tol, Index max_iter, double seconds, double cache_size, int threads,
-             bool coefficients, nb::object report) {
-              const Rows rows = rows_of(data);
-              const TaskList list(tasks, row_count(rows), gammas.shape(0));
-              std::vector<KernelSpec> kernels;
-              for (std::size_t g = 0; g < gammas.shape(0); ++g) kernels.push_back(kernel_spec(kernel, gammas.data()[g], coef0, degree));
-              const Options options{method_of(method), tol, max_iter, cache_size * 1e6};
-              std::atomic<Index> finished{0};
-              const auto count = [&](Index, double) { return report(finished.load()); };
-              const nb::object counted = report.is_none() ? nb::none() : nb::object(nb::cpp_function(count));
-              Answers answers = without_lock(counted, seconds, [&](Watch& watch) {
-                  ThreadPool pool(threads);
-                  const Keep keep = coefficients ? Keep::coefficients_too : Keep::scores;
-                  return solve_many(rows, kernels, list.tasks, options, keep, pool, watch, finished);
-              });
-              for (const std::exception_ptr& failure : answers.failures)
-                  if (failure) std::rethrow_exception(failure);
-              nb::list status;
-              for (const Status s : answers.status) status.append(word(s));
-              nb::dict fits;
-              fits["expansion"] = to_numpy(std::move(answers.expansion));
-              fits["beta"] = to_numpy(std::move(answers.beta));
-              fits["bias"] = to_numpy(std::move(answers.bias));
-              fits["violation"] = to_numpy(std::move(answers.violation));
-              fits["iterations"] = to_numpy(std::move(answers.iterations));
-              fits["status"] = status;
-              return fits;
-          },
-          "data"_a, "kernel"_a, "gammas"_a.noconvert(), "coef0"_a, "degree"_a, "tasks"_a, "method"_a, "tol"_a, "max_iter"_a,
-          "seconds"_a, "cache_size"_a, "threads"_a, "coefficients"_a, "report"_a.none());
+    m.def(
+        "solve_many",
+        [](const nb::dict& data, const std::string& kernel, Vector gammas, double coef0, int degree, const nb::list& tasks,
+           const std::string& method, double tol, Index max_iter, double seconds, double cache_size, int threads,
+           bool coefficients, nb::object report) {
+            const Rows rows = rows_of(data);
+            const TaskList list(tasks, row_count(rows), gammas.shape(0));
+            std::vector<KernelSpec> kernels;
+            for (std::size_t g = 0; g < gammas.shape(0); ++g)
+                kernels.push_back(kernel_spec(kernel, gammas.data()[g], coef0, degree));
+            const Options options{method_of(method), tol, max_iter, cache_size * 1e6};
+            std::atomic<Index> finished{0};
+            const auto count = [&](Index, double) { return report(finished.load()); };
+            const nb::object counted = report.is_none() ? nb::none() : nb::object(nb::cpp_function(count));
+            Answers answers = without_lock(counted, seconds, [&](Watch& watch) {
+                ThreadPool pool(threads);
+                const Keep keep = coefficients ? Keep::coefficients_too : Keep::scores;
+                return solve_many(rows, kernels, list.tasks, options, keep, pool, watch, finished);
+            });
+            for (const std::exception_ptr& failure : answers.failures)
+                if (failure) std::rethrow_exception(failure);
+            nb::list status;
+            for (const Status s : answers.status) status.append(word(s));
+            nb::dict fits;
+            fits["expansion"] = to_numpy(std::move(answers.expansion));
+            fits["beta"] = to_numpy(std::move(answers.beta));
+            fits["bias"] = to_numpy(std::move(answers.bias));
+            fits["violation"] = to_numpy(std::move(answers.violation));
+            fits["iterations"] = to_numpy(std::move(answers.iterations));
+            fits["status"] = status;
+            return fits;
+        },
+        "data"_a, "kernel"_a, "gammas"_a.noconvert(), "coef0"_a, "degree"_a, "tasks"_a, "method"_a, "tol"_a, "max_iter"_a,
+        "seconds"_a, "cache_size"_a, "threads"_a, "coefficients"_a, "report"_a.none());
 
-    m.def("path",
-          [](const nb::dict& data, const std::string& kernel, double gamma, double coef0, int degree, Signs sign, Vector weight,
-             Kinds kind, Matrix knots, Matrix slopes, double lowest, double highest, double cache_size, int threads, nb::object report) {
-              const Rows rows = rows_of(data);
-              const Inputs inputs{sign, weight, kind, table_of(knots, slopes)};
-              const Problem problem = inputs.problem(row_count(rows));
-              const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
-              Options options;
-              options.cache_bytes = cache_size * 1e6;
-              PathPieces path = without_lock(report, std::numeric_limits<double>::infinity(), [&](Watch& watch) {
-                  ThreadPool pool(threads);
-                  return follow_path(problem, spec, rows, lowest, highest, options, pool, watch);
-              });
-              nb::dict pieces;
-              pieces["start"] = to_numpy(std::move(path.start));
-              pieces["turned"] = to_numpy(std::move(path.turned));
-              pieces["end"] = to_numpy(std::move(path.end));
-              pieces["bias"] = to_numpy(std::move(path.bias));
-              pieces["bias_rate"] = to_numpy(std::move(path.bias_rate));
-              pieces["first"] = to_numpy(std::move(path.first));
-              pieces["rows"] = to_numpy(std::move(path.rows));
-              pieces["gamma"] = to_numpy(std::move(path.gamma));
-              pieces["rate"] = to_numpy(std::move(path.rate));
-              pieces["settled_from"] = to_numpy(std::move(path.settled_from));
-              pieces["settled_row"] = to_numpy(std::move(path.settled_row));
-              pieces["settled_gamma"] = to_numpy(std::move(path.settled_gamma));
-              pieces["complete"] = path.complete;
-              return pieces;
-          },
-          "data"_a, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(),
-          "knots"_a.noconvert(), "slopes"_a.noconvert(), "lowest"_a, "highest"_a, "cache_size"_a, "threads"_a, "report"_a.none());
+    m.def(
+        "path",
+        [](const nb::dict& data, const std::string& kernel, double gamma, double coef0, int degree, Signs sign, Vector weight,
+           Kinds kind, Matrix knots, Matrix slopes, double lowest, double highest, double cache_size, int threads,
+           nb::object report) {
+            const Rows rows = rows_of(data);
+            const Inputs inputs{sign, weight, kind, table_of(knots, slopes)};
+            const Problem problem = inputs.problem(row_count(rows));
+            const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
+            Options options;
+            options.cache_bytes = cache_size * 1e6;
+            PathPieces path = without_lock(report, std::numeric_limits<double>::infinity(), [&](Watch& watch) {
+                ThreadPool pool(threads);
+                return follow_path(problem, spec, rows, lowest, highest, options, pool, watch);
+            });
+            nb::dict pieces;
+            pieces["start"] = to_numpy(std::move(path.start));
+            pieces["turned"] = to_numpy(std::move(path.turned));
+            pieces["end"] = to_numpy(std::move(path.end));
+            pieces["bias"] = to_numpy(std::move(path.bias));
+            pieces["bias_rate"] = to_numpy(std::move(path.bias_rate));
+            pieces["first"] = to_numpy(std::move(path.first));
+            pieces["rows"] = to_numpy(std::move(path.rows));
+            pieces["gamma"] = to_numpy(std::move(path.gamma));
+            pieces["rate"] = to_numpy(std::move(path.rate));
+            pieces["settled_from"] = to_numpy(std::move(path.settled_from));
+            pieces["settled_row"] = to_numpy(std::move(path.settled_row));
+            pieces["settled_gamma"] = to_numpy(std::move(path.settled_gamma));
+            pieces["complete"] = path.complete;
+            return pieces;
+        },
+        "data"_a, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "sign"_a.noconvert(), "weight"_a.noconvert(),
+        "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(), "lowest"_a, "highest"_a, "cache_size"_a, "threads"_a,
+        "report"_a.none());
 
-    m.def("expand",
-          [](Matrix X, Matrix support, Vector coef, const std::string& kernel, double gamma, double coef0, int degree, int threads) {
-              require(X.shape(1) == support.shape(1), "X and support must have the same number of features");
-              require(support.shape(0) == coef.shape(0), "coef must have an entry per row of support");
-              std::vector<double> out(X.shape(0), 0.0);
-              const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
-              without_lock(nb::none(), std::numeric_limits<double>::infinity(), [&](Watch& watch) {
-                  ThreadPool pool(threads);
-                  expand(spec, {X.data(), static_cast<Index>(X.shape(0)), static_cast<Index>(X.shape(1))},
-                         {support.data(), static_cast<Index>(support.shape(0)), static_cast<Index>(support.shape(1))}, coef.data(),
-                         out.data(), pool, watch);
-              });
-              return to_numpy(std::move(out));
-          },
-          "X"_a.noconvert(), "support"_a.noconvert(), "coef"_a.noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a,
-          "threads"_a);
+    m.def(
+        "expand",
+        [](Matrix X, Matrix support, Vector coef, const std::string& kernel, double gamma, double coef0, int degree,
+           int threads) {
+            require(X.shape(1) == support.shape(1), "X and support must have the same number of features");
+            require(support.shape(0) == coef.shape(0), "coef must have an entry per row of support");
+            std::vector<double> out(X.shape(0), 0.0);
+            const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
+            without_lock(nb::none(), std::numeric_limits<double>::infinity(), [&](Watch& watch) {
+                ThreadPool pool(threads);
+                expand(spec, {X.data(), static_cast<Index>(X.shape(0)), static_cast<Index>(X.shape(1))},
+                       {support.data(), static_cast<Index>(support.shape(0)), static_cast<Index>(support.shape(1))}, coef.data(),
+                       out.data(), pool, watch);
+            });
+            return to_numpy(std::move(out));
+        },
+        "X"_a.noconvert(), "support"_a.noconvert(), "coef"_a.noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a,
+        "threads"_a);
 
     bind::bind_embedded(m);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "policy.hpp"
 
@@ -55,15 +56,9 @@ void ActiveSet::estimate_rounding() {
 }
 
 void ActiveSet::add_pending_to_F() {
-    std::vector<Index> moved;
-    std::vector<double> change;
-    for (Index i = 0; i < problem_.size; ++i)
-        if (pending_[i] != 0) {
-            moved.push_back(i);
-            change.push_back(pending_[i]);
-            pending_[i] = 0;
-        }
-    if (!moved.empty()) kernel_.accumulate(moved, change, F_.data());
+    SparseVector change;
+    for (Index i = 0; i < problem_.size; ++i) change.add(i, std::exchange(pending_[i], 0.0));
+    if (!change.rows.empty()) kernel_.accumulate(change, F_.data());
 }
 
 void ActiveSet::recompute_F() {
@@ -76,7 +71,7 @@ void ActiveSet::recompute_F() {
 // K' between row i and T.
 std::vector<double> ActiveSet::column(Index i) const {
     std::vector<double> sums(rounded_up(problem_.size), 0.0), entries;
-    kernel_.accumulate({i}, {1.0}, sums.data());
+    kernel_.accumulate({{i}, {1.0}}, sums.data());
     for (Index t : inside_) entries.push_back(sums[t] + constant_);
     return entries;
 }
@@ -250,7 +245,7 @@ ActiveSet::Rates ActiveSet::rates() const {
     factor_.solve(rates.beta.data(), ones.data());
     rates.bias = std::accumulate(rates.beta.begin(), rates.beta.end(), 0.0) / std::accumulate(ones.begin(), ones.end(), 0.0);
     for (std::size_t t = 0; t < ones.size(); ++t) rates.beta[t] -= rates.bias * ones[t];
-    kernel_.accumulate(inside_, rates.beta, rates.F.data());
+    kernel_.accumulate({inside_, rates.beta}, rates.F.data());
     return rates;
 }
 

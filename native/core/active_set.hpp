@@ -42,16 +42,16 @@ class ActiveSet {
     struct Rates {
         std::vector<double> beta;  // of T
         double bias = 0;
-        Aligned<double> F;         // of every row
+        Aligned<double> F;  // of every row
     };
     Rates rates() const;
     void lower_lambda(const Rates& rates, double step);
     void set_lambda(double lambda) { lambda_ = lambda; }
     void take_bias_from(Index row) { bias_ = target(row) - F_[row]; }  // a row of T
 
-    void land_on(Index row, int breakpoint);            // a row between breakpoints ends on one
-    void leave_breakpoint(Index row, int direction);    // a row on a breakpoint leaves it, upwards (+1) or downwards (-1)
-    bool slide(Index row, double direction);            // a dependent row moves until a breakpoint ends it; false: none does
+    void land_on(Index row, int breakpoint);          // a row between breakpoints ends on one
+    void leave_breakpoint(Index row, int direction);  // a row on a breakpoint leaves it, upwards (+1) or downwards (-1)
+    bool slide(Index row, double direction);          // a dependent row moves until a breakpoint ends it; false: none does
 
     const std::vector<Index>& inside() const { return inside_; }
     const std::vector<Index>& dependent() const { return dependent_; }
@@ -65,7 +65,7 @@ class ActiveSet {
   private:
     struct Hit {
         double step;
-        Index row;   // -1: none, the step is full
+        Index row;  // -1: none, the step is full
         int breakpoint;
     };
 
@@ -88,7 +88,7 @@ class ActiveSet {
     const Problem& problem_;
     KernelMatrix<double>& kernel_;
     Watch& watch_;
-    double lambda_;                 // of all knots
+    double lambda_;  // of all knots
     std::vector<Coordinate> state_;
     Aligned<double> F_;
     std::vector<double> pending_;   // changes of beta that are not in F yet
@@ -98,7 +98,7 @@ class ActiveSet {
     double constant_ = 1, bias_ = 0;
     double largest_knot_ = 1, largest_diagonal_ = 0, rounding_ = 0;
     Index released_ = -1;
-    std::vector<char> barred_;      // released in vain since the last real step
+    std::vector<char> barred_;  // released in vain since the last real step
     Index changes_ = 0;
 };
 

@@ -51,8 +51,8 @@ inline void move_inside(const Problem& problem, Index i, Coordinate& now, double
 // The exact line search of a pair step: beta_i up by s, beta_j down by s, over as many pieces as it gains.
 // gain = (up_i - F_i) - (down_j - F_j) > 0 falls by curvature = K_ii + K_jj - 2 K_ij per unit of s.
 struct PairStep {
-    double di, dj;   // what was added to beta_i and beta_j
-    double rise;     // of the dual objective
+    double di, dj;  // what was added to beta_i and beta_j
+    double rise;    // of the dual objective
 };
 
 inline PairStep pair_step(const Problem& problem, Index i, Index j, Coordinate& a, Coordinate& b, double Fi, double Fj,

@@ -47,14 +47,9 @@ template <class T> void Decomposition<T>::begin(const double* start) {
     down_.resize(n);
     kernel_.activate(active_);
     balance(total);
-    std::vector<Index> support;
-    std::vector<double> coef;
-    for (Index i : active_)
-        if (state_[i].beta != 0) {
-            support.push_back(i);
-            coef.push_back(state_[i].beta);
-        }
-    if (!support.empty()) kernel_.accumulate(support, coef, sums_.data());
+    SparseVector coef;
+    for (Index i : active_) coef.add(i, state_[i].beta);
+    if (!coef.rows.empty()) kernel_.accumulate(coef, sums_.data());
     dual_ = 0;
     for (std::size_t a = 0; a < active_.size(); ++a) {
         refresh(a);
@@ -159,24 +154,21 @@ template <class T> bool Decomposition<T>::improve() {
         kernel_.block(rows, block_.data(), stride);
         K = block_.data();
     }
-    const double tol = whole ? 0.5 * settings_.tol : std::max(0.5 * settings_.tol, policy::violation_left_in_block * (highest_ - lowest_));
+    const double tol =
+        whole ? 0.5 * settings_.tol : std::max(0.5 * settings_.tol, policy::violation_left_in_block * (highest_ - lowest_));
     const Index left = settings_.max_iterations - iterations_;
     const Index limit = whole ? left : std::min<Index>(left, policy::steps_in_block(std::ssize(rows)));
     const auto result = pairs_.solve(rows, K, stride, diagonal.data(), F.data(), state, dual_, tol, limit);
     iterations_ += result.iterations;
     dual_ += result.rise;
-    std::vector<Index> moved;
-    std::vector<double> change;
+    SparseVector change;
     for (std::size_t w = 0; w < q; ++w) {
         state_[rows[w]] = state[w];
         refresh(working_[w]);
-        if (state[w].beta != before[w]) {
-            moved.push_back(rows[w]);
-            change.push_back(state[w].beta - before[w]);
-        }
+        change.add(rows[w], state[w].beta - before[w]);
     }
-    kernel_.accumulate(moved, change, sums_.data());
-    return !moved.empty();
+    kernel_.accumulate(change, sums_.data());
+    return !change.rows.empty();
 }
 
 template <class T> Outcome Decomposition<T>::outcome(Status status) {

@@ -43,8 +43,8 @@ double spread(const KernelSpec& spec, const DenseRows& X, const double* centre) 
 
 template <class T>
 ScaledRows<T>::ScaledRows(const KernelSpec& spec, const DenseRows& X, const double* centre, bool far)
-    : shape{spec.name, far, static_cast<int>(X.features), static_cast<T>(spec.coef0), spec.degree},
-      values(X.rows * X.features), half(X.rows) {
+    : shape{spec.name, far, static_cast<int>(X.features), static_cast<T>(spec.coef0), spec.degree}, values(X.rows * X.features),
+      half(X.rows) {
     const double factor = factor_of(spec, far);
     for (Index i = 0; i < X.rows; ++i) {
         double sum = 0;
@@ -57,44 +57,20 @@ ScaledRows<T>::ScaledRows(const KernelSpec& spec, const DenseRows& X, const doub
     }
 }
 
-template <class T> void ScaledRows<T>::pack(const Index* which, Index count, PackedRows<T>& out) const {
-    constexpr Index B = block_rows<T>;
-    const Index d = shape.features, padded = rounded_up(count);
-    out.count = count;
-    out.values.resize(padded * d);
-    out.half.assign(padded, T(0));
-    for (Index first = 0; first < padded; first += B) {
-        T* block = out.values.data() + first * d;
-        for (Index lane = 0; lane < B; ++lane) {
-            const Index a = first + lane;
-            if (a < count) {
-                const T* from = values.data() + which[a] * d;
-                for (Index k = 0; k < d; ++k) block[k * B + lane] = from[k];
-                out.half[a] = half[which[a]];
-            } else {
-                for (Index k = 0; k < d; ++k) block[k * B + lane] = T(0);
-            }
-        }
-    }
-}
-
 template <class T>
-void ScaledRows<T>::pack(const std::vector<Index>& which, const double* coef, PackedSupport<T>& out) const {
-    constexpr Index S = support_tile;
-    const Index d = shape.features, count = std::ssize(which), padded = rounded_up(count, S);
-    out.tiles = static_cast<int>(padded / S);
+void ScaledRows<T>::pack(std::span<const Index> which, Index lanes, Index multiple, PackedRows<T>& out) const {
+    const Index d = shape.features, padded = rounded_up(std::ssize(which), multiple);
+    out.count = std::ssize(which);
     out.values.resize(padded * d);
     out.half.assign(padded, T(0));
-    out.coef.assign(padded, T(0));
     for (Index a = 0; a < padded; ++a) {
-        T* to = out.values.data() + a / S * S * d + a % S;
-        if (a < count) {
+        T* to = out.values.data() + a / lanes * lanes * d + a % lanes;
+        if (a < out.count) {
             const T* from = values.data() + which[a] * d;
-            for (Index k = 0; k < d; ++k) to[k * S] = from[k];
+            for (Index k = 0; k < d; ++k) to[k * lanes] = from[k];
             out.half[a] = half[which[a]];
-            out.coef[a] = static_cast<T>(coef ? coef[a] : 0);
         } else {
-            for (Index k = 0; k < d; ++k) to[k * S] = T(0);
+            for (Index k = 0; k < d; ++k) to[k * lanes] = T(0);
         }
     }
 }
@@ -115,7 +91,7 @@ DenseKernel<T>::DenseKernel(const KernelSpec& spec, const DenseRows& X, double c
 
 template <class T> void DenseKernel<T>::block(const std::vector<Index>& which, T* out, Index stride) {
     PackedRows<T> columns;
-    rows_.pack(which.data(), std::ssize(which), columns);
+    rows_.pack_rows(which, columns);
     std::vector<T*> to;
     const Index size = std::ssize(which);
     for (Index a = 0; a < size; ++a) to.push_back(out + a * stride);
@@ -128,12 +104,13 @@ template <class T> void DenseKernel<T>::block(const std::vector<Index>& which, T
 template <class T>
 void DenseKernel<T>::make(const PackedRows<T>& columns, const std::vector<Index>& which, std::vector<T*> to, Half half) {
     constexpr Index B = block_rows<T>;
-    rows_.pack(which, nullptr, support_);
+    rows_.pack_support(which, support_);
     Aligned<T> spare(rounded_up(columns.count));
-    to.resize(support_.tiles * support_tile, spare.data());
+    to.resize(support_.tiles() * support_tile, spare.data());
     const Index d = rows_.shape.features;
     by_blocks(columns.count, std::ssize(which), [&](Index b) {
-        const int tiles = half == Half::upper ? std::min(support_.tiles, static_cast<int>((b + 1) * B / support_tile)) : support_.tiles;
+        const int tiles =
+            half == Half::upper ? std::min(support_.tiles(), static_cast<int>((b + 1) * B / support_tile)) : support_.tiles();
         lanes<T>().values(rows_.shape, columns.values.data() + b * B * d, columns.half.data() + b * B, support_.values.data(),
                           support_.half.data(), tiles, to.data(), b * B);
     });
@@ -151,40 +128,38 @@ template <class T> void DenseKernel<T>::by_blocks(Index rows, Index support, con
 template <class T> void DenseKernel<T>::activate(const std::vector<Index>& rows) {
     cache_.select(active_, rows);
     active_ = rows;
-    rows_.pack(active_.data(), std::ssize(active_), packed_);
+    rows_.pack_rows(active_, packed_);
 }
 
-template <class T>
-void DenseKernel<T>::accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
-    if (std::ssize(support) <= cache_.capacity()) accumulate_cached(support, coef, sums);
-    else accumulate_made(support, coef, sums);
+template <class T> void DenseKernel<T>::accumulate(const SparseVector& coef, double* sums) {
+    if (std::ssize(coef.rows) <= cache_.capacity()) accumulate_cached(coef, sums);
+    else accumulate_made(coef, sums);
 }
 
-template <class T>
-void DenseKernel<T>::accumulate_made(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
+template <class T> void DenseKernel<T>::accumulate_made(const SparseVector& coef, double* sums) {
     constexpr Index B = block_rows<T>;
-    rows_.pack(support, coef.data(), support_);
+    rows_.pack_support(coef.rows, support_);
+    Aligned<T> factors(coef.values.begin(), coef.values.end());
+    factors.resize(support_.half.size(), T(0));
     const Index d = rows_.shape.features;
-    by_blocks(packed_.count, std::ssize(support), [&](Index b) {
+    by_blocks(packed_.count, support_.count, [&](Index b) {
         lanes<T>().accumulate(rows_.shape, packed_.values.data() + b * B * d, packed_.half.data() + b * B, support_.values.data(),
-                              support_.half.data(), support_.coef.data(), support_.tiles, sums + b * B);
+                              support_.half.data(), factors.data(), support_.tiles(), sums + b * B);
     });
 }
 
-template <class T>
-void DenseKernel<T>::accumulate_cached(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
-    std::vector<T*> rows;
-    std::vector<T> factors(coef.begin(), coef.end());
-    for (Index s : support) rows.push_back(cache_.find(s));
+template <class T> void DenseKernel<T>::accumulate_cached(const SparseVector& coef, double* sums) {
+    constexpr Index B = block_rows<T>;
+    const std::vector<T> factors(coef.values.begin(), coef.values.end());
+    std::vector<T*> rows, slots;
     std::vector<Index> missing;
-    std::vector<T*> slots;
-    for (std::size_t s = 0; s < support.size(); ++s)
+    for (Index s : coef.rows) rows.push_back(cache_.find(s));
+    for (std::size_t s = 0; s < rows.size(); ++s)
         if (!rows[s]) {
-            missing.push_back(support[s]);
-            slots.push_back(rows[s] = cache_.insert(support[s]));
+            missing.push_back(coef.rows[s]);
+            slots.push_back(rows[s] = cache_.insert(coef.rows[s]));
         }
     if (!missing.empty()) make(packed_, missing, slots, Half::both);
-    constexpr Index B = block_rows<T>;
     by_blocks(packed_.count, 0, [&](Index b) {
         lanes<T>().combine(rows.data(), factors.data(), static_cast<int>(rows.size()), b * B, (b + 1) * B, sums);
     });

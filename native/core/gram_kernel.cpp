@@ -23,25 +23,24 @@ template <class T> void GramKernel<T>::block(const std::vector<Index>& rows, T* 
 
 // Rows of a symmetric matrix are its columns. Whole rows in vectors, of which the active entries are picked at the end: one
 // value at a time costs about ten times as much, which pays for few active rows only.
-template <class T>
-void GramKernel<T>::accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
+template <class T> void GramKernel<T>::accumulate(const SparseVector& coef, double* sums) {
     constexpr Index piece = 4096;
     const Index active = std::ssize(active_);
     const Index whole = policy::cost_of_scattered_read * active > size_ ? size_ / 64 * 64 : 0;
     std::vector<const T*> rows;
-    for (Index s : support) rows.push_back(values_ + s * stride_);
-    const std::vector<T> factors(coef.begin(), coef.end());
+    for (Index s : coef.rows) rows.push_back(values_ + s * stride_);
+    const std::vector<T> factors(coef.values.begin(), coef.values.end());
     sums_.assign(whole, 0.0);
     pool_.run((whole + piece - 1) / piece, [&](Index p) {
-        lanes<T>().combine(rows.data(), factors.data(), static_cast<int>(rows.size()), p * piece, std::min(whole, (p + 1) * piece),
-                           sums_.data());
+        lanes<T>().combine(rows.data(), factors.data(), static_cast<int>(rows.size()), p * piece,
+                           std::min(whole, (p + 1) * piece), sums_.data());
     });
     pool_.run((active + piece - 1) / piece, [&](Index p) {
         for (Index a = p * piece; a < std::min(active, (p + 1) * piece); ++a) {
             const Index i = active_[a];
             if (i < whole) sums[a] += sums_[i];
             else
-                for (std::size_t s = 0; s < rows.size(); ++s) sums[a] += coef[s] * static_cast<double>(rows[s][i]);
+                for (std::size_t s = 0; s < rows.size(); ++s) sums[a] += coef.values[s] * static_cast<double>(rows[s][i]);
         }
     });
 }

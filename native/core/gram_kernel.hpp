@@ -17,7 +17,7 @@ template <class T> class GramKernel final : public KernelMatrix<T> {
     void block(const std::vector<Index>& rows, T* out, Index stride) override;
     const T* whole() const override { return stride_ == rounded_up(size_) ? values_ : nullptr; }
     void activate(const std::vector<Index>& rows) override { active_ = rows; }
-    void accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) override;
+    void accumulate(const SparseVector& coef, double* sums) override;
 
   private:
     const T* values_;

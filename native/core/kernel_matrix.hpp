@@ -8,6 +8,18 @@
 
 namespace abstain {
 
+// A vector over all rows, by its entries other than 0.
+struct SparseVector {
+    std::vector<Index> rows;
+    std::vector<double> values;
+
+    void add(Index row, double value) {
+        if (value == 0) return;
+        rows.push_back(row);
+        values.push_back(value);
+    }
+};
+
 template <class T> class KernelMatrix {
   public:
     virtual ~KernelMatrix() = default;
@@ -19,8 +31,8 @@ template <class T> class KernelMatrix {
     virtual const T* whole() const { return nullptr; }
     // The rows of `accumulate` from now on; ascending.
     virtual void activate(const std::vector<Index>& rows) = 0;
-    // sums[a] += sum_s coef[s] k(x_active[a], x_support[s]); `sums` has room for the active rows rounded up to 64.
-    virtual void accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) = 0;
+    // sums[a] += sum_s coef_s k(x_active[a], x_s); `sums` has room for the active rows rounded up to 64.
+    virtual void accumulate(const SparseVector& coef, double* sums) = 0;
 };
 
 }  // namespace abstain

@@ -18,8 +18,8 @@ struct Outcome {
     std::vector<Code> codes;
     Status status = Status::converged;
     Index iterations = 0;
-    double violation = 0;           // max(up - F) - min(down - F)
-    double bias = 0;                // half-way between the two
+    double violation = 0;  // max(up - F) - min(down - F)
+    double bias = 0;       // half-way between the two
 };
 
 // Violation and bias from codes and F, with all knots times `lambda`.

@@ -18,8 +18,8 @@ template <class T> class PairSolver {
 
     struct Result {
         Index iterations;
-        double rise;        // of the dual objective
-        double violation;   // left in the block
+        double rise;       // of the dual objective
+        double violation;  // left in the block
     };
 
     // The block's rows, their kernel values (row a at K + a * stride) and F = K beta there; moves `state` until the

@@ -18,9 +18,9 @@ namespace abstain {
 // those at end[p], since from there errors are as small as lambda is.
 struct PathPieces {
     std::vector<double> start, end, bias, bias_rate;
-    std::vector<std::uint8_t> turned;       // 0: the sets are those of the piece before, which ended so that F could be recomputed
-    std::vector<Index> first;               // of piece p among rows, gamma and rate; one more than pieces
-    std::vector<Index> rows;                // T
+    std::vector<std::uint8_t> turned;  // 0: the sets are those of the piece before, which ended so that F could be recomputed
+    std::vector<Index> first;          // of piece p among rows, gamma and rate; one more than pieces
+    std::vector<Index> rows;           // T
     std::vector<double> gamma, rate;
     // Where the other rows rest: row settled_row[e] at settled_gamma[e] from piece settled_from[e] on. A piece without
     // rows has no bias of its own: any in a band will do.
@@ -46,9 +46,9 @@ class Path {
   private:
     using Rates = ActiveSet::Rates;
     struct Event {
-        double step;                     // by which lambda falls
-        Index row = -1;                  // -1: lowest was reached
-        int breakpoint = -1;             // -1: the row leaves one, else it meets this one
+        double step;          // by which lambda falls
+        Index row = -1;       // -1: lowest was reached
+        int breakpoint = -1;  // -1: the row leaves one, else it meets this one
         int direction = 0;
     };
 
@@ -65,7 +65,7 @@ class Path {
     const Problem& problem_;
     Watch& watch_;
     ActiveSet sets_;
-    double refreshed_;           // lambda at the last refresh
+    double refreshed_;  // lambda at the last refresh
     bool turned_ = true;
     std::vector<double> known_;  // gamma of every row as the pieces so far have it
 };

@@ -44,9 +44,6 @@ struct Problem {
     double slope(Index i, int k) const { return losses->slopes[Index(kind[i]) * pieces() + k]; }
     Code top() const { return static_cast<Code>(2 * pieces()); }
 
-    double slope_right(Index i, Code c) const { return slope(i, c / 2); }
-    double slope_left(Index i, Code c) const { return slope(i, (c - 1) / 2); }
-
     double phi(Index i, double g) const {
         double value = 0;
         for (int k = 0; k < pieces() && g > breakpoint(i, k); ++k)
@@ -57,13 +54,13 @@ struct Problem {
     // beta_i going up gains (up - F_i), going down loses (down - F_i), where F = K beta.
     double up(Index i, Code c) const {
         if (weight[i] == 0) return -std::numeric_limits<double>::infinity();
-        if (sign[i] > 0) return c < top() ? slope_right(i, c) : -std::numeric_limits<double>::infinity();
-        return c > 0 ? -slope_left(i, c) : -std::numeric_limits<double>::infinity();
+        if (sign[i] > 0) return c < top() ? slope(i, c / 2) : -std::numeric_limits<double>::infinity();
+        return c > 0 ? -slope(i, (c - 1) / 2) : -std::numeric_limits<double>::infinity();
     }
     double down(Index i, Code c) const {
         if (weight[i] == 0) return std::numeric_limits<double>::infinity();
-        if (sign[i] > 0) return c > 0 ? slope_left(i, c) : std::numeric_limits<double>::infinity();
-        return c < top() ? -slope_right(i, c) : std::numeric_limits<double>::infinity();
+        if (sign[i] > 0) return c > 0 ? slope(i, (c - 1) / 2) : std::numeric_limits<double>::infinity();
+        return c < top() ? -slope(i, c / 2) : std::numeric_limits<double>::infinity();
     }
 };
 

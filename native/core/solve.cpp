@@ -29,7 +29,8 @@ double drift(const KernelSpec& spec, const DenseRows& X, const Outcome& outcome,
         }
     if (coef.empty()) return 0;
     expected.resize(which.size());
-    expand(spec, {rows.data(), std::ssize(which), d}, {support.data(), std::ssize(coef), d}, coef.data(), expected.data(), pool, watch);
+    expand(spec, {rows.data(), std::ssize(which), d}, {support.data(), std::ssize(coef), d}, coef.data(), expected.data(), pool,
+           watch);
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (std::size_t c = 0; c < which.size(); ++c) {
         const double error = outcome.expansion[which[c]] - expected[c];
@@ -102,8 +103,8 @@ void Fitter::walk_up(const Problem& problem, Outcome& outcome, Index max_iterati
 Outcome Fitter::solve_exactly(const Problem& problem, const double* start, const Settings& settings) {
     const Index n = problem.size, most = settings.max_iterations;
     exact_kernel();
-    Outcome outcome = decompose<double>(problem, start, {std::min(settings.tol, policy::nearly_right),
-                                                         std::min(most, policy::steps_before_active_set * n)});
+    Outcome outcome = decompose<double>(
+        problem, start, {std::min(settings.tol, policy::nearly_right), std::min(most, policy::steps_before_active_set * n)});
     if (outcome.status == Status::time_limit || outcome.iterations >= most || watch_.expired()) return outcome;
 
     kernel<double>().activate(all_rows(n));
@@ -136,7 +137,8 @@ Outcome Fitter::fit_large(const Problem& problem, const double* start) {
     const Settings rest{options_.tol, most - outcome.iterations};
     exact_kernel();
     const bool exactly = options_.method == Method::automatic && problem.size <= policy::active_set_rows;
-    Outcome finer = exactly ? solve_exactly(problem, outcome.beta.data(), rest) : decompose<double>(problem, outcome.beta.data(), rest);
+    Outcome finer =
+        exactly ? solve_exactly(problem, outcome.beta.data(), rest) : decompose<double>(problem, outcome.beta.data(), rest);
     finer.iterations += outcome.iterations;
     return finer;
 }
@@ -174,7 +176,8 @@ Outcome Fitter::fit(const Problem& problem, const double* start) {
     Outcome outcome;
     if (options_.method == Method::active_set || problem.size <= policy::small_rows) {
         exact_kernel();
-        outcome = options_.method == Method::pairs ? decompose<double>(problem, start, settings) : solve_exactly(problem, start, settings);
+        outcome = options_.method == Method::pairs ? decompose<double>(problem, start, settings)
+                                                   : solve_exactly(problem, start, settings);
     } else {
         outcome = in_single ? fit_large(problem, start) : decompose<double>(problem, start, settings);
     }

@@ -9,7 +9,7 @@
 namespace abstain {
 
 enum class Method {
-    automatic,   // pair steps, and the active set where it is cheap
+    automatic,  // pair steps, and the active set where it is cheap
     pairs,
     active_set,  // exact, whatever it takes
     search,      // pair steps in the fastest precision, checked for rounding only: scores for comparing settings

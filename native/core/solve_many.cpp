@@ -112,9 +112,13 @@ Answers solve_many(const Rows& rows, std::span<const KernelSpec> kernels, std::s
     std::vector<std::size_t> first_fit{0};
     for (const Task& task : tasks) first_fit.push_back(first_fit.back() + task.scales.size());
     const std::size_t fits = first_fit.back();
-    Answers answers{std::vector<double>(fits * n), std::vector<double>(keep == Keep::scores ? 0 : fits * n),
-                    std::vector<double>(fits), std::vector<double>(fits), std::vector<Index>(fits),
-                    std::vector<Status>(fits, Status::time_limit), std::vector<std::exception_ptr>(tasks.size())};
+    Answers answers{std::vector<double>(fits * n),
+                    std::vector<double>(keep == Keep::scores ? 0 : fits * n),
+                    std::vector<double>(fits),
+                    std::vector<double>(fits),
+                    std::vector<Index>(fits),
+                    std::vector<Status>(fits, Status::time_limit),
+                    std::vector<std::exception_ptr>(tasks.size())};
 
     // As many kernels at a time as fit the memory, in batches of even size.
     const bool single = in_single(rows, options.method);

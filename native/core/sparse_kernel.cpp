@@ -11,8 +11,8 @@ constexpr Index batch = 64;  // rows made between two looks at the clock
 }  // namespace
 
 SparseKernel::SparseKernel(const KernelSpec& spec, const SparseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch)
-    : spec_(spec), X_(X), square_(X.rows), values_(X.starts[X.rows]), rows_(X.starts[X.rows]),
-      starts_(X.features + 1, 0), cache_(X.rows, cache_bytes), pool_(pool), watch_(watch) {
+    : spec_(spec), X_(X), square_(X.rows), values_(X.starts[X.rows]), rows_(X.starts[X.rows]), starts_(X.features + 1, 0),
+      cache_(X.rows, cache_bytes), pool_(pool), watch_(watch) {
     const Index stored = X.starts[X.rows];
     for (Index e = 0; e < stored; ++e) ++starts_[X.columns[e] + 1];
     for (Index k = 0; k < X.features; ++k) starts_[k + 1] += starts_[k];
@@ -40,10 +40,10 @@ void SparseKernel::dots(Index i, double* out) const {
     }
 }
 
-void SparseKernel::make_row(Index i, double* scratch, double* out) const {
+void SparseKernel::make_row(Index i, const std::vector<Index>& columns, Index padded, double* scratch, double* out) const {
     dots(i, scratch);
-    for (std::size_t a = 0; a < active_.size(); ++a) out[a] = value(scratch[active_[a]], i, active_[a]);
-    std::fill(out + active_.size(), out + rounded_up(std::ssize(active_)), 0.0);
+    for (std::size_t c = 0; c < columns.size(); ++c) out[c] = value(scratch[columns[c]], i, columns[c]);
+    std::fill(out + columns.size(), out + padded, 0.0);
 }
 
 void SparseKernel::block(const std::vector<Index>& rows, double* out, Index stride) {
@@ -51,12 +51,7 @@ void SparseKernel::block(const std::vector<Index>& rows, double* out, Index stri
     for (Index first = 0; first < count; first += batch, watch_.look()) {
         Aligned<double> scratch(std::min(batch, count - first) * X_.rows);
         pool_.run(std::min(batch, count - first), [&](Index p) {
-            const Index i = rows[first + p];
-            double* dot = scratch.data() + p * X_.rows;
-            dots(i, dot);
-            double* to = out + (first + p) * stride;
-            for (std::size_t b = 0; b < rows.size(); ++b) to[b] = value(dot[rows[b]], i, rows[b]);
-            std::fill(to + rows.size(), to + stride, 0.0);
+            make_row(rows[first + p], rows, stride, scratch.data() + p * X_.rows, out + (first + p) * stride);
         });
     }
 }
@@ -66,7 +61,8 @@ void SparseKernel::activate(const std::vector<Index>& rows) {
     active_ = rows;
 }
 
-void SparseKernel::accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
+void SparseKernel::accumulate(const SparseVector& coef, double* sums) {
+    const std::vector<Index>& support = coef.rows;
     const Index padded = rounded_up(std::ssize(active_));
     const Index total = std::ssize(support), most = std::min(batch, total);
     Aligned<double> scratch(most * X_.rows);
@@ -77,17 +73,17 @@ void SparseKernel::accumulate(const std::vector<Index>& support, const std::vect
         std::vector<Index> missing;
         std::vector<double> factors(count);
         for (Index s = 0; s < count; ++s) {
-            factors[s] = coef[first + s];
+            factors[s] = coef.values[first + s];
             rows[s] = made.empty() ? cache_.find(support[first + s]) : nullptr;
             if (!rows[s]) missing.push_back(s);
         }
-        for (Index m : missing)
-            rows[m] = made.empty() ? cache_.insert(support[first + m]) : made.data() + m * padded;
+        for (Index m : missing) rows[m] = made.empty() ? cache_.insert(support[first + m]) : made.data() + m * padded;
         pool_.run(std::ssize(missing), [&](Index p) {
-            make_row(support[first + missing[p]], scratch.data() + p * X_.rows, rows[missing[p]]);
+            make_row(support[first + missing[p]], active_, padded, scratch.data() + p * X_.rows, rows[missing[p]]);
         });
         pool_.run((padded + 4095) / 4096, [&](Index p) {
-            lanes<double>().combine(rows.data(), factors.data(), static_cast<int>(count), p * 4096, std::min(padded, (p + 1) * 4096), sums);
+            lanes<double>().combine(rows.data(), factors.data(), static_cast<int>(count), p * 4096,
+                                    std::min(padded, (p + 1) * 4096), sums);
         });
     }
 }

@@ -34,8 +34,8 @@ class Watch {
     // Called where beta and F agree, so that the point reached can be returned.
     bool expired() const { return finish_ || seconds_left() < 0; }
     double seconds_left() const { return seconds_ - std::chrono::duration<double>(Clock::now() - start_).count(); }
-    // Why an expired run ended; a report that asked it to finish counts as a limit on iterations.
-    Status status() const { return finish_ ? Status::iteration_limit : Status::time_limit; }
+    // Why a run that reached a limit ended; a report that asked it to finish counts as a limit on iterations.
+    Status status() const { return !finish_ && seconds_left() < 0 ? Status::time_limit : Status::iteration_limit; }
 
   private:
     using Clock = std::chrono::steady_clock;

@@ -86,7 +86,9 @@ struct Compressed {
     std::vector<double> values;
     std::vector<std::int32_t> columns;
     std::vector<Index> starts{0};
-    SparseRows rows(Index features) const { return {values.data(), columns.data(), starts.data(), std::ssize(starts) - 1, features}; }
+    SparseRows rows(Index features) const {
+        return {values.data(), columns.data(), starts.data(), std::ssize(starts) - 1, features};
+    }
 };
 
 inline Compressed compress(const Case& c) {  // zeros are left out

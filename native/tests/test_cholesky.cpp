@@ -17,8 +17,7 @@ std::vector<double> matrix(Random& random, Index rank) {
     std::vector<double> A(n * n, 0.0);
     for (Index i = 0; i < n; ++i)
         for (Index j = 0; j < n; ++j)
-            for (Index k = 0; k < rank; ++k)
-                A[i * n + j] += M[i * rank + k] * M[j * rank + k];
+            for (Index k = 0; k < rank; ++k) A[i * n + j] += M[i * rank + k] * M[j * rank + k];
     return A;
 }
 

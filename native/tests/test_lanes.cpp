@@ -42,8 +42,7 @@ template <class T> void check(const Lanes<T>& lane, Form form, int features, dou
     constexpr int B = block_rows<T>, support = 72, tiles = support / support_tile;
     const T coef0 = T(0.5);
     const int degree = 3;
-    Aligned<T> block(B * features), half(B), packed(support * features),
-        packed_half(support), coef(support), out(support * B);
+    Aligned<T> block(B * features), half(B), packed(support * features), packed_half(support), coef(support), out(support * B);
     std::vector<std::vector<double>> x(B), s(support);
     const auto draw = [&](std::vector<double>& v, T* at, int stride, T& norm) {
         double square = 0;
@@ -57,8 +56,7 @@ template <class T> void check(const Lanes<T>& lane, Form form, int features, dou
     };
     for (int r = 0; r < B; ++r) draw(x[r], block.data() + r, B, half[r]);
     for (int i = 0; i < support; ++i) {
-        draw(s[i], packed.data() + i / support_tile * support_tile * features + i % support_tile, support_tile,
-             packed_half[i]);
+        draw(s[i], packed.data() + i / support_tile * support_tile * features + i % support_tile, support_tile, packed_half[i]);
         coef[i] = static_cast<T>(random.normal());
     }
     const Shape<T> shape{name_of(form), form == Form::rbf_difference, features, coef0, degree};
@@ -84,7 +82,8 @@ template <class T> void check(const Lanes<T>& lane, Form form, int features, dou
 template <class T> void check_far(const Lanes<T>& lane) {
     constexpr int B = block_rows<T>;
     const T infinite = std::numeric_limits<T>::infinity();
-    Aligned<T> block(B, T(1)), half(B, infinite), packed(support_tile, T(1)), packed_half(support_tile, -infinite), out(B * support_tile);
+    Aligned<T> block(B, T(1)), half(B, infinite), packed(support_tile, T(1)), packed_half(support_tile, -infinite),
+        out(B * support_tile);
     T* const rows[] = {out.data(), out.data() + B, out.data() + 2 * B, out.data() + 3 * B};
     lane.values({KernelName::rbf, false, 1, T(0), 3}, block.data(), half.data(), packed.data(), packed_half.data(), 1, rows, 0);
     for (T value : out) assert(value >= 0 && value < T(1e-30));
@@ -106,8 +105,7 @@ template <class T> void check_selection(const Lanes<T>& lane) {
         double lowest = 1e9, most = 0;
         for (std::size_t t = 0; t < size; ++t) {
             assert(F[t] == before[t] + T(0.5) * Ki[t] - T(0.25) * Kj[t]);  // exact in these coarse numbers
-            if (highest < 0 || up[t] - F[t] > up[highest] - F[highest])
-                highest = static_cast<int>(t);
+            if (highest < 0 || up[t] - F[t] > up[highest] - F[highest]) highest = static_cast<int>(t);
             lowest = std::min(lowest, static_cast<double>(down[t] - F[t]));
             const double v = static_cast<double>(best - (down[t] - F[t])), c = static_cast<double>(24 - 2 * Ki[t]);
             if (v > 0 && v * v / c > most * (1 + 1e-6)) {

@@ -83,7 +83,8 @@ void check(Case& c, const KernelSpec& spec, std::uint64_t seed, double lowest, d
     for (int k = 0; k < 40; ++k) {
         const double C = lowest * std::pow(highest / lowest, random.uniform());
         const double worst = violation_at(c, K, gamma_at(path, c, 1 / C), C);
-        if (!(worst <= 1e-6)) std::printf("kernel %d rows %ld pieces %d C %g: %g\n", int(spec.name), long(c.rows), c.losses.pieces, C, worst);
+        if (!(worst <= 1e-6))
+            std::printf("kernel %d rows %ld pieces %d C %g: %g\n", int(spec.name), long(c.rows), c.losses.pieces, C, worst);
         assert(worst <= 1e-6);
         off = std::max(off, violation_at(c, K, gamma_at(path, c, 0.9 / C), C));
     }

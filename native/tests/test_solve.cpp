@@ -45,7 +45,8 @@ void check(Case& c, const KernelSpec& spec, double tol, double allowed, int thre
     const auto judge = [&](const Outcome& outcome) {
         assert(outcome.status == Status::converged);
         const double worst = violation(problem, K, outcome.beta.data());
-        if (!(worst <= allowed)) std::printf("kernel %d rows %ld pieces %d: %g\n", int(spec.name), long(c.rows), problem.pieces(), worst);
+        if (!(worst <= allowed))
+            std::printf("kernel %d rows %ld pieces %d: %g\n", int(spec.name), long(c.rows), problem.pieces(), worst);
         assert(worst <= allowed);
     };
     Watch watch;
@@ -82,13 +83,18 @@ void check_losses_per_row() {
     }
     check(c, {KernelName::rbf, 0.5, 0, 3}, 1e-3, 1e-8, 1);
     Case twice = make_case(3, 200, 3, 2);  // the two losses of the classes, each written down a hundred times
-    const Outcome by_class = [&] { ThreadPool pool(1); Watch watch; return solve(twice.problem(), {KernelName::rbf, 0.5, 0, 3}, twice.dense(), nullptr, {}, pool, watch); }();
+    const Outcome by_class = [&] {
+        ThreadPool pool(1);
+        Watch watch;
+        return solve(twice.problem(), {KernelName::rbf, 0.5, 0, 3}, twice.dense(), nullptr, {}, pool, watch);
+    }();
     const LossTable two = twice.losses;
     twice.losses = {2, {}, {}};
     for (Index i = 0; i < twice.rows; ++i) {
         const Index k = twice.kind[i];
         twice.losses.slopes.insert(twice.losses.slopes.end(), two.slopes.begin() + 2 * k, two.slopes.begin() + 2 * k + 2);
-        twice.losses.breakpoints.insert(twice.losses.breakpoints.end(), two.breakpoints.begin() + 3 * k, two.breakpoints.begin() + 3 * k + 3);
+        twice.losses.breakpoints.insert(twice.losses.breakpoints.end(), two.breakpoints.begin() + 3 * k,
+                                        two.breakpoints.begin() + 3 * k + 3);
         twice.kind[i] = static_cast<std::int32_t>(i);
     }
     ThreadPool pool(1);

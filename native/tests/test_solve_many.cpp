@@ -75,18 +75,21 @@ struct Folds {
     }
 };
 
-Answers run(const Rows& rows, std::span<const KernelSpec> kernels, std::span<const Task> tasks, const Options& options, int threads,
-            Watch&& watch = Watch()) {
+Answers run(const Rows& rows, std::span<const KernelSpec> kernels, std::span<const Task> tasks, const Options& options,
+            int threads, Watch&& watch = Watch()) {
     ThreadPool pool(threads);
     std::atomic<Index> finished{0};
     Answers answers = solve_many(rows, kernels, tasks, options, Keep::coefficients_too, pool, watch, finished);
-    assert(finished == std::count_if(answers.status.begin(), answers.status.end(), [](Status s) { return s != Status::time_limit; }));
+    assert(finished ==
+           std::count_if(answers.status.begin(), answers.status.end(), [](Status s) { return s != Status::time_limit; }));
     return answers;
 }
 
 Options search(double tol) { return {Method::search, tol}; }
 
-double score(const Answers& answers, std::size_t fit, Index rows, Index i) { return answers.expansion[fit * rows + i] + answers.bias[fit]; }
+double score(const Answers& answers, std::size_t fit, Index rows, Index i) {
+    return answers.expansion[fit * rows + i] + answers.bias[fit];
+}
 
 void check_folds(const Case& c, const std::vector<KernelSpec>& kernels, int threads) {
     const std::vector<double> Cs{0.1, 1.0, 7.0};
@@ -198,7 +201,8 @@ void check_interrupt() {
     }
     assert(stopped && asked == 1);
 
-    const Answers cut = run(c.dense(), folds.kernels, folds.tasks, search(1e-3), 2, Watch([](Index, double) { return Watch::Answer::finish; }));
+    const Answers cut =
+        run(c.dense(), folds.kernels, folds.tasks, search(1e-3), 2, Watch([](Index, double) { return Watch::Answer::finish; }));
     const auto unfinished = std::count(cut.status.begin(), cut.status.end(), Status::time_limit);
     assert(unfinished > 100 && unfinished < 240);
 }
@@ -222,14 +226,17 @@ void check_failure() {
     for (const auto& failure : well.failures) assert(!failure);
     bool thrown = false;
     ThreadPool pool(2);
-    Watch watch([&](Index, double) { return thrown ? Watch::Answer::go_on : (thrown = true, throw std::bad_alloc(), Watch::Answer::go_on); });
+    Watch watch([&](Index, double) {
+        return thrown ? Watch::Answer::go_on : (thrown = true, throw std::bad_alloc(), Watch::Answer::go_on);
+    });
     std::atomic<Index> finished{0};
     const Answers ill = solve_many(c.dense(), folds.kernels, folds.tasks, search(1e-3), Keep::scores, pool, watch, finished);
     int failures = 0;
     for (std::size_t t = 0; t < folds.tasks.size(); ++t) {
         failures += ill.failures[t] != nullptr;
         const std::size_t entries = Cs.size() * 600;
-        for (std::size_t e = t * entries; !ill.failures[t] && e < (t + 1) * entries; ++e) assert(ill.expansion[e] == well.expansion[e]);
+        for (std::size_t e = t * entries; !ill.failures[t] && e < (t + 1) * entries; ++e)
+            assert(ill.expansion[e] == well.expansion[e]);
     }
     assert(failures == 1 && ill.beta.empty());
 }

@@ -48,13 +48,12 @@ class Ascent {
         outcome.sums.assign(sums_.begin(), sums_.begin() + table_.eps_values());
         outcome.eps_grid = eps_grid_;
         outcome.iterations = watch_.iterations;
-        if (exhausted())
-            outcome.status = watch_.expired() && watch_.status() == Status::time_limit ? Status::time_limit : Status::iteration_limit;
+        if (exhausted()) outcome.status = watch_.status();
         return outcome;
     }
 
   private:
-    static constexpr Index refresh = 50;    // steps between two looks at which eps are near the minimum
+    static constexpr Index refresh = 50;  // steps between two looks at which eps are near the minimum
     static constexpr int rounds_without_rise = 3;
     static constexpr int most_failures = 50;
     static constexpr std::size_t most_near = 6;
@@ -134,18 +133,14 @@ class Ascent {
     }
 
     // min over eps of the sum when rows i and j, taken out of base_, have these multipliers.
-    double least_with(double ti, double tj, double* out = nullptr) const {
-        const auto a = table_.place(ti), b = table_.place(tj);
-        const double* const rows[] = {a.row, a.next, b.row, b.next};
-        const double factors[] = {1 - a.share, a.share, 1 - b.share, b.share};
-        return widest_lanes().steps.least_sum(base_.data(), rows, factors, 4, static_cast<int>(base_.size()), out);
-    }
+    double least_with(double ti, double tj, double* out = nullptr) const { return add_pair(base_, 1, ti, tj, out); }
 
-    void take_out(double ti, double tj) {
+    // min over eps of `from` plus `times` the two rows' terms; out, where given, holds the sums.
+    double add_pair(const std::vector<double>& from, double times, double ti, double tj, double* out) const {
         const auto a = table_.place(ti), b = table_.place(tj);
         const double* const rows[] = {a.row, a.next, b.row, b.next};
-        const double factors[] = {a.share - 1, -a.share, b.share - 1, -b.share};
-        widest_lanes().steps.least_sum(sums_.data(), rows, factors, 4, static_cast<int>(sums_.size()), base_.data());
+        const double factors[] = {times * (1 - a.share), times * a.share, times * (1 - b.share), times * b.share};
+        return widest_lanes().steps.least_sum(from.data(), rows, factors, 4, static_cast<int>(from.size()), out);
     }
 
     bool search(std::size_t i, std::size_t j, double slope) {
@@ -156,11 +151,12 @@ class Ascent {
         bend = std::max(bend, 1e-12);
         double room = std::min(yi > 0 ? table_.top() - t_[i] : t_[i], yj > 0 ? t_[j] : table_.top() - t_[j]);
         room = std::min(room, 1.01 * slope / bend);  // beyond it the quadratic term alone has used up the slope
-        take_out(t_[i], t_[j]);
+        add_pair(sums_, -1, t_[i], t_[j], base_.data());
         const auto rise = [&](double delta) {
             return pull * delta - bend * delta * delta / 2 + least_with(t_[i] + yi * delta, t_[j] - yj * delta);
         };
-        double low = 0, high = room, a = high - golden * (high - low), b = low + golden * (high - low), at_a = rise(a), at_b = rise(b);
+        double low = 0, high = room, a = high - golden * (high - low), b = low + golden * (high - low), at_a = rise(a),
+               at_b = rise(b);
         while (high - low > 4e-3 * table_.step()) {
             if (at_a >= at_b) high = b, b = a, at_b = at_a, a = high - golden * (high - low), at_a = rise(a);
             else low = a, a = b, at_a = at_b, b = low + golden * (high - low), at_b = rise(b);

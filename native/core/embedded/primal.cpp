@@ -22,7 +22,7 @@ struct Shares {
 constexpr Shares with_band{{0.12, 0.25, 0.5}, {0.5, 0.25}}, without_band{{0.12, 0.18, 0.25}, {0.25, 0.25}};
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double push = 1.0;      // of a hop: spread of the log-weights of the rows, or length relative to (u, b)
+constexpr double push = 1.0;  // of a hop: spread of the log-weights of the rows, or length relative to (u, b)
 constexpr double eps_push = 0.3;
 constexpr double hop_rise = 3e-3;  // the next hop starts from where this one ended unless F rose by more than this share
 constexpr double worth = 5e-3;     // what ends higher than this is not descended to the last digits
@@ -132,8 +132,7 @@ class Search {
     PrimalOutcome finish() {
         const Descent last = descender_.descend(loss_, best_.point, {5000, 1e-11});
         Status status = last.stationary ? Status::converged : Status::inaccurate;
-        if (descender_.exhausted())
-            status = watch_.expired() && watch_.status() == Status::time_limit ? Status::time_limit : Status::iteration_limit;
+        if (descender_.exhausted()) status = watch_.status();
         return {best_.point, last.value, status, watch_.iterations};
     }
 

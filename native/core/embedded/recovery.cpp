@@ -93,7 +93,8 @@ void find_offset(Offset& offset, const std::vector<double>& scores, const std::v
         const double b = offset.best_b, eps = offset.best_eps;
         golden_section(b - width, b + width, steps, [&](double at) { return offset(at, eps); });
         if (eps_candidates.size() < 2) continue;
-        golden_section(std::max(eps - 0.05, 0.0), std::min(eps + 0.05, 1.0), steps, [&](double at) { return offset(offset.best_b, at); });
+        golden_section(std::max(eps - 0.05, 0.0), std::min(eps + 0.05, 1.0), steps,
+                       [&](double at) { return offset(offset.best_b, at); });
     }
 }
 

@@ -39,8 +39,8 @@ template <bool together> struct Steps {
 
 // h'' and its two derivatives at xi = max(1 - m, xi0); the one by xi is 0 where the slack rests at xi0.
 template <bool together>
-[[gnu::always_inline]] inline void step_loss(const StepLoss& loss, const Steps<together>& steps, Doubles m, Doubles& value, Doubles& by_xi,
-                              Doubles& by_eps) {
+[[gnu::always_inline]] inline void step_loss(const StepLoss& loss, const Steps<together>& steps, Doubles m, Doubles& value,
+                                             Doubles& by_xi, Doubles& by_eps) {
     const Doubles zero = Doubles{}, least = zero + loss.least_slack, slack = 1 - m;
     const Doubles xi = slack > least ? slack : least;
     Doubles e1, e2, e3;
@@ -56,8 +56,8 @@ template <bool together>
 }
 
 template <bool together>
-void step_losses_of(const StepLoss& loss, int features, const double* rows, const double* weight, const double* point, long blocks,
-                    double* gradient, double* sums, double* scratch) {
+void step_losses_of(const StepLoss& loss, int features, const double* rows, const double* weight, const double* point,
+                    long blocks, double* gradient, double* sums, double* scratch) {
     constexpr int W = width<double>, R = block_rows<double>, V = tile_vectors;
     const Steps<together> steps(loss);
     const double least = loss.least_slack;
@@ -74,8 +74,10 @@ void step_losses_of(const StepLoss& loss, int features, const double* rows, cons
             Doubles closest = -m[0];
             for (int v = 1; v < V; ++v) closest = -m[v] > closest ? -m[v] : closest;
             if (1 + largest<double>(closest) <= least) {  // all rest at xi0; comes often once rows are sorted
-                for (int v = 0; v < V; ++v) total += load<double>(weight + row + v * W) * resting;
-                for (int v = 0; v < V; ++v) total_by_eps += load<double>(weight + row + v * W) * resting_by_eps;
+                for (int v = 0; v < V; ++v) {
+                    total += load<double>(weight + row + v * W) * resting;
+                    total_by_eps += load<double>(weight + row + v * W) * resting_by_eps;
+                }
                 continue;
             }
             for (int v = 0; v < V; ++v) {
@@ -105,8 +107,8 @@ void step_losses_of(const StepLoss& loss, int features, const double* rows, cons
 }
 
 // Three sigmoids and their product reach exp(2 s + 120): 3 * 40 from the slack at its least, s (1 + eps) + s (1 - eps).
-void step_losses(const StepLoss& loss, int features, const double* rows, const double* weight, const double* point, long blocks, double* gradient,
-                 double* sums, double* scratch) {
+void step_losses(const StepLoss& loss, int features, const double* rows, const double* weight, const double* point, long blocks,
+                 double* gradient, double* sums, double* scratch) {
     constexpr double reach = Bits<double>::highest * 0.69314718;
     if (2 * loss.steepness + 120 < reach)
         return step_losses_of<true>(loss, features, rows, weight, point, blocks, gradient, sums, scratch);

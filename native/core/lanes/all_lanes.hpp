@@ -15,9 +15,7 @@ namespace {
 template <class T> constexpr Lanes<T> lanes_of() {
     return {accumulate<T>, values<T>, combine<T>, step<T>, partner<T>, dot<T>, add<T>};
 }
-constexpr LaneSet all_lanes(const char* name) {
-    return {name, lanes_of<float>(), lanes_of<double>(), {step_losses, least_sum}};
-}
+constexpr LaneSet all_lanes(const char* name) { return {name, lanes_of<float>(), lanes_of<double>(), {step_losses, least_sum}}; }
 
 }  // namespace
 }  // namespace abstain

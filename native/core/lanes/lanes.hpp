@@ -33,11 +33,11 @@ template <class T> struct Falling {
 
 template <class T> struct Lanes {
     // sums[row] += sum_s coef_s k(x_row, s) over one block of rows; partial sums of 64 terms in T, the rest in double.
-    void (*accumulate)(const Shape<T>&, const T* block, const T* half, const T* support, const T* support_half,
-                       const T* coef, int tiles, double* sums);
+    void (*accumulate)(const Shape<T>&, const T* block, const T* half, const T* support, const T* support_half, const T* coef,
+                       int tiles, double* sums);
     // out[s][first + row] = k(x_row, s) over one block of rows.
-    void (*values)(const Shape<T>&, const T* block, const T* half, const T* support, const T* support_half,
-                   int tiles, T* const* out, long first);
+    void (*values)(const Shape<T>&, const T* block, const T* half, const T* support, const T* support_half, int tiles,
+                   T* const* out, long first);
     // sums[row] += sum_r coef_r rows[r][row]: the same sum from rows that a cache holds.
     void (*combine)(const T* const* rows, const T* coef, int count, long first, long last, double* sums);
     // F += di Ki + dj Kj, and where (up - F) is largest; size a multiple of 64. Ties go to the lower index.

@@ -17,8 +17,7 @@ template <class T> Rising<T> step(int size, T* F, const T* Ki, const T* Kj, T di
     using Int = Ints<T>;
     constexpr int ways = 4;
     Vec<T> best[ways];
-    Int where[ways], lanes = Int{};
-    for (int lane = 0; lane < width<T>; ++lane) lanes[lane] = lane;
+    Int where[ways], lanes = lane_numbers<T>();
     for (int w = 0; w < ways; ++w) best[w] = Vec<T>{} - __builtin_huge_valf(), where[w] = Int{};
     for (int t = 0; t < size; t += ways * width<T>)
         for (int w = 0; w < ways; ++w) {
@@ -46,8 +45,7 @@ Falling<T> partner(int size, const T* F, const T* Ki, const T* diagonal, const T
     constexpr int ways = 4;
     const Vec<T> zero = Vec<T>{}, least = zero + static_cast<T>(1e-12);
     Vec<T> lowest[ways], square[ways], curvature[ways];
-    Int where[ways], lanes = Int{};
-    for (int lane = 0; lane < width<T>; ++lane) lanes[lane] = lane;
+    Int where[ways], lanes = lane_numbers<T>();
     for (int w = 0; w < ways; ++w) {
         lowest[w] = zero + __builtin_huge_valf();
         square[w] = zero;

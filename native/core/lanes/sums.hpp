@@ -69,8 +69,8 @@ void accumulate(const Shape<T>& shape, const T* block, const T* half, const T* s
 }
 
 template <class T>
-void values(const Shape<T>& shape, const T* block, const T* half, const T* support, const T* support_half, int tiles, T* const* out,
-            long first) {
+void values(const Shape<T>& shape, const T* block, const T* half, const T* support, const T* support_half, int tiles,
+            T* const* out, long first) {
     with_formula(shape, [&]<class F>(F) { values_by<T, F>(shape, block, half, support, support_half, tiles, out, first); });
 }
 
