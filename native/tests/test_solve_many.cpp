@@ -229,11 +229,12 @@ void check_failure() {
     const Answers well = run(c.dense(), folds.kernels, folds.tasks, search(1e-3), 2);
     for (const auto& failure : well.failures) assert(!failure);
     bool thrown = false;
-    ThreadPool pool(2);
-    Watch watch([&](Index, double) {
-        return thrown ? Watch::Answer::go_on : (thrown = true, throw std::bad_alloc(), Watch::Answer::go_on);
-    });
     std::atomic<Index> finished{0};
+    Watch watch([&](Index, double) {
+        if (finished > 0 && !std::exchange(thrown, true)) throw std::bad_alloc();
+        return Watch::Answer::go_on;
+    });
+    ThreadPool pool(2);
     const Answers ill = solve_many(c.dense(), folds.kernels, folds.tasks, search(1e-3), Keep::scores, pool, watch, finished);
     int failures = 0;
     for (std::size_t t = 0; t < folds.tasks.size(); ++t) {
