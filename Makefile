@@ -9,6 +9,7 @@ PY     := $(VENV)/bin/python
 UV     := $(shell command -v uv 2>/dev/null)
 PIP    := $(if $(UV),$(UV) pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
 NATIVE := build/native-test
+comma  := ,
 STAMPS := $(VENV)/.abstain
 # The tools pip brought come first, then those of the machine.
 export PATH := $(abspath $(VENV)/bin):$(PATH)
@@ -18,11 +19,11 @@ SOURCES := $(shell find src native -type f -not -name '*.pyc' 2>/dev/null) CMake
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pips at once would spoil the environment; compilers run in parallel all the same
-.PHONY: help env build demo test lint types native-test pytest verify reproduce docs wheel bench clean
+.PHONY: help env build demo test lint types native-test native-test-threads pytest verify reproduce docs wheel bench clean
 
 help: ## this list
 	@echo "abstain: support vector machines that know when not to decide"; echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # Requirements are read from pyproject.toml, so that they stand in one place and the package need not be built to get them:
 # $(call requirements,EXTRAS) prints those of the package, of its build and of the extras, one per line.
@@ -77,11 +78,20 @@ lint: $(STAMPS)/check ## ruff on everything
 types: $(STAMPS)/check $(STAMPS)/package ## mypy on the installed package
 	$(PY) -m mypy
 
+# $(call build_native,FOLDER,SANITIZERS) builds the tests of the core under these sanitizers.
+define build_native
+@mkdir -p build
+@cmake -S . -B $(1) -G Ninja -DABSTAIN_TESTS=ON -DABSTAIN_SANITIZERS=$(2) -DCMAKE_BUILD_TYPE=Debug > $(1).log 2>&1 || { cat $(1).log; exit 1; }
+@cmake --build $(1)
+endef
+
 native-test: $(STAMPS)/run ## tests of the C++ core under the address and undefined-behaviour sanitizers
-	@mkdir -p build
-	@cmake -S . -B $(NATIVE) -G Ninja -DABSTAIN_TESTS=ON -DCMAKE_BUILD_TYPE=Debug > $(NATIVE).log 2>&1 || { cat $(NATIVE).log; exit 1; }
-	@cmake --build $(NATIVE)
+	$(call build_native,$(NATIVE),address$(comma)undefined)
 	ctest --test-dir $(NATIVE) --output-on-failure
+
+native-test-threads: $(STAMPS)/run ## tests of the core's threads under the thread sanitizer (about a minute; not part of make test)
+	$(call build_native,$(NATIVE)-threads,thread)
+	ctest --test-dir $(NATIVE)-threads --output-on-failure -R 'thread_pool|kernels|solve'
 
 pytest: $(STAMPS)/check $(STAMPS)/package ## the Python tests, on the installed package
 	$(PY) -m pytest

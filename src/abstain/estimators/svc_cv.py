@@ -19,7 +19,7 @@ from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.training import Training
 from abstain.kernels import Kernel
 from abstain.rules.rule import oriented_costs
-from abstain.solvers.cross_validation import HeldOut, held_out_scores
+from abstain.solvers.cross_validation import OutOfFold, held_out_scores
 
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit has the rest
 LOOSER = 10.0  # the fits of the search stop at this many times `tol`: costs of held-out rows are not as fine as that
@@ -198,7 +198,7 @@ n_jobs, verbose
         finished = held_out.finished[np.argsort(order)]
         return Grid.of(Cs, gammas, prices.astype(np.float64), finished, splits, has_gamma=has_gamma)
 
-    def _complaint(self, held_out: HeldOut) -> str | None:
+    def _complaint(self, held_out: OutOfFold) -> str | None:
         """What to tell the user about fits of the search that did not reach the tolerance; else None."""
         fits, late = held_out.finished.size, int(np.sum(~held_out.finished))
         if late:

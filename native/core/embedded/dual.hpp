@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "embedded_inner.hpp"
-#include "embedded_objective.hpp"
-#include "embedded_primal.hpp"
+#include "embedded/inner.hpp"
+#include "embedded/objective.hpp"
+#include "embedded/primal.hpp"
 #include "watch.hpp"
 
 namespace abstain {
@@ -31,7 +31,7 @@ struct DualOutcome {
     std::vector<double> trace;        // W / C by the table, after each round
     std::vector<double> eps_grid;     // the values of eps tabulated, and
     std::vector<double> sums;         // sum_i g_eps(t_i) by the table for each of them
-    Ending ending = Ending::stationary;
+    Status status = Status::converged;
     Index iterations = 0;
 };
 

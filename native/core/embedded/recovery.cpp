@@ -1,4 +1,4 @@
-#include "embedded_recovery.hpp"
+#include "embedded/recovery.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -93,14 +93,15 @@ void find_offset(Offset& offset, const std::vector<double>& scores, const std::v
         const double b = offset.best_b, eps = offset.best_eps;
         golden_section(b - width, b + width, steps, [&](double at) { return offset(at, eps); });
         if (eps_candidates.size() < 2) continue;
-        golden_section(std::max(eps - 0.05, 0.0), std::min(eps + 0.05, 1.0), steps, [&](double at) { return offset(offset.best_b, at); });
+        golden_section(std::max(eps - 0.05, 0.0), std::min(eps + 0.05, 1.0), steps,
+                       [&](double at) { return offset(offset.best_b, at); });
     }
 }
 
 }  // namespace
 
 Recovered recover(const EmbeddedRows& rows, const EmbeddedLoss& loss, const DualOutcome& dual, Watch& watch) {
-    const std::size_t n = static_cast<std::size_t>(rows.rows), d = static_cast<std::size_t>(rows.features);
+    const std::size_t n = rows.rows, d = rows.features;
     Recovered found;
     found.point.assign(d + 2, 0.0);
     std::vector<double> scores(n);

@@ -1,4 +1,4 @@
-#include "embedded_inner.hpp"
+#include "embedded/inner.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -75,12 +75,12 @@ std::vector<double> eps_grid(const EmbeddedLoss& loss) {
 }
 
 InnerTable::InnerTable(const EmbeddedLoss& loss, const std::vector<double>& eps, Index t_values, double top)
-    : eps_values_(static_cast<Index>(eps.size())), stride_((eps_values_ + 7) / 8 * 8), t_values_(t_values), top_(top),
+    : eps_values_(std::ssize(eps)), stride_((eps_values_ + 7) / 8 * 8), t_values_(t_values), top_(top),
       step_(top / static_cast<double>(t_values - 1)) {
-    values_.assign(static_cast<std::size_t>(stride_ * t_values_), 0.0);
+    values_.assign(stride_ * t_values_, 0.0);
     std::vector<std::pair<double, double>> hull;  // (xi, h''), convex from below
     for (Index e = 0; e < eps_values_; ++e) {
-        const double eps_value = eps[static_cast<std::size_t>(e)];
+        const double eps_value = eps[e];
         hull.clear();
         for (double xi : samples(loss, eps_value)) {
             const std::pair<double, double> p{xi, loss.value(xi, eps_value)};
@@ -100,11 +100,11 @@ InnerTable::InnerTable(const EmbeddedLoss& loss, const std::vector<double>& eps,
             // beyond the last step the loss is 1 + a xi^2
             const double xi = std::max(t / (2 * loss.slack_penalty), hull.back().first);
             const double beyond = 1 + loss.slack_penalty * xi * xi - t * xi;
-            values_[static_cast<std::size_t>(k * stride_ + e)] = std::min(value(at), beyond);
+            values_[k * stride_ + e] = std::min(value(at), beyond);
         }
     }
     for (Index k = 0; k < t_values_; ++k)
-        for (Index e = eps_values_; e < stride_; ++e) values_[static_cast<std::size_t>(k * stride_ + e)] = 1e9;
+        for (Index e = eps_values_; e < stride_; ++e) values_[k * stride_ + e] = 1e9;
 }
 
 InnerTable::Place InnerTable::place(double t) const {

@@ -4,11 +4,9 @@
 
 #include <cstdint>
 
-#include "embedded_descent.hpp"
+#include "embedded/descent.hpp"
 
 namespace abstain {
-
-enum class Ending { stationary, inaccurate, iteration_limit, time_limit };
 
 struct PrimalSettings {
     Index hops = 32;
@@ -19,7 +17,7 @@ struct PrimalSettings {
 struct PrimalOutcome {
     Point point;       // u, b, eps
     double value = 0;  // F / C
-    Ending ending = Ending::stationary;
+    Status status = Status::converged;
     Index iterations = 0;
 };
 

@@ -1,4 +1,4 @@
-#include "embedded_loss.hpp"
+#include "embedded/loss.hpp"
 
 #include <algorithm>
 #include <cmath>

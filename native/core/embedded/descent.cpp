@@ -1,4 +1,4 @@
-#include "embedded_descent.hpp"
+#include "embedded/descent.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ double dot(const Point& a, const Point& b) { return lanes<double>().dot(a.data()
 }  // namespace
 
 Descender::Descender(EmbeddedObjective& objective, Watch& watch, Index most) : objective_(objective), watch_(watch), most_(most) {
-    const Point zero(static_cast<std::size_t>(objective.size()));
+    const Point zero(objective.size());
     gradient_ = direction_ = trial_ = trial_gradient_ = zero;
     pairs_.assign(memory, {zero, zero, 0.0});
 }
@@ -32,7 +32,8 @@ double Descender::direction(bool hold) {
         lanes<double>().add(direction_.data(), pair.change.data(), -alpha[k], static_cast<long>(direction_.size()));
     }
     const Pair& last = pairs_[newest_];
-    const double scale = count_ ? 1 / (last.inverse * dot(last.change, last.change)) : 1 / std::max(1.0, std::sqrt(dot(gradient_, gradient_)));
+    const double scale =
+        count_ ? 1 / (last.inverse * dot(last.change, last.change)) : 1 / std::max(1.0, std::sqrt(dot(gradient_, gradient_)));
     for (double& p : direction_) p *= scale;
     for (std::size_t k = count_; k-- > 0;) {
         const Pair& pair = pairs_[(newest_ + memory - k) % memory];
@@ -57,7 +58,8 @@ double Descender::search(const EmbeddedLoss& loss, const Point& point, double va
             high = t;
             const double curve = (trial_value_ - value - slope * t) / (t * t);
             const double best = curve > 0 ? -slope / (2 * curve) : 0;
-            t = std::isfinite(trial_value_) ? std::clamp(best, low + 0.1 * (high - low), low + 0.6 * (high - low)) : low + 0.1 * (high - low);
+            t = std::isfinite(trial_value_) ? std::clamp(best, low + 0.1 * (high - low), low + 0.6 * (high - low))
+                                            : low + 0.1 * (high - low);
             continue;
         }
         if (t >= bound || dot(trial_gradient_, direction_) >= 0.9 * slope) return t;

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "aligned.hpp"
-#include "embedded_loss.hpp"
-#include "problem.hpp"
+#include "embedded/loss.hpp"
+#include "index.hpp"
 
 namespace abstain {
 
 struct EmbeddedRows {
-    const double* z;           // row-major, n x d
-    const std::int8_t* sign;   // y_i
-    const double* penalty;     // lambda_k >= 0
+    const double* z;          // row-major, n x d
+    const std::int8_t* sign;  // y_i
+    const double* penalty;    // lambda_k >= 0
     Index rows, features;
 };
 

@@ -23,7 +23,7 @@ struct EmbeddedLoss {
     double least_slack(double eps, double guess = 0) const;
 
     EmbeddedLoss at_steepness(double s) const { return {reject_cost, margin_cost, s, slack_penalty}; }
-    StepLoss<double> lanes(double eps, double xi0) const {
+    StepLoss at_eps(double eps, double xi0) const {
         return {steepness, margin_cost, reject_cost - margin_cost, 1 - reject_cost, slack_penalty, xi0, eps};
     }
 };

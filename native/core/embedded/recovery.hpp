@@ -1,7 +1,7 @@
 // From the multipliers of FR02's dual back to a machine: w by equation 26, the value of the dual, then b and eps.
 #pragma once
 
-#include "embedded_dual.hpp"
+#include "embedded/dual.hpp"
 
 namespace abstain {
 

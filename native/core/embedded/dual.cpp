@@ -1,4 +1,4 @@
-#include "embedded_dual.hpp"
+#include "embedded/dual.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ class Ascent {
     Ascent(const EmbeddedRows& rows, const EmbeddedLoss& loss, const DualSettings& settings, Watch& watch)
         : rows_(rows), settings_(settings), watch_(watch), eps_grid_(eps_grid(loss)),
           table_(loss, eps_grid_, settings.t_values, largest_multiplier(loss)) {
-        const std::size_t n = static_cast<std::size_t>(rows.rows), d = static_cast<std::size_t>(rows.features);
+        const std::size_t n = rows.rows, d = rows.features;
         columns_.resize(n * d);
         diagonal_.assign(n, 0.0);
         for (std::size_t k = 0; k < d; ++k)
@@ -36,7 +36,7 @@ class Ascent {
         DualOutcome outcome;
         double before = value();
         outcome.trace.push_back(before);
-        for (int idle = 0; idle < patience && !exhausted();) {
+        for (int idle = 0; idle < rounds_without_rise && !exhausted();) {
             round();
             const double now = value();
             outcome.trace.push_back(now);
@@ -48,14 +48,13 @@ class Ascent {
         outcome.sums.assign(sums_.begin(), sums_.begin() + table_.eps_values());
         outcome.eps_grid = eps_grid_;
         outcome.iterations = watch_.iterations;
-        if (exhausted())
-            outcome.ending = watch_.expired() && watch_.ending() == Status::time_limit ? Ending::time_limit : Ending::iteration_limit;
+        if (exhausted()) outcome.status = watch_.status();
         return outcome;
     }
 
   private:
-    static constexpr Index refresh = 50;    // steps between two looks at which eps are near the minimum
-    static constexpr int patience = 3;      // rounds without a rise
+    static constexpr Index refresh = 50;  // steps between two looks at which eps are near the minimum
+    static constexpr int rounds_without_rise = 3;
     static constexpr int most_failures = 50;
     static constexpr std::size_t most_near = 6;
     static constexpr double cooling = 0.3;
@@ -100,7 +99,7 @@ class Ascent {
     void find_slacks() {
         const double lowest = least();
         near_.clear();
-        for (Index e = 0; e < table_.eps_values(); ++e) near_.push_back({std::exp((lowest - sums_[static_cast<std::size_t>(e)]) / heat_), e});
+        for (Index e = 0; e < table_.eps_values(); ++e) near_.push_back({std::exp((lowest - sums_[e]) / heat_), e});
         std::sort(near_.begin(), near_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
         near_.resize(std::min(near_.size(), most_near));
         while (near_.back().first < 0.01) near_.pop_back();
@@ -134,33 +133,30 @@ class Ascent {
     }
 
     // min over eps of the sum when rows i and j, taken out of base_, have these multipliers.
-    double least_with(double ti, double tj, double* out = nullptr) const {
-        const auto a = table_.place(ti), b = table_.place(tj);
-        const double* const rows[] = {a.row, a.next, b.row, b.next};
-        const double factors[] = {1 - a.share, a.share, 1 - b.share, b.share};
-        return lanes<double>().least_sum(base_.data(), rows, factors, 4, static_cast<int>(base_.size()), out);
-    }
+    double least_with(double ti, double tj, double* out = nullptr) const { return add_pair(base_, 1, ti, tj, out); }
 
-    void take_out(double ti, double tj) {
+    // min over eps of `from` plus `times` the two rows' terms; out, where given, holds the sums.
+    double add_pair(const std::vector<double>& from, double times, double ti, double tj, double* out) const {
         const auto a = table_.place(ti), b = table_.place(tj);
         const double* const rows[] = {a.row, a.next, b.row, b.next};
-        const double factors[] = {a.share - 1, -a.share, b.share - 1, -b.share};
-        lanes<double>().least_sum(sums_.data(), rows, factors, 4, static_cast<int>(sums_.size()), base_.data());
+        const double factors[] = {times * (1 - a.share), times * a.share, times * (1 - b.share), times * b.share};
+        return widest_lanes().steps.least_sum(from.data(), rows, factors, 4, static_cast<int>(from.size()), out);
     }
 
     bool search(std::size_t i, std::size_t j, double slope) {
         const double yi = rows_.sign[i], yj = rows_.sign[j], pull = yi - yj - scores_[i] + scores_[j];
-        const std::size_t n = t_.size(), d = static_cast<std::size_t>(rows_.features);
+        const std::size_t n = t_.size(), d = rows_.features;
         double bend = diagonal_[i] + diagonal_[j];
         for (std::size_t k = 0; k < d; ++k) bend -= 2 * columns_[k * n + i] * columns_[k * n + j];
         bend = std::max(bend, 1e-12);
         double room = std::min(yi > 0 ? table_.top() - t_[i] : t_[i], yj > 0 ? t_[j] : table_.top() - t_[j]);
         room = std::min(room, 1.01 * slope / bend);  // beyond it the quadratic term alone has used up the slope
-        take_out(t_[i], t_[j]);
+        add_pair(sums_, -1, t_[i], t_[j], base_.data());
         const auto rise = [&](double delta) {
             return pull * delta - bend * delta * delta / 2 + least_with(t_[i] + yi * delta, t_[j] - yj * delta);
         };
-        double low = 0, high = room, a = high - golden * (high - low), b = low + golden * (high - low), at_a = rise(a), at_b = rise(b);
+        double low = 0, high = room, a = high - golden * (high - low), b = low + golden * (high - low), at_a = rise(a),
+               at_b = rise(b);
         while (high - low > 4e-3 * table_.step()) {
             if (at_a >= at_b) high = b, b = a, at_b = at_a, a = high - golden * (high - low), at_a = rise(a);
             else low = a, a = b, at_a = at_b, b = low + golden * (high - low), at_b = rise(b);
@@ -173,7 +169,7 @@ class Ascent {
     }
 
     void move(std::size_t i, std::size_t j, double delta) {
-        const std::size_t n = t_.size(), d = static_cast<std::size_t>(rows_.features);
+        const std::size_t n = t_.size(), d = rows_.features;
         t_[i] = std::max(0.0, t_[i] + rows_.sign[i] * delta);
         t_[j] = std::max(0.0, t_[j] - rows_.sign[j] * delta);
         least_with(t_[i], t_[j], sums_.data());

@@ -2,7 +2,7 @@
 // eps stays in [0, 1]: a step ends at the bound it meets, and a bound that holds eps back takes it out of the step.
 #pragma once
 
-#include "embedded_objective.hpp"
+#include "embedded/objective.hpp"
 #include "watch.hpp"
 
 namespace abstain {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "aligned.hpp"
-#include "embedded_loss.hpp"
-#include "problem.hpp"
+#include "embedded/loss.hpp"
+#include "index.hpp"
 
 namespace abstain {
 

@@ -1,4 +1,4 @@
-#include "embedded_primal.hpp"
+#include "embedded/primal.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,9 +22,9 @@ struct Shares {
 constexpr Shares with_band{{0.12, 0.25, 0.5}, {0.5, 0.25}}, without_band{{0.12, 0.18, 0.25}, {0.25, 0.25}};
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double push = 1.0;      // of a hop: spread of the log-weights of the rows, or length relative to (u, b)
+constexpr double push = 1.0;  // of a hop: spread of the log-weights of the rows, or length relative to (u, b)
 constexpr double eps_push = 0.3;
-constexpr double patience = 3e-3;  // a hop may end this much higher and be the next one's start
+constexpr double hop_rise = 3e-3;  // the next hop starts from where this one ended unless F rose by more than this share
 constexpr double worth = 5e-3;     // what ends higher than this is not descended to the last digits
 
 class Random {  // splitmix64: the same numbers on every machine, unlike the standard distributions
@@ -50,7 +50,7 @@ class Search {
           random_(settings.seed) {}
 
     PrimalOutcome run(const std::vector<Point>& starts) {
-        Point point(static_cast<std::size_t>(objective_.size()), 0.0);
+        Point point(objective_.size(), 0.0);
         point.back() = objective_.fixed_eps() ? 0.0 : 0.5;
         const double value = anneal(point, 0);
         consider(point, value);
@@ -81,7 +81,7 @@ class Search {
     }
 
     void consider(const Point& point, double value) {
-        if (value < current_.value * (1 + patience)) current_ = {point, value};
+        if (value < current_.value * (1 + hop_rise)) current_ = {point, value};
         if (value < best_.value) best_ = {point, value};
     }
 
@@ -131,10 +131,9 @@ class Search {
 
     PrimalOutcome finish() {
         const Descent last = descender_.descend(loss_, best_.point, {5000, 1e-11});
-        Ending ending = last.stationary ? Ending::stationary : Ending::inaccurate;
-        if (descender_.exhausted())
-            ending = watch_.expired() && watch_.ending() == Status::time_limit ? Ending::time_limit : Ending::iteration_limit;
-        return {best_.point, last.value, ending, watch_.iterations};
+        Status status = last.stationary ? Status::converged : Status::inaccurate;
+        if (descender_.exhausted()) status = watch_.status();
+        return {best_.point, last.value, status, watch_.iterations};
     }
 
     EmbeddedLoss loss_;
