@@ -21,7 +21,7 @@ SOURCES := $(shell find src native -type f -not -name '*.pyc' 2>/dev/null) CMake
 .PHONY: help env build demo test lint types native-test pytest verify reproduce docs wheel bench clean
 
 help: ## this list
-	@echo "abstain: support vector machines that know when not to decide"; echo
+	@echo "abstain: support vector machines with a reject option"; echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # Requirements are read from pyproject.toml, so that they stand in one place and the package need not be built to get them:

@@ -1,4 +1,4 @@
-"""abstain: support vector machines that know when not to decide."""
+"""abstain: support vector machines with a reject option."""
 
 from __future__ import annotations
 
