@@ -30,7 +30,7 @@ def measure(sample: Sample, test_rows: int, repeats: int) -> dict[str, Any]:
             "seconds": min(seconds[name]),
             "ratio": min(seconds[name]) / min(seconds[reference]),
             "support_vectors": len(model.support_),
-            # a different loss has different scores; for the same one this is what tol = 1e-3 allows
+            # a different loss has different scores; for the same loss tol = 1e-3 allows this much
             "largest_difference": float(np.abs(scores[name] - scores[reference]).max()),
         }
         for name, model in models
