@@ -1,4 +1,4 @@
-"""Sample weights of the measures: a weight of k is the same as the row given k times, 0 as the row left out."""
+"""Sample weights of the metrics: a weight of k is the same as repeating the row k times, 0 as dropping it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def checked_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
-        raise ValueError(f"sample_weight must be finite and >= 0, got {weight[at]:g} at row {at}; 0 leaves a row out.")
+        raise ValueError(f"sample_weight must be finite and >= 0, got {weight[at]:g} at row {at}; 0 drops a row.")
     if not weight.any():
-        raise ValueError("sample_weight is 0 for every row; at least one row needs more.")
+        raise ValueError("sample_weight is 0 for every row; at least one must be positive.")
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not np.isfinite(total):
