@@ -166,7 +166,7 @@ def test_a_law_cannot_be_changed():
         ({"means": [[0.0, np.nan], [1, 1]]}, "means must be finite"),
         (
             {"covariance": [[1.0]]},
-            r"covariance must be finite, symmetric and have shape \(2, 2\) .* shape is \(1, 1\)",
+            r"covariance must be finite, symmetric and have shape \(2, 2\), .* shape is \(1, 1\)",
         ),
         ({"covariance": [[1.0, 2.0], [0.0, 1.0]]}, "covariance must be finite, symmetric"),
         ({"covariance": [[1.0, 2.0], [2.0, 1.0]]}, "covariance must be positive definite"),
@@ -219,5 +219,5 @@ def test_other_arguments_are_refused():
         law.log_odds(np.zeros((4, 2)))
     with pytest.raises(ValueError, match=r"choice must contain -1, 0 or \+1 for each of the 4 rows of X"):
         law.expected_prices(np.zeros((4, 3)), [1, 0, 2, 1], table)
-    with pytest.raises(ValueError, match=r"choice must hold"):
+    with pytest.raises(ValueError, match=r"choice must contain"):
         law.expected_prices(np.zeros((4, 3)), [1, 0, 1], table)

@@ -52,12 +52,12 @@ class StepLoss:
         w_R = positive_number("reject_cost", self.reject_cost)
         if w_R > 1.0:
             raise ValueError(
-                f"reject_cost={w_R:g} must be in (0, 1], where an error costs 1; from 0.5 on nothing is rejected."
+                f"reject_cost={w_R:g} must lie in (0, 1], where an error costs 1; from 0.5 on nothing is rejected."
             )
         w_C = MARGIN_SHARE * w_R if self.margin_cost is None else positive_number("margin_cost", self.margin_cost)
         if not 0.0 < w_C < w_R:
             raise ValueError(
-                f"margin_cost={w_C:g} must be strictly between 0 and reject_cost={w_R:g}; "
+                f"margin_cost={w_C:g} must lie between 0 and reject_cost={w_R:g}, both excluded; "
                 "lower it, or pass None for 0.2 times reject_cost."
             )
         object.__setattr__(self, "reject_cost", w_R)
