@@ -1,7 +1,7 @@
 """What a reject is worth.
 
 The slope of the error-reject curve, the error-reject ratio, is minus the share of newly rejected rows that would have
-been wrong. It starts near -1/2, where the machine is no better than chance, and flattens. Rejecting stops paying where
+been wrong. It starts near -1/2, where the machine performs at chance level, and flattens. Rejecting stops paying where
 the slope passes minus the reject cost. The dotted line rejects only errors, the dashed one rejects rows at random.
 """
 

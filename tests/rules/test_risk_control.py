@@ -223,7 +223,7 @@ class TestWhatIsMissing:
 
     def test_weights_are_refused_and_told_why(self):
         rows = ScoredRows.of(np.linspace(0.1, 1, 30), np.ones(30), np.full(30, 1.5), cut=0.0)
-        with pytest.raises(ValueError, match=r"with sample_weight: .* binomial test counts each row once.*cv=\"prefit\""):
+        with pytest.raises(ValueError, match=r"sample_weight: .* binomial test counts each row once.*cv=\"prefit\""):
             certify(rows, 0.1, 0.9)
         left_out = ScoredRows.of(np.linspace(0.1, 1, 30), np.ones(30), [1.0] * 25 + [0.0] * 5, cut=0.0)
         assert certify(left_out, 0.1, 0.9)[1].n_rows == 25  # a weight of 0 is a row left out, which is no harm

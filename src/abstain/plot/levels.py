@@ -60,6 +60,6 @@ def _vertices(contour: Any) -> NDArray[np.float64]:
 
 
 def _distance(points: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Distance from each point to the nearest of the others; inf if there are no others."""
+    """Distance from each point to the nearest of the others; inf without others."""
     apart = np.linalg.norm(points[:, None, :] - others[None, :, :], axis=2)
     return np.asarray(apart.min(axis=1, initial=np.inf))

@@ -93,7 +93,7 @@ def test_the_target_is_found_or_asked_for(tmp_path, table, model):
     none.write_text("age,city,other\n30,Ulm,maybe\n", encoding="utf-8")
     result = run("evaluate", model, none)
     assert result.exit_code == 3
-    assert "none of the columns 'other' holds the model's classes alone" in said(result)
+    assert "none of the columns 'other' contains only the model's classes" in said(result)
     result = run("evaluate", model, none, "--target", "other")
     assert "line 2, column 'other': 'maybe' is none of the model's classes, 'no' and 'yes'" in said(result)
 
