@@ -82,6 +82,6 @@ def run(rows: int | None = None, repeats: int = 3) -> dict[str, Any]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, help="cut every set to so many rows, for a trial")
+    parser.add_argument("--rows", type=int, help="reduce every set to this many rows, for a trial")
     parser.add_argument("--repeats", type=int, default=3)
     print(json.dumps(run(**vars(parser.parse_args())), indent=2))

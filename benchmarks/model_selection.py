@@ -95,7 +95,7 @@ def run(rows: int | None = None, repeats: int = 2, strengths: int = len(CS)) -> 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, help="cut every set to so many rows, for a trial")
+    parser.add_argument("--rows", type=int, help="reduce every set to this many rows, for a trial")
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--strengths", type=int, default=len(CS), help="how many values of C; fewer for a trial")
     print(json.dumps(run(**vars(parser.parse_args())), indent=2))

@@ -48,7 +48,7 @@ def run(rows: int | None = None, test_rows: int = 4000, repeats: int = 5) -> dic
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, help="cut every set to so many rows, for a trial")
+    parser.add_argument("--rows", type=int, help="reduce every set to this many rows, for a trial")
     parser.add_argument("--test-rows", type=int, default=4000)
     parser.add_argument("--repeats", type=int, default=5)
     print(json.dumps(run(**vars(parser.parse_args())), indent=2))

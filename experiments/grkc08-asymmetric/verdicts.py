@@ -53,20 +53,20 @@ def _cheaper(rival: str, blocks: list[dict[str, Any]]) -> Question:
     spread = f"{signed(min(item['mean'] for item in found))} to {signed(max(item['mean'] for item in found))}"
     here = f"costs significantly more in {signs.count(1)}, less in {signs.count(-1)} of {len(signs)} blocks; {spread}"
     text = f"Is the double hinge cheaper than “{rival}” with asymmetric costs?"
-    return Question(text, "asks" if rival in ASKED else "not compared", here, verdict(signs))
+    return Question(text, "open question" if rival in ASKED else "not compared", here, verdict(signs))
 
 
 def _larger(results: dict[str, Any]) -> Question:
     blocks = blocks_of(results, "covtype")
     text = "Is it cheaper than the naive rule with a larger training set?"
     if not blocks:
-        return Question(text, "asks", "not run", "cannot be judged")
+        return Question(text, "open question", "not run", "cannot be judged")
     parts = []
     for block in blocks:
         gap, own = block["minus_double_hinge"]["naive"]["mean"], block["rules"]["double hinge"]["cost"]["mean"]
         parts.append(f"{signed(gap, 4)} ({signed(100 * gap / own, 0)} %) at n = {block['training_rows']:,}")
     sign = significant_sign(blocks[-1]["minus_double_hinge"]["naive"])
-    return Question(text, "asks", "; ".join(parts), verdict([sign]))
+    return Question(text, "open question", "; ".join(parts), verdict([sign]))
 
 
 def _pays(blocks: list[dict[str, Any]]) -> Question:

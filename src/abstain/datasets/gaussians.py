@@ -40,8 +40,8 @@ NEAREST_SCALE = 0.01
 class Gaussians:
     """The distribution of two Gaussian classes, 0 (negative) and 1 (positive), with its Bayes rule.
 
-    Prices are a (2, 3) table as returned by ``Costs.table()``: rows true class -1, +1; columns choice -1, 0 (reject),
-    +1.
+    `prices` is a (2, 3) table of costs, as returned by ``Costs.table()``: rows true class -1, +1; columns choice -1, 0
+    (reject), +1.
 
     Parameters
     ----------
