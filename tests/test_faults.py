@@ -196,7 +196,7 @@ REFUSED = {
     "weights that leave one class": ("class 1 have weight zero", {"weight": 1.0 - Y0}),
     "weights all zero": ("zero", {"weight": np.zeros(len(Y0))}),
     "class weight that leaves one class": ("class 0 have weight zero", {"class_weight": {0: 0.0}}),
-    "one class": ("one class only", {"y": np.zeros(300)}),
+    "one class": ("only one class", {"y": np.zeros(300)}),
     "three classes": ("Only binary classification", {"y": np.arange(300) % 3}),
     "labels with None": ("None", {"y": [None, "a", "b"] * 100}),
     "labels with nan": ("NaN", {"y": np.where(Y0 == 0, np.nan, 1.0)}),
@@ -206,8 +206,8 @@ REFUSED = {
     "no rows": ("minimum of 1 is required", {"X": X0[:0], "y": Y0[:0]}),
     "no columns": ("minimum of 1 is required", {"X": X0[:, :0]}),
     "reject_label a class": ("is one of the classes", {"reject_label": 1, "costs": Costs(reject=0.2)}),
-    "reject_label of another kind": ("kind", {"reject_label": "reject", "costs": Costs(reject=0.2)}),
-    "reject_label None": ("kind", {"reject_label": None, "costs": Costs(reject=0.2)}),
+    "reject_label of another kind": ("not have the type", {"reject_label": "reject", "costs": Costs(reject=0.2)}),
+    "reject_label None": ("not have the type", {"reject_label": None, "costs": Costs(reject=0.2)}),
 }
 
 

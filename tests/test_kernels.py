@@ -84,7 +84,7 @@ def test_rbf_of_equal_rows_is_exactly_1():
 
 
 def test_precomputed_has_no_formula():
-    with pytest.raises(ValueError, match="Gram matrix is the data itself"):
+    with pytest.raises(ValueError, match="the data are the Gram matrix"):
         Kernel("precomputed")(np.eye(2))
     assert Kernel("precomputed").diagonal(np.array([[2.0, 1.0], [1.0, 3.0]])).tolist() == [2.0, 3.0]
 

@@ -12,18 +12,18 @@ __all__ = ["positive_number", "real_number", "row_weights", "threads"]
 
 
 def real_number(name: str, value: object) -> float:
-    """Give `value` as a float; what is no real number (a bool, a string, nan) is an error that names the argument."""
+    """Return `value` as a float; anything but a real number (a bool, a string, nan) is an error naming the argument."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        # One kind of error for every bad value, as in scikit-learn.
+        # ValueError for every bad value, as in scikit-learn.
         raise ValueError(f"{name}={value!r} must be a real number, not {type(value).__name__}.")  # noqa: TRY004
     number = float(value)
     if math.isnan(number):
-        raise ValueError(f"{name}={value!r} must be a number; it is nan.")
+        raise ValueError(f"{name}={value!r} must be a number, not nan.")
     return number
 
 
 def positive_number(name: str, value: object) -> float:
-    """Give `value` as a finite float > 0, or say what is wrong with it."""
+    """Return `value` as a finite float > 0, or raise an error."""
     number = real_number(name, value)
     if not 0.0 < number < math.inf:
         raise ValueError(f"{name}={value!r} must be positive and finite.")

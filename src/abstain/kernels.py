@@ -1,4 +1,4 @@
-"""Kernels as values: blocks of the Gram matrix in float64, and the width that ``gamma="scale"`` stands for."""
+"""Kernels as values: blocks of the Gram matrix in float64, and the value of ``gamma="scale"``."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Kernel:
         linear   x'y                             poly      (gamma x'y + coef0)^degree
         rbf      exp(-gamma |x - y|^2)           sigmoid   tanh(gamma x'y + coef0)
 
-    "precomputed" has no formula: the data of a problem are then its Gram matrix.
+    "precomputed" has no formula: the data are the Gram matrix.
 
     Parameters
     ----------
@@ -87,12 +87,12 @@ class Kernel:
         object.__setattr__(self, "degree", _whole_number("degree", self.degree))
 
     def __call__(self, X: Matrix, Y: Matrix | None = None) -> NDArray[np.float64]:
-        """Give the block k(x_i, y_j), shape (len(X), len(Y)); Y = X by default."""
-        with np.errstate(over="ignore", invalid="ignore"):  # an overflow shows as inf; DualProblem refuses such data
+        """Return the block k(x_i, y_j), shape (len(X), len(Y)); Y = X by default."""
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow gives inf, which DualProblem rejects
             return self.formula.block(self, X, Y)
 
     def diagonal(self, X: Matrix) -> NDArray[np.float64]:
-        """Give k(x_i, x_i) for each row."""
+        """Return k(x_i, x_i) for each row."""
         with np.errstate(over="ignore", invalid="ignore"):
             return self.formula.diagonal(self, X)
 
@@ -118,7 +118,7 @@ def _affine(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def _no_formula(*_: Any) -> NDArray[np.float64]:
-    raise ValueError('kernel="precomputed" has no formula to evaluate; its Gram matrix is the data itself.')
+    raise ValueError('kernel="precomputed" has no formula to evaluate; the data are the Gram matrix.')
 
 
 def _whole_number(name: str, value: object) -> int:
@@ -133,7 +133,7 @@ def _rbf(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float64]:
     same = Y is None
     Y = X if Y is None else Y
     if not (issparse(X) or issparse(Y)):
-        # |x|^2 - 2 x'y + |y|^2 loses the distance when the data sit far from the origin.
+        # |x|^2 - 2 x'y + |y|^2 loses the distance if the data are far from the origin.
         centre = Y.mean(axis=0) if len(Y) else np.zeros(Y.shape[1])
         centre[~np.isfinite(centre)] = 0.0
         X, Y = X - centre, Y - centre
@@ -186,22 +186,22 @@ KERNELS: dict[str, Formula] = {
 
 
 def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None = None) -> float:
-    """Turn `gamma` into the number it stands for.
+    """Return the numeric value of `gamma`.
 
     ::
 
         "scale"   1 / (d v)    v the variance of all entries of X, its rows weighted
         "auto"    1 / d
 
-    Data that do not vary give 1.0 for "scale", as scikit-learn does. Where 1 / (d v) leaves the range of
-    float64 (data of scale below 1e-154 or above 1e+154) the nearest end of the normal range is taken.
+    Constant data give 1.0 for "scale", as in scikit-learn. If 1 / (d v) is outside the range of float64
+    (data of scale below 1e-154 or above 1e+154), the nearest end of the normal range is used.
 
     Parameters
     ----------
     gamma : {"scale", "auto"} or float > 0
     X : float64 array or CSR matrix of shape (n_samples, n_features)
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows, so that a weight of 2 is the same as a row given twice.
+        Weights of the rows; a weight of 2 is the same as repeating the row.
     """
     if not isinstance(gamma, str):
         return positive_number("gamma", gamma)
@@ -210,7 +210,7 @@ def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None
     if gamma != "scale":
         raise ValueError(f'gamma={gamma!r} must be "scale", "auto" or a positive number.')
     largest = np.abs(X.data if issparse(X) else X).max(initial=0.0)
-    # Squares of such data leave the range of float64; a power of two brings them near 1 without rounding.
+    # Squares of such data are outside the range of float64; a power of two brings them near 1 without rounding.
     exponent = max(math.frexp(largest)[1], -1000)
     exponent = exponent if abs(exponent) > 400 else 0
     variance = _variance(np.ldexp(1.0, -exponent) * X if exponent else X, sample_weight)

@@ -28,7 +28,7 @@ def test_a_bug_of_ours_is_1_and_shows_no_traceback(tmp_path, table, monkeypatch)
     monkeypatch.delenv(exit_codes.TRACEBACK, raising=False)
     result = run("fit", table, *FIT, "-o", tmp_path / "model")
     assert result.exit_code == 1
-    assert "a bug of ours, ZeroDivisionError: division by zero" in said(result)
+    assert "internal error, ZeroDivisionError: division by zero" in said(result)
     monkeypatch.setenv(exit_codes.TRACEBACK, "1")
     assert isinstance(run("fit", table, *FIT, "-o", tmp_path / "model").exception, ZeroDivisionError)
 

@@ -178,7 +178,7 @@ REFUSED = {
     "costs no Costs": (r"costs=0\.3 must be a Costs, not a float", {"costs": 0.3}),
     "kernel unknown": (r"kernel='rbg' must be one of linear, rbf", {"kernel": "rbg"}),
     "gamma unknown": (r"gamma='large' must be", {"gamma": "large"}),
-    "one class": (r"one class only", {"y": [1, 1, 1, 1]}),
+    "one class": (r"only one class", {"y": [1, 1, 1, 1]}),
     "three classes": (r"Only binary classification", {"y": [0, 1, 2, 0]}),
     "weight below zero": (r"sample_weight must be finite and >= 0, got -1 at row 0", {"sample_weight": [-1, 1, 1, 1]}),
     "weights that leave one class": (r"class 0 have weight zero", {"sample_weight": [0, 1, 0, 1]}),

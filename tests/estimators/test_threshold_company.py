@@ -58,7 +58,7 @@ class TestWeights:
 
     def test_a_ceiling_refuses_them(self, data):
         X, y = data
-        with pytest.raises(ValueError, match="a row that counts more or less than once is no count"):
+        with pytest.raises(ValueError, match="the exact binomial test counts each row once"):
             ThresholdRejector(LogisticRegression(), max_error=0.4).fit(X, y, np.linspace(1, 2, len(y)))
 
     def test_routing(self, data):

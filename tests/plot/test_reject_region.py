@@ -57,7 +57,7 @@ def test_the_grid_covers_the_samples_and_holds_their_scores():
 
 
 def test_the_legend_counts_right_wrong_and_rejected():
-    assert labels(draw())[:2] == ["no: 3 right, 1 wrong, 2 rejected", "yes: 2 right, 2 wrong, 1 rejected"]
+    assert labels(draw())[:2] == ["no: 3 correct, 1 wrong, 2 rejected", "yes: 2 correct, 2 wrong, 1 rejected"]
 
 
 def test_each_class_has_its_own_marker_at_its_own_samples():
@@ -142,7 +142,7 @@ def test_a_pipeline_is_asked_as_a_whole_and_its_last_step_for_the_thresholds():
 
 
 def test_other_than_two_features_is_an_error():
-    with pytest.raises(ValueError, match=r"two features .* got shape \(11, 3\)"):
+    with pytest.raises(ValueError, match=r"two features .* its shape is \(11, 3\)"):
         draw(X=np.column_stack([X, X[:, 0]]))
 
 
