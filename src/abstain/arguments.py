@@ -43,7 +43,7 @@ def row_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] 
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
-        raise ValueError(f"sample_weight must be finite and >= 0, got {weight[at]:g} at row {at}; 0 leaves a row out.")
+        raise ValueError(f"sample_weight must be finite and >= 0, got {weight[at]:g} at row {at}; 0 drops a row.")
     if not weight.any():
         raise ValueError("sample_weight is zero for every row; at least one row needs more.")
     with np.errstate(over="ignore"):
