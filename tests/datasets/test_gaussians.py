@@ -6,6 +6,7 @@ from scipy.stats import multivariate_normal, norm
 
 from abstain import Costs
 from abstain.datasets import Gaussians, make_gaussians
+from looping import looped
 
 COSTS = [Costs(reject=0.2), Costs(1, 5, 0.3), Costs(2, 1, (0.1, 0.4)), Costs(reject=0.5)]
 COVARIANCE = np.array([[2.0, 0.6, 0.0], [0.6, 1.0, -0.3], [0.0, -0.3, 0.5]])
@@ -67,8 +68,7 @@ def test_the_judge_has_teeth(law):
 
 
 @pytest.mark.parametrize("scale", [0.01, 0.25, 0.9, 0.99, 1.0, 1.01, 1.5, 4.0, 100.0])
-@pytest.mark.parametrize("distance", [1e-3, 0.3, 2.0, 6.0])
-@pytest.mark.parametrize("prior", [0.1, 0.5])
+@looped(distance=[1e-3, 0.3, 2.0, 6.0], prior=[0.1, 0.5])
 def test_the_bayes_risk_on_a_line_is_the_integral_of_the_cheapest_choice(scale, distance, prior):
     law = Gaussians([[0.0], [distance]], [[1.0]], scale, prior)
     width = 12 * max(1.0, np.sqrt(scale))

@@ -9,6 +9,7 @@ from abstain.losses.piecewise import PiecewiseLinear
 from abstain.solvers.reference import Reference
 from abstain.thresholds import Thresholds
 from clarabel_qp import dual_optimum, primal_optimum
+from looping import looped
 from problems import KNOWN, double_hinge_on_rho, pose, random_loss, random_problem, with_one_sign_of_rho
 
 UNIQUE = [known for known in KNOWN if known.beta is not None]
@@ -63,7 +64,7 @@ def test_the_judge_agrees_with_the_hand(known):
     assert dual_optimum(known.problem) == pytest.approx(known.value, rel=1e-8)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@looped(seed=SEEDS)
 def test_objectives_enclose_the_optimum(seed):
     problem = random_problem(seed)
     optimum = primal_optimum(problem)
@@ -86,7 +87,7 @@ def feasible(problem, rng):
     return problem.sign * g * shrink
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@looped(seed=SEEDS)
 def test_the_violation_is_the_best_first_gain_of_any_pair(seed):
     problem = random_problem(seed, sizes=(4, 9))
     beta = feasible(problem, np.random.default_rng(seed))
@@ -128,7 +129,7 @@ def test_an_overflow_proves_nothing():
     assert certificate.relative_gap > 1
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@looped(seed=SEEDS)
 def test_no_other_bias_is_better(seed):
     problem = random_problem(seed)
     expansion = np.random.default_rng(seed).normal(size=problem.n)
@@ -181,7 +182,7 @@ def test_every_set_has_a_name(n_knots):
     assert len(set(SET_NAMES[n_knots])) == 2 * n_knots + 1
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@looped(seed=SEEDS)
 def test_sets_tell_where_the_margin_lies(seed):
     # MATH.md 3's table: on a breakpoint the margin lies between two knots, between breakpoints it sits on a knot.
     problem = random_problem(seed)

@@ -12,6 +12,7 @@ from abstain.losses.hinge import hinge
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.piecewise import PiecewiseLinear
 from abstain.thresholds import Thresholds
+from looping import looped
 from problems import KERNELS, pose, random_problem
 
 LOSS = MarginLoss(
@@ -50,7 +51,7 @@ def with_other_storage(problem, storage):
 
 @pytest.mark.parametrize("storage", ["dense", "sparse", "precomputed", "sparse Gram"])
 @pytest.mark.parametrize("kernel", [*KERNELS, Kernel("sigmoid", 0.1)], ids=lambda kernel: kernel.name)
-@pytest.mark.parametrize("entries", [1, 50, 10**6])
+@looped(entries=[1, 50, 10**6])
 def test_scores_are_the_gram_matrix_times_beta(kernel, storage, entries, monkeypatch):
     monkeypatch.setattr(problem_module, "_BLOCK_ENTRIES", entries)
     problem = with_other_storage(replace(random_problem(1), kernel=kernel), storage)

@@ -1,9 +1,9 @@
 """Tables damaged at random: answered, or refused in one sentence with exit code 3; never a bug of ours."""
 
 import numpy as np
-import pytest
 
 from cli.running import run, said
+from looping import looped
 
 BYTES = [
     b"\0",
@@ -40,7 +40,7 @@ def test_the_rows_are_good_before_the_damage(tmp_path, table, model):
     assert run("evaluate", model, path).exit_code == 0
 
 
-@pytest.mark.parametrize("seed", range(60))
+@looped(seed=range(60))
 def test_no_damage_is_a_bug_of_ours(tmp_path, table, model, seed):
     path = tmp_path / "table.csv"
     path.write_bytes(damaged(first_rows(table), np.random.default_rng(seed)))
