@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from looping import looped
+
 LINE = "datasets arguments labels thresholds costs losses kernels features dual solvers rules estimators preprocessing "
 LINE += "files metrics comparison plot report cli"
 LAYERS = LINE.split()
@@ -38,7 +40,7 @@ def strays(source, layer):
     return {name for name in imported_layers(source) if name in {*LAYERS, "_native"} and name not in allowed}
 
 
-@pytest.mark.parametrize("module", MODULES, ids=str)
+@looped(module=MODULES)
 def test_imports_point_left(module):
     assert layer_of(module) in LAYERS, "a new layer needs its place in the line"
     assert strays((PACKAGE / module).read_text(encoding="utf-8"), layer_of(module)) == set()

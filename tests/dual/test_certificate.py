@@ -140,11 +140,10 @@ def test_no_other_bias_is_better(seed):
     assert problem.losses(expansion + best).sum() == pytest.approx(least, rel=1e-11)
 
 
-@pytest.mark.parametrize("known", KNOWN, ids=str)
+@pytest.mark.parametrize("known", UNIQUE, ids=str)
 def test_of_an_interval_of_biases_the_middle_is_given(known):
-    if known.beta is not None:
-        expansion = known.problem.gram() @ np.array(known.beta)
-        assert best_bias(known.problem, expansion) == pytest.approx(known.bias, abs=1e-12)
+    expansion = known.problem.gram() @ np.array(known.beta)
+    assert best_bias(known.problem, expansion) == pytest.approx(known.bias, abs=1e-12)
 
 
 def test_the_bias_where_one_class_has_no_weight():
