@@ -12,22 +12,23 @@ def looped(**values):
     """
 
     def decorate(test):
+        whole = inspect.signature(test)
+        kept = whole.replace(parameters=[p for name, p in whole.parameters.items() if name not in values])
+
         @wraps(test)
-        def every_case(*args, **fixtures):
-            ran = 0
-            for combination in product(*values.values()):
+        def every_case(*args, **keywords):
+            given = kept.bind(*args, **keywords).arguments  # by name: hypothesis gives its values by position
+            combinations = list(product(*values.values()))
+            assert combinations, "there are no cases"
+            for combination in combinations:
                 case = dict(zip(values, combination, strict=True))
                 try:
-                    test(*args, **fixtures, **case)
+                    test(**given, **case)
                 except BaseException as error:
                     error.add_note("case: " + ", ".join(f"{name}={value}" for name, value in case.items()))
                     raise
-                ran += 1
-            assert ran, "there are no cases"
 
-        signature = inspect.signature(test)
-        kept = [parameter for name, parameter in signature.parameters.items() if name not in values]
-        every_case.__signature__ = signature.replace(parameters=kept)
+        every_case.__signature__ = kept
         return every_case
 
     return decorate

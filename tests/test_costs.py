@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from abstain.costs import Costs
 from abstain.thresholds import Thresholds
+from looping import looped
 
 prices = st.floats(1e-3, 1e3)
 shares = st.floats(0.01, 0.98)
@@ -93,8 +94,8 @@ def test_rejecting_that_never_pays_is_refused_with_the_largest_price_that_would(
     Costs(arguments[0], arguments[1], limit if len(limit) == 2 else limit[0])  # the way out is one
 
 
-@pytest.mark.parametrize("bad", [0, -1, np.nan, np.inf, "1", True, None, 1j])
 @pytest.mark.parametrize("name", ["false_positive", "false_negative", "reject"])
+@looped(bad=[0, -1, np.nan, np.inf, "1", True, None, 1j])
 def test_what_is_no_price_is_refused_by_name(name, bad):
     with pytest.raises(ValueError, match=f"{name}="):
         Costs(**{name: bad})

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstain.labels import Labels, default_reject_label, encode_pair
+from looping import looped
 
 CHOICES = np.array([-1, 0, 1], dtype=np.int8)
 
@@ -49,7 +50,7 @@ def test_without_rejects_the_labels_keep_their_dtype(y, reject, dtype):
 
 
 @pytest.mark.parametrize(("y", "reject", "dtype"), KINDS.values(), ids=KINDS)
-@pytest.mark.parametrize("first", [False, True])
+@looped(first=[False, True])
 def test_encoding_follows_pos_label_and_decoding_undoes_it(y, reject, dtype, first):
     del reject, dtype
     low, high = sorted(y.tolist())
@@ -108,7 +109,7 @@ def test_a_reject_label_that_the_own_dtype_holds_keeps_it():
         ([True, False], None, "not of the kind"),
     ],
 )
-@pytest.mark.parametrize("rejects", [False, True])
+@looped(rejects=[False, True])
 def test_a_wrong_reject_label_is_an_error(y, label, words, rejects):
     with pytest.raises(ValueError, match=words):
         Labels.of(np.asarray(y), reject_label=label, rejects=rejects)

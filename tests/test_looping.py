@@ -34,3 +34,15 @@ def test_no_cases_at_all_is_a_failure():
 
     with pytest.raises(AssertionError, match="there are no cases"):
         body()
+
+
+@pytest.mark.parametrize("args", [(0,), ()], ids=["by position", "by name"])
+def test_other_arguments_may_come_either_way(args):
+    seen = []
+
+    @looped(case=(1, 2))
+    def body(case, given):
+        seen.append((case, given))
+
+    body(*args, **({} if args else {"given": 0}))
+    assert seen == [(1, 0), (2, 0)]

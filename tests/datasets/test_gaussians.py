@@ -53,7 +53,7 @@ def drawn_risk(law, costs, thresholds, n=400_000):
     return prices.mean(), prices.std() / np.sqrt(n)
 
 
-@pytest.mark.parametrize("costs", COSTS, ids=str)
+@looped(costs=COSTS)
 def test_the_bayes_risk_is_that_of_drawn_samples(law, costs):
     mean, error = drawn_risk(law, costs, costs.thresholds())
     assert abs(law.bayes_risk(costs.table()) - mean) < 4 * error
@@ -103,7 +103,7 @@ def test_rates_are_a_distribution_and_the_ends_reject_all(law):
     np.testing.assert_allclose(law.rates(0.4, 0.4)[:, 1], 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("costs", COSTS, ids=str)
+@looped(costs=COSTS)
 def test_no_other_thresholds_are_cheaper(law, costs):
     table, best = costs.table(), law.bayes_risk(costs.table())
     bayes = costs.thresholds()
@@ -113,7 +113,7 @@ def test_no_other_thresholds_are_cheaper(law, costs):
             assert law.risk(table, low, high) >= best - 1e-12
 
 
-@pytest.mark.parametrize("costs", COSTS, ids=str)
+@looped(costs=COSTS)
 def test_bayes_choice_is_the_cheapest_at_every_row(law, costs):
     X, _ = law.sample(2000, random_state=3)
     table = costs.table()

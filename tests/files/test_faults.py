@@ -18,6 +18,7 @@ from abstain.files.container import LARGEST, Member, write_members
 from abstain.files.errors import ModelFileError
 from abstain.files.load import read
 from abstain.files.manifest import manifest_members
+from looping import looped
 
 
 def refused(raw):
@@ -69,7 +70,7 @@ def test_every_truncation(saved):
         assert refused(saved[:length])[0]
 
 
-@pytest.mark.parametrize("place", ["before", "after", "inside"])
+@looped(place=["before", "after", "inside"])
 def test_bytes_added(place, saved):
     at = {"before": 0, "after": len(saved), "inside": len(saved) // 2}[place]
     assert refused(saved[:at] + b"\0" + saved[at:])[0]

@@ -49,7 +49,7 @@ def test_the_definition_depends_on_the_order_where_ties_are_not_averaged():
 
 @settings(max_examples=300)
 @given(data=rows(largest=12, weights=(0, 4)), seed=st.integers(0, 99))
-@pytest.mark.parametrize("area", AREAS)
+@looped(area=AREAS)
 def test_a_weight_is_a_repeated_row_and_may_be_split(area, data, seed):
     y, score = data.arrays
     weight = np.array(data.weight, dtype=float)
@@ -63,7 +63,7 @@ def test_a_weight_is_a_repeated_row_and_may_be_split(area, data, seed):
 
 @settings(max_examples=300)
 @given(data=rows(largest=12, weights=(0, 4)), seed=st.integers(0, 99))
-@pytest.mark.parametrize("area", AREAS)
+@looped(area=AREAS)
 def test_the_order_of_the_rows_and_the_units_of_the_confidence_never_matter(area, data, seed):
     y, score = data.arrays
     weight = np.array(data.weight) / 3
