@@ -8,6 +8,8 @@ DEMO   ?= demo
 PY     := $(VENV)/bin/python
 UV     := $(shell command -v uv 2>/dev/null)
 PIP    := $(if $(UV),$(UV) pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
+# Tests run side by side, one process per core and at most eight; a process that is done takes over from the others.
+PYTEST := -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 NATIVE := build/native-test
 STAMPS := $(VENV)/.abstain
 # The tools pip brought come first, then those of the machine.
@@ -83,8 +85,8 @@ native-test: $(STAMPS)/run ## tests of the C++ core under the address and undefi
 	@cmake --build $(NATIVE)
 	ctest --test-dir $(NATIVE) --output-on-failure
 
-pytest: $(STAMPS)/check $(STAMPS)/package ## the Python tests, on the installed package
-	$(PY) -m pytest
+pytest: $(STAMPS)/check $(STAMPS)/package ## the Python tests, on the installed package, on all cores
+	$(PY) $(PYTEST)
 
 verify: $(STAMPS)/check $(STAMPS)/package ## compare optima with a general QP solver, certify exact ones, hold the path against exact fits and ONNX graphs against Python
 	$(PY) verification/optimality.py
@@ -100,7 +102,7 @@ wheel: $(STAMPS)/check ## the source distribution and the wheel made from it, te
 	rm -rf build/wheel && $(PY) -m build --outdir build/wheel
 	$(if $(UV),$(UV) venv --quiet --seed --python $(PY) build/wheel/env,$(PY) -m venv build/wheel/env)
 	build/wheel/env/bin/python -m pip install --quiet -r $(STAMPS)/check.txt build/wheel/*.whl
-	build/wheel/env/bin/python -m pytest
+	build/wheel/env/bin/python $(PYTEST)
 
 docs: $(STAMPS)/check $(STAMPS)/package ## draw the gallery and all pictures anew, build the site into build/site, run its examples
 	$(PY) docs/build_site.py
