@@ -1,9 +1,8 @@
 """Faults that SVM libraries have had, by name: each must end within 10 s, alive, with finite numbers and a true status.
 
 Those that could hang, abort or use up the memory run outside: in a worker that is started again when it is lost, in a
-fork of one where they change their process, or in a new process (``python tests/test_faults.py NAME`` runs one by
-itself). Layouts of X (memmaps, misaligned, Fortran order, strides, float32, int64 indices) are in
-``estimators/test_training.py``.
+fork of one where they change their process, or in a new process; ``python test_svc_hard_cases.py NAME`` runs one by
+itself. Layouts of X (memmaps, misaligned, Fortran order, strides, float32, int64 indices) are in ``test_training.py``.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class TestProgress:
 INTERRUPT = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from test_faults import interrupted, noisy
+from test_svc_hard_cases import interrupted, noisy
 from abstain import Costs, RejectSVCCV, reject_svc_path
 
 def search(X, y, threads):
@@ -71,7 +71,7 @@ for work, threads, n in ((search, 1, 2000), (search, 2, 2000), (search, 2, BEYON
 
 def test_an_interrupt_stops_a_search_and_a_path_within_a_tenth_of_a_second():
     done = subprocess.run(  # noqa: S603 (our own interpreter and script)
-        [sys.executable, "-c", INTERRUPT, str(Path(__file__).parents[1])],
+        [sys.executable, "-c", INTERRUPT, str(Path(__file__).parent)],
         env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
