@@ -125,7 +125,7 @@ def test_a_wrong_reject_label_is_an_error(y, label, words, rejects):
     ],
     ids=["reject is a class", "uint64 full", "int64 full", "float without a neighbour"],
 )
-def test_where_no_reject_label_fits_only_a_rejecting_machine_minds(y):
+def test_where_no_reject_label_fits_only_a_rejecting_machine_is_refused(y):
     with pytest.raises(ValueError, match="reject_label"):
         Labels.of(y, rejects=True)
     assert Labels.of(y, rejects=False).decode(np.array([-1, 1], dtype=np.int8)).tolist() == sorted(y.tolist())
@@ -151,7 +151,7 @@ def test_where_no_reject_label_fits_only_a_rejecting_machine_minds(y):
         ([[0, 1], [1, 0]], "1d array"),
     ],
 )
-def test_labels_that_are_no_two_classes_are_errors(y, words):
+def test_labels_other_than_two_classes_are_errors(y, words):
     with pytest.raises(ValueError, match=words):
         Labels.of(y, rejects=True)
 
@@ -167,12 +167,12 @@ def test_numpy_string_dtype_is_understood():
 
 
 @pytest.mark.parametrize(("y", "pos_label"), [([0, 1], 2), ([0, 1], "1"), (["a", "b"], "c"), (["a", "b"], 1)])
-def test_a_pos_label_that_is_no_class_is_an_error(y, pos_label):
+def test_a_pos_label_that_is_not_a_class_is_an_error(y, pos_label):
     with pytest.raises(ValueError, match=r"pos_label=.* is not one of the classes"):
         Labels.of(np.asarray(y), pos_label=pos_label, rejects=True)
 
 
-def test_encoding_a_label_that_is_no_class_is_an_error():
+def test_encoding_a_label_that_is_not_a_class_is_an_error():
     with pytest.raises(ValueError, match=r"y holds 'c', which is not"):
         Labels.of(np.array(["a", "b"]), rejects=True).encode(["a", "c"])
 

@@ -59,7 +59,7 @@ def test_the_judge_has_teeth(source, layer, stray):
     assert strays(source, layer) == {stray}
 
 
-def test_public_names_of_the_package_are_no_layers():
+def test_modules_import_from_layers_and_not_from_the_package():
     # `from abstain import Costs` inside the library would hide which layer it comes from
     for module in MODULES:
         for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))):

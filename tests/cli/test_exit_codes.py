@@ -21,7 +21,7 @@ def test_done_is_0_and_says_nothing_on_stderr(tmp_path, table):
     assert (result.exit_code, result.stderr) == (0, "")
 
 
-def test_a_bug_of_ours_is_1_and_shows_no_traceback(tmp_path, table, monkeypatch):
+def test_an_internal_error_is_1_and_shows_no_traceback(tmp_path, table, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("division by zero")
 
@@ -75,7 +75,7 @@ def test_a_column_that_is_not_there_is_3(tmp_path, table, option):
     assert f"has no column 'nothing', which {option} asks for; it has 'age', 'city', 'answer'" in said(result)
 
 
-def test_what_is_no_model_is_3(table, model, tmp_path):
+def test_a_file_that_is_not_a_model_is_3(table, model, tmp_path):
     for content in (b"", b"no model", model.read_bytes()[:-100]):
         path = tmp_path / "model"
         path.write_bytes(content)
@@ -178,7 +178,7 @@ def test_ctrl_c_in_a_real_process(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 
 
-def test_a_reader_that_leaves_early_is_no_error(table, model):
+def test_a_reader_that_closes_the_pipe_early_is_not_an_error(table, model):
     line = f"{sys.executable} -m abstain.cli.main predict {model} {table} | head -n 1"
     ended = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True)  # noqa: S603
     assert ended.stdout.startswith("age,city,answer,label")

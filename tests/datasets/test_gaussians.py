@@ -177,7 +177,7 @@ def test_a_law_cannot_be_changed():
         ({"means": [[1.0, 1.0], [1.0, 1.0]]}, "means must differ where scale=1"),
     ],
 )
-def test_laws_that_are_none_are_refused(changes, message):
+def test_invalid_parameters_of_the_law_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         Gaussians(**{"means": [[0.0, 0.0], [1.0, 1.0]], "covariance": np.eye(2), **changes})
 
@@ -191,7 +191,7 @@ def test_laws_that_are_none_are_refused(changes, message):
         ({"distance": -1.0}, "distance=-1.0 must be finite and not negative"),
     ],
 )
-def test_samples_that_cannot_be_made_are_refused(changes, message):
+def test_invalid_arguments_of_make_gaussians_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         make_gaussians(**changes)
 
@@ -205,7 +205,7 @@ def test_samples_that_cannot_be_made_are_refused(changes, message):
         ([[0, 0.2, np.inf], [1, 0.2, 0]], "positive and finite elsewhere"),
     ],
 )
-def test_prices_that_are_none_are_refused(prices, message):
+def test_invalid_cost_tables_are_refused(prices, message):
     with pytest.raises(ValueError, match=message):
         LAWS["linear"].bayes_risk(prices)
 

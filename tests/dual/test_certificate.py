@@ -59,7 +59,7 @@ def test_one_sign_of_rho_is_another_problem():
 
 
 @pytest.mark.parametrize("known", KNOWN, ids=str)
-def test_the_judge_agrees_with_the_hand(known):
+def test_the_general_solver_agrees_with_the_answers_worked_by_hand(known):
     assert primal_optimum(known.problem) == pytest.approx(known.value, rel=1e-8)
     assert dual_optimum(known.problem) == pytest.approx(known.value, rel=1e-8)
 

@@ -93,7 +93,7 @@ def test_data_are_not_copied():
         ({"kernel": Kernel("poly", degree=9), "X": np.array([[1e30], [1.0]])}, "poly kernel overflows at row 0"),
     ],
 )
-def test_what_is_no_problem_is_refused(change, text):
+def test_invalid_problems_are_refused(change, text):
     whole = {
         "kernel": Kernel("linear"),
         "X": np.eye(2),

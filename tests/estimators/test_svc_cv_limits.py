@@ -1,4 +1,4 @@
-"""A search says how far it is, stops when told to, and refuses with a reason."""
+"""RejectSVCCV: its progress line, interrupts, the time limit, and arguments that are refused."""
 
 import os
 import re
@@ -121,7 +121,7 @@ class TestTimeLimit:
         np.testing.assert_array_equal(limited.dual_coef_, free.dual_coef_)
 
 
-def test_fits_of_the_search_that_stop_short_are_told(rows):
+def test_fits_of_the_search_that_stop_short_are_counted_in_a_warning(rows):
     with pytest.warns(ConvergenceWarning) as told:
         RejectSVCCV(ASYMMETRIC, **SMALL, max_iter=3).fit(*rows)
     assert "10 of the 10 fits of RejectSVCCV's search stopped short of their tolerance" in str(told[0].message)

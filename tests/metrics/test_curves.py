@@ -219,7 +219,7 @@ def test_frames_hold_the_slope_and_the_choice():
     assert cost_curve(y, score, Costs(reject=0.2)).to_frame()["chosen"].tolist() == [False, True, False, False]
 
 
-def test_a_frame_without_pandas_says_so(monkeypatch):
+def test_a_frame_without_pandas_is_an_import_error_with_a_reason(monkeypatch):
     curve = risk_coverage_curve([0, 1], [-1.0, 1.0])
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"to_frame\(\) needs pandas; install it, or read the result's arrays"):
@@ -248,7 +248,7 @@ def test_a_frame_without_pandas_says_so(monkeypatch):
     ],
 )
 @every_curve
-def test_what_makes_no_curve_is_refused(kind, options, text):
+def test_invalid_arguments_of_a_curve_are_refused(kind, options, text):
     arguments = {"y_true": [0, 1, 0], "score": [-1.0, 0.0, 2.0], **options}
     with pytest.raises(ValueError, match=text):
         CURVES[kind](arguments.pop("y_true"), arguments.pop("score"), **arguments)

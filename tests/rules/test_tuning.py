@@ -130,7 +130,7 @@ def test_one_error_for_k_rejects_goes_to_fewer_rejects(k):
     assert np.sum(symmetric_thresholds(rows, Costs(reject=0.999 / k)).decide(score) == 0) == k
 
 
-def test_prices_of_very_different_size_are_told_apart():
+def test_costs_of_very_different_size_do_not_round_together():
     score, sign = np.array([-3.0, -2, -1, 1, 2, 3]), np.array([1, -1, -1, -1, 1, 1])
     rows, costs = ScoredRows.of(score, sign, cut=0.0), Costs(1, 1e9, 0.3)
     assert roc_thresholds(rows, costs).decide(score).tolist() == [0, 0, 0, 0, 1, 1]
@@ -193,7 +193,7 @@ class TestBands:
             np.testing.assert_array_equal(rejected, rows.confidence <= furthest)
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf])
-    def test_a_score_that_is_no_number_is_refused(self, bad):
+    def test_a_score_that_is_nan_or_infinite_is_refused(self, bad):
         with pytest.raises(ValueError, match="nan or infinite"):
             ScoredRows.of([0.0, bad], [1, -1], cut=0.0)
 
