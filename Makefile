@@ -1,6 +1,6 @@
-# Two commands matter: `make demo` and `make test`. Both set up all they need in .venv, with only python3, pip, make and
-# a C++ compiler present; cmake and ninja come from pip, and uv is used when it is on PATH. ABSTAIN_DATA, the folder of
-# data sets, reaches the tests from the environment or as in: make test ABSTAIN_DATA=...
+# The main targets are `make demo` and `make test`. Both set up .venv and need only python3, pip, make and a C++
+# compiler; cmake and ninja are installed by pip, and uv is used if it is on PATH. Set ABSTAIN_DATA, the folder of data
+# sets, in the environment or as in: make test ABSTAIN_DATA=...
 PYTHON ?= python3
 VENV   ?= .venv
 DEMO   ?= demo
@@ -11,23 +11,24 @@ PIP    := $(if $(UV),$(UV) pip install --quiet --python $(PY),$(PY) -m pip insta
 # Tests run side by side, one process per core and at most eight; a process that is done takes over from the others.
 PYTEST := -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 NATIVE := build/native-test
+comma  := ,
 STAMPS := $(VENV)/.abstain
-# The tools pip brought come first, then those of the machine.
+# Tools installed by pip come first on PATH.
 export PATH := $(abspath $(VENV)/bin):$(PATH)
 
 SOURCES := $(shell find src native -type f -not -name '*.pyc' 2>/dev/null) CMakeLists.txt pyproject.toml README.md LICENSE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.NOTPARALLEL: # two pips at once would spoil the environment; compilers run in parallel all the same
-.PHONY: help env build demo test lint types native-test pytest verify reproduce docs wheel bench clean
+.NOTPARALLEL: # two pips at once would break the environment; compilers still run in parallel
+.PHONY: help env build demo test lint types native-test native-test-threads pytest verify reproduce docs wheel bench clean
 
-help: ## this list
+help: ## show this list
 	@echo "abstain: support vector machines that know when not to decide"; echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-# Requirements are read from pyproject.toml, so that they stand in one place and the package need not be built to get them:
-# $(call requirements,EXTRAS) prints those of the package, of its build and of the extras, one per line.
+# Requirements are read from pyproject.toml, so that they are listed once and can be installed without building the
+# package: $(call requirements,EXTRAS) prints those of the package, of its build and of the extras, one per line.
 define requirements
 $(PY) -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
 	wanted = p["build-system"]["requires"] + p["project"]["dependencies"] + ["cmake>=3.18", "ninja"]; \
@@ -35,82 +36,91 @@ $(PY) -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
 	print(*wanted, *(r for name in "$(1)".split() for r in extras[name]), sep="\n")'
 endef
 
-# An environment that is there and works is kept; one that is broken or too old is made anew.
+# An existing environment is kept; a broken or outdated one is replaced.
 $(STAMPS)/env:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "abstain needs Python 3.11 or newer; name one with PYTHON=..., as in: make demo PYTHON=python3.12" >&2; exit 1; }
-	@$(PY) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "Making the environment $(VENV)"; \
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "abstain needs Python 3.11 or newer; choose one with PYTHON=..., as in: make demo PYTHON=python3.12" >&2; exit 1; }
+	@$(PY) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "Creating the environment $(VENV)"; \
 		$(if $(UV),$(UV) venv --quiet --seed --clear --python "$$(command -v $(PYTHON))" $(VENV),$(PYTHON) -m venv --clear $(VENV)); }
 	@$(PY) -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' || { echo "Python's headers are missing; install them (Debian and Ubuntu: apt install python3-dev)." >&2; exit 1; }
 	@command -v $${CXX:-c++} >/dev/null || command -v g++ >/dev/null || { echo "A C++ compiler is missing; install one (Debian and Ubuntu: apt install g++)." >&2; exit 1; }
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/run: $(STAMPS)/env pyproject.toml
-	@echo "Installing what abstain needs"
+	@echo "Installing the dependencies of abstain"
 	@$(call requirements,cli plot) > $(STAMPS)/run.txt
 	@$(PIP) -r $(STAMPS)/run.txt
 	@touch $@
 
 $(STAMPS)/check: $(STAMPS)/run
-	@echo "Installing what the tests need"
+	@echo "Installing the dependencies of the tests"
 	@$(call requirements,cli docs plot test lint) > $(STAMPS)/check.txt
 	@$(PIP) -r $(STAMPS)/check.txt
 	@touch $@
 
-# Not editable: tests and demo run on the package as a user gets it, never on src. The build folder is kept, so only
-# what changed is compiled again.
+# Not editable: tests and demo run on the installed package, never on src. The build folder is kept, so that only changed
+# files are recompiled.
 $(STAMPS)/package: $(STAMPS)/run $(SOURCES)
 	@echo "Building and installing abstain"
 	@$(PIP) --no-build-isolation --no-deps $(if $(UV),--reinstall-package abstain,--force-reinstall) .
 	@touch $@
 
-env: $(STAMPS)/check ## set up .venv with everything the tests need
+env: $(STAMPS)/check ## set up .venv with everything needed for the tests
 
 build: $(STAMPS)/package ## compile the core and install the package into .venv
 
-demo: $(STAMPS)/package ## set up, then the main job on embedded data, with a picture and a report
+demo: $(STAMPS)/package ## set up, then show the savings of a reject option on bundled data, with a picture and a report
 	@$(PY) -m abstain.cli.main demo --output $(DEMO)
 
-test: lint types native-test pytest ## set up, then all checks: lint, types, the core under sanitizers, pytest
+test: lint types native-test pytest ## set up, then run all checks: lint, types, the core under sanitizers, pytest
 	@echo "All checks passed."
 
-lint: $(STAMPS)/check ## ruff on everything
+lint: $(STAMPS)/check ## run ruff on everything
 	$(PY) -m ruff check
 
-types: $(STAMPS)/check $(STAMPS)/package ## mypy on the installed package
+types: $(STAMPS)/check $(STAMPS)/package ## run mypy on the installed package
 	$(PY) -m mypy
 
-native-test: $(STAMPS)/run ## tests of the C++ core under the address and undefined-behaviour sanitizers
-	@mkdir -p build
-	@cmake -S . -B $(NATIVE) -G Ninja -DABSTAIN_TESTS=ON -DCMAKE_BUILD_TYPE=Debug > $(NATIVE).log 2>&1 || { cat $(NATIVE).log; exit 1; }
-	@cmake --build $(NATIVE)
+# $(call build_native,FOLDER,SANITIZERS) builds the tests of the core under these sanitizers.
+define build_native
+@mkdir -p build
+@cmake -S . -B $(1) -G Ninja -DABSTAIN_TESTS=ON -DABSTAIN_SANITIZERS=$(2) -DCMAKE_BUILD_TYPE=Debug > $(1).log 2>&1 || { cat $(1).log; exit 1; }
+@cmake --build $(1)
+endef
+
+native-test: $(STAMPS)/run ## test the C++ core under the address and undefined-behaviour sanitizers
+	$(call build_native,$(NATIVE),address$(comma)undefined)
 	ctest --test-dir $(NATIVE) --output-on-failure
 
-pytest: $(STAMPS)/check $(STAMPS)/package ## the Python tests, on the installed package, on all cores
+native-test-threads: $(STAMPS)/run ## tests of the core's threads under the thread sanitizer (about a minute; not part of make test)
+	$(call build_native,$(NATIVE)-threads,thread)
+	ctest --test-dir $(NATIVE)-threads --output-on-failure -R 'thread_pool|kernels|solve'
+
+pytest: $(STAMPS)/check $(STAMPS)/package ## run the Python tests on the installed package, on all cores
 	$(PY) $(PYTEST)
 
-verify: $(STAMPS)/check $(STAMPS)/package ## compare optima with a general QP solver, certify exact ones, hold the path against exact fits and ONNX graphs against Python
+verify: $(STAMPS)/check $(STAMPS)/package ## compare optima with a general QP solver, certify exact solutions, compare the path with exact fits and ONNX graphs with Python
 	$(PY) verification/optimality.py
 	$(PY) verification/path.py
 	$(PY) verification/graphs.py
-	$(if $(ABSTAIN_DATA),$(PY) verification/embedded.py,@echo "No ABSTAIN_DATA: the embedded machine is not compared with its known values.")
+	$(if $(ABSTAIN_DATA),$(PY) verification/embedded.py,@echo "ABSTAIN_DATA is not set: skipping the embedded machine.")
 
-reproduce: $(STAMPS)/check $(STAMPS)/package ## run all experiments on the papers' data (under an hour; what an earlier run has finished is kept)
+reproduce: $(STAMPS)/check $(STAMPS)/package ## run all experiments on the papers' data (under an hour; finished parts of an earlier run are kept)
 	@for run in experiments/*/run.py; do $(PY) $$run || exit 1; done
 
-wheel: $(STAMPS)/check ## the source distribution and the wheel made from it, tested in an environment of its own
+wheel: $(STAMPS)/check ## build the source distribution and the wheel from it, and test the wheel in a new environment
 	@$(PIP) build
 	rm -rf build/wheel && $(PY) -m build --outdir build/wheel
 	$(if $(UV),$(UV) venv --quiet --seed --python $(PY) build/wheel/env,$(PY) -m venv build/wheel/env)
 	build/wheel/env/bin/python -m pip install --quiet -r $(STAMPS)/check.txt build/wheel/*.whl
 	build/wheel/env/bin/python $(PYTEST)
 
-docs: $(STAMPS)/check $(STAMPS)/package ## draw the gallery and all pictures anew, build the site into build/site, run its examples
+docs: $(STAMPS)/check $(STAMPS)/package ## redraw the gallery and all pictures, build the site into build/site, run its examples
 	$(PY) docs/build_site.py
 
-bench: $(STAMPS)/package ## measure speed and memory against other libraries (long; wants a quiet machine)
+bench: $(STAMPS)/package ## measure speed and memory against other libraries (slow; needs a quiet machine)
 	@$(call requirements,bench) > $(STAMPS)/bench.txt && $(PIP) -r $(STAMPS)/bench.txt
 	$(PY) benchmarks/run.py
 
-clean: ## remove everything made here
+clean: ## remove everything that was built
 	rm -rf build dist $(DEMO) $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -1,11 +1,11 @@
-"""The aims, set before the work, and what a run made of them."""
+"""The targets set before the work, and the results of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-Aim = tuple[str, float, str, bool]  # the aim, what was reached, how it is written, whether that is enough
+Aim = tuple[str, float, str, bool]  # the target, the value reached, the bound as text, whether it is met
 
 
 def _named(rows: list[dict[str, Any]], name: str) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def fits(results: dict[str, Any]) -> Iterator[Aim]:
     double = _named(fit, "RejectSVC double hinge, 1 thread")
     yield from (
         at_least("plain hinge on one thread, times as fast as `SVC`", 10, 1 / one["ratio"]),
-        at_most("the same over the floor", 3, one["over_floor"]),
+        at_most("the same, time over the floor", 3, one["over_floor"]),
         at_least("double hinge on one thread, times as fast as `SVC`'s plain hinge", 5, 1 / double["ratio"]),
     )
     rival = [row for row in fit if row["name"] == "sklearnex SVC, 2 threads"]
@@ -28,19 +28,19 @@ def fits(results: dict[str, Any]) -> Iterator[Aim]:
         yield at_least("plain hinge on two threads, times as fast as sklearnex on two", 5, speed)
     quick = 1 / _named(predict, "RejectSVC hinge, 1 thread")["ratio"]
     yield at_least("`decision_function` of 4,000 rows, times as fast as `SVC`'s", 15, quick)
-    yield at_most("100,000 x 50, peak of memory in GB", 2, results["memory"]["peak_mb"] / 1000)
+    yield at_most("100,000 x 50, peak memory in GB", 2, results["memory"]["peak_mb"] / 1000)
 
 
 def searches(results: dict[str, Any]) -> Iterator[Aim]:
     """Paths, and C and gamma by cross-validation."""
-    yield at_most("the whole path in C, in exact fits, at most", 20, results["path"]["worst_ratio"])
+    yield at_most("the whole path in C, in exact fits, worst case", 20, results["path"]["worst_ratio"])
     for measured in results["model_selection"]["sets"]:
         aim = 20 if measured["rows"] < 1000 else 10
         for loss in ("hinge", "double hinge"):
             found = _named(measured["searches"], f"RejectSVCCV {loss}")
             place = f"search on {measured['set']} ({measured['rows']:,} rows), {loss}"
             yield at_least(f"{place}, times as fast as `GridSearchCV(SVC())`", aim, found["speedup"])
-            words = f"the pair it chose there, mean cost above brute force's best in standard errors, {loss}"
+            words = f"mean cost of the pair chosen there above brute force's best, in standard errors, {loss}"
             yield at_most(words, 1, max(0.0, found["excess_cost"] / found["fold_noise"]))
 
 
@@ -48,9 +48,9 @@ def embedded(results: dict[str, Any]) -> Iterator[Aim]:
     """FR02's machine."""
     if "fits" in results["embedded"]:
         largest = results["embedded"]["fits"]["largest"]
-        yield at_most("embedded machine, time over linear `SVC`, at most", 5, largest["primal / SVC"])
-        yield at_most("its dual solver, time over the primal one, at most", 10, largest["dual / primal"])
-    yield at_most("its growth with the rows, exponent", 1, results["embedded"]["growth"]["exponent"])
+        yield at_most("embedded machine, time over linear `SVC`, worst case", 5, largest["primal / SVC"])
+        yield at_most("its dual solver, time over the primal one, worst case", 10, largest["dual / primal"])
+    yield at_most("its growth with the number of rows, exponent", 1, results["embedded"]["growth"]["exponent"])
 
 
 def at_least(words: str, aim: float, reached: float) -> Aim:
@@ -64,6 +64,6 @@ def at_most(words: str, aim: float, reached: float) -> Aim:
 
 
 def rows(results: dict[str, Any]) -> list[tuple[str, str, str, str]]:
-    """The table's rows: aim, bound, reached, verdict."""
+    """The rows of the table: target, bound, reached, verdict."""
     found = [*fits(results), *searches(results), *embedded(results)]
     return [(words, bound, f"{reached:.3g}", "met" if met else "**missed**") for words, reached, bound, met in found]

@@ -1,4 +1,4 @@
-"""Who is measured: the same training problem (C = 10, rbf kernel, tol = 1e-3, 1000 MB of cache) for each."""
+"""The contenders, all on the same training problem (C = 10, rbf kernel, tol = 1e-3, 1000 MB of cache)."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ THREADS = {1: "1 thread", 2: "2 threads"}
 
 @dataclass(frozen=True)
 class Contender:
-    """A way to fit, by name."""
+    """A named way to fit."""
 
     name: str
     make: Callable[..., Any]
     costs: Costs | None = None
 
     def relative_gap(self, sample: Sample, fitted: Any) -> float:
-        """Relative duality gap of the answer, judged by the same float64 certificate whoever gave it."""
+        """Relative duality gap of the solution, by the same float64 certificate for every contender."""
         loss = hinge() if self.costs is None else double_hinge(self.costs)
         weight = np.full(len(sample.y), C)
         problem = DualProblem(Kernel("rbf", gamma=sample.gamma), sample.X, sample.y.astype(np.int8), loss, weight)
@@ -49,7 +49,7 @@ def contenders() -> list[Contender]:
     try:
         from sklearnex import svm as intel
     except ImportError:
-        pass  # an optional peer: the table is made without it
+        pass  # optional; the table is made without it
     else:
         for threads, words in THREADS.items():
             make = partial(intel.SVC, n_jobs=threads, **SETTINGS)
@@ -62,12 +62,12 @@ def contenders() -> list[Contender]:
 
 
 def timed(call: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
-    """Wall seconds, and what the call returned."""
+    """Wall seconds and the return value of the call."""
     start = time.perf_counter()
     result = call(*arguments)
     return time.perf_counter() - start, result
 
 
 def geometric_mean(values: Iterable[float]) -> float:
-    """Of positive numbers, the mean that suits ratios."""
+    """Geometric mean of positive numbers."""
     return float(np.exp(np.mean(np.log(list(values)))))

@@ -1,4 +1,4 @@
-"""The training sets of the benchmarks, standardised; most are read from the folder that ABSTAIN_DATA names."""
+"""The training sets of the benchmarks, standardised; most are read from the folder named by ABSTAIN_DATA."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Sample:
 
     @property
     def gamma(self) -> float:
-        """The rbf kernel's width in all benchmarks, 1 / d."""
+        """The rbf kernel's gamma in all benchmarks, 1 / d."""
         return 1.0 / self.X.shape[1]
 
     def shuffled(self, rows: int | None = None, seed: int = 0) -> Sample:
-        """``rows`` of them (all by default), drawn without replacement."""
+        """A sample of ``rows`` rows (all by default), drawn without replacement."""
         chosen = np.random.default_rng(seed).permutation(len(self.y))[:rows]
         return Sample(self.name, np.ascontiguousarray(self.X[chosen]), self.y[chosen])
 
@@ -72,7 +72,7 @@ def wdbc() -> Sample:
 
 
 def samples(rows: int | None = None) -> Iterator[Sample]:
-    """All sets that are at hand, each cut to ``rows`` at random where a number is given."""
+    """All available sets, each reduced to ``rows`` random rows if a number is given."""
     yield generated(rows or 20_000)
     folder = os.environ.get("ABSTAIN_DATA")
     if folder:
@@ -90,7 +90,7 @@ def small_samples(rows: int | None = None) -> Iterator[Sample]:
 
 
 def searched_samples(rows: int | None = None) -> Iterator[Sample]:
-    """The sets on which C and gamma are searched for: 768, 1,473 and 5,000 rows; WDBC where there is no folder."""
+    """The sets on which C and gamma are searched for: 768, 1,473 and 5,000 rows; WDBC if ABSTAIN_DATA is not set."""
     folder = os.environ.get("ABSTAIN_DATA")
     if not folder:
         yield wdbc().shuffled(rows)

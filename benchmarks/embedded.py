@@ -1,4 +1,4 @@
-"""Time of EmbeddedRejectSVC: against scikit-learn's linear SVC on Letter pairs, and its growth with the rows."""
+"""Time of EmbeddedRejectSVC against scikit-learn's linear SVC on Letter pairs, and its growth with the rows."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def growth(smallest: int, doublings: int, repeats: int, cost: float = 0.2) -> di
 
 
 def run(repeats: int = 10, smallest: int = 1250, doublings: int = 4) -> dict[str, Any]:
-    """Everything; the Letter pairs only where ABSTAIN_DATA names a folder with them."""
+    """Everything; the Letter pairs only if the folder named by ABSTAIN_DATA has them."""
     results: dict[str, Any] = {"repeats": repeats}
     if "ABSTAIN_DATA" in os.environ:
         results["fits"] = fits(repeats)

@@ -1,4 +1,4 @@
-"""Time to fit, interleaved and best of several, with support vectors, the gap reached, and a floor to compare with."""
+"""Time to fit, interleaved and best of several, with support vectors, the gap reached, and a time floor."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from contenders import Contender, contenders, geometric_mean, timed
 from data import Sample, samples
 from threadpoolctl import threadpool_limits
 
-# 128 x 1024 float32 values and the rows they come from stay in a second-level cache of 1 MB.
+# 128 x 1024 float32 values and their rows fit in a second-level cache of 1 MB.
 SUPPORT_CHUNK, ROW_CHUNK = 128, 1024
 
 
 def floor(sample: Sample, support: int) -> float:
-    """Seconds that (support x n) kernel values take by themselves, in float32, on one thread.
+    """Seconds for (support x n) kernel values alone, in float32, on one thread.
 
-    A solver that computes the row of every support vector once, and does nothing else, cannot be quicker than that by
-    much; one that shrinks its rows can.
+    A solver that computes every support vector's row once and does nothing else cannot be much faster; one that shrinks
+    its rows can.
     """
     X = sample.X.astype(np.float32) * np.float32(np.sqrt(2.0 * sample.gamma))
     half = (X * X).sum(axis=1) / 2
@@ -40,7 +40,7 @@ def floor(sample: Sample, support: int) -> float:
 
 
 def measure(sample: Sample, repeats: int) -> dict[str, Any]:
-    """One row per contender; the contenders take turns, so that a busy moment hits them all."""
+    """One row per contender; the contenders take turns, so that load on the machine affects all of them."""
     rivals = contenders()
     seconds: dict[str, list[float]] = {rival.name: [] for rival in rivals}
     fitted: dict[str, Any] = {}
@@ -82,6 +82,6 @@ def run(rows: int | None = None, repeats: int = 3) -> dict[str, Any]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, help="cut every set to so many rows, for a trial")
+    parser.add_argument("--rows", type=int, help="reduce every set to this many rows, for a trial")
     parser.add_argument("--repeats", type=int, default=3)
     print(json.dumps(run(**vars(parser.parse_args())), indent=2))

@@ -1,4 +1,4 @@
-"""What a measurement was made on."""
+"""Facts about the machine of a measurement."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def facts() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """The model by name, and the widest vectors it has, since many virtual machines hide the model."""
+    """The model by name, and the widest vectors it has, because many virtual machines hide the model."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     flags = next((set(line.split()) for line in lines if line.startswith("flags")), set[str]())

@@ -1,6 +1,6 @@
-"""Peak memory of one large fit: the limit that cache_size states is to hold, whatever the number of rows.
+"""Peak memory of one large fit: cache_size must bound it for any number of rows.
 
-Run in a process of its own, because the peak of a process never falls.
+Runs in its own process, because the peak of a process never falls.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def fit_here(rows: int, features: int, cache_size: float, time_limit: float) -> 
 def _peak() -> float:
     """The largest resident memory of this process so far, in MB.
 
-    From /proc, since getrusage would count what the parent had when it started this process.
+    From /proc, because getrusage would include the parent's memory at the time of the fork.
     """
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     line = next(line for line in status.splitlines() if line.startswith("VmHWM"))

@@ -21,12 +21,12 @@ JOBS = 2
 CS = np.logspace(-2, 3, 10)
 WIDTHS = 4.0 ** np.arange(-2, 3)  # times the gamma of "scale"
 FOLDS = StratifiedKFold(5)
-# The brute force of each search of ours, whose costs are the judge of what ours has chosen.
+# For each of our searches, the brute-force search whose costs judge the chosen pair.
 BRUTE_FORCE = {"hinge": "GridSearchCV(RejectSVC) hinge", "double hinge": "GridSearchCV(RejectSVC) double hinge"}
 
 
 def searches(gammas: list[float], Cs: list[float]) -> dict[str, Callable[[], Any]]:
-    """Every way to search, SVC's first: the others are compared with it."""
+    """All searches; SVC's comes first, and the others are compared with it."""
     grid = {"C": Cs, "gamma": gammas}
     brute: dict[str, Any] = {"param_grid": grid, "cv": FOLDS, "n_jobs": JOBS}
     ways: dict[str, Callable[[], Any]] = {"GridSearchCV(SVC)": partial(GridSearchCV, SVC(), **brute)}
@@ -37,7 +37,7 @@ def searches(gammas: list[float], Cs: list[float]) -> dict[str, Callable[[], Any
 
 
 def measure(sample: Sample, Cs: list[float], repeats: int) -> dict[str, Any]:
-    """All ways take turns; each one's best time counts."""
+    """All searches take turns; the best time of each counts."""
     gammas = (resolve_gamma("scale", sample.X) * WIDTHS).tolist()
     ways = searches(gammas, Cs)
     seconds: dict[str, list[float]] = {name: [] for name in ways}
@@ -65,7 +65,7 @@ def measure(sample: Sample, Cs: list[float], repeats: int) -> dict[str, Any]:
 
 
 def chosen(search: Any) -> dict[str, float]:
-    """The pair that a search ended with, and the mean cost that it says this has; SVC scores by its accuracy."""
+    """The pair a search chose, and its mean cost by that search; SVC is scored by accuracy."""
     pair = search.best_params_ if hasattr(search, "best_params_") else {"C": search.C_, "gamma": search.gamma_}
     is_svc = isinstance(getattr(search, "estimator", None), SVC)
     cost = 1.0 - search.best_score_ if is_svc else -search.best_score_
@@ -73,7 +73,7 @@ def chosen(search: Any) -> dict[str, float]:
 
 
 def judged(brute: dict[str, Any], C: float, gamma: float) -> dict[str, float]:
-    """What brute force finds at that pair beyond its own best, and the standard error of its best over the folds."""
+    """Brute force's mean cost at that pair minus its best, and the standard error of its best over the folds."""
     at = [pair["C"] == C and pair["gamma"] == gamma for pair in brute["params"]].index(True)
     best = int(np.argmax(brute["mean_test_score"]))
     folds = np.array([brute[f"split{fold}_test_score"] for fold in range(FOLDS.get_n_splits())])
@@ -85,7 +85,7 @@ def judged(brute: dict[str, Any], C: float, gamma: float) -> dict[str, float]:
 def run(rows: int | None = None, repeats: int = 2, strengths: int = len(CS)) -> dict[str, Any]:
     """All sets, and the geometric mean of each search's speed over GridSearchCV(SVC)."""
     Cs = CS.tolist() if strengths == len(CS) else np.logspace(-2, 1, strengths).tolist()
-    for make in searches([0.5], [1.0]).values():  # the workers' start and first imports are nobody's time
+    for make in searches([0.5], [1.0]).values():  # start the workers and imports before timing
         make().fit(np.arange(40.0)[:, np.newaxis], np.arange(40) % 2)
     sets = [measure(sample, Cs, repeats) for sample in searched_samples(rows)]
     by_name = zip(*(measured["searches"] for measured in sets), strict=True)
@@ -95,7 +95,7 @@ def run(rows: int | None = None, repeats: int = 2, strengths: int = len(CS)) -> 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, help="cut every set to so many rows, for a trial")
+    parser.add_argument("--rows", type=int, help="reduce every set to this many rows, for a trial")
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--strengths", type=int, default=len(CS), help="how many values of C; fewer for a trial")
     print(json.dumps(run(**vars(parser.parse_args())), indent=2))

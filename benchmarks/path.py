@@ -1,4 +1,4 @@
-"""The whole path in C against separate exact fits, and a sweep over reject prices against separate fits."""
+"""The whole path in C against separate exact fits, and a sweep over reject costs against separate fits."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ COSTS = {
     "1 : 5, reject 0.3": Costs(1, 5, 0.3),
 }
 C_MIN, C_MAX = 1e-2, 1e3
-COLD_FITS = np.logspace(-2, 3, 11)  # spread as the path is: their mean is "one cold exact fit"
+COLD_FITS = np.logspace(-2, 3, 11)  # spread like the path; their mean is "one cold exact fit"
 PRICES = np.linspace(0.45, 0.03, 15)
 
 
 def measure_path(sample: Sample, kernel: str, costs: Costs | None, repeats: int) -> dict[str, Any]:
-    """Path and cold fits in turns, the best time of each."""
+    """Path and cold fits take turns; the best time of each counts."""
     path_seconds, fit_seconds = [], []
     machine = RejectSVC(costs, kernel=kernel, gamma=sample.gamma, solver="active-set")
     for _ in range(repeats):
@@ -49,7 +49,7 @@ def follow(sample: Sample, kernel: str, costs: Costs | None) -> Any:
 
 
 def measure_sweep(sample: Sample, repeats: int) -> dict[str, Any]:
-    """The same fits, each from its neighbour's answer and each from nothing."""
+    """The same fits, warm-started from the neighbour and cold."""
     machine = RejectSVC(Costs(), C=C, gamma=sample.gamma)
 
     def alone() -> list[RejectSVC]:
@@ -99,6 +99,6 @@ def run(rows: int | None = None, repeats: int = 3) -> dict[str, Any]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, help="cut every set to so many rows, for a trial")
+    parser.add_argument("--rows", type=int, help="reduce every set to this many rows, for a trial")
     parser.add_argument("--repeats", type=int, default=3)
     print(json.dumps(run(**vars(parser.parse_args())), indent=2))

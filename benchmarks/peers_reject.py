@@ -1,13 +1,14 @@
-"""max_error beside MAPIE's binary risk control and Bonferroni: coverage at equal promise, on the same calibrations.
+"""max_error compared with MAPIE's binary risk control and Bonferroni: coverage under the same guarantee and data.
 
-All promise that the error among the accepted is at most 0.1, with confidence 0.9, from 600 calibration rows with scores
+All guarantee an error of at most 0.1 among accepted rows, with confidence 0.9, from 600 calibration rows with scores
 N(+-1.1, 1), or N(+-1.5, 1) and 7.5 % of the labels flipped. The true error of a threshold is known in closed form.
 
-- ours: exact binomial tests along all coverages, the level shared by three starts and handed on (risk_control.py).
-- MAPIE: BinaryClassificationController with 50 thresholds on the confidence, its largest coverage chosen; p-values by
+- ours: exact binomial tests along all coverages, the level divided among three starts and passed on (risk_control.py).
+- MAPIE: BinaryClassificationController with 50 thresholds on the confidence, with the largest coverage chosen; p-values
+  by
   Hoeffding and Bentkus, by default with Holm's correction. The thresholds are quantiles of the unlabelled scores, so
-  that every coverage from 2 % to 100 % is a candidate. Its "fixed_sequence" is refused for rules that may abstain.
-- Bonferroni: the same 50 thresholds by exact binomial tests at a fiftieth of the level.
+  that every coverage from 2 % to 100 % is a candidate. It does not support "fixed_sequence" for rules that may reject.
+- Bonferroni: the same 50 thresholds, by exact binomial tests at a fiftieth of the level.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def ours(score: Vector, sign: Vector) -> Found:
 
 
 def bonferroni(score: Vector, sign: Vector) -> Found:
-    """The largest coverage whose test is passed at a fiftieth of the level."""
+    """The largest coverage that passes its test at a fiftieth of the level."""
     distances = _distances(score)
     accepted = np.array([np.sum(np.abs(score) > d) for d in distances])
     errors = np.array([np.sum((np.abs(score) > d) & (np.sign(score) != sign)) for d in distances])
@@ -52,7 +53,7 @@ def bonferroni(score: Vector, sign: Vector) -> Found:
 
 
 def mapie(correction: str) -> Rule:
-    """MAPIE's controller, a row abstained on where the score is within the distance."""
+    """MAPIE's controller; a row is rejected if its score is within the distance."""
     from mapie.risk_control import BinaryClassificationController, BinaryRisk, abstention_rate
 
     wrong_if_accepted = BinaryRisk(
@@ -72,7 +73,7 @@ def mapie(correction: str) -> Rule:
             fwer_method=correction,
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns where it finds no threshold, which is counted here
+            warnings.simplefilter("ignore")  # it warns if it finds no threshold, which is counted here
             controller.calibrate(score, (sign > 0).astype(int))
         if controller.best_predict_param is None:
             return None
@@ -83,7 +84,7 @@ def mapie(correction: str) -> Rule:
 
 
 def run(calibrations: int = 500, rows: int = 600, seed: int = 0) -> list[dict[str, Any]]:
-    """How often each rule breaks the promise and finds a threshold, and its mean coverage (0 where it finds none)."""
+    """How often each rule breaks the guarantee and finds a threshold, and its mean coverage (0 if it finds none)."""
     rules: dict[str, Rule] = {"abstain": ours, "Bonferroni over 50": bonferroni}
     try:
         rules |= {f"MAPIE, {name}": mapie(name) for name in ("bonferroni_holm", "bonferroni")}
@@ -120,7 +121,7 @@ def _true_error(distance: float, shift: float, flipped: float) -> float:
 
 
 def _distances(score: Vector) -> Vector:
-    """Distances that accept 100 %, 98 %, ..., 2 % of the rows, whatever their labels."""
+    """Distances that accept 100 %, 98 %, ..., 2 % of the rows; labels are not used."""
     farthest = np.sort(np.abs(score))[::-1]
     sizes = np.arange(THRESHOLDS, 0, -1) * len(score) // THRESHOLDS
     return np.array([farthest[k] if k < len(score) else 0.0 for k in sizes])
@@ -137,7 +138,7 @@ if __name__ == "__main__":
     if as_json:
         print(json.dumps(results, indent=2))
     else:
-        print("| generator | rule | promise broken | threshold found | mean coverage |")
+        print("| generator | rule | guarantee broken | threshold found | mean coverage |")
         print("| --- | --- | ---: | ---: | ---: |")
         for one in results:
             shown = " | ".join(f"{one[key]:.3f}" for key in ("broken", "found", "coverage"))

@@ -30,7 +30,7 @@ def measure(sample: Sample, test_rows: int, repeats: int) -> dict[str, Any]:
             "seconds": min(seconds[name]),
             "ratio": min(seconds[name]) / min(seconds[reference]),
             "support_vectors": len(model.support_),
-            # a different loss has different scores; for the same one this is what tol = 1e-3 allows
+            # a different loss has different scores; for the same loss tol = 1e-3 allows this much
             "largest_difference": float(np.abs(scores[name] - scores[reference]).max()),
         }
         for name, model in models
@@ -48,7 +48,7 @@ def run(rows: int | None = None, test_rows: int = 4000, repeats: int = 5) -> dic
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, help="cut every set to so many rows, for a trial")
+    parser.add_argument("--rows", type=int, help="reduce every set to this many rows, for a trial")
     parser.add_argument("--test-rows", type=int, default=4000)
     parser.add_argument("--repeats", type=int, default=5)
     print(json.dumps(run(**vars(parser.parse_args())), indent=2))

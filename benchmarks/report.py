@@ -1,4 +1,4 @@
-"""Results as Markdown, put between the two marks of README.md; the prose around them is written by hand."""
+"""Results as Markdown, written between the two markers of README.md; the text around them is written by hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ START, END = "<!-- results: written by run.py -->", "<!-- end of results -->"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table, first column to the left, numbers to the right."""
+    """A Markdown table: first column left-aligned, numbers right-aligned."""
     align = ["---", *("---:" for _ in header[1:])]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (header, align, *rows))
 
@@ -66,7 +66,7 @@ def scaling_table(scaling: dict[str, Any]) -> str:
 
 
 def memory_line(memory: dict[str, Any]) -> str:
-    """One sentence."""
+    """Memory in one sentence."""
     return (
         f"{memory['rows']:,} x {memory['features']} ({memory['data_mb']:.0f} MB of data), "
         f"cache_size={memory['cache_size']:g}: {memory['before_mb']:.0f} MB before the fit, "
@@ -92,7 +92,7 @@ def path_tables(path: dict[str, Any]) -> str:
     rows.append(("geometric mean", "", "", "", "", f"{path['mean_ratio']:.1f}"))
     sweeps = [
         (
-            f"{row['set']}, {row['prices']} prices",
+            f"{row['set']}, {row['prices']} reject costs",
             f"{row['rows']:,}",
             *(f"{1e3 * row['seconds'][name]:.0f}" for name in ("sweep", "separate")),
             *(f"{row['iterations'][name]:,}" for name in ("sweep", "separate")),
@@ -100,7 +100,7 @@ def path_tables(path: dict[str, Any]) -> str:
         )
         for row in path["sweeps"]
     ]
-    swept = ("sweep", "rows", "sweep, ms", "separate, ms", "iterations", "separately", "sweep / separate")
+    swept = ("sweep", "rows", "sweep, ms", "separate, ms", "sweep, steps", "separate, steps", "sweep / separate")
     return f"{table(header, rows)}\n\n{table(swept, sweeps)}"
 
 
@@ -128,7 +128,7 @@ def model_selection_tables(selection: dict[str, Any]) -> str:
 
 
 def solvers_table(solvers: dict[str, Any]) -> str:
-    """Milliseconds and the gap reached of each solver; one that did not end optimal says how it ended."""
+    """Milliseconds and gap of each solver, with the status if it is not optimal."""
 
     def cell(measured: dict[str, Any]) -> str:
         ended = "" if measured["status"] == "optimal" else f" ({measured['status'].replace('_', ' ')})"
@@ -147,7 +147,7 @@ def solvers_table(solvers: dict[str, Any]) -> str:
 
 
 def embedded_tables(embedded: dict[str, Any]) -> str:
-    """Fits on Letter pairs, where they are at hand, then the growth with the rows."""
+    """Fits on Letter pairs, if available, then the growth with the number of rows."""
     growth = embedded["growth"]
     header = ("seconds for n =", *(f"{size:,}" for size in growth["sizes"]), "exponent of n")
     seconds = (f"{value:.3f}" for value in growth["seconds"])
@@ -169,12 +169,12 @@ def embedded_tables(embedded: dict[str, Any]) -> str:
 
 
 def markdown(results: dict[str, Any]) -> str:
-    """Everything between the marks."""
+    """Everything between the markers."""
     machine = "; ".join(f"{name} {value}" for name, value in results["machine"].items())
     return "\n\n".join([
         f"Measured on: {machine}.",
-        "### Aims, set before the work, and what came of them",
-        table(("aim", "bound", "reached", ""), aims.rows(results)),
+        "### Targets set before the work, and results",
+        table(("target", "bound", "reached", ""), aims.rows(results)),
         f"### Fit, best of {results['fit']['repeats']}",
         fit_tables(results["fit"]),
         "### Predict",
@@ -195,7 +195,7 @@ def markdown(results: dict[str, Any]) -> str:
 
 
 def write(results: dict[str, Any], readme: Path) -> None:
-    """Replace what stands between the marks."""
+    """Replace the text between the markers."""
     before, _, rest = readme.read_text(encoding="utf-8").partition(START)
     after = rest.partition(END)[2]
     readme.write_text(f"{before}{START}\n\n{markdown(results)}\n\n{END}{after}", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""All benchmarks in one run: results.json beside this file, and the tables of README.md."""
+"""Run all benchmarks; write results.json and the tables of README.md."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ HERE = Path(__file__).parent
 
 
 def main(*, trial: bool, only: list[str]) -> None:
-    """Measure, write the numbers, then the tables; a trial is small, goes to ``trial/`` and proves nothing.
+    """Measure, write the numbers, then the tables; a trial is small and is written to ``trial/``.
 
-    What is not among `only` is kept from the last run.
+    Benchmarks not in `only` keep their results of the last run.
     """
     folder = HERE / "trial" if trial else HERE
     small: dict[str, Any] = {"rows": 1500, "repeats": 1} if trial else {}

@@ -1,4 +1,4 @@
-"""Where the active set beats SMO and where it does not: rows, C and tolerance, with time and the gap reached."""
+"""Active set against SMO by rows, C and tolerance, with time and the gap reached."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TIME_LIMIT = 60.0
 
 
 def gap(sample: Sample, machine: RejectSVC) -> float:
-    """Relative duality gap of the answer, computed in float64 from its coefficients and bias alone."""
+    """Relative duality gap of the solution, computed in float64 from its coefficients and bias alone."""
     weight = np.full(len(sample.y), float(machine.C))
     kernel = Kernel("rbf", gamma=sample.gamma)
     problem = DualProblem(kernel, sample.X, sample.y.astype(np.int8), double_hinge(REJECT), weight)
@@ -36,7 +36,7 @@ def gap(sample: Sample, machine: RejectSVC) -> float:
 
 
 def measure(sample: Sample, C: float, tol: float, repeats: int) -> dict[str, Any]:
-    """The solvers take turns; each one's best time counts."""
+    """The solvers take turns; the best time of each counts."""
     seconds: dict[str, list[float]] = {solver: [] for solver in SOLVERS}
     fitted: dict[str, RejectSVC] = {}
     for _ in range(repeats):
@@ -45,7 +45,7 @@ def measure(sample: Sample, C: float, tol: float, repeats: int) -> dict[str, Any
                 REJECT, C=C, gamma=sample.gamma, tol=tol, solver=solver, time_limit=TIME_LIMIT, cache_size=1000
             )
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # the table says it
+                warnings.simplefilter("ignore", ConvergenceWarning)  # shown in the table
                 elapsed, fitted[solver] = timed(machine.fit, sample.X, sample.y)
             seconds[solver].append(elapsed)
     return {

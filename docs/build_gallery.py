@@ -1,4 +1,4 @@
-"""Run every example, and write docs/gallery.md with its picture, its words and its code: ``make docs``."""
+"""Run every example and write docs/gallery.md with its picture, text and code: ``make docs``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from PIL import Image  # matplotlib brings it
 
 DOCS = Path(__file__).resolve().parent
 EXAMPLES = sorted((DOCS.parent / "examples").glob("plot_*.py"))
-LARGEST = 120_000  # bytes of a picture: a repository keeps every version of it
+LARGEST = 120_000  # bytes per picture, since the repository keeps every version
 
 
 def run(example: Path) -> str:
-    """Run an example as a script, its figures left open; what it printed."""
+    """Run an example as a script, leave its figures open, and return what it printed."""
     printed = io.StringIO()
     with mock.patch.object(plt, "show"), contextlib.redirect_stdout(printed):
         runpy.run_path(str(example), run_name="__main__")
@@ -30,7 +30,7 @@ def run(example: Path) -> str:
 
 
 def save(picture: Path) -> None:
-    """Write the current figure in 96 colours: a third of the bytes, and no difference to be seen."""
+    """Write the current figure in 96 colours: a third of the bytes, with no visible difference."""
     drawn = io.BytesIO()
     plt.savefig(drawn, dpi=100)
     Image.open(drawn).convert("RGB").quantize(96, dither=Image.Dither.NONE).save(picture, optimize=True)
@@ -63,7 +63,7 @@ def build(examples: list[Path]) -> None:
             sys.exit(f"{picture.name} has {picture.stat().st_size:,} bytes, more than {LARGEST:,}; draw it smaller.")
         sections.append(page(example, printed))
         print(f"{picture.relative_to(DOCS.parent)}: {picture.stat().st_size:,} bytes")
-    head = "# Gallery\n\nEvery picture is made by the script under it; `make docs` draws them anew.\n\n"
+    head = "# Gallery\n\nEach picture is drawn by the script below it; `make docs` redraws them.\n\n"
     (DOCS / "gallery.md").write_text(head + "\n".join(sections), encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""How Sphinx builds the site; docs/build_site.py says from which files."""
+"""Sphinx configuration; docs/build_site.py collects the source files."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ extensions = [
     "measured",
 ]
 templates_path = ["_templates"]
-default_role = "py:obj"  # what stands in single backticks in a docstring, linked where it is ours
+default_role = "py:obj"  # single backticks in a docstring link to our own names
 
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
 autodoc_default_options = {"members": True, "inherited-members": True}
-autodoc_typehints = "none"  # the docstrings say it in words
+autodoc_typehints = "none"  # the docstrings describe the types
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -51,7 +51,7 @@ copybutton_line_continuation_character = "\\"
 
 
 def setup(app: object) -> None:
-    """Leave out the methods of scikit-learn's own that route metadata: its pages explain them."""
+    """Skip scikit-learn's metadata routing methods, which its own pages document."""
 
     def skip(_app: object, _what: str, name: str, _object: object, skipped: bool, _options: object) -> bool | None:
         routing = name == "get_metadata_routing" or (name.startswith("set_") and name.endswith("_request"))

@@ -1,9 +1,9 @@
-"""All rules on one's own data.
+"""Compare all rules on your data.
 
-`abstain.compare` prices every decision on rows that the machines have not seen. Left, the mean cost of each rule of
-the papers with its interval; right, how much more each costs than the best, row by row, with an interval that holds
-for all pairs at once. Where that reaches the dashed line the order may be noise: of the first three none is shown to
-be the best.
+`abstain.compare` computes the cost of every decision on held-out rows. Left: the mean cost of each rule from the
+papers, with its interval. Right: how much more each rule costs per row than the best, with an interval that holds for
+all pairs at once. Where that interval reaches the dashed line, the order may be noise: none of the first three is shown
+to be the best.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ for ax, column, colour in ((left, "mean_cost", "#0072B2"), (right, "difference",
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(axis="x", color="#E6E6E6", linewidth=0.7)
 left.set_yticks(place, frame.index)
-left.set_xlabel("mean cost per row, 95 % each by itself")
+left.set_xlabel("mean cost per row, 95 % intervals, one at a time")
 right.axvline(0, color="#333333", linestyle="--", linewidth=1)
-right.set_xlabel("more than the best, 95 % for all pairs at once")
+right.set_xlabel("difference from the best, 95 % for all pairs at once")
 plt.show()

@@ -1,8 +1,8 @@
 """What rejecting saves.
 
 The mean cost of all decisions, rejects included, against the share of rows rejected, with a bootstrap band. Rejecting
-the least certain rows first pays until the error that the next one risks is cheaper than a reject; the filled mark is
-the cheapest point of the curve, the open one what the machine's own thresholds do, which knew nothing of these rows.
+the least certain rows first pays until the expected cost of deciding the next one is below the reject cost. The filled
+marker is the cheapest point of the curve; the open one is the machine's own thresholds, set without these rows.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
-"""Four ways to look at the same rejects.
+"""Four views of the same rejects.
 
-Three classifiers, asked about the same rows, in the four curves of `abstain.metrics`. A display of one model gives
-its axes to the next, as in ``ax=display.ax_``; colours, strokes and markers stay apart for every kind of colour
-vision, and in print. The marks are where the stated costs are least on each curve, and where the machine's own
-thresholds lead.
+Three classifiers on the same rows, in the four curves of `abstain.metrics`. To draw several models in one plot, pass
+the axes on, as in ``ax=display.ax_``. Colours, line styles and markers can be distinguished with any kind of colour
+vision and in print. The markers show the cheapest point of each curve at the stated costs, and the point that the
+machine's own thresholds give.
 """
 
 import matplotlib.pyplot as plt

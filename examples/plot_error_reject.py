@@ -1,8 +1,8 @@
 """What a reject is worth.
 
-The slope of the error-reject curve, the error-reject ratio, is minus the share of the newly rejected rows that would
-have been wrong. It begins near -1/2, where the machine is a coin, and flattens; the costs stop rejecting where it
-passes minus the price of a reject. The dotted line rejects nothing but errors, the dashed one rows at random.
+The slope of the error-reject curve, the error-reject ratio, is minus the share of newly rejected rows that would have
+been wrong. It starts near -1/2, where the machine performs at chance level, and flattens. Rejecting stops paying where
+the slope passes minus the reject cost. The dotted line rejects only errors, the dashed one rejects rows at random.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """Where the rows lie on the loss.
 
-A fitted machine's scores under the loss it was trained with: rows of the positive class to the right of the last knot
-of their loss, and negative ones to the left of theirs, cost nothing; those in the grey band are rejected.
+The scores of a fitted machine and the loss it was trained with. Positive rows to the right of the last knot of their
+loss, and negative rows to the left of theirs, have zero loss. Rows in the grey band are rejected.
 """
 
 import matplotlib.pyplot as plt

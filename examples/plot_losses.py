@@ -1,9 +1,9 @@
-"""What a score costs in training.
+"""The double hinge loss.
 
-The double hinge is made of two tangents of the logistic loss, one at each of the two thresholds that the costs ask
-for, and 0: it is right about the probability where the decision turns, and flat where nothing is left to learn. Left
-and middle, the two classes of Grandvalet and others' figure 1 (NIPS 2008: thresholds at the probabilities 0.4 and
-0.8); right, the positive class of Amirou and others' figure 3 (Informatica 38, 2014: 0.4 and 0.7).
+The double hinge is the maximum of 0 and two tangents of the logistic loss, one at each of the two thresholds that
+follow from the costs. It gives the correct probability where the decision changes and is flat beyond. Left and middle:
+the two classes of figure 1 of Grandvalet et al. (NIPS 2008: thresholds at the probabilities 0.4 and 0.8). Right: the
+positive class of figure 3 of Amirou et al. (Informatica 38, 2014: 0.4 and 0.7).
 """
 
 import matplotlib.pyplot as plt

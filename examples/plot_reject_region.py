@@ -1,10 +1,10 @@
-"""The band where the machine would rather not decide.
+"""The reject band.
 
-Two machines on the same samples, drawn as in figures 4 and 5 of Amirou and others (Informatica 38, 2014). Left, both
-errors cost the same and Bartlett and Wegkamp's rule rejects between the scores -0.5 and +0.5. Right, a missed
-positive costs 1.4 times as much as a false alarm, and a reject 0.42 of one: the double hinge rejects between -0.8473
-and +0.3228, where the probability of the positive class lies between 0.30 and 0.58, so that most of the band is on
-the negative side of the dotted line, the score 0. The dashed line is where the machine cuts if it must decide.
+Two machines on the same rows, drawn as in figures 4 and 5 of Amirou et al. (Informatica 38, 2014). Left: both errors
+cost the same, and Bartlett and Wegkamp's rule rejects between the scores -0.5 and +0.5. Right: a missed positive costs
+1.4 times as much as a false alarm, and a reject 0.42 times as much. The double hinge rejects between -0.8473 and
++0.3228, where the probability of the positive class lies between 0.30 and 0.58, so most of the band is on the negative
+side of the dotted line, the score 0. The dashed line is the cut if the machine must decide.
 """
 
 import matplotlib.pyplot as plt

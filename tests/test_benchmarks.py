@@ -45,4 +45,4 @@ def test_control_another_time_gives_another_table(written, results):
     results["path"]["worst_ratio"] = 20.5
     page = written(results)
     assert page != (FOLDER / "README.md").read_text(encoding="utf-8")
-    assert "| the whole path in C, in exact fits, at most | 20 or less | 20.5 | **missed** |" in page
+    assert "| the whole path in C, in exact fits, worst case | 20 or less | 20.5 | **missed** |" in page

@@ -51,12 +51,13 @@ def test_without_rejects_the_labels_keep_their_dtype(y, reject, dtype):
 
 @pytest.mark.parametrize(("y", "reject", "dtype"), KINDS.values(), ids=KINDS)
 @looped(first=[False, True])
-def test_encoding_follows_pos_label_and_decoding_undoes_it(y, reject, dtype, first):
+def test_codes_follow_the_order_of_the_classes_whichever_is_positive(y, reject, dtype, first):
     del reject, dtype
     low, high = sorted(y.tolist())
     labels = Labels.of(y, pos_label=low if first else None, rejects=True)
+    assert (labels.positive, labels.negative) == ((low, high) if first else (high, low))
     assert labels.orientation == (-1 if first else 1)
-    assert labels.encode([high, low, high]).tolist() == ([-1, 1, -1] if first else [1, -1, 1])
+    assert labels.encode([high, low, high]).tolist() == [1, -1, 1]
     assert labels.decode(labels.encode(y)).tolist() == y.tolist()
 
 
@@ -97,16 +98,16 @@ def test_a_reject_label_that_the_own_dtype_holds_keeps_it():
         ([0, 1], 1, "is one of the classes"),
         ([True, False], 0, "is one of the classes"),
         ([0.0, 1.0], 1, "is one of the classes"),
-        (["a", "b"], -1, "not of the kind"),
-        (["a", "b"], None, "not of the kind"),
-        (["a", "b"], b"c", "not of the kind"),
-        ([0, 1], None, "not of the kind"),
-        ([0, 1], "reject", "not of the kind"),
-        ([0, 1], -1.0, "not of the kind"),
-        ([0, 1], True, "not of the kind"),
-        ([0, 1], [-1], "not of the kind"),
-        ([0.0, 1.0], float("nan"), "not of the kind"),
-        ([True, False], None, "not of the kind"),
+        (["a", "b"], -1, "does not have the type"),
+        (["a", "b"], None, "does not have the type"),
+        (["a", "b"], b"c", "does not have the type"),
+        ([0, 1], None, "does not have the type"),
+        ([0, 1], "reject", "does not have the type"),
+        ([0, 1], -1.0, "does not have the type"),
+        ([0, 1], True, "does not have the type"),
+        ([0, 1], [-1], "does not have the type"),
+        ([0.0, 1.0], float("nan"), "does not have the type"),
+        ([True, False], None, "does not have the type"),
     ],
 )
 @looped(rejects=[False, True])
@@ -134,7 +135,7 @@ def test_where_no_reject_label_fits_only_a_rejecting_machine_is_refused(y):
 @pytest.mark.parametrize(
     ("y", "words"),
     [
-        ([1, 1], "one class only"),
+        ([1, 1], "only one class"),
         ([1, 2, 3], "Only binary classification is supported"),
         ([0.5, 1.5, 2.5], "Unknown label type"),
         (["a", None], "None of type NoneType"),
@@ -173,7 +174,7 @@ def test_a_pos_label_that_is_not_a_class_is_an_error(y, pos_label):
 
 
 def test_encoding_a_label_that_is_not_a_class_is_an_error():
-    with pytest.raises(ValueError, match=r"y holds 'c', which is not"):
+    with pytest.raises(ValueError, match=r"y contains 'c', which is not"):
         Labels.of(np.array(["a", "b"]), rejects=True).encode(["a", "c"])
 
 
@@ -208,7 +209,7 @@ class TestEncodePair:
         assert choice.tolist() == [0, -1]
 
     def test_one_class_of_numbers_asks_for_the_reject_label(self):
-        with pytest.raises(ValueError, match=r"pass reject_label="):
+        with pytest.raises(ValueError, match=r"does not determine the reject label; pass .* as reject_label"):
             encode_pair([1, 1], [1, 0])
         sign, choice = encode_pair([1, 1], [1, 0], reject_label=-1)  # 0 is then the other class
         assert (sign.tolist(), choice.tolist()) == ([1, 1], [1, -1])
@@ -216,7 +217,7 @@ class TestEncodePair:
         assert (sign.tolist(), choice.tolist()) == ([1, 1], [1, 0])
 
     def test_one_class_in_all_asks_for_the_positive_one(self):
-        with pytest.raises(ValueError, match=r"pass pos_label="):
+        with pytest.raises(ValueError, match=r"pass the positive one as pos_label"):
             encode_pair(["a", "a"], ["a", "reject"])
         sign, choice = encode_pair(["a", "a"], ["a", "reject"], pos_label="b")
         assert (sign.tolist(), choice.tolist()) == ([-1, -1], [-1, 0])
@@ -224,14 +225,14 @@ class TestEncodePair:
     @pytest.mark.parametrize(
         ("y_true", "y_pred", "options", "words"),
         [
-            ([0, 1], [0, 2], {}, "y_pred holds 2"),
-            ([0, 1], ["0", "1"], {}, "y_pred holds '0', '1'"),
+            ([0, 1], [0, 2], {}, "y_pred contains 2"),
+            ([0, 1], ["0", "1"], {}, "y_pred contains '0', '1'"),
             ([0, 1, 2], [0, 1, 2], {}, "3 classes"),
             ([0, 1], [0], {}, "inconsistent numbers of samples"),
             ([], [], {}, "empty"),
             ([0, 1], [0, 1], {"pos_label": 3}, "pos_label=3"),
             ([0, 1], [0, 1], {"reject_label": 1}, "is one of the classes"),
-            (["reject", "b"], ["b", "b"], {}, "no reject label follows"),
+            (["reject", "b"], ["b", "b"], {}, "default reject label 'reject' is one of the classes"),
             (["a", "a"], ["b", "c"], {}, "more than one label"),
             (["a", None], ["a", "a"], {}, "y_true holds None"),
         ],

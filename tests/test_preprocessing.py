@@ -45,10 +45,10 @@ def test_columns_without_any_value_are_kept():
 @pytest.mark.parametrize(
     ("numeric", "categorical", "message"),
     [
-        ([], [], "name no column; a model needs at least one"),
-        (["age", "age"], [], "name 'age' more than once"),
-        (["age"], ["age"], "name 'age' more than once"),
-        ([0], [], "must hold names of columns, got 0"),
+        ([], [], "are both empty; a model needs at least one column"),
+        (["age", "age"], [], "list 'age' more than once"),
+        (["age"], ["age"], "list 'age' more than once"),
+        ([0], [], "must contain column names, got 0"),
     ],
 )
 def test_names_are_checked(numeric, categorical, message):

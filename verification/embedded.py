@@ -1,12 +1,12 @@
-"""Fit EmbeddedRejectSVC on the Letter pairs of known values, from twenty seeds each, and compare.
+"""Fit EmbeddedRejectSVC on Letter pairs with known values, with twenty seeds each, and compare.
 
     ABSTAIN_DATA=folder python verification/embedded.py [SEEDS]
 
-Prints one line per pair and reject cost, and exits with 1 if for any seed F is more than 3 % above the best value
-known, or below the dual value W, or W is more than 3 % from the value known.
+Prints one line per pair and reject cost, and exits with 1 if for any seed F is more than 3 % above the best known
+value or below the dual value W, or if W is more than 3 % from its known value.
 """
 
-# ruff: noqa: INP001, T201 (a script; its output is its product)
+# ruff: noqa: INP001, T201 (a script that prints)
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ TOLERANCE = 0.03
 
 
 def main(seeds: int) -> int:
-    """Judge every case from so many seeds; give the exit code."""
+    """Check every case with this many seeds; return the exit code."""
     if "ABSTAIN_DATA" not in os.environ:
-        print("ABSTAIN_DATA names no folder with the data; set it", file=sys.stderr)
+        print("set ABSTAIN_DATA to the folder with the data", file=sys.stderr)
         return 2
     print(f"case    {'known':>11} {'lowest':>9} {'mean':>9} {'highest':>9} {'over':>7} {'W':>9} {'known':>7} {'s':>5}")
     failures = 0

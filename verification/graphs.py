@@ -1,11 +1,11 @@
-"""Decide 100,000 rows by Python and by onnxruntime, near the origin and shifted by 1e4, with every kind of graph.
+"""Decide 100,000 rows with Python and with onnxruntime, near the origin and shifted by 1e4, for every kind of graph.
 
     python verification/graphs.py [SEEDS]
 
 Prints one line per machine, and exits with 1 if any label or reject differs, for any seed.
 """
 
-# ruff: noqa: INP001, T201 (a script; its output is its product)
+# ruff: noqa: INP001, T201 (a script that prints)
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from onnx_cases import CASES, ROWS, judged
 
 
 def main(seeds: int) -> int:
-    """Judge every case for so many seeds; give the exit code."""
-    # sigmoid is no kernel, and poly is nearly flat far from the origin: what was fitted is decided on all the same
+    """Check every case with this many seeds; return the exit code."""
+    # sigmoid is not positive semidefinite, and poly is nearly flat far from the origin; decisions are compared anyway
     warnings.simplefilter("ignore", ConvergenceWarning)
     print(f"{'':7} {'machine':58} {'decisions':>9} {'labels':>7} {'rejects':>7} {'scores':>8} {'s':>5}")
     changed = 0

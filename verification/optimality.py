@@ -1,14 +1,13 @@
-"""Fit RejectSVC on WDBC, Pima, Liver and Thyroid and compare with a general QP solver, all settings crossed.
+"""Fit RejectSVC on WDBC, Pima, Liver and Thyroid and compare with a general QP solver, for all settings.
 
     ABSTAIN_DATA=folder python verification/optimality.py [DATA ...]
 
-Prints one line per case as it is judged, and exits with 1 if any objective is more than 1e-6 (relatively) from the
-judge's optimum, or any reported duality gap is not the true one. Then the active set by itself, also with every row
-twice and with C from 1e-3 to 1e6: its relative gap must be rounding, max(1e-10, 1e-14 C). WDBC and the generated plane
-need no ABSTAIN_DATA.
+Prints one line per case, and exits with 1 if the relative error of any objective exceeds 1e-6, or any reported duality
+gap is not the true one. Then checks the active set alone, also with every row repeated and with C from 1e-3 to 1e6: its
+relative gap must be at rounding level, max(1e-10, 1e-14 C). WDBC and the generated plane need no ABSTAIN_DATA.
 """
 
-# ruff: noqa: INP001, T201 (a script; its output is its product)
+# ruff: noqa: INP001, T201 (a script that prints)
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from optimality_cases import DATA_SETS, OBJECTIVE_TOLERANCE, PLANE, all_cases, e
 
 
 def judge_all(names: list[str]) -> int:
-    """Compare every case with the general solver; give the number of failures."""
+    """Compare every case with the general solver; return the number of failures."""
     cases = [case for name in names for case in all_cases(name)]
     print(f"{'':9} {'case':41} {'status':10} {'objective':>16} {'error':>9} {'gap':>9} {'true gap':>9} {'s':>5}")
     failures = 0
@@ -38,12 +37,12 @@ def judge_all(names: list[str]) -> int:
             f"{'' if verdict.holds else '  FAILED'}",
             flush=True,
         )
-    print(f"{len(cases) - failures} of {len(cases)} within {OBJECTIVE_TOLERANCE:g} of the optimum, their gaps true")
+    print(f"{len(cases) - failures} of {len(cases)} within {OBJECTIVE_TOLERANCE:g} of the optimum, with true gaps")
     return failures
 
 
 def certify_all(names: list[str]) -> int:
-    """Certify the active set's answer to every case; give the number of failures."""
+    """Certify the active set's solution of every case; return the number of failures."""
     cases = [case for name in names for case in exact_cases(name)]
     print(f"{'':9} {'active set':41} {'':6} {'status':10} {'gap':>9} {'allowed':>9} {'s':>5}")
     failures = 0
@@ -63,13 +62,13 @@ def certify_all(names: list[str]) -> int:
 
 
 def main(names: list[str]) -> int:
-    """Judge every case of the named data sets; give the exit code."""
+    """Check every case of the given data sets; return the exit code."""
     known = (*DATA_SETS, PLANE)
     if unknown := set(names) - set(known):
         print(f"unknown data: {', '.join(sorted(unknown))}; choose from {', '.join(known)}", file=sys.stderr)
         return 2
     if "ABSTAIN_DATA" not in os.environ and set(names) - {"wdbc", PLANE}:
-        print("ABSTAIN_DATA names no folder with the data; set it, or verify wdbc and plane alone", file=sys.stderr)
+        print("set ABSTAIN_DATA to the folder with the data, or verify only wdbc and plane", file=sys.stderr)
         return 2
     failures = judge_all([name for name in names if name != PLANE]) + certify_all(names)
     return 1 if failures else 0

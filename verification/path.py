@@ -1,12 +1,12 @@
-"""Follow the path in C on WDBC, Pima and the letters H and K, and compare with exact fits at 50 random C on each.
+"""Follow the path in C on WDBC, Pima and the letters H and K, and compare with exact fits at 50 random C each.
 
     ABSTAIN_DATA=folder python verification/path.py [DATA ...]
 
-Prints one line per path as it is judged, and exits with 1 if any objective is more than 1e-9 (relatively) from that of
-an exact fit at the same C. WDBC alone needs no ABSTAIN_DATA.
+Prints one line per path, and exits with 1 if any objective differs by more than 1e-9 (relative) from that of an exact
+fit at the same C. WDBC needs no ABSTAIN_DATA.
 """
 
-# ruff: noqa: INP001, T201 (a script; its output is its product)
+# ruff: noqa: INP001, T201 (a script that prints)
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ VALUES = 50
 
 
 def main(names: list[str]) -> int:
-    """Judge every path on the named data sets; give the exit code."""
+    """Check every path on the given data sets; return the exit code."""
     if unknown := set(names) - set(DATA_SETS):
         print(f"unknown data: {', '.join(sorted(unknown))}; choose from {', '.join(DATA_SETS)}", file=sys.stderr)
         return 2
     if "ABSTAIN_DATA" not in os.environ and set(names) - {"wdbc"}:
-        print("ABSTAIN_DATA names no folder with the data; set it, or verify wdbc alone", file=sys.stderr)
+        print("set ABSTAIN_DATA to the folder with the data, or verify only wdbc", file=sys.stderr)
         return 2
     cases = [case for name in names for case in all_cases(name)]
     print(f"{'':7} {'path':31} {'breakpoints':>11} {'worst error':>11} {'path, s':>8} {'fits, s':>8}")
@@ -45,7 +45,7 @@ def main(names: list[str]) -> int:
             f"{time.perf_counter() - followed:8.2f}{'' if holds else '  FAILED'}",
             flush=True,
         )
-    print(f"{len(cases) - failures} of {len(cases)} paths within {OBJECTIVE_TOLERANCE:g} of exact fits at {VALUES} C")
+    print(f"{len(cases) - failures} of {len(cases)} paths within {OBJECTIVE_TOLERANCE:g} of exact fits at {VALUES} Cs")
     return 1 if failures else 0
 
 

@@ -1,4 +1,4 @@
-"""Formulas as MathML, made at build time: browsers draw it themselves, with no script and no request."""
+"""Formulas as MathML, made at build time: browsers render it without scripts or requests."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 from docutils import nodes
 from latex2mathml.converter import convert
 
-# As in print: a logarithm keeps a little room from the letters around it and needs none before a bracket; neither does
-# a maximum; and in a formula on a line of its own, what a minimum is taken over stands under it.
+# Typographic rules: a logarithm gets thin space around it, but none before a bracket; neither does a maximum; in a
+# display formula, the subscript of a minimum goes below it.
 LOG = re.compile(r"<mi>log</mi>(?!<mo[^>]*>&#x00028;)")
 EXTREME = re.compile(r"<mo>(max|min)</mo>")
 UNDER = re.compile(r"<msub><mo>(max|min)</mo>(<mi>[^<]*</mi>|<mrow>.*?</mrow>)</msub>")
 
 
 def formula(latex: str, display: str) -> str:
-    """Convert a formula."""
+    """Convert a LaTeX formula to MathML."""
     drawn = LOG.sub('<mo lspace="0.17em" rspace="0.17em">log</mo>', convert(latex, display=display))
     if display == "block":
         drawn = UNDER.sub(r"<munder><mi>\1</mi>\2</munder>", drawn)
@@ -34,6 +34,6 @@ def _block(translator: Any, node: nodes.math_block) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Make ``html_math_renderer = "mathml"`` known."""
+    """Register ``html_math_renderer = "mathml"``."""
     app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,12 +1,12 @@
-"""Measured numbers on a page, read from the results file they come from when the page is built.
+"""Measured numbers on a page, read from their results file when the page is built.
 
     {number}`SOURCE:PATH:FORMAT`        {number}`1/SOURCE:PATH:FORMAT`
 
 SOURCE is ``benchmarks`` (benchmarks/results.json) or the folder of an experiment (experiments/SOURCE/results.json).
-PATH leads into that file: keys and positions joined by dots, a key with a dot as ``['0.45']``. ``[name=SVC]`` picks
-from a list of tables the one with that entry (``&`` asks for two), and from a list of numbers the one at which the
-file's own list of that name has that value, as in ``mean[prices=0.4]``. FORMAT is Python's; left out, a number is
-written as it is. ``1/`` writes the inverse.
+PATH is a path into that file: keys and positions joined by dots; a key that contains a dot is written ``['0.45']``.
+``[name=SVC]`` selects from a list of tables the one with that entry (``&`` combines two conditions). On a list of
+numbers it selects the position at which the file's top-level list of that name has that value, as in
+``mean[prices=0.4]``. FORMAT is a Python format; without one the number is written as is. ``1/`` writes the reciprocal.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STEP = re.compile(r"\[([^\]='\"]+)=([^\]]*)\]|(?:\['([^']+)'\]|([^.\[\]]+))")
 
 
 def resolve(reference: str, root: Path = ROOT) -> str:
-    """Give the text that stands for a reference; a `LookupError` says what is wrong with one that leads nowhere."""
+    """Return the text for a reference; a `LookupError` explains why a reference cannot be resolved."""
     parts = REFERENCE.match(reference)
     if parts is None:
         raise LookupError(f"{reference!r} is not of the form SOURCE:PATH:FORMAT.")
@@ -31,20 +31,20 @@ def resolve(reference: str, root: Path = ROOT) -> str:
     for key, wanted, quoted, name in STEP.findall(parts["path"]):
         value = _step(value, file, (key, wanted, quoted or name), reference)
     if isinstance(value, dict | list):
-        raise LookupError(f"{reference!r} leads to a {type(value).__name__}, not to a number.")  # noqa: TRY004
+        raise LookupError(f"{reference!r} is a {type(value).__name__}, not a number.")  # noqa: TRY004
     if parts["inverse"]:
         value = 1.0 / value
     text = format(value, parts["format"] or "")
-    return text if isinstance(value, str) else text.replace("%", "\N{NO-BREAK SPACE}%").replace("-", "−")  # as in print
+    return text if isinstance(value, str) else text.replace("%", "\N{NO-BREAK SPACE}%").replace("-", "−")  # typography
 
 
 @cache
 def results(source: str, root: Path = ROOT) -> Any:
-    """Give the contents of a results file."""
+    """Return the contents of a results file."""
     folder = root / source if source == "benchmarks" else root / "experiments" / source
     path = folder / "results.json"
     if not path.is_file():
-        raise LookupError(f"there are no results of {source!r}: {path.relative_to(root)} does not exist.")
+        raise LookupError(f"no results for {source!r}: {path.relative_to(root)} does not exist.")
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -60,14 +60,14 @@ def _step(value: Any, file: Any, step: tuple[str, str, str], reference: str) -> 
     except (KeyError, IndexError, TypeError, ValueError, StopIteration):
         known = list(value) if isinstance(value, dict) else f"a {type(value).__name__}"
         at = name or f"[{key}={wanted}]"
-        raise LookupError(f"{reference!r} leads nowhere at {at!r}; there is {known}.") from None
+        raise LookupError(f"{reference!r} cannot be resolved at {at!r}; found {known}.") from None
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Make the role known to Sphinx; an unknown number is a warning, and so an error of the build."""
+    """Register the role; an unknown number is a warning, and so fails the build."""
     from docutils import nodes
 
-    def number(role: str, raw: str, text: str, line: int, inliner: Any, *_: Any) -> Any:  # noqa: ARG001 (docutils' form)
+    def number(role: str, raw: str, text: str, line: int, inliner: Any, *_: Any) -> Any:  # noqa: ARG001 (docutils' API)
         try:
             return [nodes.Text(resolve(text))], []
         except LookupError as error:

@@ -1,4 +1,4 @@
-"""The double hinge of symmetric and of asymmetric costs, and the likelihood whose tangents it is made of."""
+"""The double hinge for symmetric and asymmetric costs, with the likelihood whose tangents form it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from abstain import Costs
 from abstain.plot import LossDisplay
 
-SHOWN = {"equal errors, reject at 0.2": Costs(1, 1, 0.2), "a miss costs five, reject at 0.3": Costs(1, 5, 0.3)}
+SHOWN = {"equal error costs, reject costs 0.2": Costs(1, 1, 0.2), "a miss costs 5, reject costs 0.3": Costs(1, 5, 0.3)}
 
 
 def main(output: Path) -> None:

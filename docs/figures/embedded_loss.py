@@ -13,7 +13,7 @@ W_R, W_C, EPS = 0.5, 0.1, 0.5
 
 
 def main(output: Path) -> None:
-    """Write the picture."""
+    """Draw both panels."""
     loss = StepLoss(W_R, W_C)
     xi = np.linspace(-0.5, 2.0, 5001)
     figure = Figure(figsize=(10, 3.6), layout="constrained")
@@ -26,7 +26,7 @@ def main(output: Path) -> None:
     right.plot(xi, loss.steps(xi, EPS), color="C1", linestyle="--", linewidth=1, alpha=0.7, label=r"h$'$")
     near = np.linspace(-0.2, 0.0, 20_001)
     least = near[np.argmin(loss.value(near, EPS))]
-    right.plot(least, loss.value(least, EPS), "o", color="C2", label=rf"least at $\xi_0={least:.3f}$")
+    right.plot(least, loss.value(least, EPS), "o", color="C2", label=rf"minimum at $\xi_0={least:.3f}$")
     right.set_title(r"smooth: $s=100$, $a=0.05$")
     for axes in (left, right):
         for at, name in ((0.0, "margin"), (1 - EPS, "reject"), (1 + EPS, "error")):

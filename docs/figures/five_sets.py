@@ -1,4 +1,4 @@
-"""The five sets, on the loss of a row by its margin and on the dual side by its coefficient."""
+"""The five sets: on the loss by the margin, and on the dual by the coefficient."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def main(output: Path) -> None:
 
 
 def draw_loss(ax: Axes, loss: PiecewiseLinear) -> None:
-    """The loss against the margin; the sets are its pieces and its knots."""
+    """Draw the loss against the margin; the sets are its pieces and knots."""
     (rho, tau), reach = loss.knots, 1.6
     z = np.array([rho - reach, rho, tau, tau + reach])
     ax.plot(z, loss.value(z), color=POSITIVE, linewidth=2)
@@ -36,12 +36,12 @@ def draw_loss(ax: Axes, loss: PiecewiseLinear) -> None:
         ax.annotate(name, (at, float(loss.value(at))), xytext=(5, 7), textcoords="offset points", fontsize=12)
     ax.set(xlabel="margin z = y f", ylabel="loss", xlim=(z[0], z[-1]), ylim=(-0.1, float(loss.value(z[0])) * 1.05))
     ax.set_xticks([rho, tau], [r"$\rho$", r"$\tau$"], fontsize=12)
-    ax.set_title("the loss: where the margin lies", fontsize="medium")
+    ax.set_title("loss, by margin", fontsize="medium")
     quiet(ax)
 
 
 def draw_dual(ax: Axes, loss: PiecewiseLinear) -> None:
-    """The dual side: the knots have become slopes, the slopes breakpoints."""
+    """Draw the dual, where knots become slopes and slopes become breakpoints."""
     B, top = loss.breakpoints
     g = np.array([0.0, B, top])
     ax.plot(g, loss.dual_value(g), color=LINE, linewidth=2)
@@ -55,5 +55,5 @@ def draw_dual(ax: Axes, loss: PiecewiseLinear) -> None:
     ax.set_xticks([0, B, top], ["0", "B", "B + D"])
     ax.text(B / 2 + 0.06, float(loss.dual_value(B / 2)) - 0.12, r"slope $\tau$", color=POSITIVE)
     ax.text((B + top) / 2, float(loss.dual_value(top)) - 0.06, r"slope $\rho$", color=POSITIVE)
-    ax.set_title("the dual: where the coefficient rests", fontsize="medium")
+    ax.set_title("dual, by coefficient", fontsize="medium")
     quiet(ax)

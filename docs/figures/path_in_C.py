@@ -1,4 +1,4 @@
-"""Every optimum along C on two Gaussians: the sets that rows are in, and their coefficients."""
+"""Every optimum along C on two Gaussians: the sets of the rows, and their coefficients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from abstain.plot import PathDisplay
 
 
 def main(output: Path) -> None:
-    """Draw both kinds."""
+    """Draw both panels."""
     generator = np.random.default_rng(0)
     y = np.repeat([-1, 1], 75)
     X = generator.normal(size=(len(y), 2)) + 0.9 * y[:, np.newaxis]

@@ -19,7 +19,7 @@ STROKES = {
 def _panel(ax: Any, results: Results, key: str, factor: float = 100.0) -> None:
     for name, (colour, line, marker) in STROKES.items():
         if name not in results["splits"] or (name == "pair-beat" and "beat" in results["splits"]):
-            continue  # the pair stands in for the others in a trial run
+            continue  # a --fast run has only the pair
         found = results["splits"][name]
         mean, se = (factor * np.array(found[key][what]) for what in ("mean", "se"))
         R = 100 * np.array(found["reject"]["mean"])[-len(mean) :]
@@ -41,7 +41,7 @@ def _panel(ax: Any, results: Results, key: str, factor: float = 100.0) -> None:
 
 
 def _band(key: str, mean: Any, se: Any) -> tuple[Any, Any]:
-    """One standard error to both sides; of the logarithm where the axis is logarithmic."""
+    """One standard error on either side, of the logarithm if the axis is logarithmic."""
     if key in ("error", "cost"):
         return mean * np.exp(-se / mean), mean * np.exp(se / mean)
     return mean - se, np.minimum(mean + se, 0.0 if key == "slope" else 100.0)
@@ -72,7 +72,7 @@ def cost(results: Results) -> Any:
     axes[1].set(ylabel="sensitivity (% of accepted V)")
     axes[2].set(ylabel="positive predictivity (%)")
     for ax, paper in ((axes[1], PAPER_SENSITIVITY_BEST), (axes[2], PAPER_PREDICTIVITY)):
-        ax.plot([100 * PAPER_REJECT], [100 * paper], "D", color="#000000", markersize=6, label="the paper's", zorder=5)
+        ax.plot([100 * PAPER_REJECT], [100 * paper], "D", color="#000000", markersize=6, label="paper", zorder=5)
     axes[1].legend(framealpha=0.85, edgecolor="none", fontsize="small", handlelength=3.2, loc="lower left")
     return figure
 

@@ -17,7 +17,7 @@ SPLITS = {
 JUDGED = ("beat", "record")
 # A14 section 5, text beside figures 9 and 10
 PAPER_SENSITIVITY, PAPER_SENSITIVITY_BEST, PAPER_PREDICTIVITY, PAPER_REJECT = 0.982, 0.99, 0.998, 0.018
-PAPER_RANGE = (0.12, 0.5)  # prices of its other sweep, beside figure 8
+PAPER_RANGE = (0.12, 0.5)  # reject costs of its other sweep, beside figure 8
 PAPER_FEATURES = 7
 CLOSE = 0.005  # "close to 99.8 %"
 FLAT = 0.1  # "quasi constant": the last slope is below this share of the first
@@ -39,27 +39,27 @@ def page(results: Results) -> str:
     return "\n\n".join([*parts, run_it(results)]) + "\n"
 
 
-INTRODUCTION = """# Ventricular beats, by beats and by patients (A14, figures 9 and 10)
+INTRODUCTION = """# Ventricular beats, split by beats and by patients (A14, figures 9 and 10)
 
-Amirou and others (A14, section 5) tell ventricular ectopic beats (V, positive) from normally conducted ones (N, L, \
-R) in 21 records of the MIT-BIH arrhythmia database, with a missed V costing θ = 1.2 times a false alarm. As the \
-reject price r falls they report: sensitivity above 98.2 % with no rejection and above 99 % at the least \
-classification cost; positive predictivity close to 99.8 %; an error that falls to a nearly constant rate; and that \
-the least cost (their equation 23) is not at r = 0.5 but where 1.8 % of the beats are rejected. Their text does not \
-say how the beats were split. Beats of one patient resemble each other, so a split by beats shows the machine the \
-patients it will be tested on. Here both splits stand side by side."""
+Amirou et al. (A14, section 5) classify ventricular ectopic beats (V, positive) against normally conducted ones (N, L, \
+R) in 21 records of the MIT-BIH arrhythmia database, where a missed V costs θ = 1.2 times as much as a false alarm. As \
+the reject cost r decreases they report: sensitivity above 98.2 % with no rejects and above 99 % at the least \
+classification cost; positive predictivity close to 99.8 %; an error that falls to a nearly constant rate; and a least \
+cost (their equation 23) that is not at r = 0.5 but where 1.8 % of the beats are rejected. They do not say how the \
+beats were split. Beats of one patient resemble each other, so after a split by beats the machine is tested on \
+patients it was trained on. We report both splits."""
 
 FIGURE = """![Error rate and error-reject ratio against reject rate](tradeoff.png)
 
 ![Classification cost, sensitivity and positive predictivity against reject rate](cost.png)
 
-Markers are the prices, from r = 0.545 at the left, where nothing is rejected, to the smallest at the right; bands \
-are one standard error (on logarithmic axes of the logarithm). The reject rate is on a logarithmic scale from 0.05 % \
+Markers are the reject costs, from r = 0.545 at the left, where nothing is rejected, to the smallest at the right. \
+Bands are one standard error (of the logarithm on logarithmic axes). The reject rate axis is logarithmic from 0.05 % \
 on, with 0 at its left end."""
 
 
 def protocol(results: Results) -> str:
-    """What was done, and where it departs from the paper."""
+    """The protocol, and where it departs from the paper."""
     splits, search = results["splits"], results["search"]
     one = splits.get("record") or next(iter(splits.values()))
     chosen = "; ".join(
@@ -73,24 +73,25 @@ def protocol(results: Results) -> str:
     return f"""## Protocol
 
 - **Data.** {one["beats"][1]} V and {one["beats"][0]} N/L/R beats of {one["records"]} records; {one["features"]} \
-features of our own from intervals and shape, standardised by the training beats. The paper's {PAPER_FEATURES} \
-features are not at hand. One of ours, the correlation with the record's median beat, uses the record's other beats \
+features of our own from intervals and shape, standardised on the training beats. The paper's {PAPER_FEATURES} \
+features are not available. One of ours, the correlation with the record's median beat, uses the record's other beats \
 without their labels.
 - **By beats:** {one["folds"]} stratified folds of all beats, regardless of the patient. **By records:** \
-{one["folds"]} folds of whole records, so that no beat of a tested patient is trained on. In both every beat is \
-decided once; training has at least {one["train"]} beats; {one["repetitions"]} repetitions with other folds. **214 + \
-221:** the two records of the paper's first tests alone, in folds of beats, and trained on one to decide the other.
-- **Machines.** Double hinge, Chow's rule, RBF kernel, c_fp = 1, c_fn = θ = {results["theta"]:g}, one machine for \
-each of {len(results["prices"])} prices r from {max(results["prices"]):.3f} = θ/(1 + θ), where nothing is rejected, \
+{one["folds"]} folds of whole records, so that no beat of a tested patient is used for training. In both, every beat \
+is decided once; training uses at least {one["train"]} beats; {one["repetitions"]} repetitions with different folds. \
+**214 + 221:** the two records of the paper's first tests alone, in folds of beats, and trained on one and tested on \
+the other.
+- **Machines.** Double hinge, Chow's rule, RBF kernel, c_fp = 1, c_fn = θ = {results["theta"]:g}, one machine for each \
+of {len(results["prices"])} reject costs r from {max(results["prices"]):.3f} = θ/(1 + θ), where nothing is rejected, \
 to {min(results["prices"]):g}. C and γ by 5-fold cross-validation of the mean cost at r = {search["price"]:g} on \
-{search["rows"]} training beats, in folds of beats or of records as the test will be. The paper gives no kernel, C or \
-width. Chosen: {chosen}; {fits}.
-- **Errors** are standard errors over resampled records, since beats of one patient are not independent; for two \
-records there are none."""
+{search["rows"]} training beats, in folds of beats or of records to match the test. The paper does not give its \
+kernel, C or width. Chosen: {chosen}; {fits}.
+- **Errors** are standard errors over resampled records, because beats of one patient are not independent. None are \
+given for two records."""
 
 
 def measures(results: Results) -> str:
-    """The table of measures at some prices, all splits."""
+    """The table of metrics at some reject costs, for all splits."""
     at = [0, *(results["prices"].index(r) for r in (0.5, 0.3, 0.2, 0.12, 0.02))]
     head = ["split", "r", "reject rate", "error rate", "cost (23), in 1/1000", "sensitivity", "positive predictivity"]
     rows = []
@@ -101,7 +102,7 @@ def measures(results: Results) -> str:
             cells.append(_thousandths(found["cost"], k, error))
             cells += [_share(found[key], k, error) for key in ("sensitivity", "predictivity")]
             rows.append([SPLITS[name], f"{results['prices'][k]:.3g}", *cells])
-    return "## Measures\n\n" + table(head, rows)
+    return "## Metrics\n\n" + table(head, rows)
 
 
 def _share(found: Results, k: int, error: bool) -> str:
@@ -114,7 +115,7 @@ def _thousandths(found: Results, k: int, error: bool) -> str:
 
 
 def prices(results: Results) -> str:
-    """What rejecting is worth at a price that stays."""
+    """What rejecting saves at a fixed reject cost."""
     rows = [
         [SPLITS[name], f"{one['price']:g}", *_at_price(results, name, one)]
         for name in JUDGED
@@ -122,23 +123,23 @@ def prices(results: Results) -> str:
         for one in results["splits"][name]["fixed"]
     ]
     words = (
-        "Equation (23) charges each machine its own price. For Bayes' rule it can only fall as r does, down to 0 at r "
-        "= 0: even rejecting everything costs no more than r. So a least cost along r chooses no reject rate; one "
-        "inside the range only shows a machine that rejects too much at low prices. With the price held fixed it "
-        "does choose; below, in thousandths per beat, the cost of rejecting nothing, what the machine trained for "
-        "that price saves, and the cost of the cheapest machine of the sweep (chosen with the test labels at hand, "
-        "so rather favourable)."
+        "Equation (23) charges each machine its own r. For Bayes' rule this cost can only fall with r, down to 0 at r "
+        "= 0: even rejecting everything costs no more than r. So minimising it over r does not select a reject rate; "
+        "a minimum inside the range only shows that a machine rejects too much at low r. With a fixed reject cost the "
+        "minimum is meaningful. The table gives, in thousandths per beat, the cost of rejecting nothing, what the "
+        "machine trained for that reject cost saves, and the cost of the cheapest machine of the sweep (chosen on the "
+        "test labels, so optimistic)."
     )
     head = [
         "split",
-        "price",
+        "reject cost",
         "nothing rejected",
-        "trained for it saves",
+        "saved by the machine trained for it",
         "its reject rate",
         "cheapest",
         "its reject rate",
     ]
-    return "## At a price that stays\n\n" + words + "\n\n" + table(head, rows)
+    return "## At a fixed reject cost\n\n" + words + "\n\n" + table(head, rows)
 
 
 def _at_price(results: Results, name: str, one: Results) -> list[str]:
@@ -153,7 +154,7 @@ def _at_price(results: Results, name: str, one: Results) -> list[str]:
 
 
 def at_reject(results: Results, name: str, key: str, rejected: float) -> tuple[float, float]:
-    """A measure and its standard error at a reject rate, read between the prices."""
+    """A metric and its standard error at a reject rate, interpolated between reject costs."""
     found = results["splits"][name]
     return tuple(float(np.interp(rejected, found["reject"]["mean"], found[key][what])) for what in ("mean", "se"))
 
@@ -162,9 +163,9 @@ def verdicts(results: Results) -> str:
     """The table of claims."""
     rows = [row for name in JUDGED if name in results["splits"] for row in judged(results, name)]
     rule = (
-        "Rule: “above x” holds if ours is at least x, does not hold if ours is below x by more than two standard "
-        f"errors, and cannot be judged between; “close” allows {share(CLOSE)}. “Nearly constant” holds if the last "
-        f"slope of the error is below {FLAT:g} of the first. The cost is compared on the prices from "
+        "Criteria: “above x” holds if ours is at least x, does not hold if ours is below x by more than two standard "
+        f"errors, and cannot be judged in between; “close” allows {share(CLOSE)}. “Nearly constant” holds if the last "
+        f"slope of the error is below {FLAT:g} times the first. The cost is compared for reject costs from "
         f"{PAPER_RANGE[0]:g} to {PAPER_RANGE[1]:g}; the stated reject rate holds if the least cost is inside that "
         "range and within a factor of two of the rate."
     )
@@ -193,7 +194,7 @@ def judged(results: Results, name: str) -> list[list[str]]:
         [
             f"{where}: the error falls to a nearly constant rate",
             "yes",
-            f"slope {slopes[0]:.2f} at first, {slopes[-1]:.3f} at last".replace("-", "−"),
+            f"first slope {slopes[0]:.2f}, last {slopes[-1]:.3f}".replace("-", "−"),
             "holds" if flat else "does not hold",
         ],
         *_least_cost(results, name),
@@ -201,7 +202,7 @@ def judged(results: Results, name: str) -> list[list[str]]:
 
 
 def _least_cost(results: Results, name: str) -> list[list[str]]:
-    """Where the cost of equation (23) is least on the paper's range of prices."""
+    """Where the cost of equation (23) is least on the paper's range of reject costs."""
     found, where = results["splits"][name], SPLITS[name]
     low, high = PAPER_RANGE
     within = [k for k, r in enumerate(results["prices"]) if low <= r <= high]
@@ -234,14 +235,14 @@ def _above(value: tuple[float, float], bound: float) -> str:
 
 
 def caveats(results: Results) -> str:
-    """What to keep in mind."""
+    """Caveats."""
     lines = []
     for name in JUDGED:
         if name in results["splits"]:
             worst = results["splits"][name]["worst"]
             held = ", ".join(f"{one['record']} ({share(one['share'], digits=0)})" for one in worst)
             which = SPLITS[name].capitalize()
-            lines.append(f"- {which}, where nothing is rejected, most errors are those of records {held}.")
+            lines.append(f"- {which}, with nothing rejected, most errors are in records {held}.")
     if all(name in results["splits"] for name in JUDGED):
         first, second = (results["splits"][name]["error"]["mean"][0] for name in JUDGED)
         beat, record = (results["by_record"][name] for name in JUDGED)
@@ -250,8 +251,8 @@ def caveats(results: Results) -> str:
         p = binomtest(more, more + less).pvalue if more + less else 1.0
         lines.append(
             f"- Split by records, the same kind of machine makes {second / first:.0f} times as many errors on the same "
-            f"beats as split by beats, more on {more} of the {len(beat)} records and fewer on {less} (sign test: p = "
-            f"{p:.1g}). A result by beats is about patients whose labelled beats one already has."
+            f"beats as split by beats: more on {more} of the {len(beat)} records and fewer on {less} (sign test: p = "
+            f"{p:.1g}). A result by beats applies only to patients for whom labelled beats are available."
         )
-    lines.append("- A standard error over 21 records is itself uncertain, and a few records carry most of it.")
-    return "## What to keep in mind\n\n" + "\n".join(lines)
+    lines.append("- A standard error over 21 records is itself uncertain, and a few records contribute most of it.")
+    return "## Caveats\n\n" + "\n".join(lines)

@@ -23,9 +23,9 @@ SETS = {
 VARIANTS = {
     "synthetic": "C fixed in the double hinge's units (as above)",
     "synthetic-own-units": "C fixed in BW08's units",
-    "synthetic-each-price": "C and γ chosen anew at each price",
+    "synthetic-each-price": "C and γ chosen again at each reject cost",
 }
-CROSSING = 0.24  # A14 section 5: where the rule with delta_0 = 1/2 and Chow's are identical
+CROSSING = 0.24  # A14 section 5: where the rule with delta_0 = 1/2 and Chow's rule are identical
 PAPER_V, PAPER_N, PAPER_FEATURES = 652, 3546, 7  # A14 section 5: beats of records 214 and 221, features per beat
 SHOWN = (0.5, 0.4, 0.3, 0.24, 0.12, 0.02)
 ALMOST_NONE = 0.25  # "almost with no rejection": at most this share of what Chow's rule rejects
@@ -40,41 +40,41 @@ def page(results: Results) -> str:
     return "\n\n".join([INTRODUCTION, *measured, CAVEATS, run_it(results)]) + "\n"
 
 
-INTRODUCTION = """# Reject rate against the price of rejecting (A14, figures 6 and 7)
+INTRODUCTION = """# Reject rate against reject cost (A14, figures 6 and 7)
 
-Bartlett and Wegkamp (BW08) train with their own hinge loss and classify where |f| > δ₀, with any δ₀ in [r, 1 − r], r \
-being the price of rejecting and 1 that of an error. Grandvalet and others (GRKC08) train the same machine in other \
-units and put the threshold where the probability of an error is r: Chow's rule. Amirou and others (A14, section 5) \
-compare how many rows are rejected as r varies. They say that Chow's rule rejects fewer when rejecting is dear and \
-more when it is cheap, that δ₀ = 1 − r rejects most at every r, that δ₀ = r hardly rejects when r is near 0, and that \
-δ₀ = 1/2 and Chow's rule are the same at r = 0.24."""
+Bartlett and Wegkamp (BW08) train with their own hinge loss and classify where |f| > δ₀, for any δ₀ in [r, 1 − r], \
+where r is the cost of a reject and 1 that of an error. Grandvalet et al. (GRKC08) train the same machine in other \
+units and put the threshold where the probability of an error is r: Chow's rule. Amirou et al. (A14, section 5) \
+compare how many rows are rejected as r varies. They say that Chow's rule rejects fewer rows when rejecting is \
+expensive and more when it is cheap, that δ₀ = 1 − r rejects most at every r, that δ₀ = r hardly rejects when r is \
+near 0, and that δ₀ = 1/2 and Chow's rule are the same at r = 0.24."""
 
-PICTURE = """![Reject rate against the reject price for four rules](rates.png)
+PICTURE = """![Reject rate against reject cost for four rules](rates.png)
 
-Lines are means over the repetitions, bands two standard errors of the mean; they are narrower than the line in \
-places. The grey dotted line is Bayes' rule, known in closed form for the synthetic law."""
+Lines are means over the repetitions. Bands are two standard errors of the mean; in places they are narrower than the \
+line. The grey dotted line is Bayes' rule, known in closed form for the synthetic distribution."""
 
-CAVEATS = """## What to keep in mind
+CAVEATS = """## Caveats
 
-- The order of the rules follows from arithmetic. On one machine all four reject an interval around f = 0, of half \
-width log((1 − r)/r) for Chow's rule and δ₀ H(r)/r for the others, so whichever is wider rejects at least as much on \
-*any* data. The data decide only by how much.
-- More rejects are no merit in themselves: [a14-tradeoff](../a14-tradeoff/README.md) prices them.
-- With ever more data the minimiser of the loss tends to −1, 0 and +1 in BW08's units, and every δ₀ strictly between \
-0 and 1 gives Bayes' rule. What the figure shows is what a finite sample and the regulariser leave between the rules.
-- At r = 1/2 BW08's three thresholds are all 1/2 and reject, though rejecting can no longer pay. That is the formula \
-as the paper draws it; `BartlettWegkamp` in this library closes the band there.
-- That δ₀ = r hardly rejects when r is near 0 is a matter of the data. Where the classes overlap, f itself tends to 0 \
+- The order of the rules follows from arithmetic. On one machine all four reject an interval around f = 0, of \
+half-width log((1 − r)/r) for Chow's rule and δ₀ H(r)/r for the others, so the wider interval rejects at least as much \
+on *any* data. The data determine only by how much.
+- More rejects are not better in themselves: [a14-tradeoff](../a14-tradeoff/README.md) measures what they cost.
+- As the number of rows grows, the minimiser of the loss tends to −1, 0 and +1 in BW08's units, and every δ₀ strictly \
+between 0 and 1 gives Bayes' rule. The differences in the figure come from the finite sample and the regulariser.
+- At r = 1/2 BW08's three thresholds are all 1/2 and reject rows, although rejecting no longer pays. That is the \
+formula as the paper plots it; `BartlettWegkamp` in this library rejects nothing there.
+- Whether δ₀ = r hardly rejects when r is near 0 depends on the data. Where the classes overlap, f itself tends to 0 \
 as r does: errors then cost 1/r times as much as rejects, and no threshold above 0 is low enough."""
 
 
 def shown(results: Results) -> list[str]:
-    """The sets that tables and figure show, without the variants of C."""
+    """The sets shown in tables and figure, without the variants of C."""
     return [name for name in SETS if name in results["sets"]]
 
 
 def protocol(results: Results) -> str:
-    """What was done, and where it departs from the paper."""
+    """The protocol, and where it departs from the paper."""
     synthetic, search, settings = results["synthetic"], results["search"], results["settings"]
     repetitions = ", ".join(f"{SETS[name].split(' (')[0]}: {settings[name]['repetitions']}" for name in shown(results))
     settings = {name: own for name, own in settings.items() if name in SETS}
@@ -93,18 +93,18 @@ def protocol(results: Results) -> str:
 - **Data.** The paper's synthetic set is "two gaussianly distributed classes with similar variances but different \
 means"; its size and means are not given. Here: two features, unit covariance, equal priors, means \
 {synthetic["distance"]:g} standard deviations apart, {synthetic["train"]} training rows and {synthetic["test"]} test \
-rows, drawn anew in each repetition. ECG: MIT-BIH records 214 and 221, all {ecg["positives"]} V against \
+rows, redrawn in each repetition. ECG: MIT-BIH records 214 and 221, all {ecg["positives"]} V against \
 {ecg["negatives"]} N/L beats (the paper: {PAPER_V} and {PAPER_N}, by a rule it does not give), {ecg["features"]} \
-features of our own instead of its {PAPER_FEATURES}, which are not at hand; and all 21 records, for a set with more \
+features of our own instead of its {PAPER_FEATURES}, which are not available; and all 21 records, for a set with more \
 errors.
-- **Splits.** Random stratified halves of the beats, as the paper does not say how it split; beats of one patient are \
-in both halves, see [a14-ecg](../a14-ecg/README.md). Features standardised by the training rows. Repetitions: \
-{repetitions}.
-- **Machines.** RBF kernel (the paper does not name its kernel, C or width). C and γ once per repetition by 5-fold \
-cross-validation of the mean cost at r = {search["price"]:g}, where the rules coincide so that the choice favours \
-none, on at most {search["rows"]} training rows. Chosen: {chosen}. Then one machine for each of \
-{len(results["prices"])} prices ({min(results["prices"]):g} to {max(results["prices"]):g}); all four rules read the \
-same scores; {fits}.
+- **Splits.** Random stratified halves of the beats, because the paper does not describe its split; beats of one \
+patient are in both halves, see [a14-ecg](../a14-ecg/README.md). Features are standardised on the training rows. \
+Repetitions: {repetitions}.
+- **Machines.** RBF kernel (the paper does not give its kernel, C or width). C and γ are chosen once per repetition by \
+5-fold cross-validation of the mean cost at r = {search["price"]:g}, where the rules coincide, so that the choice \
+favours none, on at most {search["rows"]} training rows. Chosen: {chosen}. Then one machine for each of \
+{len(results["prices"])} reject costs ({min(results["prices"]):g} to {max(results["prices"]):g}); all four rules use \
+the same scores; {fits}.
 - **Errors** are standard errors of the mean; for the ECG halves, which overlap, with Nadeau and Bengio's correction."""
 
 
@@ -125,7 +125,7 @@ def rates(results: Results) -> str:
 
 
 def variants(results: Results) -> str:
-    """Whether the way C is carried from price to price matters."""
+    """Whether it matters how C is kept across reject costs."""
     prices = results["prices"]
     at = [k for r in (0.4, 0.12, 0.02) for k, price in enumerate(prices) if price == r]
     rows = [
@@ -135,8 +135,8 @@ def variants(results: Results) -> str:
     ]
     head = [f"{rule}, r = {prices[k]:g}" for rule in ("Chow", "δ₀ = 1/2", "δ₀ = r") for k in at]
     words = (
-        "The paper has one constant C for all prices, and does not say in which units. Near r = 0 it matters, on the "
-        "synthetic data: with C fixed the machine gives up and rejects nearly everything."
+        "The paper uses one constant C for all reject costs and does not say in which units. On the synthetic data it "
+        "matters near r = 0: with C fixed the machine rejects nearly everything."
     )
     return "## Does the choice of C matter?\n\n" + words + "\n\n" + table(["", *head], rows)
 
@@ -146,9 +146,9 @@ def judged(results: Results, name: str) -> list[list[str]]:
     prices, found = np.array(results["prices"]), results["sets"][name]
     mean = {rule: np.array(found[rule]["mean"]) for rule in RULES}
     apart = np.array(found["half"]["apart"])
-    dear, cheap, near = prices > CROSSING, prices < CROSSING, int(np.argmin(np.abs(prices - CROSSING)))
+    expensive, cheap, near = prices > CROSSING, prices < CROSSING, int(np.argmin(np.abs(prices - CROSSING)))
     least, digits = int(np.argmin(prices)), 1 if name == "synthetic" else 2
-    fewer = bool((apart[dear] >= 0).all() and (apart[cheap] <= 0).all() and (apart[dear] > 0).any())
+    fewer = bool((apart[expensive] >= 0).all() and (apart[cheap] <= 0).all() and (apart[expensive] > 0).any())
     most = mean["1-r"] >= np.max([mean[rule] for rule in RULES], axis=0)
     part = mean["r"][least] / mean["chow"][least]
     low, high = int(np.argmin(np.abs(prices - 0.12))), int(np.argmin(np.abs(prices - 0.4)))
@@ -167,7 +167,7 @@ def judged(results: Results, name: str) -> list[list[str]]:
         [
             f"{where}: δ₀ = 1 − r rejects most at every r",
             paper,
-            f"at {most.sum()} of {len(prices)} prices",
+            f"at {most.sum()} of {len(prices)} reject costs",
             _verdict(bool(most.all())),
         ],
         [
@@ -189,8 +189,8 @@ def verdicts(results: Results) -> str:
     """The table of claims."""
     rows = [row for name in shown(results) for row in judged(results, name)]
     rule = (
-        "Rule: a claim about every price holds if the mean rates have the stated order at every price; “almost never” "
-        f"is at most {ALMOST_NONE:g} of what Chow's rule rejects, “identical” a difference on at most "
+        "Criteria: a claim about every reject cost holds if the mean rates have the stated order at each one; “almost "
+        f"never” is at most {ALMOST_NONE:g} times what Chow's rule rejects, “identical” a difference on at most "
         f"{share(IDENTICAL)} of the rows."
     )
     return "## Does the claim hold?\n\n" + table(["claim", "paper", "here", "verdict"], rows) + "\n\n" + rule
@@ -216,7 +216,7 @@ def picture(results: Results) -> Any:
             ax.plot(prices, 100 * np.array(results["bayes"]), ":", color="#8C8C8C", linewidth=2.2, label="Bayes' rule")
         ax.axvline(CROSSING, color="#8C8C8C", linewidth=0.8)
         ax.set_title(SETS[name].replace(" (", "\n("), fontsize="medium")
-        ax.set(xlabel="reject price r (an error costs 1)", xlim=(0, 0.5))
+        ax.set(xlabel="reject cost r (an error costs 1)", xlim=(0, 0.5))
         ax.set_ylim(0, 1.15 * max(100 * max(results["sets"][name][key]["mean"]) for key in RULES))
         quiet(ax)
     axes[0, 0].set_ylabel("reject rate (% of test rows)")

@@ -26,25 +26,24 @@ def page(results: Results) -> str:
     return "\n\n".join([*parts, run_it(results)]) + "\n"
 
 
-INTRODUCTION = """# Reject regions for equal and unequal errors (A14, figures 4 and 5)
+INTRODUCTION = """# Reject regions for equal and unequal error costs (A14, figures 4 and 5)
 
-Amirou and others (A14, section 5) draw the plane with two lines around f = 0. In figure 4 both errors cost the same \
-(θ = 1) and Bartlett and Wegkamp's rule rejects between −0.5 and +0.5. In figure 5 a missed positive costs θ > 1 \
-times a false alarm, and the double hinge rejects between −0.8473 and +0.32277. They say that it "encourages the \
+Amirou et al. (A14, section 5) draw the plane with two lines around f = 0. In figure 4 both errors cost the same (θ = \
+1) and Bartlett and Wegkamp's rule rejects between −0.5 and +0.5. In figure 5 a missed positive costs θ > 1 times as \
+much as a false alarm, and the double hinge rejects between −0.8473 and +0.32277. They say that it "encourages the \
 rejection of more FN examples because they are more costly than FP examples"."""
 
-CAVEATS = """## What to keep in mind
+CAVEATS = """## Caveats
 
-- With r fixed, raising θ moves only the lower threshold: p_low = r/θ, p_high = 1 − r. The band grows on the negative \
-side alone, where the would-be false negatives are; that part of the claim is arithmetic, and the data say how much \
-it does.
-- More of *all* rows are rejected, too: the last column says what the spared false negatives cost in rejects.
-- The two panels of a picture are in different units, as the paper's are: left the score of Bartlett and Wegkamp's \
-loss, right the log-odds of the double hinge."""
+- With r fixed, raising θ moves only the lower threshold: p_low = r/θ, p_high = 1 − r. The band grows only on the \
+negative side, where the would-be false negatives are. That part of the claim is arithmetic; the data show by how much.
+- More of *all* rows are rejected as well: the last column shows what avoiding false negatives costs in rejects.
+- The two panels of a picture use different units, as in the paper: on the left the score of Bartlett and Wegkamp's \
+loss, on the right the log-odds of the double hinge."""
 
 
 def protocol(results: Results) -> str:
-    """What was done, and where it departs from the paper."""
+    """The protocol, and where it departs from the paper."""
     synthetic, sets, drawn = results["synthetic"], results["sets"], results["drawn"]
     shown = ", ".join(f"{len(one['y'])} rows ({SETS[name]})" for name, one in drawn.items())
     times = ", ".join(f"{one['repetitions']} ({SETS[name]})" for name, one in sets.items())
@@ -57,34 +56,34 @@ def protocol(results: Results) -> str:
     beats = sets.get("ecg", {"rows": [0, 0]})["rows"]
     return f"""## Protocol
 
-- **Data.** The paper's text speaks of the ECG records 214 and 221, its figures show a plane without naming its axes. \
+- **Data.** The paper's text mentions the ECG records 214 and 221; its figures show a plane without naming the axes. \
 Here: two Gaussian classes, means {synthetic["distance"]:g} standard deviations apart ({synthetic["train"]} training \
-and {synthetic["test"]} test rows, drawn anew in each repetition); and the two records in the plane of two features, \
-{" and ".join(AXES[key] for key in results["features"])}, taken because they leave an overlap to reject in (others \
-nearly separate the classes alone), in random stratified halves ({beats[1]} V and {beats[0]} N/L test beats).
-- **Prices.** Figure 5's lines are p_low = 0.30 and p_high = 0.58, that is c_fp = 1, θ = c_fn = \
-{results["thetas"][1]:g}, r = {results["price"]:g}. Figure 4's ±0.5 is δ₀ = 1/2 at any r; drawn at r = 0.24, where \
-Chow's rule has the same lines. The counts compare θ = {results["thetas"][0]:g} and {results["thetas"][1]:g} at the \
-same r = {results["price"]:g}, by Chow's rule.
+and {synthetic["test"]} test rows, redrawn in each repetition); and the two records in the plane of two features, \
+{" and ".join(AXES[key] for key in results["features"])}, chosen because the classes overlap in them (other \
+features alone nearly separate the classes), in random stratified halves ({beats[1]} V and {beats[0]} N/L test beats).
+- **Costs.** Figure 5's lines are p_low = 0.30 and p_high = 0.58, that is c_fp = 1, θ = c_fn = \
+{results["thetas"][1]:g}, r = {results["price"]:g}. Figure 4's ±0.5 is δ₀ = 1/2 at any r; it is drawn at r = 0.24, \
+where Chow's rule has the same lines. The counts compare θ = {results["thetas"][0]:g} and {results["thetas"][1]:g} at \
+the same r = {results["price"]:g}, with Chow's rule.
 - **Machines.** RBF kernel; C and γ by 5-fold cross-validation of the mean cost on the training rows of each fit (the \
-paper does not name its kernel, C or width), among C {grid["C"]} and γ {grid["gamma"]}, which keeps the machines \
-smooth; the grid was narrowed after a first picture that looked overfitted. Drawn: {shown}; {chosen}. Repetitions \
+paper does not give its kernel, C or width), among C {grid["C"]} and γ {grid["gamma"]}, which keeps the machines \
+smooth; the grid was narrowed after a first picture looked overfitted. Drawn: {shown}; {chosen}. Repetitions \
 counted: {times}.
-- **Errors** are standard errors over the repetitions; overlapping halves with Nadeau and Bengio's correction."""
+- **Errors** are standard errors over the repetitions, with Nadeau and Bengio's correction for overlapping halves."""
 
 
 def figures(results: Results) -> str:
     """The pictures."""
     words = (
         "Filled triangles are positive, open circles negative; the band is grey. Solid lines are the thresholds, the "
-        "dotted line is f = 0 (probability 0.5), the dashed one where the machine would cut if it had to decide."
+        "dotted line is f = 0 (probability 0.5), and the dashed line is the cut if the machine must decide."
     )
     links = [f"![Reject regions, {SETS[name]}](regions-{name}.png)" for name in results["drawn"]]
     return "\n\n".join(["## The regions", *links, words])
 
 
 def counts(results: Results) -> str:
-    """What becomes of would-be errors, by theta."""
+    """The fate of would-be errors, by theta."""
     head = ["data", "θ", "would-be FN rejected", "would-be FP rejected", "FN left", "FP left", "reject rate"]
     keys = ("missed_rejected", "alarmed_rejected", "false_negative", "false_positive", "reject")
     rows = []
@@ -97,10 +96,10 @@ def counts(results: Results) -> str:
             for theta, exact in zip(results["thetas"], results["bayes"], strict=True):
                 rows.append(["Bayes' rule, exact", f"{theta:g}", *(share(exact[key]) for key in keys)])
     words = (
-        "A would-be false negative is a positive with f ≤ 0, a would-be false positive a negative with f > 0; “left” "
-        "are the errors still made, in per cent of all test rows."
+        "A would-be false negative is a positive row with f ≤ 0, a would-be false positive a negative row with f > 0; "
+        "“left” are the errors that remain, in percent of all test rows."
     )
-    return f"## Whom the band spares, at r = {results['price']:g}\n\n{words}\n\n" + table(head, rows)
+    return f"## Errors avoided by the band, at r = {results['price']:g}\n\n{words}\n\n" + table(head, rows)
 
 
 def verdicts(results: Results) -> str:
@@ -132,8 +131,8 @@ def verdicts(results: Results) -> str:
             [f"{SETS[name]}: more FN rejected at θ = {thetas[1]:g} than at θ = {thetas[0]:g}", "yes", here, verdict]
         )
     rule = (
-        "Rule: lines hold if they agree to the last decimal printed; “more” holds if the paired difference exceeds two "
-        f"standard errors. (log(0.58/0.42) = {log(0.58 / 0.42):.5f}, log(0.30/0.70) = −{-log(0.30 / 0.70):.5f}.)"
+        "Criteria: lines hold if they agree to the last printed decimal; “more” holds if the paired difference exceeds "
+        f"two standard errors. (log(0.58/0.42) = {log(0.58 / 0.42):.5f}, log(0.30/0.70) = −{-log(0.30 / 0.70):.5f}.)"
     )
     return "## Does the claim hold?\n\n" + table(["claim", "paper", "here", "verdict"], rows) + "\n\n" + rule
 
@@ -161,7 +160,7 @@ def regions(name: str) -> Any:
 
 
 def display(results: Results, name: str, figure: str, resolution: int = 240) -> RejectRegionDisplay:
-    """The plane as the stored machine sees it."""
+    """The plane with the scores of the stored machine."""
     drawn = results["drawn"][name]
     machine, X, y = drawn["figures"][figure], np.array(drawn["X"]), np.array(drawn["y"])
     low, high = X.min(axis=0), X.max(axis=0)

@@ -23,7 +23,7 @@ PAPER = {
     "half": {"synthetic": -0.15, "ecg": -0.23, "forest": -0.22},
 }
 PAPER_N, PAPER_FEATURES = 3546, 7  # A14 section 5: normal beats of records 214 and 221, features per beat
-STEPS = 0.95  # "monotonic": at least this share of the steps from a price to the next, over all repetitions
+STEPS = 0.95  # "monotonic": at least this share of the steps from one reject cost to the next, over all repetitions
 TOO_WIDE = 0.15  # a ratio with a larger standard error is not judged
 
 Results = dict[str, Any]
@@ -45,57 +45,58 @@ def page(results: Results) -> str:
 
 INTRODUCTION = """# Error against reject rate (A14, figure 8)
 
-As the price r of rejecting falls from 0.5 to 0.12, the reject rate R grows and the error rate E falls. Amirou and \
-others (A14, section 5) draw E against R for Chow's rule on the double hinge (GRKC08) and for Bartlett and Wegkamp's \
-machine with δ₀ = 1/2 (BW08), and measure the slope ΔE/ΔR between r = 0.5 and r = 0.4, Chow's error-reject ratio: \
-minus the share of the newly rejected that would have been wrong. They report −0.58, −0.84 and −0.42 for Chow's rule \
-on synthetic, ECG and forest data, and −0.15, −0.23 and −0.22 for BW08's, read them as "58 %, 84 % and 42 % of the \
+As the reject cost r falls from 0.5 to 0.12, the reject rate R grows and the error rate E falls. Amirou et al. (A14, \
+section 5) plot E against R for Chow's rule on the double hinge (GRKC08) and for Bartlett and Wegkamp's machine with \
+δ₀ = 1/2 (BW08), and measure the slope ΔE/ΔR between r = 0.5 and r = 0.4, Chow's error-reject ratio: minus the share \
+of newly rejected rows that would have been wrong. They report −0.58, −0.84 and −0.42 for Chow's rule on synthetic, \
+ECG and forest data, and −0.15, −0.23 and −0.22 for BW08's rule, interpret them as "58 %, 84 % and 42 % of the \
 rejected patterns would have been erroneously classified", and conclude that Chow's rule "should lead to a better \
 classification cost"."""
 
 FIGURE = """![Error rate against reject rate, two rules on each data set](tradeoff.png)
 
-Each marker is one price, from r = 0.5 (left) to 0.12 (right); the filled ones are r = 0.5 and r = 0.4, between which \
-the ratio is taken (thin straight lines). The two rules walk along the same curve: they differ in where on it they \
-stand at a given price."""
+Each marker is one reject cost, from r = 0.5 (left) to 0.12 (right). The filled markers are r = 0.5 and r = 0.4, \
+between which the ratio is taken (thin straight lines). The two rules follow nearly the same curve but lie at \
+different points of it at a given reject cost."""
 
-CAVEATS = """## What to keep in mind
+CAVEATS = """## Caveats
 
-- The slope between two prices is about the rows *newly* rejected between them. For BW08's rule, which rejects many \
-rows already at r = 0.5, it says nothing about the rejected as a whole, as the paper's reading has it; the share \
-wrong among all rejected is in the table above.
-- Comparing slopes of two rules at one price compares two places on nearly the same curve. The comparison that counts \
-is the mean cost at the same price, which the table of costs makes.
-- At r = 1/2 BW08's rule is taken as printed, |f| > 1/2; `BartlettWegkamp` in this library closes the band there, as \
-rejecting cannot pay.
-- On records 214 and 221 a test half holds a handful of errors, so any ratio from a single split is a quotient of a \
-few rows; the pooled one is still uncertain. Beats of one patient are in both halves, see \
+- The slope between two reject costs describes the rows *newly* rejected between them. For BW08's rule, which already \
+rejects many rows at r = 0.5, it does not describe all rejected rows, as the paper's interpretation assumes. The share \
+wrong among all rejected rows is in the table above.
+- Comparing slopes of two rules at one reject cost compares two points on nearly the same curve. The relevant \
+comparison is the mean cost at the same reject cost, given in the table of costs.
+- At r = 1/2 BW08's rule is taken as printed, |f| > 1/2; `BartlettWegkamp` in this library rejects nothing there, \
+because rejecting cannot pay.
+- On records 214 and 221 a test half contains only a handful of errors, so a ratio from a single split is a quotient \
+of a few rows; the pooled ratio is still uncertain. Beats of one patient are in both halves, see \
 [a14-ecg](../a14-ecg/README.md)."""
 
 
 def low_prices(results: Results) -> str:
-    """One caveat more, where BW08's rule is the cheaper at the lowest price."""
+    """One more caveat if BW08's rule is cheaper at the lowest reject cost."""
     saved = {name: found["saved"] for name, found in results["sets"].items()}
     names = [SETS[name] for name, own in saved.items() if own["mean"][-1] < -2 * own["se"][-1]]
     if not names:
         return ""
     return (
-        f"\n- At r = {results['prices'][-1]:g} BW08's rule is the cheaper one on: {', '.join(names)}. There the score "
-        "is drawn towards 0 by the regulariser ([a14-rates](../a14-rates/README.md)), Chow's rule, which reads it as "
-        "log-odds, rejects too much, and the narrower band is nearer to Bayes'."
+        f"\n- At r = {results['prices'][-1]:g} BW08's rule is cheaper on: {', '.join(names)}. There the regulariser "
+        "pulls the score towards 0 ([a14-rates](../a14-rates/README.md)). Chow's rule, which treats the score as "
+        "log-odds, rejects too much, and the narrower band is closer to Bayes' rule."
     )
 
 
 def theory(results: Results) -> str:
-    """What Chow's theorem allows."""
+    """What Chow's theorem implies."""
     bayes, high, low = results["bayes"], 0.5, 0.4
     return f"""## What to expect
 
-For Bayes' rule dE/dR = −r (Chow 1970): whoever rejects at the price r gives up rows that would be wrong with \
-probability r, so between r = {high:g} and r = {low:g} the ratio lies between −{high:g} and −{low:g}. For the \
-synthetic law it is {_minus(bayes["ratio"])} exactly. A ratio below −0.5 would mean that the machine decides the rows \
-it rejects worse than a coin. For BW08's rule on a calibrated score the newly rejected have |f| between ½ H(0.5)/0.5 \
-and ½ H(0.4)/0.4, which makes the ratio {_minus(_calibrated(0.5))} to {_minus(_calibrated(0.4))}."""
+For Bayes' rule dE/dR = −r (Chow 1970): at reject cost r, the next rows to be rejected would be wrong with probability \
+r, so between r = {high:g} and r = {low:g} the ratio lies between −{high:g} and −{low:g}. For the synthetic \
+distribution it is {_minus(bayes["ratio"])}, computed exactly. A ratio below −0.5 would mean that the machine does \
+worse than chance on the rows it rejects. For BW08's rule on a calibrated score the newly rejected rows have |f| \
+between ½ H(0.5)/0.5 and ½ H(0.4)/0.4, which makes the ratio {_minus(_calibrated(0.5))} to \
+{_minus(_calibrated(0.4))}."""
 
 
 def _calibrated(r: float) -> float:
@@ -105,7 +106,7 @@ def _calibrated(r: float) -> float:
 
 
 def protocol(results: Results) -> str:
-    """What was done, and where it departs from the paper."""
+    """The protocol, and where it departs from the paper."""
     synthetic, search, settings = results["synthetic"], results["search"], results["settings"]
     sizes = "; ".join(
         f"{SETS[name]}: {own['positives']} against {own['negatives']} rows, {own['features']} features"
@@ -125,17 +126,17 @@ def protocol(results: Results) -> str:
 
 - **Data.** Synthetic: the paper gives neither size nor means; here two features, unit covariance, means \
 {synthetic["distance"]:g} standard deviations apart, {synthetic["train"]} training and {synthetic["test"]} test rows, \
-drawn anew in each repetition. {sizes or "No other set in this run"}. The paper has {PAPER_N} normal beats of the two \
-records and {PAPER_FEATURES} features that are not at hand; all 21 records are added because two of them leave hardly \
-an error to count.
-- **Splits.** Stratified random halves; features standardised by the training rows (of the forest data the ten \
-numeric ones). The paper does not give its split. Repetitions: {repetitions}.
-- **Machines.** RBF kernel (the paper does not name its kernel, C or width). C and γ once per repetition by 5-fold \
-cross-validation of the mean cost at r = {search["price"]:g}, where the rules coincide, on at most {search["rows"]} \
-training rows. Chosen: {chosen}. Then one machine for each of {len(results["prices"])} prices from \
-{max(results["prices"]):g} to {min(results["prices"]):g}; both rules read the same scores; {fits}.
-- **Errors** are standard errors: over independent repetitions for the synthetic data, with Nadeau and Bengio's \
-correction for overlapping halves for the others. A ratio is the quotient of the mean steps, its error linearised."""
+redrawn in each repetition. {sizes or "No other set in this run"}. The paper has {PAPER_N} normal beats of the two \
+records and {PAPER_FEATURES} features that are not available; all 21 records are added because the two alone have \
+hardly any errors.
+- **Splits.** Stratified random halves; features standardised on the training rows (for the forest data, the ten \
+numeric ones). The paper does not describe its split. Repetitions: {repetitions}.
+- **Machines.** RBF kernel (the paper does not give its kernel, C or width). C and γ are chosen once per repetition by \
+5-fold cross-validation of the mean cost at r = {search["price"]:g}, where the rules coincide, on at most \
+{search["rows"]} training rows. Chosen: {chosen}. Then one machine for each of {len(results["prices"])} reject costs \
+from {max(results["prices"]):g} to {min(results["prices"]):g}; both rules use the same scores; {fits}.
+- **Errors** are standard errors: over independent repetitions for the synthetic data, and with Nadeau and Bengio's \
+correction for overlapping halves for the others. A ratio is the quotient of the mean steps; its error is linearised."""
 
 
 def ratios(results: Results) -> str:
@@ -168,12 +169,12 @@ def ratios(results: Results) -> str:
 
 
 def ends(results: Results) -> tuple[int, int]:
-    """Where the two prices are that the ratio is taken between."""
+    """Positions of the two reject costs between which the ratio is taken."""
     return results["prices"].index(0.5), results["prices"].index(0.4)
 
 
 def costs(results: Results) -> str:
-    """What the rules cost at the same price."""
+    """The cost of the rules at the same reject cost."""
     rows = []
     for name, found in results["sets"].items():
         cells = []
@@ -185,10 +186,10 @@ def costs(results: Results) -> str:
     head = ["data", *(f"r = {r:g}" for r in (0.5, 0.4, 0.3, 0.2, 0.12)), "error at equal reject rate"]
     words = (
         "Mean cost E + r R on the test rows, in thousandths of an error per row: BW08's rule minus Chow's on the same "
-        "machine, so that a positive number is what Chow's rule saves. Last column: error rate of Chow's rule minus "
-        "BW08's where both reject as many rows as BW08's does at r = 0.4; 0 says that they are on the same curve."
+        "machine, so a positive number is what Chow's rule saves. Last column: error rate of Chow's rule minus that of "
+        "BW08's, with both rejecting as many rows as BW08's does at r = 0.4; 0 means that they are on the same curve."
     )
-    return "## What it costs\n\n" + words + "\n\n" + table(head, rows)
+    return "## Costs\n\n" + words + "\n\n" + table(head, rows)
 
 
 def _thousandths(value: float, error: float) -> str:
@@ -199,11 +200,11 @@ def verdicts(results: Results) -> str:
     """The table of claims."""
     rows = [row for name in SETS if name in results["sets"] for row in judged(results["sets"][name], name)]
     rule = (
-        "Rule: a published ratio holds if it lies within two standard errors of ours or 0.05 of it, and is not judged "
-        f"if our standard error exceeds {TOO_WIDE:g}. “Steeper” and “cheaper” hold if the difference has that sign by "
-        "more than two standard errors, do not hold if it has the other by as much, and cannot be judged between. "
-        f"“Monotonic” holds if R does not fall and E does not rise on at least {share(STEPS, digits=0)} of the steps "
-        "to the next lower price."
+        "Criteria: a published ratio holds if it lies within two standard errors or 0.05 of ours, and is not judged if "
+        f"our standard error exceeds {TOO_WIDE:g}. “Steeper” and “cheaper” hold if the difference has that sign by "
+        "more than two standard errors, do not hold if it has the opposite sign by as much, and cannot be judged in "
+        f"between. “Monotonic” holds if R does not fall and E does not rise on at least {share(STEPS, digits=0)} of "
+        "the steps to the next lower reject cost."
     )
     return "## Does the claim hold?\n\n" + table(["claim", "paper", "here", "verdict"], rows) + "\n\n" + rule
 
@@ -216,7 +217,7 @@ def judged(found: Results, name: str) -> list[list[str]]:
         if paper is not None:
             claim = f"{SETS[name]}: the ratio of {words[0]}"
             rows.append([claim, _minus(paper), number(own["mean"], own["se"]), _same(paper, own)])
-    steeper, dear, everywhere = found["steeper"], found["saved_dear"], found["saved_all"]
+    steeper, expensive, everywhere = found["steeper"], found["saved_dear"], found["saved_all"]
     both = [_minus(PAPER[rule][name]) for rule in RULES if name in PAPER[rule]]
     paper = " against ".join(both) or "not given"
     claim = f"{SETS[name]}: Chow's rule has the steeper ratio"
@@ -224,9 +225,9 @@ def judged(found: Results, name: str) -> list[list[str]]:
         [claim, paper, f"difference {number(steeper['mean'], steeper['se'])}", _sign(-steeper["mean"], steeper["se"])]
     )
     cheap = {"mean": found["saved"]["mean"][-1], "se": found["saved"]["se"][-1]}
-    for words, saved in (("for r from 0.4 to 0.5", dear), ("over all prices", everywhere), ("at r = 0.12", cheap)):
+    for words, saved in (("for r from 0.4 to 0.5", expensive), ("over all r", everywhere), ("at r = 0.12", cheap)):
         here = f"saves {_thousandths(saved['mean'], saved['se'])} thousandths per row"
-        claim = f"{SETS[name]}: Chow's rule is the cheaper, {words}"
+        claim = f"{SETS[name]}: Chow's rule is cheaper, {words}"
         rows.append([claim, "“should lead to”", here, _sign(saved["mean"], saved["se"])])
     steps = found["monotone"]
     here = f"{share(steps['chow'], digits=0)} of the steps for Chow's rule, {share(steps['half'], digits=0)} for BW08's"

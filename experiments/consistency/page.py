@@ -17,18 +17,18 @@ COLOURS |= {"naive": ("#009E73", (0, (2.5, 1.5)), "^")}
 
 
 def page(results: dict[str, Any]) -> str:
-    """All of README.md."""
+    """README.md."""
     return "\n\n".join([OPENING, _protocol(results), _results(results), _judgement(results), _end(results)])
 
 
-OPENING = """# Consistency: excess risk where Bayes' risk is known
+OPENING = """# Consistency: excess risk where the Bayes risk is known
 
-Grandvalet, Rakotomamonjy, Keshet & Canu (NIPS 21, 2008, theorem 1) prove that a kernel machine trained with the double
-hinge, with a universal kernel and a regularisation lambda_n that goes to 0 with n lambda_n^2 / log n to infinity, has a
-risk that converges to Bayes', whatever the distribution and the costs; they say (introduction) that thresholds on the
-scores of a plain SVM are not consistent. The hinge's minimiser tends to the sign of P - 1/2, which does not tell how
-near P is to a threshold other than 1/2. The paper has no experiment on this. Here is one, with a distribution whose
-Bayes risk is known, up to 20,000 training rows."""
+Grandvalet, Rakotomamonjy, Keshet & Canu (NIPS 21, 2008, theorem 1) prove that the risk of a kernel machine trained with
+the double hinge converges to the Bayes risk for any distribution and any costs, given a universal kernel and a
+regularisation lambda_n -> 0 with n lambda_n^2 / log n -> infinity. They say (introduction) that thresholds on the
+scores of a plain SVM are not consistent: the hinge's minimiser tends to the sign of P - 1/2, which does not show how
+close P is to a threshold other than 1/2. The paper has no experiment on this. This one uses a distribution whose Bayes
+risk is known, with up to 20,000 training rows."""
 
 
 def _protocol(results: dict[str, Any]) -> str:
@@ -37,31 +37,31 @@ def _protocol(results: dict[str, Any]) -> str:
     samples = _samples(results)
     return f"""## Protocol
 
-- Two Gaussian classes in the plane (`abstain.datasets.make_gaussians`), both as likely, means {law["distance"]:g}
-  apart, covariances I and {law["scale"]:g} I: Bayes' regions are rings, and its risk has a closed form.
+- Two Gaussian classes in the plane (`abstain.datasets.make_gaussians`), equally likely, means {law["distance"]:g}
+  apart, covariances I and {law["scale"]:g} I. The Bayes regions are rings, and the Bayes risk has a closed form.
 {costs}
-- Rules: double hinge with Chow's thresholds; on a plain SVM Chow's rule on Platt's sigmoid, and one symmetric threshold
-  around 0 (naive), both learnt from {results["folds"]}-fold held-out scores. Gaussian kernel.
-- Independent training samples: {samples}. Excess risk: on {results["test_rows"]:,} fresh points, the expected cost of
-  the rule's choice given x under the true posterior, minus that of Bayes' choice: no label is drawn, so there is
+- Rules: the double hinge with Chow's thresholds; on a plain SVM, Chow's rule on Platt's sigmoid and one symmetric
+  threshold around 0 (naive), both tuned on {results["folds"]}-fold held-out scores. Gaussian kernel.
+- Independent training samples: {samples}. Excess risk: on {results["test_rows"]:,} fresh rows, the expected cost of
+  the rule's choice given x under the true posterior, minus that of the Bayes choice. No labels are drawn, so there is
   little noise.
 - C(n) = C_0 (n / {schedule["n"]})^{schedule["exponent"]:g} throughout, so that lambda_n = 1 / (2 n C) is of order
-  n^{-1 - schedule["exponent"]:.1f}, as the theorem asks. C_0 and gamma in three ways: **the same** for all rules
-  ({schedule["same"][0]:g}, {schedule["same"][1]:g}), to the double hinge's advantage: they are its own best for the
-  asymmetric costs; each rule's **own best**, of least true excess risk at n =
-  {schedule["n"]} on {schedule["pilots"]} pilot samples (no user could choose so well); and by **cross-validation** on
-  the rows at hand, the first {schedule["n"]} where there are more. Grid of the last two: C {grid["Cs"][0]:g} to
+  n^{-1 - schedule["exponent"]:.1f}, as the theorem requires. C_0 and gamma are set in three ways. **The same** for all
+  rules ({schedule["same"][0]:g}, {schedule["same"][1]:g}); this favours the double hinge, for which they are the best
+  with asymmetric costs. Each rule's **own best**, with the least true excess risk at n = {schedule["n"]} on
+  {schedule["pilots"]} pilot samples (not possible for a user). By **cross-validation** on the training rows, or on the
+  first {schedule["n"]} if there are more. Grid of the last two: C {grid["Cs"][0]:g} to
   {grid["Cs"][-1]:g} ({len(grid["Cs"])} values), gamma {grid["gammas"][0]:g} to {grid["gammas"][-1]:g}
   ({len(grid["gammas"])}).
 
-The pairs of least excess risk: {_pilot(results)}."""
+Pairs with the least excess risk: {_pilot(results)}."""
 
 
 def _cost_line(kind: str, item: dict[str, Any]) -> str:
     prices, (low, high) = item["prices"], item["thresholds"]
     return (
         f"{kind.capitalize()} costs: false positive {prices['false_positive']:g}, false negative "
-        f"{prices['false_negative']:g}, reject {prices['reject']:g}; thresholds {low:g} and {high:g} on P; Bayes' risk "
+        f"{prices['false_negative']:g}, reject {prices['reject']:g}; thresholds {low:g} and {high:g} on P; Bayes risk "
         f"{item['bayes_risk']:.4f}, rejecting {share(item['decided']['reject'])}."
     )
 
@@ -80,11 +80,11 @@ def _pilot(results: dict[str, Any]) -> str:
         [found["C"], found["gamma"]] == list(results["schedule"]["oracle"][key.split("/")[1]][key.split("/")[2]])
         for key, found in results["pilot"].items()
     )
-    return "; ".join(parts) + ("" if same else " (the pilot of this run would choose others)")
+    return "; ".join(parts) + ("" if same else " (the pilot of this run would choose other pairs)")
 
 
 def _results(results: dict[str, Any]) -> str:
-    unit = "Excess risk over Bayes', in units of 0.0001 (mean ± standard error over the samples)."
+    unit = "Excess over the Bayes risk, in units of 0.0001 (mean ± standard error over the samples)."
     parts = ["## Results", unit, PICTURE]
     for way, title in WAYS.items():
         for kind, curves in results["curves"][way].items():
@@ -108,28 +108,27 @@ def _judgement(results: dict[str, Any]) -> str:
 
 {table(["claim", "paper", "here", "verdict"], rows)}
 
-Rules of the verdicts. No finite n proves or refutes a limit; these say what is seen up to the largest n. A curve is
-falling if it has halved since the size two steps below the largest. Goes to Bayes': the double hinge's mean excess risk
-at the largest n is at most 1/{FALL:g} of that at the smallest, and falling; does not hold: it is no smaller; else it
-cannot be judged. Not consistent: at the largest n the rival's excess is told above the double hinge's (95 % interval of
-the paired difference) and is not falling while the double hinge's is; does not hold: it is falling and not told above;
-otherwise it cannot be judged. (The parts about the double hinge falling were added after a first run, so that its
-plateaus count as those of the rivals do.) Cheaper: told so at the largest n; does not hold: told dearer; otherwise it
-cannot be judged."""
+Criteria. No finite n proves or refutes a limit; the verdicts describe what is seen up to the largest n. A curve is
+falling if it has halved since the size two steps below the largest. "Converges to the Bayes risk" holds if the double
+hinge's mean excess risk at the largest n is at most 1/{FALL:g} of that at the smallest and is falling, and does not
+hold if it is not smaller. "Not consistent" holds if at the largest n the other rule's excess is significantly above the
+double hinge's (95 % interval of the paired difference) and is not falling while the double hinge's is; it does not hold
+if the excess is falling and not significantly above. (The conditions on the double hinge falling were added after a
+first run, so that its plateaus are treated like those of the other rules.) "Cheaper" holds if the difference at the
+largest n is significant, and does not hold if it is significant with the opposite sign. Everything else cannot be
+judged."""
 
 
 def _end(results: dict[str, Any]) -> str:
     return f"""## Caveats
 
-- This distribution is kind to Platt's sigmoid: the true log-odds are a quadratic of x, a wide Gaussian kernel is nearly
-  a quadratic machine, and a strongly regularised hinge keeps its scores graded. The theorem is about every
-  distribution.
-- A rule that is not consistent may well be better than a consistent one at any n that one has, and the
-  theorem says nothing of how fast.
-- From {_steps(results)} rows lambda_n falls by no more than {_lambda(results):.1f}, so that a plateau there shows
-  little. The double hinge has plateaus too, where gamma is {results["schedule"]["same"][1]:g}; whether they come of too
-  much or too little regularisation is not looked into here.
-- Few samples at the largest sizes: the intervals there are Student's with few degrees of freedom.
+- This distribution favours Platt's sigmoid: the true log-odds are quadratic in x, a machine with a wide Gaussian kernel
+  is nearly quadratic, and a strongly regularised hinge keeps its scores graded. The theorem covers every distribution.
+- An inconsistent rule may be better than a consistent one at every practical n, and the theorem gives no rate.
+- From {_steps(results)} rows lambda_n falls only by a factor of {_lambda(results):.1f}, so a plateau there means
+  little. The double hinge also has plateaus, where gamma is {results["schedule"]["same"][1]:g}; we did not investigate
+  whether too much or too little regularisation causes them.
+- There are few samples at the largest sizes: the intervals there use Student's t with few degrees of freedom.
 
 {run_it(results)}
 """
@@ -146,7 +145,7 @@ def _lambda(results: dict[str, Any]) -> float:
 
 
 def excess(results: dict[str, Any]) -> Any:
-    """Excess risk against n, log-log: a column for each way to C and gamma, a row for each set of costs."""
+    """Excess risk against n, log-log: a column for each way to set C and gamma, a row for each set of costs."""
     from matplotlib import pyplot as plt
 
     from abstain.plot.palette import quiet

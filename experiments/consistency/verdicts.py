@@ -1,4 +1,4 @@
-"""What theory says of the three rules, and whether our curves look like it by stated rules."""
+"""Claims of the theory about the three rules, and verdicts on our curves by stated criteria."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from harness.numbers import signed
 
-FALL = 10  # by which the excess must have fallen from the smallest n to the largest
+FALL = 10  # factor by which the excess must fall from the smallest n to the largest
 RIVALS = ("Chow on Platt", "naive")
 TITLES = {"same": "same C_0 and gamma", "oracle": "own best C_0 and gamma", "cross-validated": "cross-validated"}
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What is claimed, what the paper says, what we see, and the verdict."""
+    """The claim, what the paper says, our result, and the verdict."""
 
     text: str
     paper: str
@@ -23,7 +23,7 @@ class Claim:
 
 
 def claims(results: dict[str, Any]) -> list[Claim]:
-    """Convergence of the double hinge; inconsistency of the rivals; and who is cheaper in practice."""
+    """Convergence of the double hinge, inconsistency of the other rules, and which is cheaper in practice."""
     kinds = list(results["costs"])
     found = [_converges(results, way, kind) for way in TITLES for kind in kinds]
     ways = ("same", "oracle")
@@ -31,8 +31,8 @@ def claims(results: dict[str, Any]) -> list[Claim]:
     return found + [_cheaper(results, kind, rival) for kind in kinds for rival in RIVALS]
 
 
-def told(item: dict[str, float]) -> int:
-    """+1 where the interval lies above 0, -1 below, 0 neither."""
+def significant_sign(item: dict[str, float]) -> int:
+    """+1 if the interval lies above 0, -1 if below, 0 otherwise."""
     return int(item["low"] > 0) - int(item["high"] < 0)
 
 
@@ -50,8 +50,8 @@ def converges(points: list[dict[str, Any]]) -> str:
 
 
 def inconsistent(points: list[dict[str, Any]], own: list[dict[str, Any]]) -> str:
-    """The verdict on a rival's curve, beside the double hinge's own."""
-    above = told(points[-1]["minus_double_hinge"]) > 0
+    """The verdict on another rule's curve, given the double hinge's."""
+    above = significant_sign(points[-1]["minus_double_hinge"]) > 0
     if above and falling(own) and not falling(points):
         return "holds"
     return "does not hold" if falling(points) and not above else "cannot be judged"
@@ -59,8 +59,8 @@ def inconsistent(points: list[dict[str, Any]], own: list[dict[str, Any]]) -> str
 
 def _converges(results: dict[str, Any], way: str, kind: str) -> Claim:
     points = results["curves"][way][kind]["double hinge"]
-    here = f"{_path(points)}: 1/{points[0]['mean'] / points[-1]['mean']:.0f} of the first"
-    text = f"the double hinge's risk goes to Bayes' ({kind} costs, {TITLES[way]})"
+    here = f"{_path(points)}: 1/{points[0]['mean'] / points[-1]['mean']:.0f} of the initial value"
+    text = f"the double hinge's risk converges to the Bayes risk ({kind} costs, {TITLES[way]})"
     return Claim(text, "theorem 1", here, converges(points))
 
 
@@ -74,8 +74,8 @@ def _inconsistent(results: dict[str, Any], way: str, kind: str, rival: str) -> C
 
 def _cheaper(results: dict[str, Any], kind: str, rival: str) -> Claim:
     last = results["curves"]["cross-validated"][kind][rival][-1]
-    sign = told(last["minus_double_hinge"])
-    here = f"at n = {last['n']:,} the rival's excess minus its own: {_between(last['minus_double_hinge'])}"
+    sign = significant_sign(last["minus_double_hinge"])
+    here = f"at n = {last['n']:,}, its excess minus the double hinge's: {_between(last['minus_double_hinge'])}"
     verdict = {1: "holds", -1: "does not hold", 0: "cannot be judged"}[sign]
     text = f"cross-validated, the double hinge is cheaper than “{rival}” ({kind} costs)"
     return Claim(text, "not compared", here, verdict)

@@ -1,4 +1,4 @@
-"""FR02's claims, what was found, and the verdict by a stated rule."""
+"""FR02's claims, our results, and verdicts by stated criteria."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ WORDS = {"better": "better at every reject rate", "neither": "neither is better"
 
 RULES = """Three numbers are three splits; risks are differences in errors per 100 rows ± one standard error. A count
 holds if the mean over the splits is within two standard deviations of the paper's, √(N p (1 − p)) with the paper's
-share p. “Most” holds if it is more than half of the pairs on every split, and does not if on none. A lower risk holds
-if the mean difference is below 0 by two standard errors, and does not if it is above 0 by as much. What is in between
-cannot be judged, nor can the ratio of times: other programs, on a machine that had other work too."""
+share p. “Most” holds if it is more than half of the pairs on every split, and does not hold if on none. “Lower risk”
+holds if the mean difference is below 0 by two standard errors, and does not hold if it is above 0 by as much. Anything
+in between cannot be judged. Neither can the ratio of times: the programs differ, and the machine was shared."""
 
 
 def exactly(found: int, paper: int) -> str:
@@ -35,7 +35,7 @@ def counted(found: list[int], paper: int, total: int) -> str:
 
 
 def most(found: list[int], total: int) -> str:
-    """More than half on every split, on none, or on some."""
+    """Whether it is more than half on every split, on none, or only on some."""
     more = [2 * count > total for count in found]
     return HOLDS if all(more) else OPEN if any(more) else FAILS
 
@@ -67,7 +67,7 @@ def claims(results: dict[str, Any]) -> list[list[str]]:
 
 
 def _trade_off(results: dict[str, Any]) -> list[list[str]]:
-    """The paper's conclusion, against either baseline: better on most pairs; and in the risk it is about."""
+    """The paper's conclusion, against either baseline: better on most pairs, and lower in risk."""
     rows = []
     for base, name in (("external_default", "SVMlight's C"), ("external_same", "the same C")):
         for machine in ("dual", "primal"):
@@ -85,7 +85,7 @@ def _trade_off(results: dict[str, Any]) -> list[list[str]]:
 def _time(results: dict[str, Any]) -> list[str]:
     seconds = results["seconds_per_fit"]
     found, paper = seconds["dual"] / seconds["svm"], MINUTES_EMBEDDED / MINUTES_SVMLIGHT
-    claim = "training takes so many times as long as the plain SVM (dual)"
+    claim = "training time relative to the plain SVM (dual)"
     return [claim, f"about {paper:.0f}", f"{found:.0f}", OPEN]
 
 

@@ -1,4 +1,4 @@
-"""Accuracy-reject curves from counts, FR02's rule for two of them, and paired differences of risk."""
+"""Accuracy-reject curves from counts, FR02's rule to compare two, and paired differences of risk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def curve(rejects: NDArray[np.int64], errors: NDArray[np.int64], n: int) -> Curve:
-    """Reject rates up to 30 %, increasing, and the accuracy among the accepted; points of one rate are averaged."""
+    """Reject rates up to 30 %, increasing, and the accuracy among accepted rows; points of equal rate are averaged."""
     kept = rejects <= MAX_REJECT_RATE * n
     rates, place = np.unique(rejects[kept], return_inverse=True)
     accuracy = 1.0 - errors[kept] / (n - rejects[kept])
@@ -24,8 +24,8 @@ def curve(rejects: NDArray[np.int64], errors: NDArray[np.int64], n: int) -> Curv
 def better(first: Curve, second: Curve) -> str:
     """FR02's rule: better if the first is nowhere below the second and somewhere above, at every common reject rate.
 
-    The points of a curve are joined by lines, so it is enough to look at the points of both. The common rates reach
-    from the larger of the two lowest to the smaller of the two highest; without any, neither is better.
+    The points of a curve are joined by lines, so it is enough to compare at the points of both. The common rates range
+    from the larger of the two lowest to the smaller of the two highest; if there are none, neither is better.
     """
     if not (len(first[0]) and len(second[0])):
         return "neither"
@@ -49,7 +49,7 @@ def risks(counts: NDArray[np.int64], n: NDArray[np.int64], costs: NDArray[np.flo
 def paired(difference: NDArray[np.float64]) -> dict[str, Any]:
     """Mean and standard error of differences (pairs, splits, costs): for each cost, and of the mean over the costs.
 
-    The splits of a pair share its rows, so they are averaged first; the standard error is that over the pairs.
+    The splits of a pair share its rows, so they are averaged first; the standard error is taken over the pairs.
     """
     by_pair = difference.mean(axis=1)
     overall = by_pair.mean(axis=1)

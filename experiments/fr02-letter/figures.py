@@ -1,4 +1,4 @@
-"""The pictures: curves of six pairs, tallies, the tally against the baseline's C, paired differences of risk."""
+"""The figures: curves of six pairs, counts, counts against the baseline's C, paired differences of risk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MACHINES = {
 }
 KINDS = ("better", "neither", "worse")
 PAPER = {"better": 40, "neither": 27, "worse": 11}  # FR02, table 1 (p. 79); the text's 12 is a misprint
-# Okabe and Ito's colours; markers and strokes say the same without colour
+# Okabe and Ito's colours; markers and line styles distinguish the curves without colour
 STROKES: dict[str, dict[str, Any]] = {
     "primal": {"color": "#0072B2", "linestyle": "-", "marker": "o"},
     "dual": {"color": "#56B4E9", "linestyle": (0, (6, 2)), "marker": "s"},
@@ -50,14 +50,14 @@ def accuracy_reject(results: dict[str, Any]) -> Any:
     for ax in axes[-1]:
         ax.set_xlabel("reject rate (% of all rows)")
     for ax in axes[:, 0]:
-        ax.set_ylabel("accuracy (% of the accepted)")
+        ax.set_ylabel("accuracy (% of accepted rows)")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, handlelength=3.5)
     return figure
 
 
 def tallies(results: dict[str, Any]) -> Any:
-    """Better, neither, worse of every comparison, beside FR02's."""
+    """Better, neither, worse for every comparison, next to FR02's."""
     bars = [("FR02, table 1", [PAPER[kind] for kind in KINDS])]
     bars += [(_versus(key), [np.mean(tally[kind]) for kind in KINDS]) for key, tally in results["tallies"].items()]
     figure, ax = plt.subplots(figsize=(9.2, 5.2), layout="constrained")
@@ -105,7 +105,7 @@ def baseline(results: dict[str, Any]) -> Any:
 
 
 def risk_differences(results: dict[str, Any]) -> Any:
-    """Risk minus that of the external threshold at the same C, in test and training, with two standard errors."""
+    """Risk minus that of the external threshold at the same C, for test and training rows, with two standard errors."""
     costs = np.array(results["settings"]["reject_costs"])
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
     for ax, half in zip(axes, ("test", "training"), strict=True):

@@ -13,7 +13,7 @@ SHOWN_COSTS = (0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
 def page(results: dict[str, Any]) -> str:
-    """The whole of README.md."""
+    """README.md."""
     parts = [
         "# FR02: the embedded reject option on pairs of letters",
         _paper(),
@@ -33,14 +33,14 @@ def page(results: dict[str, Any]) -> str:
 
 
 def _paper() -> str:
-    return f"""Fumera and Roli [FR02] put the reject band into the training of a support vector machine: two parallel
+    return f"""Fumera and Roli [FR02] train the reject band of a support vector machine together with it: two parallel
 hyperplanes are found together, by minimising a smoothed w_R R + E (R the reject rate, E the error rate) plus a margin
-term. On pairs of the Letter data they compare this with the usual way, a threshold on |f| of a trained SVM, by
-accuracy-reject curves on test rows. Of {TOTAL} pairs {NOT_SEPARABLE} are not linearly separable; {ONE_POINT} of these
-are left out because the external threshold gave a single point up to 30 % rejects; on the other {CONSIDERED} their
-machine is better at every reject rate on {BETTER}, neither is on {NEITHER}, and it is worse on {WORSE} (the text's 12
-is a misprint: table 1 lists {WORSE}). They conclude that the embedded machine has the better error-reject trade-off in
-most cases.
+term. On pairs of the Letter data they compare this with the usual method, a threshold on |f| of a trained SVM, by
+accuracy-reject curves on test rows. Of {TOTAL} pairs {NOT_SEPARABLE} are not linearly separable. {ONE_POINT} of these
+are left out because the external threshold gave a single point up to 30 % rejects. Of the other {CONSIDERED}, their
+machine is better at every reject rate on {BETTER}, neither is better on {NEITHER}, and it is worse on {WORSE} (the
+text's 12 is a misprint: table 1 lists {WORSE}). They conclude that the embedded machine has the better error-reject
+trade-off in most cases.
 
 FR02: G. Fumera and F. Roli, “Support Vector Machines with Embedded Reject Option”, SVM 2002, LNCS 2388, pp. 68-82;
 section 4 and table 1."""
@@ -52,28 +52,29 @@ def _protocol(results: dict[str, Any]) -> str:
     return f"""## Protocol
 
 - **Data**: Letter, raw features 0 to 15, linear kernels. A pair's rows in file order are permuted by
-  `default_rng(seed)`; the first half ({few} to {many} rows) trains, the other tests. Seeds {splits(settings["seeds"])}.
-- **Separability**: a linear program for each pair, its answer proved in exact arithmetic: a hyperplane checked in
-  integers, or a common point of the two convex hulls solved in fractions.
-- **Reject costs** (FR02 does not print its own): {costs}.
+  `default_rng(seed)`; the first half ({few} to {many} rows) is for training, the other for testing. Seeds
+  {splits(settings["seeds"])}.
+- **Separability**: a linear program for each pair, its answer verified in exact arithmetic: either a hyperplane checked
+  in integers, or a common point of the two convex hulls computed in fractions.
+- **Reject costs** (FR02 does not give its own): {costs}.
 - **Embedded** (FR02's machine, C = {settings["C"]:g}, s = 100, a = 0.05, w_C = 0.2 w_R), *primal*: the library's
-  default solver, which reaches lower values of the objective; *dual*: the paper's own way. w_C has the ratio of FR02's
-  figure 2; its 0.1 itself would not be less than every w_R.
+  default solver, which reaches lower objective values; *dual*: the paper's own method. w_C has the ratio of FR02's
+  figure 2; the value 0.1 used there would not be below every w_R.
 - **External threshold**: a plain SVM that rejects |f| < D, with D the smallest one that minimises w_R R + E on the
-  training half; of equals the one that rejects less, in sums that rounding cannot tip. *SVMlight's C* is
-  1 / mean(x·x), as in FR02; *C = {settings["C"]:g}* is the embedded machine's own.
-- **Double hinge** (`RejectSVC`, r = w_R, Chow's rule, nothing tuned on the rows). In Bartlett and Wegkamp's units its
-  loss is ψ(m) = max(0, 1 − m, 1 − m (1 − r)/r), the SVM's own hinge inside the margin; C is set so that ψ is weighed
-  by {settings["C"]:g}, C = {settings["C"]:g} H(r)/r² with H the entropy. *Smaller C*: so that 2 r ψ is. At
+  training half; ties go to the D that rejects fewer rows, with sums rounded so that rounding errors cannot break ties.
+  *SVMlight's C* is 1 / mean(x·x), as in FR02; *C = {settings["C"]:g}* is that of the embedded machine.
+- **Double hinge** (`RejectSVC`, r = w_R, Chow's rule, nothing tuned). In Bartlett and Wegkamp's units its
+  loss is ψ(m) = max(0, 1 − m, 1 − m (1 − r)/r), the SVM's own hinge inside the margin; C is set so that ψ has weight
+  {settings["C"]:g}, C = {settings["C"]:g} H(r)/r² with H the entropy. *Smaller C*: 2 r ψ has that weight. At
   r = 1/2 both are the plain SVM with C = {settings["C"]:g}.
 - **FR02's rule**: the points up to {100 * settings["max_reject_rate"]:.0f} % test rejects, one for each reject cost,
-  are joined by lines (points of one rate are averaged). A curve is *better* if over all reject rates that both reach
-  it is nowhere lower and somewhere higher, *worse* if the other one is, else *neither*.
+  are joined by lines (points with equal rates are averaged). A curve is *better* if, over all reject rates that both
+  reach, it is nowhere lower and somewhere higher, *worse* if the other one is; otherwise *neither*.
 - **Paired differences** of the risk w_R R + E are averaged over a pair's splits; mean and standard error are over the
   pairs.
 
-Nothing is chosen on test rows. Departures from FR02: its split is unknown, so there are three; its grid of reject
-costs is unknown; scikit-learn's `SVC` stands for SVMlight; f = ±eps is a reject."""
+Nothing is chosen on test rows. Departures from FR02: its split is unknown, so we use three; its grid of reject costs is
+unknown; scikit-learn's `SVC` replaces SVMlight; rows with f = ±eps are rejected."""
 
 
 def _tallies(results: dict[str, Any]) -> str:
@@ -83,15 +84,15 @@ def _tallies(results: dict[str, Any]) -> str:
         base = "SVMlight's C" if second == "external_default" else "C = 0.1"
         always = " / ".join(str(tally["on_every_split"][kind]) for kind in KINDS)
         rows.append([MACHINES[first], base, *(splits(tally[kind]) for kind in KINDS), always])
-    head = ["machine", "against a threshold at", *KINDS, "the same on every split"]
+    head = ["machine", "against a threshold at", *KINDS, "same on every split"]
     return (
-        f"## Tallies by FR02's rule\n\nOf {CONSIDERED} pairs, on splits {splits(results['settings']['seeds'])}:\n\n"
-        f"{table(head, rows)}\n\n![Tallies](tallies.png)\n\n{_rows_of_table(results)}"
+        f"## Counts by FR02's rule\n\nOf {CONSIDERED} pairs, on splits {splits(results['settings']['seeds'])}:\n\n"
+        f"{table(head, rows)}\n\n![Counts](tallies.png)\n\n{_rows_of_table(results)}"
     )
 
 
 def _rows_of_table(results: dict[str, Any]) -> str:
-    """Whether the paper's rows are found again, pair by pair."""
+    """Agreement with the paper's rows, pair by pair."""
     rows = []
     for row, size in zip(KINDS, (BETTER, NEITHER, WORSE), strict=True):
         cells = [f"FR02's {size} “{row}”"]
@@ -112,18 +113,18 @@ def _baseline(results: dict[str, Any]) -> str:
         rows.append([f"{factor}", *tally])
     scaled = {solver: " / ".join(str(found[kind][0]) for kind in KINDS) for solver, found in results["scaled"].items()}
     head = ["C of the plain SVM", "embedded, primal", "embedded, dual"]
-    return f"""## The tally follows the baseline's C
+    return f"""## The counts depend on the baseline's C
 
-The same embedded machines against an external threshold on plain SVMs of larger and larger C, in units of SVMlight's
-default (better / neither / worse, mean over the splits; C = 0.1 is about 70 units). This section was added after the
-first split had been seen: it looks for reasons, and tests none.
+The same embedded machines against an external threshold on plain SVMs of increasing C, in units of SVMlight's default
+(better / neither / worse, mean over the splits; C = 0.1 is about 70 units). This section was added after we had seen
+the first split: it explores reasons and is not a test.
 
 {table(head, rows)}
 
 ![Pairs won and lost against the baseline's C](baseline.png)
 
-FR02 does not say whether its features were scaled. SVMlight's default C follows their scale and C = 0.1 does not: with
-the features divided by 15, on the first split, the embedded machine's tally against SVMlight's C is
+FR02 does not say whether its features were scaled. SVMlight's default C depends on their scale and C = 0.1 does not:
+with the features divided by 15, on the first split, the embedded machine's counts against SVMlight's C are
 {scaled["primal"]} (primal) and {scaled["dual"]} (dual), against FR02's {BETTER} / {NEITHER} / {WORSE}."""
 
 
@@ -154,7 +155,7 @@ def _risks(results: dict[str, Any]) -> str:
         "## Risk\n\nMean risk w_R R + E, in errors per 100 rows:\n\n"
         + "\n\n".join([*blocks, overall, by_cost])
         + "\n\n"
-        "![Paired differences](risk_differences.png)\n\nAfter ± stands one standard error; bands are two."
+        "![Paired differences](risk_differences.png)\n\n± is one standard error; bands are two."
     )
 
 
@@ -166,25 +167,25 @@ def _at(results: dict[str, Any], key: str, k: int) -> dict[str, float]:
 
 CURVES = """## Curves
 
-The first pair of each of FR02's rows, then the first further pair on which the embedded machine (primal) is better,
+The first pair of each of FR02's rows, then the first other pair on which the embedded machine (primal) is better,
 neither, and worse on the first split, against a threshold at the same C:
 
 ![Accuracy-reject curves](accuracy_reject.png)"""
 
 
 def _reading(results: dict[str, Any]) -> str:
-    """The reading of the numbers: each sentence computed, so that it cannot outlive them."""
+    """The summary in words, with every number computed from the results."""
     same = results["tallies"]["external_same against external_default"]["better"]
     embedded = results["tallies"]["primal against external_default"]["better"]
     training = results["mean_risk"]["training"]
     saved = [1 - ours / theirs for ours, theirs in zip(training["primal"], training["external_same"], strict=True)]
     test = results["differences"]["test"]["primal against external_same"]["overall"]
     hinge = results["differences"]["test"]["double_hinge against external_same"]["overall"]
-    return f"""## In words
+    return f"""## Summary
 
 Against FR02's baseline the embedded machine (primal) wins {splits(embedded)} of {CONSIDERED} pairs; a plain SVM with
-C = 0.1 and an external threshold wins {splits(same)}. So it is mostly the larger C that wins: SVMlight's default is too
-small for these data. At the same C the embedded machine lowers the *training* risk by
+C = 0.1 and an external threshold wins {splits(same)}. So most of the advantage comes from the larger C: SVMlight's
+default is too small for these data. At the same C the embedded machine lowers the *training* risk by
 {100 * min(saved):.0f} to {100 * max(saved):.0f} %, depending on w_R, and changes the *test* risk by
 {points(test)} errors per 100 rows: {_sense(test)}. The double hinge changes it by
 {points(hinge)}: {_sense(hinge)}."""
@@ -192,7 +193,7 @@ small for these data. At the same C the embedded machine lowers the *training* r
 
 def _sense(difference: dict[str, float]) -> str:
     if abs(difference["mean"]) <= 2 * difference["se"]:
-        return "no difference to speak of"
+        return "no significant difference"
     return "lower" if difference["mean"] < 0 else "higher"
 
 
@@ -203,11 +204,11 @@ def _caveats(results: dict[str, Any]) -> str:
 
 - FR02 left {ONE_POINT} of the {NOT_SEPARABLE} pairs out because its external threshold had one point up to 30 %
   rejects. Ours has fewer than two distinct points on {every} of them (on {of_table} of the {CONSIDERED}): FR02's
-  baseline, its reject costs or its way of counting differed from ours in a way the paper does not tell.
-- A test half has {few} to {many} rows, so one row is up to {100 / few:.2f} % of accuracy, and a rule that asks for
-  “nowhere lower” turns on single rows. The column “the same on every split” shows how many verdicts last. The paired
-  differences are the sounder measure.
+  baseline, its reject costs or its counting differed from ours in a way the paper does not describe.
+- A test half has {few} to {many} rows, so one row is up to {100 / few:.2f} % of accuracy, and a rule that requires
+  “nowhere lower” depends on single rows. The column “same on every split” shows how many verdicts are stable. The
+  paired differences are more reliable.
 - Pairs share letters, so they are not independent, and the standard errors over them are somewhat too small.
-- The embedded problem is not convex: what the primal solver finds is a good local minimum, and the dual has a gap.
-- C = 0.1 was FR02's choice for its own machine, and is not tuned for any machine here.
-- Times are processor times of different programs in one run on a shared machine, not a benchmark."""
+- The embedded problem is not convex: the primal solver finds a good local minimum, and the dual has a duality gap.
+- C = 0.1 is FR02's choice for its own machine; it is not tuned for any machine here.
+- Times are CPU times of different programs in one run on a shared machine, not a benchmark."""

@@ -1,4 +1,4 @@
-"""What is kept of the runs: separability, tallies by FR02's rule, risks and their paired differences, curves, times."""
+"""The summary of the runs: separability, counts by FR02's rule, risks and paired differences, curves, times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BASELINES = ("external_default", "external_same")
 
 
 def summary(answers: Mapping[str, Any]) -> dict[str, Any]:
-    """Separability, tallies by FR02's rule, risks and their paired differences, the curves that are drawn, times."""
+    """Separability, counts by FR02's rule, risks and paired differences, the curves to draw, times."""
     every, scaled = _gathered(answers, "separable"), _gathered(answers, "scaled")
     seeds = sorted({int(key.split()[-1]) for key in answers if key.startswith("curves")})
     runs = [_gathered(answers, "curves", f"split {seed}") for seed in seeds]
@@ -42,13 +42,13 @@ def summary(answers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _gathered(answers: Mapping[str, Any], start: str, end: str = "") -> dict[str, Any]:
-    """What the tasks of one kind found, by pair."""
+    """The answers of one kind of task, by pair."""
     parts = [part for key, part in answers.items() if key.startswith(start) and key.endswith(end)]
     return {name: item for part in parts for name, item in part.items()}
 
 
 def _pairs(every: Mapping[str, Any], pairs: list[str]) -> dict[str, Any]:
-    """Which pairs are not separable, and for how many of them FR02's baseline has less than two points up to 30 %."""
+    """Which pairs are not separable, and for how many of them FR02's baseline has fewer than two points up to 30 %."""
     crossed = [name for name, item in every.items() if not item["separable"]]
     few = {name: [_points(*split) < 2 for split in item["baseline"]] for name, item in every.items()}
     return {
@@ -88,7 +88,7 @@ def _compared(first: NDArray[np.int64], second: NDArray[np.int64], n: NDArray[np
 def _sweep(
     counts: Mapping[str, NDArray[np.int64]], n: NDArray[np.int64], runs: list[dict[str, Any]], pairs: list[str]
 ) -> dict[str, Any]:
-    """FR02's machine against an external threshold on SVMs of larger and larger C: a tally for each factor."""
+    """FR02's machine against an external threshold on SVMs of increasing C: counts for each factor."""
     swept = np.array([[run[name]["sweep"] for run in runs] for name in pairs])
     return {
         machine: [_kinds(_compared(counts[machine], swept[:, :, k], n)) for k in range(len(FACTORS))]
@@ -118,7 +118,7 @@ def _comparisons() -> list[tuple[str, str]]:
 
 
 def _tally(found: list[list[str]], pairs: list[str]) -> dict[str, Any]:
-    """How many pairs of each kind, on each split and by FR02's rows; and how many are of it on every split."""
+    """Number of pairs of each kind: on each split, by FR02's rows, and the same on every split."""
     always = Counter(marks[0] for marks in found if len(set(marks)) == 1)
     by_row = {
         row: [sum(mark == kind[0] for name, marks in zip(pairs, found, strict=True) if name in names for mark in marks)
@@ -170,7 +170,7 @@ def _drawn(counts: Mapping[str, NDArray[np.int64]], n: NDArray[np.int64], pair: 
 
 
 def _seconds(runs: list[dict[str, Any]]) -> dict[str, float]:
-    """Mean processor seconds of one training: FR02's machine, the double hinge, and a plain SVM with SVMlight's C."""
+    """Mean CPU seconds of one fit: FR02's machine, the double hinge, and a plain SVM with SVMlight's C."""
     fits = {machine: len(REJECT_COSTS) for machine in MACHINES if machine not in BASELINES} | {"svm": 1}
     every = [item["seconds"] for run in runs for item in run.values()]
     return {name: round(float(np.mean([one[name] for one in every])) / many, 6) for name, many in fits.items()}

@@ -17,34 +17,34 @@ COLOURS = {
     "double hinge": ("#0072B2", "o"),
     "external threshold": ("#009E73", "^"),
 }
-STEEP = 2.0  # standard errors from which a difference counts
+STEEP = 2.0  # standard errors for a difference to count
 
 
 def page(results: dict[str, Any]) -> str:
-    """All of README.md."""
+    """README.md."""
     parts = [_opening(results), _protocol(results), _results(results), _reading(results), run_it(results)]
     return "\n\n".join(parts) + "\n"
 
 
 def _opening(results: dict[str, Any]) -> str:
-    return f"""# FR02's machine with an rbf kernel, beside its rivals
+    return f"""# FR02's machine with an rbf kernel, compared with two others
 
-Fumera & Roli ("Support Vector Machines with Embedded Reject Option", SVM 2002) train linear machines only, and leave
-kernels to later work. Here their machine gets an rbf kernel, through the eigenvectors of the kernel matrix, on the
-letters {results["pair"][0]} and {results["pair"][1]}, and stands beside the double hinge and beside an SVM with a
-threshold put on it afterwards. There is no published number to compare with."""
+Fumera & Roli ("Support Vector Machines with Embedded Reject Option", SVM 2002) train only linear machines and leave
+kernels to future work. Here their machine gets an rbf kernel, through the eigenvectors of the kernel matrix, on the
+letters {results["pair"][0]} and {results["pair"][1]}. It is compared with the double hinge and with an SVM whose reject
+threshold is chosen after training. No published number exists for comparison."""
 
 
 def _protocol(results: dict[str, Any]) -> str:
     grid = results["grid"]
     return f"""## Protocol
 
-- {results["splits"]} random halves of the pair's rows for training, the others for the test; features as they are, 0
-  to 15.
-- C in {", ".join(f"{C:g}" for C in grid["C"])} and gamma in {", ".join(f"{gamma:g}" for gamma in grid["gamma"])}, for
-  each machine, split and reject cost by its own cross-validated risk w_R R + E on the training half.
-- The external threshold D minimises the risk on the training half, as FR02 did.
-- ± is the standard error over the splits. Halves of one data set share rows: read it as a guide."""
+- {results["splits"]} random halves of the pair's rows for training, the others for testing; raw features, 0 to
+  15.
+- C in {", ".join(f"{C:g}" for C in grid["C"])} and gamma in {", ".join(f"{gamma:g}" for gamma in grid["gamma"])},
+  chosen for each machine, split and reject cost by its own cross-validated risk w_R R + E on the training half.
+- The external threshold D minimises the risk on the training half, as in FR02.
+- ± is the standard error over the splits. The halves share rows, so it is only a rough guide."""
 
 
 def _results(results: dict[str, Any]) -> str:
@@ -61,7 +61,7 @@ def _results(results: dict[str, Any]) -> str:
         for cost in results["costs"]
         for name, found in results["means"][f"{cost:g}"].items()
     ]
-    head = ["w_R", "machine", "test risk", "rejects", "errors", "training risk", "embedded less this"]
+    head = ["w_R", "machine", "test risk", "rejects", "errors", "training risk", "embedded minus this"]
     return f"## Results\n\n{table(head, rows)}\n\n![Test risk of the three machines at each reject cost](risk.png)"
 
 
@@ -71,7 +71,7 @@ def _difference(less: dict[str, float]) -> str:
 
 def _verdict(less: dict[str, float]) -> str:
     if abs(less["mean"]) <= STEEP * less["standard_error"]:
-        return "even"
+        return "no difference"
     return "the embedded machine is better" if less["mean"] < 0 else "the embedded machine is worse"
 
 
@@ -81,9 +81,9 @@ def _reading(results: dict[str, Any]) -> str:
         for cost in results["costs"]
     ]
     head = ["w_R", *(f"against {NAMES[name]}" for name in list(NAMES)[1:])]
-    return f"""## Who wins
+    return f"""## Which is better
 
-A difference counts from {STEEP:g} standard errors on.
+A difference counts if it is at least {STEEP:g} standard errors.
 
 {table(head, rows)}"""
 

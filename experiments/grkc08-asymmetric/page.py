@@ -6,24 +6,24 @@ from typing import Any
 
 from harness.numbers import signed, with_error
 from harness.pages import run_it, share, table
-from verdicts import NO_REJECT, blocks_of, questions, told
+from verdicts import NO_REJECT, blocks_of, questions, significant_sign
 
 NAMES = {"german": "German credit", "heart": "Statlog heart", "covtype": "Covertype 4 v 6", "wdbc": "WDBC"}
 COLOURS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"))
 
 
 def page(results: dict[str, Any]) -> str:
-    """All of README.md."""
+    """README.md."""
     return "\n\n".join([OPENING, _protocol(results), _results(results), _judgement(results), _end(results)])
 
 
-OPENING = """# GRKC08, announced: asymmetric costs and larger training sets
+OPENING = """# GRKC08's announced experiments: asymmetric costs and larger training sets
 
 Grandvalet, Rakotomamonjy, Keshet & Canu (NIPS 21, 2008) find no significant gain of the double hinge over a plain SVM
-with a symmetric threshold, but note (end of section 5) that symmetric costs favour the latter, which has only one
+with a symmetric threshold. They note (end of section 5) that symmetric costs favour the latter, which has only one
 threshold to estimate, and that they "are experimenting to see whether the double-hinge loss shows more substantial
-improvements for asymmetric losses and for larger training sets". Those experiments were not published. Here they are,
-with the other rules of the literature beside the two."""
+improvements for asymmetric losses and for larger training sets". Those experiments were not published. We ran
+them, and added the other rules from the literature."""
 
 
 def _protocol(results: dict[str, Any]) -> str:
@@ -32,25 +32,25 @@ def _protocol(results: dict[str, Any]) -> str:
     errors = results["errors"]
     return f"""## Protocol
 
-Missing a positive row costs {errors["false_negative"]:g}, a false alarm {errors["false_positive"]:g}: the matrix
-published with the German credit and heart data. On Covertype these prices are ours. The reject prices are ours
-everywhere; rejecting can pay below {_largest(errors):.3f}.
+Missing a positive row costs {errors["false_negative"]:g}, a false alarm {errors["false_positive"]:g}: the cost matrix
+published with the German credit and heart data. For Covertype we chose these error costs ourselves, and the reject
+costs everywhere. Rejecting can pay at reject costs below {_largest(errors):.3f}.
 
 {lines}
-- Random stratified splits, 80 % for training, seeds 0, 1, 2, ...; features standardised by the training rows (German
-  credit in its official numeric version). On Covertype the machines see the stated number of the training rows.
+- Random stratified splits, 80 % for training, seeds 0, 1, 2, ...; features standardised on the training rows (German
+  credit in its official numeric version). On Covertype the machines use the stated number of training rows.
 - Gaussian kernel; C in {small["Cs"][0]:g} to {small["Cs"][-1]:g} ({len(small["Cs"])} values), gamma
   {small["widths"][0]:g} to {small["widths"][-1]:g} over the number of features ({len(small["widths"])} values),
   {small["folds"]} folds; on Covertype {large["Cs"][0]:g} to {large["Cs"][-1]:g} ({len(large["Cs"])}),
   {large["widths"][0]:g} to {large["widths"][-1]:g} ({len(large["widths"])}), {large["folds"]} folds.
-- **Every rule chooses its own C and gamma**, by the mean cost of its own decisions on held-out training rows. What a
-  rule learns besides (thresholds, sigmoid, isotonic fit) it learns from held-out scores of the other folds while it is
-  being judged, and from all held-out scores in the end. Nothing is chosen on test rows.
+- **Every rule chooses its own C and gamma**, by the mean cost of its own decisions on held-out training rows. Anything
+  else a rule tunes (thresholds, sigmoid, isotonic fit) is tuned on held-out scores of the other folds during selection,
+  and on all held-out scores at the end. Nothing is chosen on test rows.
 - Rules on a plain SVM: Chow's rule on Platt's sigmoid and on an isotonic fit; Tortorella's two thresholds from the ROC
-  hull; one symmetric threshold around 0 (GRKC08's naive rule); none. On a cost-sensitive ("weighted") SVM, the hinge
-  that is tangent where the two errors are equally dear: one symmetric threshold around its cut; none.
+  hull; one symmetric threshold around 0 (GRKC08's naive rule); no reject. On a cost-sensitive ("weighted") SVM, whose
+  hinge is tangent where both decisions have equal expected cost: one symmetric threshold around its cut; no reject.
 - ± is the standard error over the splits. Splits share rows, so intervals and verdicts use Nadeau & Bengio's (2003)
-  corrected error, Student's t, and Bonferroni's correction for the seven rivals of a block (95 %)."""
+  corrected error, Student's t, and Bonferroni's correction for the seven other rules of a block (95 %)."""
 
 
 def _data_line(results: dict[str, Any], name: str) -> str:
@@ -61,7 +61,7 @@ def _data_line(results: dict[str, Any], name: str) -> str:
     trials = first["rules"]["double hinge"]["cost"]["trials"]
     return (
         f"{NAMES[name]}: {first['features']} features, {share(first['positive'])} positive; {sizes} training and "
-        f"{first['test_rows']:,} test rows, {trials} splits, reject price {prices}."
+        f"{first['test_rows']:,} test rows, {trials} splits, reject cost {prices}."
     )
 
 
@@ -70,7 +70,7 @@ def _results(results: dict[str, Any]) -> str:
     for name in _sets(results):
         found = blocks_of(results, name)
         parts += [f"### {NAMES[name]}", _trivial(found), "Mean cost on the test rows (share rejected):", _costs(found)]
-        parts += ["Mean cost minus the double hinge's, with 95 % intervals; bold where 0 is outside:", _gaps(found)]
+        parts += ["Mean cost minus the double hinge's, with 95 % intervals; bold if 0 is outside:", _gaps(found)]
     picture = "![Mean cost of the rules that reject, minus the double hinge's](differences.png)"
     return "\n\n".join([*parts, picture])
 
@@ -82,8 +82,8 @@ def _trivial(found: list[dict[str, Any]]) -> str:
         for block in {block["price"]: block for block in found}.values()
     )
     return (
-        f"One decision for all rows would cost {first['positive']:.3f} (all positive), {first['negative']:.3f} (all "
-        f"negative), or the reject price. Bayes' thresholds: {thresholds}."
+        f"The same decision for all rows would cost {first['positive']:.3f} (all positive), {first['negative']:.3f} "
+        f"(all negative), or the reject cost (all rejected). Bayes' thresholds: {thresholds}."
     )
 
 
@@ -114,35 +114,37 @@ def _gaps(found: list[dict[str, Any]]) -> str:
 
 def _gap(item: dict[str, Any]) -> str:
     text = f"{signed(item['mean'])} [{signed(item['low'])}, {signed(item['high'])}]"
-    return f"**{text}**" if told(item) else text
+    return f"**{text}**" if significant_sign(item) else text
 
 
 def _judgement(results: dict[str, Any]) -> str:
     rows = [[asked.text, asked.paper, asked.here, f"**{asked.verdict}**"] for asked in questions(results)]
     return f"""## Does the claim hold?
 
-The paper asks; it claims nothing. The questions, and what these data say:
+The paper raises questions without answering them. The questions, and the answers from these data:
 
 {table(["question", "paper", "here", "verdict"], rows)}
 
-Rules of the verdicts. A block is a data set with a price or a training size; in each a rival is told dearer or cheaper
-than the double hinge where the interval of the difference excludes 0. "Cheaper than ... with asymmetric costs" is about
-the blocks of the two small sets: it holds if the rival is told dearer in more than half of them and told cheaper in
-none; it does not hold if it is told cheaper in some and dearer in none; otherwise it cannot be judged. "With a larger
-training set" is the same question about the largest size alone, "rejecting pays" about the two machines that never
-reject in all blocks (before the first run it asked for every one of them). "Better than one decision for all" holds if
-the double hinge's mean cost is below that of the best such decision in every block."""
+Criteria. A block is a data set with one reject cost or one training size. In a block, another rule costs significantly
+more or less than the double hinge if the interval of the difference excludes 0. "Cheaper than ... with asymmetric
+costs" covers the blocks of the two small sets: it holds if the other rule costs significantly more in more than half of
+them and significantly less in none; it does not hold if that rule costs significantly less in some and significantly
+more in none; otherwise it cannot be judged. "With a larger training set" is the same question for the largest size
+only. "Does rejecting pay" is the same question for the two machines that never reject, over all blocks (before the
+first run the criterion required every one of them). "Better than the same decision for all rows" holds if the double
+hinge's mean cost is below that of the best such decision in every block."""
 
 
 def _end(results: dict[str, Any]) -> str:
     return f"""## Caveats
 
-- Two small data sets with one published matrix, and one larger set with prices of ours, say little about other prices.
-- Intervals are for the cost of the procedure on data sets of this size drawn like these; they are as good as Nadeau &
-  Bengio's correction, which is a rule of thumb.
+- Two small data sets with one published cost matrix, and one larger set with our own costs, say little about other
+  costs.
+- Intervals apply to the cost of the procedure on data sets of this size drawn from the same distribution. They are only
+  as good as Nadeau & Bengio's correction, which is a heuristic.
 - Where nearly everything is rejected the rules can hardly differ: see the shares rejected.
-- Every rule was given the same grid; the losses' units differ, so that it reaches further for some than for others.
-  Share of choices at an end of it: {_edges(results)}.
+- Every rule uses the same grid, but the units of the losses differ, so the grid covers a wider range for some than for
+  others. Share of choices at an end of the grid: {_edges(results)}.
 
 {run_it(results)}
 """
@@ -163,7 +165,7 @@ def _sets(results: dict[str, Any]) -> list[str]:
 
 
 def differences(results: dict[str, Any]) -> Any:
-    """For each data set the cost of every rule that rejects minus the double hinge's, with intervals."""
+    """For each data set, the cost of every rule that rejects minus the double hinge's, with intervals."""
     from matplotlib import pyplot as plt
 
     from abstain.plot.palette import quiet

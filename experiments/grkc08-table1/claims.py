@@ -1,4 +1,4 @@
-"""GRKC08's words about its table 1, and whether our numbers bear them out by a stated rule."""
+"""GRKC08's statements about its table 1, and verdicts on our numbers by stated criteria."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 from harness.numbers import signed
 from harness.pages import share
 
-# GRKC08, section 3 ("Note on a Close Relative") and section 5; the table's own numbers are not at hand.
+# GRKC08, section 3 ("Note on a Close Relative") and section 5; the numbers of the table are not available.
 PAPER_EQUAL_PRICE = 0.24
 NAMES = {"bartlett-wegkamp": "Bartlett-Wegkamp"}
 NOISY = ("liver", "pima")  # "For noisy problems such as Liver and Pima"
-CONSIDERABLY = 0.25  # the share by which errors among the decided must fall
-TENDS = 0.75  # the share of comparisons in which what "tends to" happen must
-EVEN = 0.002  # mean losses nearer than this are the same
+CONSIDERABLY = 0.25  # the share by which the error among accepted rows must fall
+TENDS = 0.75  # the share of comparisons needed for "tends to"
+EVEN = 0.002  # mean losses closer than this count as equal
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, what we see, and the verdict."""
+    """What the paper says, our result, and the verdict."""
 
     text: str
     paper: str
@@ -28,14 +28,14 @@ class Claim:
 
 
 def claims(results: dict[str, Any]) -> list[Claim]:
-    """All of them, in the paper's order."""
+    """All claims, in the paper's order."""
     return [
         _equal_rules(results),
         _cheap_rejects(results),
         _equivalent(results),
         _consistent(results),
         _naive(results, "rejected", "the naive rule rejects fewest", below=True),
-        _naive(results, "errors", "the naive rule errs most", below=False),
+        _naive(results, "errors", "the naive rule makes most errors", below=False),
         _considerably(results),
         _closer(results),
     ]
@@ -57,7 +57,7 @@ def _mean(results: dict[str, Any], price: float, data: str, rule: str, measure: 
 def _equal_rules(results: dict[str, Any]) -> Claim:
     found = results["equal_rules_at"]
     holds = round(found, 2) == PAPER_EQUAL_PRICE
-    text = "the double hinge's rule and Bartlett-Wegkamp's are the same at one price"
+    text = "the double hinge's rule and Bartlett-Wegkamp's are the same at one reject cost"
     return Claim(text, f"r ≈ {PAPER_EQUAL_PRICE:g}", f"r = {found:.4f}", _verdict(holds=holds))
 
 
@@ -80,7 +80,7 @@ def _equivalent(results: dict[str, Any]) -> Claim:
     found = _pairs(results, "loss")
     apart = sum(item["low"] > 0 or item["high"] < 0 for item in found)
     widest = max(max(-item["low"], item["high"]) for item in found)
-    here = f"{apart} of {len(found)} differences told from 0; none beyond {widest:.3f} either way is left open"
+    here = f"{apart} of {len(found)} differences significant; all intervals within ±{widest:.3f}"
     return Claim("equivalent average test losses", "all methods", here, _verdict(holds=apart == 0))
 
 
@@ -105,7 +105,7 @@ def _naive(results: dict[str, Any], measure: str, text: str, *, below: bool) -> 
 
 def _considerably(results: dict[str, Any]) -> Claim:
     sets = [name for name in NOISY if name in results["shapes"]]
-    text = "lower prices considerably decrease the errors among the decided on Liver and Pima"
+    text = "lower reject costs considerably reduce the error among accepted rows on Liver and Pima"
     if not sets:
         return Claim(text, "yes (not shown)", "not run", "cannot be judged")
     high, low = results["prices"][0], results["prices"][-1]

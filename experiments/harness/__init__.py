@@ -1,4 +1,4 @@
-"""What the experiments share: tasks that can be resumed, results as JSON, and pages rendered from the results alone."""
+"""Code shared by the experiments: resumable tasks, results as JSON, and pages rendered only from the results."""
 
 from harness.experiment import Experiment
 from harness.tasks import Task

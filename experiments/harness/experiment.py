@@ -1,4 +1,4 @@
-"""An experiment: what to run, how to sum it up, and the page that is rendered from the summary and nothing else."""
+"""An experiment: its tasks, their summary, and the page rendered only from the summary."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Experiment:
     Parameters
     ----------
     folder : Path
-        Where the experiment lives; its name is the experiment's.
+        Folder of the experiment; its name is the experiment's name.
     tasks : callable
-        ``tasks(fast)`` gives the tasks; fast ones take seconds in all and are run by the tests.
+        ``tasks(fast)`` returns the tasks; the fast ones take seconds in total and are run by the tests.
     summary : callable
-        ``summary(answers)`` turns the answers, by key, into the numbers that are worth keeping.
+        ``summary(answers)`` turns the answers, by key, into the numbers to keep.
     page : callable
-        ``page(results)`` is the whole of README.md. Every number in it comes from ``results``.
+        ``page(results)`` returns the whole README.md. Every number in it comes from ``results``.
     figures : mapping
         File name to a function of ``results`` that returns a matplotlib figure.
     """
@@ -51,13 +51,13 @@ class Experiment:
             raise SystemExit(self.check())
         if not arguments.page:
             if arguments.fast and output == self.folder:
-                raise SystemExit("--fast proves nothing and may not replace the results; name a folder with --output.")
+                raise SystemExit("a --fast run is too small to replace the results; choose a folder with --output.")
             output.mkdir(parents=True, exist_ok=True)
             self.measure(output, fast=arguments.fast, fresh=arguments.fresh, workers=arguments.workers)
         self.render(output)
 
     def measure(self, output: Path, *, fast: bool, fresh: bool, workers: int) -> None:
-        """Run what is not yet done, and write results.json."""
+        """Run the unfinished tasks and write results.json."""
         print(f"{self.folder.name}", file=sys.stderr)
         shelf = Shelf(output / ".done", self.folder.glob("measure*.py"))
         if fresh:
@@ -73,7 +73,7 @@ class Experiment:
         _write(output / "results.json", json.dumps(results, indent=1) + "\n")
 
     def render(self, output: Path) -> None:
-        """The page and the figures, from results.json."""
+        """Render the page and the figures from results.json."""
         import matplotlib as mpl
 
         mpl.use("Agg")
@@ -89,13 +89,13 @@ class Experiment:
             plt.close(figure)
 
     def check(self) -> int:
-        """0 if README.md is what results.json gives, and no trial run's."""
+        """Return 0 if README.md matches results.json and the results are not from a --fast run."""
         results = self.results(self.folder)
         if results["fast"]:
-            print(f"{self.folder.name}: results.json is of a --fast run", file=sys.stderr)
+            print(f"{self.folder.name}: results.json is from a --fast run", file=sys.stderr)
             return 1
         if (self.folder / "README.md").read_text(encoding="utf-8") != self.page(results):
-            print(f"{self.folder.name}: README.md is not what results.json gives; run run.py --page", file=sys.stderr)
+            print(f"{self.folder.name}: README.md does not match results.json; run run.py --page", file=sys.stderr)
             return 1
         missing = [name for name in self.figures if not (self.folder / name).exists()]
         if missing:
@@ -104,25 +104,25 @@ class Experiment:
 
     @staticmethod
     def results(folder: Path) -> Results:
-        """What results.json holds."""
+        """Read results.json."""
         return json.loads((folder / "results.json").read_text(encoding="utf-8"))
 
 
 def facts(workers: int) -> dict[str, str]:
-    """What it was run on and when."""
+    """Date, versions and number of workers of the run."""
     packages = {name: version(name) for name in ("abstain", "numpy", "scipy", "scikit-learn")}
     day = datetime.now(tz=UTC).date().isoformat()
     return {"day": day, "python": platform.python_version(), "workers": str(workers), **packages}
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Run an experiment; what an earlier run has finished is kept.")
-    parser.add_argument("--fast", action="store_true", help="a few seconds' worth, to see that it runs")
-    parser.add_argument("--fresh", action="store_true", help="forget what earlier runs have finished")
+    parser = argparse.ArgumentParser(description="Run an experiment; finished tasks of an earlier run are kept.")
+    parser.add_argument("--fast", action="store_true", help="a run of a few seconds, to check that it works")
+    parser.add_argument("--fresh", action="store_true", help="discard finished tasks of earlier runs")
     parser.add_argument("--page", action="store_true", help="only render the page and the figures from results.json")
-    parser.add_argument("--check", action="store_true", help="only see whether the page is what results.json gives")
-    parser.add_argument("--output", type=Path, help="folder of the results (default: beside run.py)")
-    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), help="tasks side by side")
+    parser.add_argument("--check", action="store_true", help="only check that the page matches results.json")
+    parser.add_argument("--output", type=Path, help="folder for the results (default: that of run.py)")
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), help="number of parallel tasks")
     return parser
 
 

@@ -1,4 +1,4 @@
-"""Numbers as pages print them: with signs, standard errors and intervals."""
+"""Number formats of the pages: signs, standard errors and intervals."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A number with its sign, a true minus among them; 0 without."""
+    """A number with its sign, using a true minus; 0 has no sign."""
     text = f"{value:+.{digits}f}"
     return text[1:] if float(text) == 0 else text.replace("-", "−")
 
 
 def with_error(item: dict[str, Any], digits: int = 3) -> str:
-    """Mean ± standard error, of what `over_splits` gives."""
+    """Mean ± standard error of a result of `over_splits`."""
     return f"{item['mean']:.{digits}f} ± {item['standard_error']:.{digits}f}"
 
 

@@ -1,4 +1,4 @@
-"""The rules of the literature on top of a score (MATH.md 5), learnt from scores of rows that were left out."""
+"""Rules from the literature that act on a score (MATH.md 5), tuned on held-out scores."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from harness.search import Array, Decide, Rule, Signs
 
 
 def fixed(thresholds: Thresholds) -> Rule:
-    """Thresholds that the theory gives, with nothing to learn."""
+    """Thresholds given by the theory; nothing is tuned."""
     return lambda _score, _sign, _costs: thresholds.decide
 
 
 def symmetric(cut: float = 0.0) -> Rule:
-    """Reject where the score lies within D of the machine's own cut; the D of least cost."""
+    """Reject where the score lies within D of the machine's own cut, with the D of least cost."""
     return lambda score, sign, costs: symmetric_thresholds(ScoredRows.of(score, sign, cut=cut), costs).decide
 
 
@@ -28,7 +28,7 @@ def roc(score: Array, sign: Signs, costs: Costs) -> Decide:
 
 
 def one_cut(score: Array, sign: Signs, costs: Costs) -> Decide:
-    """The one threshold of least cost; nothing is rejected."""
+    """The single threshold of least cost; nothing is rejected."""
     cut = forced_cut(ScoredRows.of(score, sign, cut=0.0), costs)
     return Thresholds(cut, cut).decide
 
@@ -46,7 +46,7 @@ def platt(score: Array, sign: Signs, costs: Costs) -> Decide:
 
 
 def sigmoid(score: Array, sign: Signs) -> tuple[float, float]:
-    """Platt's a and b by Newton's method, the step halved until the likelihood falls no more."""
+    """Platt's a and b by Newton's method, halving the step until the cross-entropy does not increase."""
     positive = sign > 0
     many, few = int(positive.sum()), int((~positive).sum())
     target = np.where(positive, (many + 1) / (many + 2), 1 / (few + 2))

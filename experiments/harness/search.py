@@ -1,7 +1,7 @@
-"""Cross-validated choice of C and width for any rule that turns the scores of a machine into decisions.
+"""Cross-validated choice of C and gamma for any rule that turns scores into decisions.
 
-All fits of a grid are made once; every rule then reads the same held-out scores, and chooses the pair for which its own
-decisions cost least. So no rule is handicapped by hyper-parameters that were chosen for another one's sake.
+The grid is fitted once. Every rule then uses the same held-out scores and chooses the pair for which its own decisions
+cost least, so no rule is handicapped by hyper-parameters chosen for another.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from abstain.solvers.cross_validation import held_out_scores
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
 Decide = Callable[[Array], Signs]  # scores -> choices -1, 0 (reject), +1
-Rule = Callable[[Array, Signs, Costs], Decide]  # learnt from held-out scores, true signs and prices
+Rule = Callable[[Array, Signs, Costs], Decide]  # tuned on held-out scores, true signs and costs
 
-TOL = 1e-3  # as in RejectSVC; the looser 1e-2 of RejectSVCCV leaves close choices to the solver
-TIE = 1e-10  # mean costs this near to one another differ by the order of summation alone
+TOL = 1e-3  # as in RejectSVC; with RejectSVCCV's 1e-2, close choices would depend on solver error
+TIE = 1e-10  # mean costs this close differ only by the order of summation
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """What a rule chose: the pair, its cross-validated mean cost, and what it learnt from the held-out scores there."""
+    """The choice of a rule: the pair, its cross-validated mean cost, and the rule tuned on its held-out scores."""
 
     C: float
     gamma: float
@@ -40,7 +40,7 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Scores of all training rows, each by a machine not fitted on it, for every width and C: (gammas, Cs, rows)."""
+    """Held-out scores of all training rows for every gamma and C, of shape (gammas, Cs, rows)."""
 
     Cs: Array
     gammas: Array
@@ -50,7 +50,7 @@ class Search:
 
     @classmethod
     def of(cls, X: Array, sign: Signs, loss: MarginLoss, Cs: Array, gammas: Array, *, folds: int, seed: int) -> Search:
-        """Fit the machine with this loss for all pairs on shuffled stratified folds."""
+        """Fit all pairs with this loss on shuffled stratified folds."""
         splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, sign)
         trains = np.ones((folds, len(sign)), dtype=np.uint8)
         fold_of = np.empty(len(sign), dtype=np.intp)
@@ -62,10 +62,10 @@ class Search:
         return cls(Cs, gammas, sign, fold_of, np.ascontiguousarray(own.transpose(1, 2, 0)))
 
     def choose(self, rule: Rule, costs: Costs, *, cross_fit: bool) -> Chosen:
-        """The pair of least cross-validated mean cost; of ties the smaller C, then the smaller gamma.
+        """The pair of least cross-validated mean cost; ties go to the smaller C, then the smaller gamma.
 
-        What the rule itself learns is judged on the scores it was learnt from, as one more hyper-parameter, or
-        (`cross_fit`) on those of the fold that it has not seen. What is returned is learnt from all scores at the pair.
+        A tuned rule is evaluated on the scores it was tuned on, like one more hyper-parameter, or (`cross_fit`) on the
+        scores of a fold left out of its tuning. The returned rule is tuned on all scores of the chosen pair.
         """
         best: tuple[float, int, int] | None = None
         for c in range(len(self.Cs)):
@@ -74,7 +74,7 @@ class Search:
                 if best is None or cost < best[0] - TIE:
                     best = cost, c, g
         if best is None:
-            raise ValueError("the grid is empty; give at least one C and one gamma.")
+            raise ValueError("the grid is empty; pass at least one C and one gamma.")
         cost, c, g = best
         return Chosen(float(self.Cs[c]), float(self.gammas[g]), cost, rule(self.scores[g, c], self.sign, costs))
 

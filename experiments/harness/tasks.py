@@ -1,4 +1,4 @@
-"""Tasks: the pieces of an experiment, run side by side, each answer kept on disk as soon as it is there."""
+"""Tasks: the parts of an experiment, run in parallel; each answer is saved to disk as soon as it is ready."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True)
 class Task:
-    """One call of a function that lives at the top of a module; its answer is anything JSON can hold."""
+    """One call of a module-level function whose return value can be stored as JSON."""
 
     key: str
     work: Callable[..., Any]
@@ -27,10 +27,9 @@ class Task:
 
 
 class Shelf:
-    """The answers so far of one version of the protocol: a folder with a file for each key.
+    """Saved answers of one version of the protocol: a folder with one file per key.
 
-    The folder's name is a digest of the source files of the protocol, so that an answer never outlives the code that
-    gave it.
+    The folder's name is a digest of the protocol's source files, so an answer is never reused after its code changes.
     """
 
     def __init__(self, folder: Path, sources: Iterable[Path]) -> None:
@@ -39,19 +38,19 @@ class Shelf:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def keep(self, key: str, answer: Any, seconds: float) -> None:
-        """Write an answer whole or not at all."""
+        """Write an answer atomically."""
         path = self._path(key)
         draft = path.with_suffix(f".{os.getpid()}.part")
         draft.write_text(json.dumps({"answer": answer, "seconds": seconds}), encoding="utf-8")
         draft.replace(path)
 
     def kept(self, key: str) -> dict[str, Any] | None:
-        """The answer and its processor seconds, or None."""
+        """The answer and its CPU seconds, or None."""
         path = self._path(key)
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
     def forget(self) -> None:
-        """Drop every answer of this version."""
+        """Delete every answer of this version."""
         for path in self.folder.glob("*.json"):
             path.unlink()
 
@@ -60,13 +59,13 @@ class Shelf:
 
 
 def run(tasks: Sequence[Task], shelf: Shelf, *, workers: int) -> dict[str, Any]:
-    """Every task's answer and processor seconds by key; those on the shelf are not run again."""
+    """Every task's answer and CPU seconds by key; tasks with a saved answer are not run again."""
     if len({task.key for task in tasks}) < len(tasks):
-        raise ValueError("every task of an experiment needs a key of its own")
+        raise ValueError("every task of an experiment needs a unique key")
     open_tasks = [task for task in tasks if shelf.kept(task.key) is None]
     progress = Progress(len(tasks), len(tasks) - len(open_tasks))
     for name in THREADS:
-        os.environ[name] = "1"  # the tasks themselves run side by side
+        os.environ[name] = "1"  # the tasks themselves run in parallel
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         futures = {pool.submit(_timed, task): task for task in open_tasks}
         try:
@@ -92,26 +91,26 @@ def _timed(task: Task) -> tuple[Any, float]:
 
 
 class Progress:
-    """One line on stderr: tasks done, time gone, time to go; rewritten in place on a terminal."""
+    """One line on stderr: tasks done, elapsed time, time left; rewritten in place on a terminal."""
 
     def __init__(self, total: int, count: int) -> None:
         self.total, self.count, self.resumed = total, count, count
         self.start = self.shown = time.monotonic()
 
     def show(self) -> None:
-        """Say how far it is, every two seconds on a terminal and every thirty in a log."""
+        """Print progress every two seconds on a terminal and every thirty in a log."""
         now = time.monotonic()
         terminal = sys.stderr.isatty()
         if now - self.shown < (2.0 if terminal else 30.0):
             return
         self.shown = now
         gone, fresh = now - self.start, self.count - self.resumed
-        left = f", about {gone / fresh * (self.total - self.count):.0f} s to go" if fresh else ""
+        left = f", about {gone / fresh * (self.total - self.count):.0f} s left" if fresh else ""
         line = f"{self.count} of {self.total} tasks, {gone:.0f} s{left}"
         print(f"\r\033[K{line}" if terminal else line, end="" if terminal else "\n", file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Leave the line."""
+        """Print the final line."""
         resumed = f" ({self.resumed} from an earlier run)" if self.resumed else ""
         lead = "\r\033[K" if sys.stderr.isatty() else ""
         print(f"{lead}{self.total} tasks{resumed}, {time.monotonic() - self.start:.0f} s", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-// What every binding file shares: views of arrays in, arrays out, the interpreter's lock released while the core works.
+// Shared by all binding files: views of arrays in, arrays out, the interpreter's lock released while the core works.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -28,7 +28,17 @@ inline void require(bool holds, const char* rule) {
     if (!holds) throw nb::value_error(rule);
 }
 
-// Runs the core without the lock; comes back every 20 ms to let Python see its signals and tell how far it is.
+inline const char* word(Status status, const char* converged = "optimal") {
+    switch (status) {
+        case Status::converged: return converged;
+        case Status::inaccurate: return "inaccurate";
+        case Status::iteration_limit: return "iteration_limit";
+        case Status::time_limit: return "time_limit";
+    }
+    return "";
+}
+
+// Runs the core without the lock; takes it every 20 ms for Python's signals and the progress report.
 template <class Work> auto without_lock(const nb::object& report, double seconds, Work&& work) {
     std::optional<nb::python_error> error;
     Watch watch(

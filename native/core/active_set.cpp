@@ -3,35 +3,34 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
+
+#include "policy.hpp"
 
 namespace abstain {
 
-ActiveSet::ActiveSet(const Problem& problem, KernelMatrix<double>& kernel, Watch& watch)
-    : problem_(problem), kernel_(kernel), watch_(watch) {}
-
 void ActiveSet::begin(const Outcome& outcome) {
-    const std::size_t n = at(problem_.size);
-    at_.resize(n);
-    F_.assign(at(rounded_up(problem_.size)), 0.0);
+    const Index n = problem_.size;
+    state_.resize(n);
+    F_.assign(rounded_up(n), 0.0);
     pending_.assign(n, 0.0);
     barred_.assign(n, 0);
-    constant_ = largest_ = 0;
+    constant_ = largest_diagonal_ = 0;
     std::vector<Index> between;
-    for (std::size_t i = 0; i < n; ++i) {
-        at_[i] = {outcome.beta[i], outcome.codes[i]};
+    for (Index i = 0; i < n; ++i) {
+        state_[i] = {outcome.beta[i], outcome.codes[i]};
         F_[i] = outcome.expansion[i];
-        const double diagonal = kernel_.diagonal(static_cast<Index>(i));
-        largest_ = std::max(largest_, std::abs(diagonal));
+        const double diagonal = kernel_.diagonal(i);
+        largest_diagonal_ = std::max(largest_diagonal_, std::abs(diagonal));
         constant_ += diagonal / static_cast<double>(n);
-        if (at_[i].code % 2) between.push_back(static_cast<Index>(i));
+        if (state_[i].code % 2) between.push_back(i);
     }
-    for (const auto& slopes : problem_.slopes)
-        for (double t : slopes) knots_ = std::max(knots_, std::abs(t));
+    for (double t : problem_.losses->slopes) largest_knot_ = std::max(largest_knot_, std::abs(t));
     if (!(constant_ > 0)) constant_ = 1;
-    weigh_rounding();
+    estimate_rounding();
 
-    const Index stride = rounded_up(static_cast<Index>(between.size()));
-    Aligned<double> block(at(stride * stride));
+    const Index stride = rounded_up(std::ssize(between));
+    Aligned<double> block(stride * stride);
     if (!between.empty()) kernel_.block(between, block.data(), stride);
     std::vector<double> entries;
     std::vector<std::size_t> admitted;
@@ -43,62 +42,64 @@ void ActiveSet::begin(const Outcome& outcome) {
             admitted.push_back(a);
             inside_.push_back(between[a]);
         } else {
-            outside_.push_back(between[a]);
+            dependent_.push_back(between[a]);
         }
         if (a % 16 == 0) watch_.look();
     }
 }
 
 // What F can be wrong by through rounding alone: a violation below it means nothing.
-void ActiveSet::weigh_rounding() {
+void ActiveSet::estimate_rounding() {
     double weight = 0;
-    for (const Coordinate& c : at_) weight += std::abs(c.beta);
-    rounding_ = 1e-13 * scale_ * knots_ + 4e-16 * weight * largest_;
+    for (const Coordinate& c : state_) weight += std::abs(c.beta);
+    rounding_ = 1e-13 * lambda_ * largest_knot_ + 4e-16 * weight * largest_diagonal_;
 }
 
-// Brings F up to date with the moves made since.
-void ActiveSet::settle() {
-    std::vector<Index> moved;
-    std::vector<double> change;
-    for (std::size_t i = 0; i < pending_.size(); ++i)
-        if (pending_[i] != 0) {
-            moved.push_back(static_cast<Index>(i));
-            change.push_back(pending_[i]);
-            pending_[i] = 0;
-        }
-    if (!moved.empty()) kernel_.accumulate(moved, change, F_.data());
+void ActiveSet::add_pending_to_F() {
+    SparseVector change;
+    for (Index i = 0; i < problem_.size; ++i) change.add(i, std::exchange(pending_[i], 0.0));
+    if (!change.rows.empty()) kernel_.accumulate(change, F_.data());
+}
+
+void ActiveSet::recompute_F() {
+    std::fill(F_.begin(), F_.end(), 0.0);
+    for (Index i = 0; i < problem_.size; ++i) pending_[i] = state_[i].beta;
+    add_pending_to_F();
+    estimate_rounding();
+}
+
+// K' between row i and T.
+std::vector<double> ActiveSet::column(Index i) const {
+    std::vector<double> sums(rounded_up(problem_.size), 0.0), entries;
+    kernel_.accumulate({{i}, {1.0}}, sums.data());
+    for (Index t : inside_) entries.push_back(sums[t] + constant_);
+    return entries;
 }
 
 void ActiveSet::enter(Index i) {
-    std::vector<double> sums(at(rounded_up(problem_.size)), 0.0), entries;
-    kernel_.accumulate({i}, {1.0}, sums.data());
-    for (Index t : inside_) entries.push_back(sums[at(t)] + constant_);
-    if (factor_.append(entries.data(), kernel_.diagonal(i) + constant_)) inside_.push_back(i);
-    else outside_.push_back(i);
+    const bool independent = factor_.append(column(i).data(), kernel_.diagonal(i) + constant_);
+    (independent ? inside_ : dependent_).push_back(i);
 }
 
+// After a row has left, one that depended on it may stand on its own.
 void ActiveSet::leave(Index i) {
     const auto found = std::find(inside_.begin(), inside_.end(), i);
     if (found != inside_.end()) {
         factor_.remove(found - inside_.begin());
         inside_.erase(found);
     } else {
-        std::erase(outside_, i);
+        std::erase(dependent_, i);
     }
-}
-
-// After a row has left, one that depended on it may stand on its own.
-void ActiveSet::admit() {
-    const std::vector<Index> waiting = std::move(outside_);
-    outside_.clear();
-    for (Index i : waiting) enter(i);
+    const std::vector<Index> waiting = std::move(dependent_);
+    dependent_.clear();
+    for (Index w : waiting) enter(w);
 }
 
 ActiveSet::Hit ActiveSet::first_hit(const std::vector<Index>& rows, const std::vector<double>& direction, double most) const {
     Hit hit{most, -1, 0};
     for (std::size_t t = 0; t < rows.size(); ++t) {
         if (direction[t] == 0) continue;
-        const Coordinate& now = at_[at(rows[t])];
+        const Coordinate& now = state_[rows[t]];
         const int k = next_breakpoint(problem_, rows[t], now.code, direction[t] > 0 ? 1 : -1);
         const double step = distance_to(problem_, rows[t], now, k) / std::abs(direction[t]);
         if (step < hit.step) hit = {step, rows[t], k};
@@ -108,19 +109,27 @@ ActiveSet::Hit ActiveSet::first_hit(const std::vector<Index>& rows, const std::v
 
 void ActiveSet::move(const std::vector<Index>& rows, const std::vector<double>& direction, const Hit& hit) {
     for (std::size_t t = 0; t < rows.size(); ++t) {
-        Coordinate& now = at_[at(rows[t])];
+        Coordinate& now = state_[rows[t]];
         const double before = now.beta;
         if (rows[t] == hit.row) land(problem_, rows[t], now, hit.breakpoint);
         else now.beta += hit.step * direction[t];
-        pending_[at(rows[t])] += now.beta - before;
+        pending_[rows[t]] += now.beta - before;
     }
-    settle();
+    add_pending_to_F();
     ++changes_;
     if (hit.step > 0) std::fill(barred_.begin(), barred_.end(), char(0));
     if (hit.row < 0) return;
-    if (hit.row == released_) barred_[at(hit.row)] = 1;
+    if (hit.row == released_) barred_[hit.row] = 1;
     leave(hit.row);
-    admit();
+}
+
+void ActiveSet::land_on(Index row, int breakpoint) {
+    ++changes_;
+    const double before = state_[row].beta;
+    land(problem_, row, state_[row], breakpoint);
+    pending_[row] += state_[row].beta - before;
+    add_pending_to_F();
+    leave(row);
 }
 
 // True where T now solves its system; false where a breakpoint was in the way.
@@ -128,8 +137,8 @@ bool ActiveSet::full_step() {
     if (inside_.empty()) return true;
     std::vector<double> delta(inside_.size()), ones(inside_.size(), 1.0);
     double balance = 0;  // sum beta strays from 0 by rounding; the step takes it back
-    for (std::size_t i = 0; i < at_.size(); ++i) balance += at_[i].beta;
-    for (std::size_t t = 0; t < inside_.size(); ++t) delta[t] = target(inside_[t]) - F_[at(inside_[t])];
+    for (const Coordinate& c : state_) balance += c.beta;
+    for (std::size_t t = 0; t < inside_.size(); ++t) delta[t] = target(inside_[t]) - F_[inside_[t]];
     factor_.solve(delta.data(), ones.data());
     const double sum = std::accumulate(delta.begin(), delta.end(), 0.0), unit = std::accumulate(ones.begin(), ones.end(), 0.0);
     const double b = (sum + balance) / unit;
@@ -141,23 +150,21 @@ bool ActiveSet::full_step() {
 }
 
 // A dependent row off its knot has to move. False: none is off.
-bool ActiveSet::slide() {
-    for (Index i : outside_) {
-        const double residual = target(i) - F_[at(i)] - bias_;
-        if (std::abs(residual) > rounding_) return slide_row(i, residual > 0 ? 1 : -1);
+bool ActiveSet::slide_one() {
+    for (Index i : dependent_) {
+        const double residual = target(i) - F_[i] - bias_;
+        if (std::abs(residual) > rounding_) return slide(i, residual > 0 ? 1 : -1);
     }
     return false;
 }
 
-// Along the null direction of K', which leaves all scores as they are, until a breakpoint ends it.
-bool ActiveSet::slide_row(Index i, double way) {
-    std::vector<double> sums(at(rounded_up(problem_.size)), 0.0), direction;
-    kernel_.accumulate({i}, {1.0}, sums.data());
-    for (Index t : inside_) direction.push_back(sums[at(t)] + constant_);
+// Along the null direction of K', which leaves all scores as they are.
+bool ActiveSet::slide(Index row, double way) {
+    std::vector<double> direction = column(row);
     factor_.solve(direction.data());
     for (double& d : direction) d *= -way;
     std::vector<Index> rows = inside_;
-    rows.push_back(i);
+    rows.push_back(row);
     direction.push_back(way);
     const Hit hit = first_hit(rows, direction, std::numeric_limits<double>::infinity());
     if (hit.row < 0) return false;
@@ -170,73 +177,84 @@ bool ActiveSet::release() {
     double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
     Index rising = -1, falling = -1;
     for (Index i = 0; i < problem_.size; ++i) {
-        if (barred_[at(i)]) continue;
-        if (up(i) - F_[at(i)] > highest) highest = up(i) - F_[at(i)], rising = i;
-        if (down(i) - F_[at(i)] < lowest) lowest = down(i) - F_[at(i)], falling = i;
+        if (barred_[i]) continue;
+        if (up(i) - F_[i] > highest) highest = up(i) - F_[i], rising = i;
+        if (down(i) - F_[i] < lowest) lowest = down(i) - F_[i], falling = i;
     }
     if (!(highest - lowest > 2 * rounding_)) return false;
-    if (inside_.empty()) {  // nothing fixes the bias: two rows are needed to move at all
-        leave_breakpoint(rising, +1);
-        leave_breakpoint(falling, -1);
-    } else if (highest - bias_ > bias_ - lowest) {
-        leave_breakpoint(rising, +1);
-    } else {
-        leave_breakpoint(falling, -1);
-    }
+    const bool alone = inside_.empty();  // nothing fixes the bias: two rows are needed to move at all
+    const bool upwards = alone || highest - bias_ > bias_ - lowest;
+    if (upwards) leave_breakpoint(rising, +1);
+    if (alone || !upwards) leave_breakpoint(falling, -1);
     return true;
 }
 
-void ActiveSet::leave_breakpoint(Index i, int direction) {
-    Code& code = at_[at(i)].code;
+void ActiveSet::leave_breakpoint(Index row, int direction) {
+    Code& code = state_[row].code;
     ++changes_;
     if (code % 2) return;
-    code = static_cast<Code>(direction * problem_.sign[i] > 0 ? code + 1 : code - 1);
-    released_ = i;
-    enter(i);
-}
-
-// F from the coefficients alone: sums of many small changes drift.
-void ActiveSet::renew() {
-    std::fill(F_.begin(), F_.end(), 0.0);
-    for (std::size_t i = 0; i < at_.size(); ++i) pending_[i] = at_[i].beta;
-    settle();
-    weigh_rounding();
+    code = static_cast<Code>(direction * problem_.sign[row] > 0 ? code + 1 : code - 1);
+    released_ = row;
+    enter(row);
 }
 
 bool ActiveSet::finish(Index limit) {
     for (int refinements = 0; changes_ < limit && !watch_.expired();) {
         watch_.look();
         if (!full_step()) continue;
-        if (slide()) continue;
+        if (slide_one()) continue;
         double residual = 0;
-        for (Index t : inside_) residual = std::max(residual, std::abs(target(t) - F_[at(t)] - bias_));
-        if (residual > rounding_ && ++refinements <= 3) continue;
+        for (Index t : inside_) residual = std::max(residual, std::abs(target(t) - F_[t] - bias_));
+        if (residual > rounding_ && ++refinements <= policy::refinements) continue;
         refinements = 0;
         if (!release()) return true;
     }
     return false;
 }
 
-void ActiveSet::write(Outcome& outcome) const {
-    double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
-    for (std::size_t i = 0; i < at_.size(); ++i) {
-        outcome.beta[i] = at_[i].beta;
-        outcome.codes[i] = at_[i].code;
+bool ActiveSet::refresh(Index limit) {
+    std::fill(barred_.begin(), barred_.end(), char(0));
+    recompute_F();
+    return finish(limit);
+}
+
+void ActiveSet::write(Outcome& outcome) {
+    recompute_F();
+    for (Index i = 0; i < problem_.size; ++i) {
+        outcome.beta[i] = state_[i].beta;
+        outcome.codes[i] = state_[i].code;
         outcome.expansion[i] = F_[i];
-        highest = std::max(highest, up(static_cast<Index>(i)) - F_[i]);
-        lowest = std::min(lowest, down(static_cast<Index>(i)) - F_[i]);
     }
-    outcome.violation = highest - lowest;
-    if (std::isfinite(highest + lowest)) outcome.bias = 0.5 * (highest + lowest);
+    judge(problem_, outcome, lambda_);
     outcome.iterations += changes_;
 }
 
 bool ActiveSet::run(Outcome& outcome, Index limit) {
     begin(outcome);
     const bool optimal = finish(limit);
-    renew();
     write(outcome);
     return optimal;
+}
+
+ActiveSet::Rates ActiveSet::rates() const {
+    Rates rates;
+    rates.F.assign(F_.size(), 0.0);
+    if (inside_.empty()) return rates;
+    std::vector<double> ones(inside_.size(), 1.0);
+    for (Index t : inside_) rates.beta.push_back(problem_.up(t, state_[t].code));
+    factor_.solve(rates.beta.data(), ones.data());
+    rates.bias = std::accumulate(rates.beta.begin(), rates.beta.end(), 0.0) / std::accumulate(ones.begin(), ones.end(), 0.0);
+    for (std::size_t t = 0; t < ones.size(); ++t) rates.beta[t] -= rates.bias * ones[t];
+    kernel_.accumulate({inside_, rates.beta}, rates.F.data());
+    return rates;
+}
+
+void ActiveSet::lower_lambda(const Rates& rates, double step) {
+    lambda_ -= step;
+    for (std::size_t t = 0; t < inside_.size(); ++t) state_[inside_[t]].beta -= step * rates.beta[t];
+    for (Index i = 0; i < problem_.size; ++i) F_[i] -= step * rates.F[i];
+    bias_ = 0;  // from the knots: a bias that shrinks with lambda would keep the rounding of when it was large
+    for (Index t : inside_) bias_ += (target(t) - F_[t]) / static_cast<double>(inside_.size());
 }
 
 }  // namespace abstain

@@ -1,9 +1,10 @@
 // The dual of problem.hpp exactly, from a start that is nearly right (GRKC08, algorithm 1).
 //
-// The rows strictly between two breakpoints, T, meet their knot: F_i + b = y_i t_k(i). With c > 0 and K' = K + c 11',
-// which changes nothing where the coefficients add up to 0, a change delta of beta_T solves
+// The rows strictly between two breakpoints, T, meet their knot: F_i + b = y_i lambda t_k(i), where lambda = 1 unless the
+// path (path.hpp) moves it. With c > 0 and K' = K + c 11', which changes nothing where the coefficients add up to 0, a
+// change delta of beta_T solves
 //
-//   K'_TT delta + b 1 = r,   1' delta = 0,      r_i = y_i t_k(i) - F_i
+//   K'_TT delta + b 1 = r,   1' delta = 0,      r_i = y_i lambda t_k(i) - F_i
 //
 // One Cholesky factor of K'_TT is kept and changed in O(m^2) as rows enter and leave. The step towards the solution
 // ends at the first breakpoint met, which takes that row out of T; after a full step the row that violates its
@@ -24,54 +25,80 @@ namespace abstain {
 
 class ActiveSet {
   public:
-    ActiveSet(const Problem& problem, KernelMatrix<double>& kernel, Watch& watch);
+    ActiveSet(const Problem& problem, KernelMatrix<double>& kernel, Watch& watch, double lambda = 1)
+        : problem_(problem), kernel_(kernel), watch_(watch), lambda_(lambda) {}
 
     // Improves the outcome in place, in at most `limit` changes of the set; true where it ends at the optimum to within
     // rounding. The kernel must have all rows active.
     bool run(Outcome& outcome, Index limit);
 
-  protected:
+    // The parts of it, for the path.
+    void begin(const Outcome& outcome);
+    bool finish(Index limit);   // as run, from where it stands
+    bool refresh(Index limit);  // the same with F computed from the coefficients, since sums of many small changes drift
+    void write(Outcome& outcome);
+
+    // How T, the bias and F change per unit of lambda while no row enters or leaves.
+    struct Rates {
+        std::vector<double> beta;  // of T
+        double bias = 0;
+        Aligned<double> F;  // of every row
+    };
+    Rates rates() const;
+    void lower_lambda(const Rates& rates, double step);
+    void set_lambda(double lambda) { lambda_ = lambda; }
+    void take_bias_from(Index row) { bias_ = target(row) - F_[row]; }  // a row of T
+
+    void land_on(Index row, int breakpoint);          // a row between breakpoints ends on one
+    void leave_breakpoint(Index row, int direction);  // a row on a breakpoint leaves it, upwards (+1) or downwards (-1)
+    bool slide(Index row, double direction);          // a dependent row moves until a breakpoint ends it; false: none does
+
+    const std::vector<Index>& inside() const { return inside_; }
+    const std::vector<Index>& dependent() const { return dependent_; }
+    const Coordinate& coordinate(Index i) const { return state_[i]; }
+    double F(Index i) const { return F_[i]; }
+    double bias() const { return bias_; }
+    double lambda() const { return lambda_; }
+    double largest_knot() const { return largest_knot_; }
+    Index changes() const { return changes_; }
+
+  private:
     struct Hit {
         double step;
-        Index row;   // -1: none, the step is full
+        Index row;  // -1: none, the step is full
         int breakpoint;
     };
 
-    void begin(const Outcome& outcome);
-    bool finish(Index limit);
-    void write(Outcome& outcome) const;
     void enter(Index i);
     void leave(Index i);
-    void admit();
     bool full_step();
-    bool slide();
-    bool slide_row(Index i, double direction);
+    bool slide_one();
     bool release();
-    void settle();
+    void add_pending_to_F();
+    void recompute_F();
+    void estimate_rounding();
+    std::vector<double> column(Index i) const;
     Hit first_hit(const std::vector<Index>& rows, const std::vector<double>& direction, double most) const;
     void move(const std::vector<Index>& rows, const std::vector<double>& direction, const Hit& hit);
-    void leave_breakpoint(Index i, int direction);
-    void renew();
-    void weigh_rounding();
 
-    double up(Index i) const { return scale_ * problem_.up(i, at_[at(i)].code); }
-    double down(Index i) const { return scale_ * problem_.down(i, at_[at(i)].code); }
+    double up(Index i) const { return lambda_ * problem_.up(i, state_[i].code); }
+    double down(Index i) const { return lambda_ * problem_.down(i, state_[i].code); }
     double target(Index i) const { return up(i); }  // of a row between breakpoints
 
     const Problem& problem_;
     KernelMatrix<double>& kernel_;
     Watch& watch_;
-    std::vector<Coordinate> at_;
+    double lambda_;  // of all knots
+    std::vector<Coordinate> state_;
     Aligned<double> F_;
-    std::vector<double> pending_;   // changes of beta that F does not know yet
+    std::vector<double> pending_;   // changes of beta that are not in F yet
     std::vector<Index> inside_;     // T, in the factor's order
-    std::vector<Index> outside_;    // between breakpoints too, but dependent on T
+    std::vector<Index> dependent_;  // between breakpoints too, but linearly dependent on T
     Cholesky factor_;
     double constant_ = 1, bias_ = 0;
-    double scale_ = 1;              // of all knots (path.hpp)
-    double knots_ = 1, largest_ = 0, rounding_ = 0;
+    double largest_knot_ = 1, largest_diagonal_ = 0, rounding_ = 0;
     Index released_ = -1;
-    std::vector<char> barred_;      // released in vain since the last real step
+    std::vector<char> barred_;  // released in vain since the last real step
     Index changes_ = 0;
 };
 

@@ -22,7 +22,9 @@ template <class T> struct CacheLine {
     }
     void deallocate(T* p, std::size_t n) noexcept { give_back(p, n * sizeof(T)); }
     template <class U> void construct(U* p) noexcept { ::new (static_cast<void*>(p)) U; }
-    template <class U, class... Args> void construct(U* p, Args&&... args) { ::new (static_cast<void*>(p)) U(std::forward<Args>(args)...); }
+    template <class U, class... Args> void construct(U* p, Args&&... args) {
+        ::new (static_cast<void*>(p)) U(std::forward<Args>(args)...);
+    }
     template <class U> bool operator==(const CacheLine<U>&) const { return true; }
 };
 

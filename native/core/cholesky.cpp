@@ -10,39 +10,24 @@ namespace abstain {
 void Cholesky::reserve(Index size) {
     if (size <= stride_) return;
     const Index stride = std::max<Index>(2 * stride_, 64);
-    std::vector<double> values(at(stride * stride));
+    std::vector<double> values(stride * stride);
     for (Index i = 0; i < size_; ++i) std::copy_n(row(i), i + 1, values.data() + i * stride);
     values_ = std::move(values);
     stride_ = stride;
 }
 
-void Cholesky::forward(double* x) const {
+template <class... X> void Cholesky::forward(X*... x) const {
     const auto dot = lanes<double>().dot;
-    for (Index i = 0; i < size_; ++i) x[i] = (x[i] - dot(row(i), x, i)) / row(i)[i];
+    for (Index i = 0; i < size_; ++i) ((x[i] = (x[i] - dot(row(i), x, i)) / row(i)[i]), ...);
 }
 
-void Cholesky::solve(double* x) const {
-    forward(x);
+template <class... X> void Cholesky::backward(X*... x) const {
     const auto add = lanes<double>().add;
-    for (Index i = size_ - 1; i >= 0; --i) {
-        x[i] /= row(i)[i];
-        add(x, row(i), -x[i], i);
-    }
+    for (Index i = size_ - 1; i >= 0; --i) ((x[i] /= row(i)[i], add(x, row(i), -x[i], i)), ...);
 }
 
-void Cholesky::solve(double* x, double* z) const {
-    const auto& vectors = lanes<double>();
-    for (Index i = 0; i < size_; ++i) {
-        x[i] = (x[i] - vectors.dot(row(i), x, i)) / row(i)[i];
-        z[i] = (z[i] - vectors.dot(row(i), z, i)) / row(i)[i];
-    }
-    for (Index i = size_ - 1; i >= 0; --i) {
-        x[i] /= row(i)[i];
-        z[i] /= row(i)[i];
-        vectors.add(x, row(i), -x[i], i);
-        vectors.add(z, row(i), -z[i], i);
-    }
-}
+void Cholesky::solve(double* x) const { forward(x), backward(x); }
+void Cholesky::solve(double* x, double* z) const { forward(x, z), backward(x, z); }
 
 bool Cholesky::append(const double* column, double diagonal, double tolerance) {
     reserve(size_ + 1);

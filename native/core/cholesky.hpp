@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "problem.hpp"
+#include "index.hpp"
 
 namespace abstain {
 
@@ -24,7 +24,8 @@ class Cholesky {
     double* row(Index i) { return values_.data() + i * stride_; }
     const double* row(Index i) const { return values_.data() + i * stride_; }
     void reserve(Index size);
-    void forward(double* x) const;  // L x = b in place
+    template <class... X> void forward(X*... x) const;   // L x = b in place, for each x
+    template <class... X> void backward(X*... x) const;  // L' x = b
 
     std::vector<double> values_;  // row-major, lower triangle
     Index size_ = 0, stride_ = 0;

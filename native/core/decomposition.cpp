@@ -9,10 +9,6 @@ namespace abstain {
 
 namespace {
 
-constexpr double inner_share = 0.1;   // a block is solved until this share of the violation is left in it
-constexpr int patience = 8;           // rounds in which the violation should halve
-constexpr int idle_rounds = 10;       // rounds without a rise of the dual that rounding would not swallow
-
 // A fixed shuffle: rows of equal violation (all of them at the start) are taken from all over the data.
 std::uint64_t shuffled(Index i) {
     std::uint64_t z = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15ULL;
@@ -28,41 +24,36 @@ Decomposition<T>::Decomposition(const Problem& problem, KernelMatrix<T>& kernel,
 
 template <class T> void Decomposition<T>::refresh(std::size_t a) {
     const Index i = active_[a];
-    up_[a] = problem_.up(i, at_[at(i)].code);
-    down_[a] = problem_.down(i, at_[at(i)].code);
+    up_[a] = problem_.up(i, state_[i].code);
+    down_[a] = problem_.down(i, state_[i].code);
 }
 
 template <class T> void Decomposition<T>::begin(const double* start) {
-    const std::size_t n = at(problem_.size);
+    const std::size_t n = problem_.size;
     F_.assign(n, 0.0);
-    at_.assign(n, Coordinate{0.0, 0});
+    state_.assign(n, Coordinate{0.0, 0});
     double total[2] = {0, 0};  // of y beta, by class
     Departure weightless;      // rows that can never move wait outside, unless all are one block anyway
     for (Index i = 0; i < problem_.size; ++i) {
         const bool stays = problem_.weight[i] > 0 || problem_.size <= settings_.working_set;
         (stays ? weightless.stayed : weightless.gone).push_back(i);
         if (!start) continue;
-        at_[at(i)] = coordinate_at(problem_, i, start[i]);
-        total[problem_.side(i)] += std::abs(at_[at(i)].beta);
+        state_[i] = coordinate_at(problem_, i, start[i]);
+        total[problem_.sign[i] > 0] += std::abs(state_[i].beta);
     }
     active_ = weightless.stayed;
-    sums_.assign(at(rounded_up(problem_.size)), 0.0);
+    sums_.assign(rounded_up(problem_.size), 0.0);
     up_.resize(n);
     down_.resize(n);
     kernel_.activate(active_);
     balance(total);
-    std::vector<Index> support;
-    std::vector<double> coef;
-    for (Index i : active_)
-        if (at_[at(i)].beta != 0) {
-            support.push_back(i);
-            coef.push_back(at_[at(i)].beta);
-        }
-    if (!support.empty()) kernel_.accumulate(support, coef, sums_.data());
+    SparseVector coef;
+    for (Index i : active_) coef.add(i, state_[i].beta);
+    if (!coef.rows.empty()) kernel_.accumulate(coef, sums_.data());
     dual_ = 0;
     for (std::size_t a = 0; a < active_.size(); ++a) {
         refresh(a);
-        const double beta = at_[at(active_[a])].beta;
+        const double beta = state_[active_[a]].beta;
         dual_ += problem_.phi(active_[a], problem_.sign[active_[a]] * beta) - 0.5 * beta * sums_[a];
     }
     if (weightless.gone.empty()) return;
@@ -77,8 +68,8 @@ template <class T> void Decomposition<T>::balance(const double (&total)[2]) {
     if (excess <= 1e-12 * total[heavier]) return;
     for (const bool between : {true, false})
         for (Index i = 0; i < problem_.size && excess > 0; ++i) {
-            Coordinate& now = at_[at(i)];
-            if (problem_.side(i) != heavier || now.beta == 0 || between != (now.code % 2 == 1)) continue;
+            Coordinate& now = state_[i];
+            if ((problem_.sign[i] > 0) != heavier || now.beta == 0 || between != (now.code % 2 == 1)) continue;
             const double g = std::abs(now.beta), taken = std::min(g, excess);
             excess -= taken;
             now = coordinate_at(problem_, i, problem_.sign[i] * (g - taken));
@@ -107,9 +98,9 @@ template <class T> void Decomposition<T>::select() {
     const auto worse = [](const Candidate& x, const Candidate& y) {
         return x.violation != y.violation ? x.violation > y.violation : x.order < y.order;
     };
-    const std::size_t size = at(settings_.working_set), fresh = working_.empty() ? size : size / 2;
-    if (at_.size() <= size && active_.size() == at_.size()) {  // the whole problem is small enough for a block
-        working_.resize(at_.size());
+    const std::size_t size = settings_.working_set, fresh = working_.empty() ? size : size / 2;
+    if (state_.size() <= size && active_.size() == state_.size()) {  // the whole problem is small enough for a block
+        working_.resize(state_.size());
         std::iota(working_.begin(), working_.end(), std::size_t(0));
         return;
     }
@@ -136,7 +127,7 @@ template <class T> void Decomposition<T>::fill_up(const std::vector<std::size_t>
     for (const bool between : {true, false})
         for (std::size_t a : last) {
             if (working_.size() >= size) break;
-            if (taken[a] || between != (at_[at(active_[a])].code % 2 == 1)) continue;
+            if (taken[a] || between != (state_[active_[a]].code % 2 == 1)) continue;
             taken[a] = 1;
             working_.push_back(a);
         }
@@ -152,50 +143,45 @@ template <class T> bool Decomposition<T>::improve() {
         rows[w] = active_[working_[w]];
         diagonal[w] = kernel_.diagonal(rows[w]);
         F[w] = sums_[working_[w]];
-        state[w] = at_[at(rows[w])];
+        state[w] = state_[rows[w]];
         before[w] = state[w].beta;
     }
     const Index stride = rounded_up(static_cast<Index>(q));
-    const bool whole = q == at_.size();  // the block is the problem: no use in stopping early
+    const bool whole = q == state_.size();  // the block is the problem: no use in stopping early
     const T* K = whole ? kernel_.whole() : nullptr;
     if (!K) {
-        block_.resize(at(stride * stride));
+        block_.resize(stride * stride);
         kernel_.block(rows, block_.data(), stride);
         K = block_.data();
     }
-    const double tol = whole ? 0.5 * settings_.tol : std::max(0.5 * settings_.tol, inner_share * (highest_ - lowest_));
+    const double tol =
+        whole ? 0.5 * settings_.tol : std::max(0.5 * settings_.tol, policy::violation_left_in_block * (highest_ - lowest_));
     const Index left = settings_.max_iterations - iterations_;
-    const Index limit = whole ? left : std::min<Index>(left, 200 * static_cast<Index>(q) + 10000);
+    const Index limit = whole ? left : std::min<Index>(left, policy::steps_in_block(std::ssize(rows)));
     const auto result = pairs_.solve(rows, K, stride, diagonal.data(), F.data(), state, dual_, tol, limit);
     iterations_ += result.iterations;
     dual_ += result.rise;
-    std::vector<Index> moved;
-    std::vector<double> change;
+    SparseVector change;
     for (std::size_t w = 0; w < q; ++w) {
-        at_[at(rows[w])] = state[w];
+        state_[rows[w]] = state[w];
         refresh(working_[w]);
-        if (state[w].beta != before[w]) {
-            moved.push_back(rows[w]);
-            change.push_back(state[w].beta - before[w]);
-        }
+        change.add(rows[w], state[w].beta - before[w]);
     }
-    kernel_.accumulate(moved, change, sums_.data());
-    return !moved.empty();
+    kernel_.accumulate(change, sums_.data());
+    return !change.rows.empty();
 }
 
 template <class T> Outcome Decomposition<T>::outcome(Status status) {
     if (!departures_.empty()) restore();
-    measure();
     Outcome result;
     result.status = status;
     result.iterations = iterations_;
-    result.violation = highest_ - lowest_;
-    if (std::isfinite(highest_ + lowest_)) result.bias = 0.5 * (highest_ + lowest_);
-    for (std::size_t i = 0; i < at_.size(); ++i) {
-        result.beta.push_back(at_[i].beta);
-        result.codes.push_back(at_[i].code);
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+        result.beta.push_back(state_[i].beta);
+        result.codes.push_back(state_[i].code);
         result.expansion.push_back(sums_[i]);
     }
+    judge(problem_, result);
     return result;
 }
 
@@ -205,8 +191,8 @@ template <class T> void Decomposition<T>::grow_where_slow() {
     if (rounds_ == 0 || violation < 0.5 * milestone_) {
         milestone_ = violation;
         since_milestone_ = 0;
-    } else if (++since_milestone_ >= patience && violation < 1) {
-        settings_.working_set = std::min(2 * settings_.working_set, settings_.largest_working_set);
+    } else if (++since_milestone_ >= policy::rounds_to_halve && violation < 1) {
+        settings_.working_set = std::min(2 * settings_.working_set, policy::largest_working_set);
         since_milestone_ = 0;
     }
 }
@@ -216,19 +202,19 @@ template <class T> Outcome Decomposition<T>::run(const double* start) {
     for (int idle = 0;; ++rounds_) {
         measure();
         if (!(highest_ - lowest_ > settings_.tol)) {
-            if (departures_.empty()) return outcome(Status::optimal);
+            if (departures_.empty()) return outcome(Status::converged);
             restore();
             continue;
         }
         if (iterations_ >= settings_.max_iterations) return outcome(Status::iteration_limit);
-        if (watch_.expired()) return outcome(watch_.ending());
+        if (watch_.expired()) return outcome(watch_.status());
         grow_where_slow();
         if (rounds_ > 0) shrink();
         select();
         const double before = dual_;
         const bool moved = improve();
-        idle = dual_ - before > 1e-15 * std::abs(dual_) ? 0 : idle + 1;
-        if (!moved || idle >= idle_rounds) return outcome(Status::inaccurate);
+        idle = dual_ - before > policy::least_rise * std::abs(dual_) ? 0 : idle + 1;
+        if (!moved || idle >= policy::rounds_without_rise) return outcome(Status::inaccurate);
     }
 }
 

@@ -10,14 +10,14 @@
 #include "kernel_matrix.hpp"
 #include "outcome.hpp"
 #include "pair_solver.hpp"
+#include "policy.hpp"
 
 namespace abstain {
 
 struct Settings {
     double tol = 1e-3;
     Index max_iterations = 10'000'000;
-    int working_set = 1024;          // rows to begin with
-    int largest_working_set = 4096;  // where progress is slow it grows up to this
+    int working_set = policy::working_set;  // rows to begin with
 };
 
 template <class T> class Decomposition {
@@ -30,14 +30,14 @@ template <class T> class Decomposition {
   private:
     void begin(const double* start);
     void balance(const double (&total)[2]);
-    void refresh(std::size_t a);        // up and down of an active row
-    void measure();                     // highest and lowest
-    void select();                      // the working set
+    void refresh(std::size_t a);  // up and down of an active row
+    void measure();               // highest and lowest
+    void select();                // the working set
     void fill_up(const std::vector<std::size_t>& last, std::size_t size);
-    bool improve();                     // false: nothing moved
+    bool improve();  // false: nothing moved
     void grow_where_slow();
     void shrink();
-    void restore();                     // all rows active again
+    void restore();  // all rows active again
     Outcome outcome(Status status);
 
     const Problem& problem_;
@@ -46,11 +46,11 @@ template <class T> class Decomposition {
     Watch& watch_;
     PairSolver<T> pairs_;
 
-    std::vector<Coordinate> at_;       // of every row
-    std::vector<double> F_;            // of every row; of an inactive one as it was when it left
-    std::vector<Index> active_;        // ascending
-    Aligned<double> sums_;             // F of the active rows
-    std::vector<double> up_, down_;    // of the active rows
+    std::vector<Coordinate> state_;  // of every row
+    std::vector<double> F_;          // of every row; of an inactive one as it was when it left
+    std::vector<Index> active_;      // ascending
+    Aligned<double> sums_;           // F of the active rows
+    std::vector<double> up_, down_;  // of the active rows
 
     // Rows that left together, and the coefficients of the rows that stayed, as they were then.
     struct Departure {
@@ -59,11 +59,11 @@ template <class T> class Decomposition {
     };
     std::vector<Departure> departures_;
 
-    std::vector<std::size_t> working_; // positions among the active rows
-    Aligned<T> block_;                 // its kernel values
-    double highest_ = 0, lowest_ = 0;  // max(up - F), min(down - F)
-    double dual_ = 0;                  // objective
-    double milestone_ = 0;             // violation that the next rounds are to halve
+    std::vector<std::size_t> working_;  // positions among the active rows
+    Aligned<T> block_;                  // its kernel values
+    double highest_ = 0, lowest_ = 0;   // max(up - F), min(down - F)
+    double dual_ = 0;                   // objective
+    double milestone_ = 0;              // violation that the next rounds are to halve
     int rounds_ = 0, since_milestone_ = 0;
     Index iterations_ = 0;
 };

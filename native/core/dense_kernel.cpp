@@ -6,44 +6,29 @@
 #include <numbers>
 
 #include "mirror.hpp"
+#include "policy.hpp"
 
 namespace abstain {
 
 namespace {
 
-constexpr Index cached_features = 64;  // from here on a row is worth the memory it first touches: reading it back is cheaper than making it
-
-Form form_of(KernelName name, bool far) {
-    switch (name) {
-        case KernelName::linear: return Form::linear;
-        case KernelName::poly: return Form::poly;
-        case KernelName::sigmoid: return Form::sigmoid;
-        default: return far ? Form::rbf_difference : Form::rbf_dot;
-    }
+// Of the features, for lanes/formulas.hpp; rbf takes powers of 2.
+double factor_of(const KernelSpec& spec, bool far) {
+    const double factor = std::sqrt(spec.scale());
+    return spec.name == KernelName::rbf ? factor * std::sqrt((far ? 1 : 2) * std::numbers::log2e) : factor;
 }
-
-double factor_of(const KernelSpec& spec, Form form) {
-    switch (form) {
-        case Form::linear: return 1;
-        case Form::rbf_dot: return std::sqrt(spec.gamma) * std::sqrt(2 * std::numbers::log2e);
-        case Form::rbf_difference: return std::sqrt(spec.gamma) * std::sqrt(std::numbers::log2e);
-        default: return std::sqrt(spec.gamma);
-    }
-}
-
-bool centred(KernelName name) { return name == KernelName::linear || name == KernelName::rbf; }
 
 }  // namespace
 
 std::vector<double> column_means(const DenseRows& X) {
-    std::vector<double> means(at(X.features), 0.0);
+    std::vector<double> means(X.features, 0.0);
     for (Index i = 0; i < X.rows; ++i)
         lanes<double>().add(means.data(), X.values + i * X.features, 1.0 / static_cast<double>(X.rows), X.features);
     return means;
 }
 
 double spread(const KernelSpec& spec, const DenseRows& X, const double* centre) {
-    const double factor = factor_of(spec, form_of(spec.name, false));
+    const double factor = factor_of(spec, false);
     double widest = 0;
     for (Index i = 0; i < X.rows; ++i) {
         double half = 0;
@@ -58,58 +43,34 @@ double spread(const KernelSpec& spec, const DenseRows& X, const double* centre) 
 
 template <class T>
 ScaledRows<T>::ScaledRows(const KernelSpec& spec, const DenseRows& X, const double* centre, bool far)
-    : shape{form_of(spec.name, far), static_cast<int>(X.features), static_cast<T>(spec.coef0), spec.degree},
-      values(at(X.rows * X.features)), half(at(X.rows)) {
-    const double factor = factor_of(spec, shape.form);
+    : shape{spec.name, far, static_cast<int>(X.features), static_cast<T>(spec.coef0), spec.degree}, values(X.rows * X.features),
+      half(X.rows) {
+    const double factor = factor_of(spec, far);
     for (Index i = 0; i < X.rows; ++i) {
         double sum = 0;
         for (Index k = 0; k < X.features; ++k) {
             const T x = static_cast<T>((X.values[i * X.features + k] - (centre ? centre[k] : 0)) * factor);
-            values[at(i * X.features + k)] = x;
+            values[i * X.features + k] = x;
             sum += 0.5 * static_cast<double>(x) * static_cast<double>(x);
         }
-        half[at(i)] = static_cast<T>(sum);
-    }
-}
-
-template <class T> void ScaledRows<T>::pack(const Index* which, Index count, PackedRows<T>& out) const {
-    constexpr Index B = block_rows<T>;
-    const Index d = shape.features, padded = rounded_up(count);
-    out.count = count;
-    out.values.resize(at(padded * d));
-    out.half.assign(at(padded), T(0));
-    for (Index first = 0; first < padded; first += B) {
-        T* block = out.values.data() + first * d;
-        for (Index lane = 0; lane < B; ++lane) {
-            const Index a = first + lane;
-            if (a < count) {
-                const T* from = values.data() + which[a] * d;
-                for (Index k = 0; k < d; ++k) block[k * B + lane] = from[k];
-                out.half[at(a)] = half[at(which[a])];
-            } else {
-                for (Index k = 0; k < d; ++k) block[k * B + lane] = T(0);
-            }
-        }
+        half[i] = static_cast<T>(sum);
     }
 }
 
 template <class T>
-void ScaledRows<T>::pack(const std::vector<Index>& which, const double* coef, PackedSupport<T>& out) const {
-    constexpr Index S = support_tile;
-    const Index d = shape.features, count = static_cast<Index>(which.size()), padded = rounded_up(count, S);
-    out.tiles = static_cast<int>(padded / S);
-    out.values.resize(at(padded * d));
-    out.half.assign(at(padded), T(0));
-    out.coef.assign(at(padded), T(0));
+void ScaledRows<T>::pack(std::span<const Index> which, Index lanes, Index multiple, PackedRows<T>& out) const {
+    const Index d = shape.features, padded = rounded_up(std::ssize(which), multiple);
+    out.count = std::ssize(which);
+    out.values.resize(padded * d);
+    out.half.assign(padded, T(0));
     for (Index a = 0; a < padded; ++a) {
-        T* to = out.values.data() + a / S * S * d + a % S;
-        if (a < count) {
-            const T* from = values.data() + which[at(a)] * d;
-            for (Index k = 0; k < d; ++k) to[k * S] = from[k];
-            out.half[at(a)] = half[at(which[static_cast<std::size_t>(a)])];
-            out.coef[at(a)] = static_cast<T>(coef ? coef[a] : 0);
+        T* to = out.values.data() + a / lanes * lanes * d + a % lanes;
+        if (a < out.count) {
+            const T* from = values.data() + which[a] * d;
+            for (Index k = 0; k < d; ++k) to[k * lanes] = from[k];
+            out.half[a] = half[which[a]];
         } else {
-            for (Index k = 0; k < d; ++k) to[k * S] = T(0);
+            for (Index k = 0; k < d; ++k) to[k * lanes] = T(0);
         }
     }
 }
@@ -118,29 +79,21 @@ template <class T>
 DenseKernel<T>::DenseKernel(const KernelSpec& spec, const DenseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch)
     : rows_([&] {
           std::vector<double> centre;
-          if (centred(spec.name)) centre = column_means(X);
+          if (spec.may_be_centred()) centre = column_means(X);
           const double* middle = centre.empty() ? nullptr : centre.data();
-          const bool far = spec.name == KernelName::rbf && !(spread(spec, X, middle) < far_away);
+          const bool far = spec.shift_invariant() && !(spread(spec, X, middle) < policy::far_spread);
           return ScaledRows<T>(spec, X, middle, far);
       }()),
-      diagonal_(at(X.rows)), cache_(X.rows, X.features >= cached_features ? cache_bytes : 0.0), pool_(pool),
+      diagonal_(X.rows), cache_(X.rows, X.features >= policy::features_worth_caching ? cache_bytes : 0.0), pool_(pool),
       watch_(watch) {
-    for (std::size_t i = 0; i < diagonal_.size(); ++i) {
-        const double square = 2 * static_cast<double>(rows_.half[i]);
-        switch (rows_.shape.form) {
-            case Form::linear: diagonal_[i] = square; break;
-            case Form::poly: diagonal_[i] = std::pow(square + spec.coef0, spec.degree); break;
-            case Form::sigmoid: diagonal_[i] = std::tanh(square + spec.coef0); break;
-            default: diagonal_[i] = 1;
-        }
-    }
+    for (std::size_t i = 0; i < diagonal_.size(); ++i) diagonal_[i] = spec.value(2 * static_cast<double>(rows_.half[i]), 0);
 }
 
 template <class T> void DenseKernel<T>::block(const std::vector<Index>& which, T* out, Index stride) {
     PackedRows<T> columns;
-    rows_.pack(which.data(), static_cast<Index>(which.size()), columns);
+    rows_.pack_rows(which, columns);
     std::vector<T*> to;
-    const Index size = static_cast<Index>(which.size());
+    const Index size = std::ssize(which);
     for (Index a = 0; a < size; ++a) to.push_back(out + a * stride);
     make(columns, which, to, Half::upper);
     mirror(out, size, stride, block_rows<T>, pool_);
@@ -151,12 +104,13 @@ template <class T> void DenseKernel<T>::block(const std::vector<Index>& which, T
 template <class T>
 void DenseKernel<T>::make(const PackedRows<T>& columns, const std::vector<Index>& which, std::vector<T*> to, Half half) {
     constexpr Index B = block_rows<T>;
-    rows_.pack(which, nullptr, support_);
-    Aligned<T> spare(at(rounded_up(columns.count)));
-    to.resize(at(support_.tiles) * support_tile, spare.data());
+    rows_.pack_support(which, support_);
+    Aligned<T> spare(rounded_up(columns.count));
+    to.resize(support_.tiles() * support_tile, spare.data());
     const Index d = rows_.shape.features;
-    by_blocks(columns.count, static_cast<Index>(which.size()), [&](Index b) {
-        const int tiles = half == Half::upper ? std::min(support_.tiles, static_cast<int>((b + 1) * B / support_tile)) : support_.tiles;
+    by_blocks(columns.count, std::ssize(which), [&](Index b) {
+        const int tiles =
+            half == Half::upper ? std::min(support_.tiles(), static_cast<int>((b + 1) * B / support_tile)) : support_.tiles();
         lanes<T>().values(rows_.shape, columns.values.data() + b * B * d, columns.half.data() + b * B, support_.values.data(),
                           support_.half.data(), tiles, to.data(), b * B);
     });
@@ -174,40 +128,38 @@ template <class T> void DenseKernel<T>::by_blocks(Index rows, Index support, con
 template <class T> void DenseKernel<T>::activate(const std::vector<Index>& rows) {
     cache_.select(active_, rows);
     active_ = rows;
-    rows_.pack(active_.data(), static_cast<Index>(active_.size()), packed_);
+    rows_.pack_rows(active_, packed_);
 }
 
-template <class T>
-void DenseKernel<T>::accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
-    if (static_cast<Index>(support.size()) <= cache_.capacity()) accumulate_cached(support, coef, sums);
-    else accumulate_made(support, coef, sums);
+template <class T> void DenseKernel<T>::accumulate(const SparseVector& coef, double* sums) {
+    if (std::ssize(coef.rows) <= cache_.capacity()) accumulate_cached(coef, sums);
+    else accumulate_made(coef, sums);
 }
 
-template <class T>
-void DenseKernel<T>::accumulate_made(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
+template <class T> void DenseKernel<T>::accumulate_made(const SparseVector& coef, double* sums) {
     constexpr Index B = block_rows<T>;
-    rows_.pack(support, coef.data(), support_);
+    rows_.pack_support(coef.rows, support_);
+    Aligned<T> factors(coef.values.begin(), coef.values.end());
+    factors.resize(support_.half.size(), T(0));
     const Index d = rows_.shape.features;
-    by_blocks(packed_.count, static_cast<Index>(support.size()), [&](Index b) {
+    by_blocks(packed_.count, support_.count, [&](Index b) {
         lanes<T>().accumulate(rows_.shape, packed_.values.data() + b * B * d, packed_.half.data() + b * B, support_.values.data(),
-                              support_.half.data(), support_.coef.data(), support_.tiles, sums + b * B);
+                              support_.half.data(), factors.data(), support_.tiles(), sums + b * B);
     });
 }
 
-template <class T>
-void DenseKernel<T>::accumulate_cached(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
-    std::vector<T*> rows;
-    std::vector<T> factors(coef.begin(), coef.end());
-    for (Index s : support) rows.push_back(cache_.find(s));
+template <class T> void DenseKernel<T>::accumulate_cached(const SparseVector& coef, double* sums) {
+    constexpr Index B = block_rows<T>;
+    const std::vector<T> factors(coef.values.begin(), coef.values.end());
+    std::vector<T*> rows, slots;
     std::vector<Index> missing;
-    std::vector<T*> slots;
-    for (std::size_t s = 0; s < support.size(); ++s)
+    for (Index s : coef.rows) rows.push_back(cache_.find(s));
+    for (std::size_t s = 0; s < rows.size(); ++s)
         if (!rows[s]) {
-            missing.push_back(support[s]);
-            slots.push_back(rows[s] = cache_.insert(support[s]));
+            missing.push_back(coef.rows[s]);
+            slots.push_back(rows[s] = cache_.insert(coef.rows[s]));
         }
     if (!missing.empty()) make(packed_, missing, slots, Half::both);
-    constexpr Index B = block_rows<T>;
     by_blocks(packed_.count, 0, [&](Index b) {
         lanes<T>().combine(rows.data(), factors.data(), static_cast<int>(rows.size()), b * B, (b + 1) * B, sums);
     });

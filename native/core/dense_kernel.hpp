@@ -3,27 +3,25 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "aligned.hpp"
-#include "expansion.hpp"
 #include "kernel_matrix.hpp"
 #include "lanes/lanes.hpp"
 #include "row_cache.hpp"
+#include "rows.hpp"
 #include "thread_pool.hpp"
 #include "watch.hpp"
 
 namespace abstain {
 
-// Rows by blocks of block_rows: values[block][feature][lane]; rows past the end are zero.
+// Rows by groups of so many lanes: values[group][feature][lane]; rows past the end are zero. Rows that sums run over are
+// packed in blocks of block_rows, support vectors in tiles of support_tile.
 template <class T> struct PackedRows {
     Aligned<T> values, half;
     Index count = 0;
-};
 
-// Support vectors by fours: values[tile][feature][4].
-template <class T> struct PackedSupport {
-    Aligned<T> values, half, coef;
-    int tiles = 0;
+    int tiles() const { return static_cast<int>(rounded_up(count, support_tile) / support_tile); }
 };
 
 // Rows scaled for their Form, row-major, with |x|^2 / 2.
@@ -36,13 +34,14 @@ template <class T> class ScaledRows {
     Shape<T> shape;
     Aligned<T> values, half;
 
-    void pack(const Index* which, Index count, PackedRows<T>& out) const;
-    void pack(const std::vector<Index>& which, const double* coef, PackedSupport<T>& out) const;
+    // The padded count is a multiple of `multiple`.
+    void pack(std::span<const Index> which, Index lanes, Index multiple, PackedRows<T>& out) const;
+    void pack_rows(std::span<const Index> which, PackedRows<T>& out) const { pack(which, block_rows<T>, 64, out); }
+    void pack_support(std::span<const Index> which, PackedRows<T>& out) const { pack(which, support_tile, support_tile, out); }
 };
 
-// The largest |x - centre|^2 / 2 in the units of rbf_dot: beyond a few hundred float loses the distances.
+// The largest |x - centre|^2 / 2 of the scaled rows: beyond policy::far_spread distances are taken by differences.
 double spread(const KernelSpec& spec, const DenseRows& X, const double* centre);
-inline constexpr double far_away = 512;  // spread from which distances are taken by differences
 
 std::vector<double> column_means(const DenseRows& X);
 
@@ -50,23 +49,22 @@ template <class T> class DenseKernel final : public KernelMatrix<T> {
   public:
     DenseKernel(const KernelSpec& spec, const DenseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch);
 
-    double diagonal(Index i) const override { return diagonal_[at(i)]; }
+    double diagonal(Index i) const override { return diagonal_[i]; }
     void block(const std::vector<Index>& rows, T* out, Index stride) override;
     void activate(const std::vector<Index>& rows) override;
-    void accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) override;
+    void accumulate(const SparseVector& coef, double* sums) override;
 
   private:
     enum class Half { both, upper };
     void make(const PackedRows<T>& columns, const std::vector<Index>& which, std::vector<T*> to, Half half);
     void by_blocks(Index rows, Index support, const std::function<void(Index)>& work);
-    void accumulate_made(const std::vector<Index>& support, const std::vector<double>& coef, double* sums);
-    void accumulate_cached(const std::vector<Index>& support, const std::vector<double>& coef, double* sums);
+    void accumulate_made(const SparseVector& coef, double* sums);
+    void accumulate_cached(const SparseVector& coef, double* sums);
 
     ScaledRows<T> rows_;
     std::vector<double> diagonal_;
     std::vector<Index> active_;
-    PackedRows<T> packed_;
-    PackedSupport<T> support_;
+    PackedRows<T> packed_, support_;
     RowCache<T> cache_;
     ThreadPool& pool_;
     Watch& watch_;

@@ -4,17 +4,18 @@
 
 #include "lanes/lanes.hpp"
 #include "mirror.hpp"
+#include "policy.hpp"
 
 namespace abstain {
 
 // Half of the values are picked, which is half of the memory read, and mirrored.
 template <class T> void GramKernel<T>::block(const std::vector<Index>& rows, T* out, Index stride) {
     constexpr Index step = 64;
-    const Index size = static_cast<Index>(rows.size());
+    const Index size = std::ssize(rows);
     pool_.run(size, [&](Index a) {
-        const T* from = values_ + rows[at(a)] * stride_;
+        const T* from = values_ + rows[a] * stride_;
         T* to = out + a * stride;
-        for (Index b = a / step * step; b < size; ++b) to[b] = from[rows[at(b)]];
+        for (Index b = a / step * step; b < size; ++b) to[b] = from[rows[b]];
         std::fill(to + size, to + stride, T(0));
     });
     mirror(out, size, stride, step, pool_);
@@ -22,25 +23,24 @@ template <class T> void GramKernel<T>::block(const std::vector<Index>& rows, T* 
 
 // Rows of a symmetric matrix are its columns. Whole rows in vectors, of which the active entries are picked at the end: one
 // value at a time costs about ten times as much, which pays for few active rows only.
-template <class T>
-void GramKernel<T>::accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
-    constexpr Index piece = 4096, scattered = 10;
-    const Index active = static_cast<Index>(active_.size());
-    const Index whole = scattered * active > size_ ? size_ / 64 * 64 : 0;
+template <class T> void GramKernel<T>::accumulate(const SparseVector& coef, double* sums) {
+    constexpr Index piece = 4096;
+    const Index active = std::ssize(active_);
+    const Index whole = policy::cost_of_scattered_read * active > size_ ? size_ / 64 * 64 : 0;
     std::vector<const T*> rows;
-    for (Index s : support) rows.push_back(values_ + s * stride_);
-    const std::vector<T> factors(coef.begin(), coef.end());
-    sums_.assign(at(whole), 0.0);
+    for (Index s : coef.rows) rows.push_back(values_ + s * stride_);
+    const std::vector<T> factors(coef.values.begin(), coef.values.end());
+    sums_.assign(whole, 0.0);
     pool_.run((whole + piece - 1) / piece, [&](Index p) {
-        lanes<T>().combine(rows.data(), factors.data(), static_cast<int>(rows.size()), p * piece, std::min(whole, (p + 1) * piece),
-                           sums_.data());
+        lanes<T>().combine(rows.data(), factors.data(), static_cast<int>(rows.size()), p * piece,
+                           std::min(whole, (p + 1) * piece), sums_.data());
     });
     pool_.run((active + piece - 1) / piece, [&](Index p) {
         for (Index a = p * piece; a < std::min(active, (p + 1) * piece); ++a) {
-            const std::size_t i = at(active_[at(a)]);
-            if (i < at(whole)) sums[a] += sums_[i];
+            const Index i = active_[a];
+            if (i < whole) sums[a] += sums_[i];
             else
-                for (std::size_t s = 0; s < rows.size(); ++s) sums[a] += coef[s] * static_cast<double>(rows[s][i]);
+                for (std::size_t s = 0; s < rows.size(); ++s) sums[a] += coef.values[s] * static_cast<double>(rows[s][i]);
         }
     });
 }

@@ -1,7 +1,5 @@
-// A kernel matrix that is at hand: given by the user, or small enough to be made once.
+// A kernel matrix in memory: given by the user, or made once by a KernelSource.
 #pragma once
-
-#include <numeric>
 
 #include "aligned.hpp"
 #include "kernel_matrix.hpp"
@@ -19,7 +17,7 @@ template <class T> class GramKernel final : public KernelMatrix<T> {
     void block(const std::vector<Index>& rows, T* out, Index stride) override;
     const T* whole() const override { return stride_ == rounded_up(size_) ? values_ : nullptr; }
     void activate(const std::vector<Index>& rows) override { active_ = rows; }
-    void accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) override;
+    void accumulate(const SparseVector& coef, double* sums) override;
 
   private:
     const T* values_;
@@ -27,24 +25,6 @@ template <class T> class GramKernel final : public KernelMatrix<T> {
     std::vector<Index> active_;
     std::vector<double> sums_;
     ThreadPool& pool_;
-};
-
-// The same, made once from a kernel that is computed.
-template <class T> class MadeGram {
-  public:
-    MadeGram(KernelMatrix<T>& from, Index size, ThreadPool& pool)
-        : values_(at(rounded_up(size) * rounded_up(size))), kernel(values_.data(), size, rounded_up(size), pool) {
-        std::vector<Index> all(at(size));
-        std::iota(all.begin(), all.end(), Index(0));
-        from.block(all, values_.data(), rounded_up(size));
-        kernel.activate(all);
-    }
-
-  private:
-    Aligned<T> values_;
-
-  public:
-    GramKernel<T> kernel;
 };
 
 }  // namespace abstain

@@ -4,17 +4,20 @@
 
 #include <vector>
 
-#include "problem.hpp"
+#include "index.hpp"
 
 namespace abstain {
 
-enum class KernelName { linear, rbf, poly, sigmoid };
+// A vector over all rows, by its entries other than 0.
+struct SparseVector {
+    std::vector<Index> rows;
+    std::vector<double> values;
 
-struct KernelSpec {
-    KernelName name;
-    double gamma;
-    double coef0;
-    int degree;
+    void add(Index row, double value) {
+        if (value == 0) return;
+        rows.push_back(row);
+        values.push_back(value);
+    }
 };
 
 template <class T> class KernelMatrix {
@@ -26,12 +29,10 @@ template <class T> class KernelMatrix {
     virtual void block(const std::vector<Index>& rows, T* out, Index stride) = 0;
     // All of it, where it lies in memory with rows that begin a multiple of 64 apart; else nullptr.
     virtual const T* whole() const { return nullptr; }
-    // The rows that `accumulate` speaks of from now on; ascending.
+    // The rows of `accumulate` from now on; ascending.
     virtual void activate(const std::vector<Index>& rows) = 0;
-    // sums[a] += sum_s coef[s] k(x_active[a], x_support[s]); `sums` has room for the active rows rounded up to 64.
-    virtual void accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) = 0;
+    // sums[a] += sum_s coef_s k(x_active[a], x_s); `sums` has room for the active rows rounded up to 64.
+    virtual void accumulate(const SparseVector& coef, double* sums) = 0;
 };
-
-inline Index rounded_up(Index n, Index multiple = 64) { return (n + multiple - 1) / multiple * multiple; }
 
 }  // namespace abstain

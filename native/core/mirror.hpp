@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "problem.hpp"
+#include "index.hpp"
 #include "thread_pool.hpp"
 
 namespace abstain {

@@ -3,20 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernel_matrix.hpp"
+#include "policy.hpp"
 
 namespace abstain {
-
-namespace {
-constexpr Index between_looks = 512;
-constexpr double lost_in_rounding = 1e-15;
-}  // namespace
 
 template <class T>
 void PairSolver<T>::load(const std::vector<Index>& rows, const double* diagonal, const double* F,
                          const std::vector<Coordinate>& state) {
     constexpr T infinite = std::numeric_limits<T>::infinity();
-    const std::size_t padded = static_cast<std::size_t>(rounded_up(static_cast<Index>(rows.size())));
+    const Index padded = rounded_up(std::ssize(rows));
     size_ = static_cast<int>(padded);
     F_.assign(padded, T(0));
     up_.assign(padded, -infinite);  // the padding can go neither up nor down
@@ -40,13 +35,13 @@ typename PairSolver<T>::Result PairSolver<T>::solve(const std::vector<Index>& ro
     Rising<T> top = lane.step(size_, F_.data(), K, K, T(0), T(0), up_.data());
     for (;; ++result.iterations) {
         const int i = top.index;
-        const std::size_t a = at(i);
+        const std::size_t a = i;
         const T* Ki = K + i * stride;
         const Falling<T> partner = lane.partner(size_, F_.data(), Ki, diagonal_.data(), down_.data(), diagonal_[a], top.gain);
         result.violation = static_cast<double>(top.gain) - static_cast<double>(partner.lowest);
         if (!(result.violation > tol) || result.iterations >= limit || partner.index < 0) break;
         const int j = partner.index;
-        const std::size_t b = at(j);
+        const std::size_t b = j;
         const double curvature = std::max(diagonal[i] + diagonal[j] - 2 * static_cast<double>(Ki[j]), 1e-12);
         const PairStep step = pair_step(problem_, rows[a], rows[b], state[a], state[b], static_cast<double>(F_[a]),
                                         static_cast<double>(F_[b]), curvature);
@@ -55,9 +50,9 @@ typename PairSolver<T>::Result PairSolver<T>::solve(const std::vector<Index>& ro
         refresh(rows, i, state[a]);
         refresh(rows, j, state[b]);
         top = lane.step(size_, F_.data(), Ki, K + j * stride, static_cast<T>(step.di), static_cast<T>(step.dj), up_.data());
-        if (result.iterations % between_looks == between_looks - 1) {
+        if ((result.iterations + 1) % policy::steps_between_looks == 0) {
             watch_.look();
-            if (watch_.expired() || !(result.rise - risen > lost_in_rounding * std::abs(dual + result.rise))) break;
+            if (watch_.expired() || !(result.rise - risen > policy::least_rise * std::abs(dual + result.rise))) break;
             risen = result.rise;
         }
     }

@@ -18,8 +18,8 @@ template <class T> class PairSolver {
 
     struct Result {
         Index iterations;
-        double rise;        // of the dual objective
-        double violation;   // left in the block
+        double rise;       // of the dual objective
+        double violation;  // left in the block
     };
 
     // The block's rows, their kernel values (row a at K + a * stride) and F = K beta there; moves `state` until the
@@ -30,8 +30,8 @@ template <class T> class PairSolver {
   private:
     void load(const std::vector<Index>& rows, const double* diagonal, const double* F, const std::vector<Coordinate>& state);
     void refresh(const std::vector<Index>& rows, int a, const Coordinate& now) {
-        up_[at(a)] = static_cast<T>(problem_.up(rows[at(a)], now.code));
-        down_[at(a)] = static_cast<T>(problem_.down(rows[at(a)], now.code));
+        up_[a] = static_cast<T>(problem_.up(rows[a], now.code));
+        down_[a] = static_cast<T>(problem_.down(rows[a], now.code));
     }
 
     const Problem& problem_;

@@ -2,82 +2,43 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+
+#include "policy.hpp"
 
 namespace abstain {
 
-namespace {
-constexpr int refresh_every = 256;  // pieces between two computations of F from the coefficients
-constexpr double refresh_below = 0.25;  // of lambda at the last one: what rounding left of a larger F would show
-constexpr int stuck = 64;           // events in a row that do not move lambda
-constexpr double nudge = 1e-9;      // of lambda, to get past a knot of simultaneous events
-}  // namespace
-
-Path::Direction Path::direction() const {
-    Direction d;
-    d.F_rate.assign(F_.size(), 0.0);
-    if (inside_.empty()) return d;
-    std::vector<double> ones(inside_.size(), 1.0);
-    for (Index t : inside_) d.rate.push_back(problem_.up(t, at_[at(t)].code));
-    factor_.solve(d.rate.data(), ones.data());
-    d.bias_rate = std::accumulate(d.rate.begin(), d.rate.end(), 0.0) / std::accumulate(ones.begin(), ones.end(), 0.0);
-    for (std::size_t t = 0; t < ones.size(); ++t) d.rate[t] -= d.bias_rate * ones[t];
-    kernel_.accumulate(inside_, d.rate, d.F_rate.data());
-    return d;
-}
-
 // As lambda falls by s, beta_i going up gains (lambda - s) up_i - (F_i - s F_rate_i) against a bias of bias - s bias_rate.
-Path::Event Path::next_event(const Direction& d, double left) const {
+Path::Event Path::next_event(const Rates& rates, double left) const {
     Event event{left};
-    for (std::size_t t = 0; t < inside_.size(); ++t) {
-        const Index i = inside_[t];
-        if (d.rate[t] == 0) continue;
-        const int way = d.rate[t] < 0 ? 1 : -1;
-        const int k = next_breakpoint(problem_, i, at_[at(i)].code, way);
-        const double step = distance_to(problem_, i, at_[at(i)], k) / std::abs(d.rate[t]);
-        if (step < event.step) event = {step, i, k, way};
+    const std::vector<Index>& inside = sets_.inside();
+    for (std::size_t t = 0; t < inside.size(); ++t) {
+        if (rates.beta[t] == 0) continue;
+        const Coordinate& now = sets_.coordinate(inside[t]);
+        const int way = rates.beta[t] < 0 ? 1 : -1;
+        const int k = next_breakpoint(problem_, inside[t], now.code, way);
+        const double step = distance_to(problem_, inside[t], now, k) / std::abs(rates.beta[t]);
+        if (step < event.step) event = {step, inside[t], k, way};
     }
     for (Index i = 0; i < problem_.size; ++i) {
-        const Code code = at_[at(i)].code;
-        if (code % 2) continue;
+        if (sets_.coordinate(i).code % 2) continue;
         for (const int way : {+1, -1}) {
-            const double knot = way > 0 ? problem_.up(i, code) : problem_.down(i, code);
+            const double knot = way > 0 ? up(i) : down(i);
             if (!std::isfinite(knot)) continue;
-            const double closing = way * (d.F_rate[at(i)] + d.bias_rate - knot);
+            const double closing = way * (rates.F[i] + rates.bias - knot);
             if (!(closing > 0)) continue;
-            const double room = std::max(0.0, way * (bias_ + F_[at(i)] - scale_ * knot));
+            const double room = std::max(0.0, way * (sets_.bias() + sets_.F(i) - sets_.lambda() * knot));
             if (room / closing < event.step) event = {room / closing, i, -1, way};
         }
     }
     return event;
 }
 
-void Path::advance(const Direction& d, double step) {
-    scale_ -= step;
-    for (std::size_t t = 0; t < inside_.size(); ++t) at_[at(inside_[t])].beta -= step * d.rate[t];
-    for (std::size_t i = 0; i < at_.size(); ++i) F_[i] -= step * d.F_rate[i];
-    bias_ = 0;  // from the knots: a bias that shrinks with lambda would keep the rounding of when it was large
-    for (Index t : inside_) bias_ += (target(t) - F_[at(t)]) / static_cast<double>(inside_.size());
-}
-
-void Path::apply(const Event& event) {
-    ++changes_;
-    if (event.breakpoint < 0) return leave_breakpoint(event.row, event.direction);
-    Coordinate& now = at_[at(event.row)];
-    const double before = now.beta;
-    land(problem_, event.row, now, event.breakpoint);
-    pending_[at(event.row)] += now.beta - before;
-    settle();
-    leave(event.row);
-    admit();
-}
-
 // A row that depends on T stays where it is if its score keeps to its knot by itself (a duplicate), and takes the place of
 // a row of T if not. False: none has to.
-bool Path::settle_dependent(const Direction& d) {
-    for (Index i : outside_) {
-        const double drift = d.F_rate[at(i)] + d.bias_rate - problem_.up(i, at_[at(i)].code);
-        if (std::abs(drift) > 1e-8 * knots_) return slide_row(i, drift > 0 ? 1 : -1);
+bool Path::settle_dependent(const Rates& rates) {
+    for (Index i : sets_.dependent()) {
+        const double drift = rates.F[i] + rates.bias - up(i);
+        if (std::abs(drift) > 1e-8 * sets_.largest_knot()) return sets_.slide(i, drift > 0 ? 1 : -1);
     }
     return false;
 }
@@ -87,10 +48,9 @@ bool Path::settle_dependent(const Direction& d) {
 double Path::band(double lambda, Index* rising, Index* falling) const {
     double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
     for (Index i = 0; i < problem_.size; ++i) {
-        const double up = lambda * problem_.up(i, at_[at(i)].code) - F_[at(i)];
-        const double down = lambda * problem_.down(i, at_[at(i)].code) - F_[at(i)];
-        if (up > highest) highest = up, *rising = i;
-        if (down < lowest) lowest = down, *falling = i;
+        const double gain = lambda * up(i) - sets_.F(i), loss = lambda * down(i) - sets_.F(i);
+        if (gain > highest) highest = gain, *rising = i;
+        if (loss < lowest) lowest = loss, *falling = i;
     }
     return lowest - highest;
 }
@@ -102,102 +62,96 @@ bool Path::cross_band(double lowest) {
     double lambda = lowest;
     for (int step = 0; step < 1000; ++step) {
         const double width = band(lambda, &rising, &falling);
-        const double slope = problem_.down(falling, at_[at(falling)].code) - problem_.up(rising, at_[at(rising)].code);
+        const double slope = down(falling) - up(rising);
         if (!(width < 0) || !(slope > 0) || lambda - width / slope <= lambda) break;
-        lambda = std::min(scale_, lambda - width / slope);
+        lambda = std::min(sets_.lambda(), lambda - width / slope);
     }
-    scale_ = lambda;
+    sets_.set_lambda(lambda);
     if (lambda <= lowest) return false;
-    leave_breakpoint(rising, +1);
-    leave_breakpoint(falling, -1);
-    bias_ = target(rising) - F_[at(rising)];
+    sets_.leave_breakpoint(rising, +1);
+    sets_.leave_breakpoint(falling, -1);
+    sets_.take_bias_from(rising);
     return true;
 }
 
-void Path::record(PathPieces& path, const Direction& d) {
-    const Index piece = static_cast<Index>(path.start.size());
-    path.start.push_back(scale_);
-    path.end.push_back(scale_);
+void Path::record(PathPieces& path, const Rates& rates) {
+    const Index piece = std::ssize(path.start);
+    path.start.push_back(sets_.lambda());
+    path.end.push_back(sets_.lambda());
     path.turned.push_back(turned_);
-    path.bias.push_back(bias_);
-    path.bias_rate.push_back(d.bias_rate);
-    for (std::size_t t = 0; t < inside_.size(); ++t) {
-        path.rows.push_back(inside_[t]);
-        path.gamma.push_back(at_[at(inside_[t])].beta);
-        path.rate.push_back(d.rate[t]);
-        known_[at(inside_[t])] = at_[at(inside_[t])].beta;
+    path.bias.push_back(sets_.bias());
+    path.bias_rate.push_back(rates.bias);
+    for (Index t : sets_.inside()) {
+        path.rows.push_back(t);
+        path.gamma.push_back(known_[t] = sets_.coordinate(t).beta);
     }
-    path.first.push_back(static_cast<Index>(path.rows.size()));
-    for (std::size_t i = 0; i < at_.size(); ++i) {
-        if (at_[i].beta == known_[i]) continue;
-        known_[i] = at_[i].beta;
+    path.rate.insert(path.rate.end(), rates.beta.begin(), rates.beta.end());
+    path.first.push_back(std::ssize(path.rows));
+    for (Index i = 0; i < problem_.size; ++i) {
+        const double gamma = sets_.coordinate(i).beta;
+        if (gamma == known_[i]) continue;
+        known_[i] = gamma;
         path.settled_from.push_back(piece);
-        path.settled_row.push_back(static_cast<Index>(i));
-        path.settled_gamma.push_back(at_[i].beta);
+        path.settled_row.push_back(i);
+        path.settled_gamma.push_back(gamma);
     }
-    for (Index t : inside_) known_[at(t)] = std::numeric_limits<double>::quiet_NaN();  // on the move
+    for (Index t : sets_.inside()) known_[t] = std::numeric_limits<double>::quiet_NaN();  // on the move
 }
 
 void Path::record_end(PathPieces& path) const {
-    path.end.back() = scale_;
-    path.bias.back() = bias_;
-    for (std::size_t t = 0; t < inside_.size(); ++t)
-        path.gamma[path.gamma.size() - inside_.size() + t] = at_[at(inside_[t])].beta;
+    path.end.back() = sets_.lambda();
+    path.bias.back() = sets_.bias();
+    auto gamma = path.gamma.end() - std::ssize(sets_.inside());
+    for (Index t : sets_.inside()) *gamma++ = sets_.coordinate(t).beta;
 }
 
-// F from the coefficients, and T on its knots again to the last digit.
-bool Path::refresh(Index limit) {
-    std::fill(barred_.begin(), barred_.end(), char(0));
-    renew();
-    refreshed_ = scale_;
-    return finish(limit);
-}
-
-PathPieces Path::follow(Outcome start, double highest, double lowest, Index limit) {
-    refreshed_ = scale_ = highest;
-    begin(start);
+PathPieces Path::follow(const Outcome& start, double lowest, Index limit) {
+    sets_.begin(start);
     PathPieces path;
     path.first.push_back(0);
-    known_.assign(at_.size(), 0.0);
-    bool optimal = finish(limit);
+    known_.assign(problem_.size, 0.0);
+    bool optimal = sets_.finish(limit);
     int idle = 0;
-    for (Index round = 0; optimal && round < limit && changes_ < limit; ++round, watch_.look()) {
+    for (Index round = 0; optimal && round < limit && sets_.changes() < limit; ++round, watch_.look()) {
         if (watch_.expired()) break;
-        if (inside_.empty()) {
-            record(path, direction());
+        const Rates rates = sets_.rates();
+        if (sets_.inside().empty()) {
+            record(path, rates);
             if (!cross_band(lowest)) return path;
             continue;
         }
-        const Direction d = direction();
-        if (idle < stuck && settle_dependent(d)) {
+        if (idle < policy::idle_events && settle_dependent(rates)) {
             ++idle;
             continue;
         }
-        const double left = scale_ - lowest, reach = std::min(left, (1 - refresh_below) * scale_);
-        const Event event = next_event(d, reach);
-        if (event.step > 0) record(path, d);
-        idle = event.step > 1e-14 * scale_ ? 0 : idle + 1;
-        advance(d, event.step);
+        const double lambda = sets_.lambda(), left = lambda - lowest;
+        const double reach = std::min(left, (1 - policy::lambda_share_between_refreshes) * lambda);
+        const Event event = next_event(rates, reach);
+        if (event.step > 0) record(path, rates);
+        idle = event.step > 1e-14 * lambda ? 0 : idle + 1;
+        sets_.lower_lambda(rates, event.step);
         if (event.step > 0) record_end(path);
         if (event.row < 0 && reach == left) return path;
         turned_ = event.row >= 0;
-        if (turned_) apply(event);
-        if (idle > stuck) scale_ = std::max(lowest, scale_ * (1 - nudge));
-        else if (turned_ && path.start.size() % refresh_every != 0 && scale_ >= refresh_below * refreshed_) continue;
-        optimal = refresh(limit);
+        if (turned_ && event.breakpoint < 0) sets_.leave_breakpoint(event.row, event.direction);
+        else if (turned_) sets_.land_on(event.row, event.breakpoint);
+        if (idle > policy::idle_events) sets_.set_lambda(std::max(lowest, sets_.lambda() * (1 - policy::nudge)));
+        else if (turned_ && path.start.size() % policy::pieces_between_refreshes != 0 &&
+                 sets_.lambda() >= policy::lambda_share_between_refreshes * refreshed_)
+            continue;
+        refreshed_ = sets_.lambda();
+        optimal = sets_.refresh(limit);
         idle = 0;
     }
     path.complete = false;
     return path;
 }
 
-bool Path::arrive(Outcome& outcome, const Outcome& start, double highest, Index limit) {
-    if (!follow(start, highest, 1.0, limit).complete) return false;
-    scale_ = 1;
-    renew();
-    const bool optimal = finish(limit);
-    renew();
-    write(outcome);
+bool Path::arrive(Outcome& outcome, const Outcome& start, Index limit) {
+    if (!follow(start, 1.0, limit).complete) return false;
+    sets_.set_lambda(1);
+    const bool optimal = sets_.refresh(limit);
+    sets_.write(outcome);
     return optimal;
 }
 

@@ -14,13 +14,13 @@
 
 namespace abstain {
 
-// The path as pieces of straight line, laid end to end. Piece p holds for lambda from start[p] down to start[p + 1]; bias
-// and gamma are those at end[p], since from there errors are as small as lambda is.
+// The path as straight pieces, end to end. Piece p holds for lambda from start[p] down to start[p + 1]; bias and gamma are
+// those at end[p], since from there errors are as small as lambda is.
 struct PathPieces {
     std::vector<double> start, end, bias, bias_rate;
-    std::vector<std::uint8_t> turned;       // 0: the sets are those of the piece before, which was cut for its digits' sake
-    std::vector<Index> first;               // of piece p among rows, gamma and rate; one more than pieces
-    std::vector<Index> rows;                // T
+    std::vector<std::uint8_t> turned;  // 0: the sets are those of the piece before, which ended so that F could be recomputed
+    std::vector<Index> first;          // of piece p among rows, gamma and rate; one more than pieces
+    std::vector<Index> rows;           // T
     std::vector<double> gamma, rate;
     // Where the other rows rest: row settled_row[e] at settled_gamma[e] from piece settled_from[e] on. A piece without
     // rows has no bias of its own: any in a band will do.
@@ -29,43 +29,44 @@ struct PathPieces {
     bool complete = true;
 };
 
-class Path final : ActiveSet {
+// Drives an ActiveSet down lambda, from event to event.
+class Path {
   public:
-    Path(const Problem& problem, KernelMatrix<double>& kernel, Watch& watch) : ActiveSet(problem, kernel, watch) {}
+    // highest: the lambda to begin with.
+    Path(const Problem& problem, KernelMatrix<double>& kernel, Watch& watch, double highest)
+        : problem_(problem), watch_(watch), sets_(problem, kernel, watch, highest), refreshed_(highest) {}
 
-    // From the optimum of lambda = highest (`start`, gamma) down to lambda = lowest, in at most `limit` rounds and
+    // From the optimum at the highest lambda (`start`, gamma) down to lambda = lowest, in at most `limit` rounds and
     // as many changes of the sets.
-    PathPieces follow(Outcome start, double highest, double lowest, Index limit);
+    PathPieces follow(const Outcome& start, double lowest, Index limit);
 
-    // The optimum at lambda = 1 by the same road, for problems on which other ways stall; true where it got there.
-    bool arrive(Outcome& outcome, const Outcome& start, double highest, Index limit);
+    // The optimum at lambda = 1 by the same route, for problems on which other methods stall; true where it got there.
+    bool arrive(Outcome& outcome, const Outcome& start, Index limit);
 
   private:
-    struct Direction {
-        std::vector<double> rate;        // of T
-        double bias_rate = 0;
-        Aligned<double> F_rate;          // of every row
-    };
+    using Rates = ActiveSet::Rates;
     struct Event {
-        double step;                     // by which lambda falls
-        Index row = -1;                  // -1: lowest was reached
-        int breakpoint = -1;             // -1: the row leaves one, else it meets this one
+        double step;          // by which lambda falls
+        Index row = -1;       // -1: lowest was reached
+        int breakpoint = -1;  // -1: the row leaves one, else it meets this one
         int direction = 0;
     };
 
-    Direction direction() const;
-    bool settle_dependent(const Direction& d);
-    Event next_event(const Direction& d, double left) const;
-    void advance(const Direction& d, double step);
-    void apply(const Event& event);
+    bool settle_dependent(const Rates& rates);
+    Event next_event(const Rates& rates, double left) const;
     double band(double lambda, Index* rising, Index* falling) const;
     bool cross_band(double lowest);
-    void record(PathPieces& path, const Direction& d);
+    void record(PathPieces& path, const Rates& rates);
     void record_end(PathPieces& path) const;
-    bool refresh(Index limit);
 
+    double up(Index i) const { return problem_.up(i, sets_.coordinate(i).code); }
+    double down(Index i) const { return problem_.down(i, sets_.coordinate(i).code); }
+
+    const Problem& problem_;
+    Watch& watch_;
+    ActiveSet sets_;
+    double refreshed_;  // lambda at the last refresh
     bool turned_ = true;
-    double refreshed_ = 1;       // lambda at the last refresh
     std::vector<double> known_;  // gamma of every row as the pieces so far have it
 };
 

@@ -11,7 +11,7 @@ template <class T> RowCache<T>::RowCache(Index rows, double bytes) {
     double values = std::min(bytes / sizeof(T), static_cast<double>(row) * static_cast<double>(rows));
     for (; values >= static_cast<double>(row); values /= 2) {
         limit_ = static_cast<Index>(values);
-        buffer_.reset(static_cast<T*>(::operator new(at(limit_) * sizeof(T), std::align_val_t(64), std::nothrow)));
+        buffer_.reset(static_cast<T*>(::operator new(limit_ * sizeof(T), std::align_val_t(64), std::nothrow)));
         if (buffer_) break;
     }
     if (!buffer_) limit_ = 0;
@@ -39,7 +39,7 @@ template <class T> T* RowCache<T>::insert(Index row) {
 
 // Slots move towards the front of the buffer in ascending order, so nothing is overwritten before it is read.
 template <class T> void RowCache<T>::compact(const std::vector<Index>& kept) {
-    const Index stride = rounded_up(static_cast<Index>(kept.size()));
+    const Index stride = rounded_up(std::ssize(kept));
     for (Index s = 0; s < used_; ++s) {
         const T* from = buffer_.get() + s * stride_;
         T* to = buffer_.get() + s * stride;
@@ -54,7 +54,7 @@ template <class T> void RowCache<T>::select(const std::vector<Index>& before, co
         kept.reserve(now.size());
         Index column_before = 0;
         for (Index column : now) {
-            while (before[at(column_before)] != column) ++column_before;
+            while (before[column_before] != column) ++column_before;
             kept.push_back(column_before);
         }
         compact(kept);
@@ -63,7 +63,7 @@ template <class T> void RowCache<T>::select(const std::vector<Index>& before, co
     order_.clear();
     where_.clear();
     used_ = 0;
-    stride_ = rounded_up(static_cast<Index>(now.size()));
+    stride_ = rounded_up(std::ssize(now));
 }
 
 template class RowCache<float>;

@@ -18,7 +18,7 @@ template <class T> class RowCache {
     RowCache(Index rows, double bytes);
 
     Index capacity() const { return stride_ > 0 ? limit_ / stride_ : 0; }
-    T* find(Index row);          // nullptr where it is not held
+    T* find(Index row);  // nullptr where it is not held
     // The slot of a new row; what it held is gone. No more than capacity() rows may be asked for in a row of calls.
     T* insert(Index row);
     // Rows over the columns `now` (ascending) from here on: cut down where these are among `before`, else forgotten.
@@ -35,7 +35,7 @@ template <class T> class RowCache {
         void operator()(T* p) const { ::operator delete(p, std::align_val_t(64)); }
     };
     std::unique_ptr<T, Free> buffer_;
-    Index limit_ = 0;   // values that fit the buffer
+    Index limit_ = 0;  // values that fit the buffer
     Index stride_ = 0;
     Index used_ = 0;
     std::list<Entry> order_;  // most recent first

@@ -1,47 +1,35 @@
 // The rows that leave the sweep, and how they come back (decomposition.hpp).
 #include <algorithm>
-#include <numeric>
 
 #include "decomposition.hpp"
 
 namespace abstain {
 
-namespace {
-constexpr double worth_shrinking = 0.7;  // packing the rest anew pays where at most this share stays
-}  // namespace
-
 // A row on a breakpoint whose one-sided gains both lie on the safe side cannot be chosen now.
 template <class T> void Decomposition<T>::shrink() {
-    std::vector<std::size_t> stay;
+    const auto stays = [&](std::size_t a) { return up_[a] - sums_[a] > lowest_ || down_[a] - sums_[a] < highest_; };
+    double staying = 0;
+    for (std::size_t a = 0; a < active_.size(); ++a) staying += stays(a);
+    if (staying > policy::share_that_stays * static_cast<double>(active_.size())) return;
     Departure departure;
-    std::vector<char> stays(active_.size());
-    for (std::size_t a = 0; a < active_.size(); ++a) {
-        const double up = up_[a] - sums_[a], down = down_[a] - sums_[a];
-        stays[a] = up > lowest_ || down < highest_;
-        if (stays[a]) stay.push_back(a);
-    }
-    if (static_cast<double>(stay.size()) > worth_shrinking * static_cast<double>(active_.size())) return;
-    for (std::size_t a = 0; a < active_.size(); ++a) {
+    constexpr std::size_t dropped = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> position(active_.size(), dropped);
+    for (std::size_t a = 0, s = 0; a < active_.size(); ++a) {
         const Index i = active_[a];
-        if (stays[a]) {
-            departure.stayed.push_back(i);
-            departure.beta.push_back(at_[at(i)].beta);
-        } else {
+        if (!stays(a)) {
             departure.gone.push_back(i);
-            F_[at(i)] = sums_[a];
+            F_[i] = sums_[a];
+            continue;
         }
+        departure.stayed.push_back(i);
+        departure.beta.push_back(state_[i].beta);
+        sums_[s] = sums_[a];
+        up_[s] = up_[a];
+        down_[s] = down_[a];
+        position[a] = s++;
     }
-    std::vector<std::size_t> position(active_.size(), at(-1));
-    for (std::size_t s = 0; s < stay.size(); ++s) {
-        position[stay[s]] = s;
-        sums_[s] = sums_[stay[s]];
-        up_[s] = up_[stay[s]];
-        down_[s] = down_[stay[s]];
-    }
-    std::vector<std::size_t> working;
-    for (std::size_t a : working_)
-        if (position[a] != at(-1)) working.push_back(position[a]);
-    working_ = working;
+    std::erase_if(working_, [&](std::size_t a) { return position[a] == dropped; });
+    for (std::size_t& a : working_) a = position[a];
     active_ = departure.stayed;
     departures_.push_back(std::move(departure));
     kernel_.activate(active_);
@@ -49,25 +37,19 @@ template <class T> void Decomposition<T>::shrink() {
 
 // F of a row that left has changed only by the coefficients that have moved since.
 template <class T> void Decomposition<T>::restore() {
-    for (std::size_t a = 0; a < active_.size(); ++a) F_[at(active_[a])] = sums_[a];
+    for (std::size_t a = 0; a < active_.size(); ++a) F_[active_[a]] = sums_[a];
     for (const Departure& departure : departures_) {
-        std::vector<Index> moved;
-        std::vector<double> change;
-        for (std::size_t s = 0; s < departure.stayed.size(); ++s) {
-            const Index i = departure.stayed[s];
-            if (at_[at(i)].beta == departure.beta[s]) continue;
-            moved.push_back(i);
-            change.push_back(at_[at(i)].beta - departure.beta[s]);
-        }
-        if (moved.empty()) continue;
-        Aligned<double> sums(static_cast<std::size_t>(rounded_up(static_cast<Index>(departure.gone.size()))), 0.0);
+        SparseVector change;
+        for (std::size_t s = 0; s < departure.stayed.size(); ++s)
+            change.add(departure.stayed[s], state_[departure.stayed[s]].beta - departure.beta[s]);
+        if (change.rows.empty()) continue;
+        Aligned<double> sums(rounded_up(std::ssize(departure.gone)), 0.0);
         kernel_.activate(departure.gone);
-        kernel_.accumulate(moved, change, sums.data());
-        for (std::size_t g = 0; g < departure.gone.size(); ++g) F_[at(departure.gone[g])] += sums[g];
+        kernel_.accumulate(change, sums.data());
+        for (std::size_t g = 0; g < departure.gone.size(); ++g) F_[departure.gone[g]] += sums[g];
     }
     departures_.clear();
-    active_.resize(at(problem_.size));
-    std::iota(active_.begin(), active_.end(), Index(0));
+    active_ = all_rows(problem_.size);
     std::copy(F_.begin(), F_.end(), sums_.begin());
     for (std::size_t a = 0; a < active_.size(); ++a) refresh(a);
     kernel_.activate(active_);

@@ -2,105 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <numeric>
 
 #include "active_set.hpp"
-#include "decomposition.hpp"
 #include "dense_kernel.hpp"
-#include "gram_kernel.hpp"
+#include "expansion.hpp"
+#include "policy.hpp"
 
 namespace abstain {
 
-std::unique_ptr<KernelMatrix<double>> kernel_in_double(const Problem& problem, const KernelSpec& spec, const Rows& rows,
-                                                       double cache_bytes, ThreadPool& pool, Watch& watch) {
-    if (const auto* gram = std::get_if<GramRows>(&rows))
-        return std::make_unique<GramKernel<double>>(gram->values, problem.size, problem.size, pool);
-    if (const auto* sparse = std::get_if<SparseRows>(&rows))
-        return std::make_unique<SparseKernel>(spec, *sparse, cache_bytes, pool, watch);
-    return std::make_unique<DenseKernel<double>>(spec, std::get<DenseRows>(rows), cache_bytes, pool, watch);
-}
-
 namespace {
 
-constexpr Index small = 1000;             // rows up to which the kernel matrix is made once, in double, and the answer polished
-constexpr double polished_from = 1e-6;    // violation at which the active set is nearly right
-constexpr Index patience = 20;           // pair steps per row until the active set takes over
-constexpr double fine = 1e-4;             // tolerance below which single precision is likely to hold the pair steps up
-constexpr Index fine_patience = 20;       // pair steps per row after which it is given up there
-constexpr Index single_patience = 200;    // and elsewhere
-constexpr Index exact_rows = 5000;        // rows up to which the active set may then take over
-constexpr Index checked_rows = 256;       // rows on which F in single precision is compared with F in double
-constexpr double strays_allowed = 0.5;    // by how much of the tolerance it may differ
-
-Outcome decompose(const Problem& problem, KernelMatrix<double>& kernel, const double* start, const Options& options,
-                  Watch& watch) {
-    Settings settings;
-    settings.tol = options.tol;
-    settings.max_iterations = options.max_iterations;
-    return Decomposition<double>(problem, kernel, settings, watch).run(start);
-}
-
-// Where the sets are too far off for the active set: from a C so small that they are plain to see, along the path.
-void walk_up(const Problem& problem, KernelMatrix<double>& kernel, Outcome& outcome, Index max_iterations, Watch& watch) {
-    double easy = 1;
-    for (Index i = 0; i < problem.size; ++i)
-        easy = std::max(easy, problem.breakpoint(i, problem.pieces) * std::abs(kernel.diagonal(i)));
-    Problem scaled = problem;
-    for (auto& slopes : scaled.slopes)
-        for (double& t : slopes) t *= easy;
-    Settings settings;
-    settings.tol = polished_from * easy;
-    settings.max_iterations = std::min(max_iterations - outcome.iterations, patience * problem.size);
-    const Outcome start = Decomposition<double>(scaled, kernel, settings, watch).run(nullptr);
-    outcome.iterations += start.iterations;
-    const Index limit = std::min(max_iterations - outcome.iterations, 50 * problem.size + 1000);
-    Outcome arrived = outcome;
-    std::vector<Index> all(at(problem.size));
-    std::iota(all.begin(), all.end(), Index(0));
-    kernel.activate(all);
-    Path(problem, kernel, watch).arrive(arrived, start, easy, limit);
-    if (arrived.violation < outcome.violation) outcome = std::move(arrived);
-}
-
-}  // namespace
-
-// Pair steps until the sets are nearly right, then the sets' own equations. Pair steps crawl on ill-conditioned problems,
-// where the equations do not: they are given up early, and taken up again only if the equations fail.
-Outcome solve_exactly(const Problem& problem, KernelMatrix<double>& kernel, const double* start, const Options& options,
-                      Watch& watch) {
-    Options first = options;
-    first.tol = std::min(options.tol, polished_from);
-    first.max_iterations = std::min(options.max_iterations, patience * problem.size);
-    Outcome outcome = decompose(problem, kernel, start, first, watch);
-    if (outcome.status == Status::time_limit || outcome.iterations >= options.max_iterations || watch.expired()) return outcome;
-
-    std::vector<Index> all(at(problem.size));
-    std::iota(all.begin(), all.end(), Index(0));
-    kernel.activate(all);
-    Outcome exact = outcome;
-    ActiveSet(problem, kernel, watch).run(exact, std::min(options.max_iterations - outcome.iterations, 10 * problem.size + 100));
-    outcome.iterations = exact.iterations;
-    if (exact.violation <= outcome.violation) outcome = std::move(exact);
-    const bool going_on = outcome.iterations < options.max_iterations && !watch.expired();
-    if (!(outcome.violation <= options.tol) && going_on) walk_up(problem, kernel, outcome, options.max_iterations, watch);
-    if (outcome.violation <= options.tol) {
-        outcome.status = Status::optimal;
-        return outcome;
-    }
-    Options rest = options;
-    rest.max_iterations = std::max<Index>(0, options.max_iterations - outcome.iterations);
-    Outcome last = decompose(problem, kernel, outcome.beta.data(), rest, watch);
-    last.iterations += outcome.iterations;
-    return last;
-}
-
-namespace {
-
-// How far F strays from what double precision gives, on rows spread over the data. The linear kernel was centred,
+// By how much F strays from what double precision gives, on rows spread over the data. The linear kernel was centred,
 // which shifts F by a constant: only differences count.
-double strayed(const KernelSpec& spec, const DenseRows& X, const Outcome& outcome, ThreadPool& pool, Watch& watch) {
-    const Index d = X.features, step = std::max<Index>(1, X.rows / checked_rows);
+double drift(const KernelSpec& spec, const DenseRows& X, const Outcome& outcome, ThreadPool& pool, Watch& watch) {
+    const Index d = X.features, step = std::max<Index>(1, X.rows / policy::rows_checked_in_double);
     std::vector<double> rows, support, coef, expected;
     std::vector<Index> which;
     for (Index i = 0; i < X.rows; i += step) {
@@ -108,17 +23,17 @@ double strayed(const KernelSpec& spec, const DenseRows& X, const Outcome& outcom
         rows.insert(rows.end(), X.values + i * d, X.values + (i + 1) * d);
     }
     for (Index i = 0; i < X.rows; ++i)
-        if (outcome.beta[at(i)] != 0) {
-            coef.push_back(outcome.beta[at(i)]);
+        if (outcome.beta[i] != 0) {
+            coef.push_back(outcome.beta[i]);
             support.insert(support.end(), X.values + i * d, X.values + (i + 1) * d);
         }
     if (coef.empty()) return 0;
     expected.resize(which.size());
-    expand(spec, {rows.data(), static_cast<Index>(which.size()), d}, {support.data(), static_cast<Index>(coef.size()), d},
-           coef.data(), expected.data(), pool, watch);
+    expand(spec, {rows.data(), std::ssize(which), d}, {support.data(), std::ssize(coef), d}, coef.data(), expected.data(), pool,
+           watch);
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (std::size_t c = 0; c < which.size(); ++c) {
-        const double error = outcome.expansion[at(which[c])] - expected[c];
+        const double error = outcome.expansion[which[c]] - expected[c];
         low = std::min(low, error);
         high = std::max(high, error);
     }
@@ -127,83 +42,167 @@ double strayed(const KernelSpec& spec, const DenseRows& X, const Outcome& outcom
 
 // F = X w costs next to nothing, in double and without the centring. w = sum beta_i x_i is taken around the mean, since
 // sum beta = 0 and data far from the origin would cancel.
-void expand_linear(const DenseRows& X, Outcome& outcome) {
-    const std::size_t d = at(X.features);
+void expand_linear(const Problem& problem, const DenseRows& X, Outcome& outcome) {
     const std::vector<double> mean = column_means(X);
-    std::vector<double> w(d, 0.0);
-    for (Index i = 0; i < X.rows; ++i) {
-        const double beta = outcome.beta[at(i)];
-        for (std::size_t k = 0; beta != 0 && k < d; ++k) w[k] += beta * (X.values[i * X.features + static_cast<Index>(k)] - mean[k]);
-    }
+    std::vector<double> w(X.features, 0.0);
     for (Index i = 0; i < X.rows; ++i)
-        outcome.expansion[at(i)] = lanes<double>().dot(w.data(), X.values + i * X.features, X.features);
+        for (Index k = 0; outcome.beta[i] != 0 && k < X.features; ++k)
+            w[k] += outcome.beta[i] * (X.values[i * X.features + k] - mean[k]);
+    for (Index i = 0; i < X.rows; ++i)
+        outcome.expansion[i] = lanes<double>().dot(w.data(), X.values + i * X.features, X.features);
+    judge(problem, outcome);
 }
 
-// The kernel in double, made once where it is small or fits the cache.
-template <class Work>
-auto with_kernel(const Problem& problem, const KernelSpec& spec, const Rows& rows, const Options& options, ThreadPool& pool,
-                 Watch& watch, Work&& work) {
-    const auto kernel = kernel_in_double(problem, spec, rows, options.cache_bytes, pool, watch);
-    const double bytes = 8.0 * static_cast<double>(problem.size) * static_cast<double>(problem.size);
-    if (std::holds_alternative<GramRows>(rows) || (problem.size > small && bytes > options.cache_bytes)) return work(*kernel);
-    MadeGram<double> gram(*kernel, problem.size, pool);
-    return work(gram.kernel);
-}
-
-Outcome solve_large(const Problem& problem, const KernelSpec& spec, const DenseRows& X, const double* start,
-                    const Options& options, ThreadPool& pool, Watch& watch) {
-    Outcome outcome;
-    {
-        Settings settings;
-        const Index steps = (options.tol < fine ? fine_patience : single_patience) * problem.size;
-        settings.tol = options.tol;
-        settings.max_iterations = std::min(options.max_iterations, steps);
-        DenseKernel<float> kernel(spec, X, options.cache_bytes, pool, watch);
-        outcome = Decomposition<float>(problem, kernel, settings, watch).run(start);
-    }
-    if (outcome.iterations >= options.max_iterations || outcome.status == Status::time_limit || watch.expired()) return outcome;
-    if (outcome.status == Status::optimal && strayed(spec, X, outcome, pool, watch) <= strays_allowed * options.tol) return outcome;
-    Options rest = options;
-    rest.max_iterations -= outcome.iterations;
-    const bool exactly = options.method == Method::automatic && problem.size <= exact_rows;
-    Outcome finer = with_kernel(problem, spec, X, options, pool, watch, [&](KernelMatrix<double>& kernel) {
-        return exactly ? solve_exactly(problem, kernel, outcome.beta.data(), rest, watch)
-                       : decompose(problem, kernel, outcome.beta.data(), rest, watch);
-    });
-    finer.iterations += outcome.iterations;
-    return finer;
+// Whether sums of such coefficients in the precision of T may be off by more than the tolerance. Roundings of both signs
+// leave a small part of their bound.
+template <class T> bool blurred(const double* beta, Index size, double tol) {
+    double sum = 0;
+    for (Index i = 0; i < size; ++i) sum += std::abs(beta[i]);
+    return policy::rounding_share * std::numeric_limits<T>::epsilon() * sum > tol;
 }
 
 }  // namespace
 
+template <class T> KernelMatrix<T>& Fitter::kernel() {
+    auto& kept = std::get<std::unique_ptr<KernelMatrix<T>>>(kernels_);
+    if (!kept) kept = source_.kernel<T>(pool_, watch_);
+    return *kept;
+}
+
+// In double, and whole where it is small or fits the cache.
+KernelMatrix<double>& Fitter::exact_kernel() {
+    const bool whole = source_.size <= policy::small_rows || source_.fits<double>();
+    if (whole && !source_.is_given()) source_.hold<double>(pool_, watch_);
+    return kernel<double>();
+}
+
+template <class T> Outcome Fitter::decompose(const Problem& problem, const double* start, const Settings& settings) {
+    return Decomposition<T>(problem, kernel<T>(), settings, watch_).run(start);
+}
+
+// Where the sets are too far off for the active set: from a C so small that they are plain to see, along the path.
+void Fitter::walk_up(const Problem& problem, Outcome& outcome, Index max_iterations) {
+    double easy = 1;
+    for (Index i = 0; i < problem.size; ++i)
+        easy = std::max(easy, problem.breakpoint(i, problem.pieces()) * std::abs(kernel<double>().diagonal(i)));
+    const LossTable losses = problem.losses->scaled(easy);
+    Problem scaled = problem;
+    scaled.losses = &losses;
+    const Index steps = std::min(max_iterations - outcome.iterations, policy::steps_before_active_set * problem.size);
+    const Outcome start = decompose<double>(scaled, nullptr, {policy::nearly_right * easy, steps});
+    outcome.iterations += start.iterations;
+    const Index limit = std::min(max_iterations - outcome.iterations, policy::walk_up_changes(problem.size));
+    Outcome arrived = outcome;
+    kernel<double>().activate(all_rows(problem.size));
+    Path(problem, kernel<double>(), watch_, easy).arrive(arrived, start, limit);
+    if (arrived.violation < outcome.violation) outcome = std::move(arrived);
+}
+
+// Pair steps until the sets are nearly right, then the sets' own equations. Pair steps crawl on ill-conditioned problems,
+// where the equations do not: they are given up early, and taken up again only if the equations fail.
+Outcome Fitter::solve_exactly(const Problem& problem, const double* start, const Settings& settings) {
+    const Index n = problem.size, most = settings.max_iterations;
+    exact_kernel();
+    Outcome outcome = decompose<double>(
+        problem, start, {std::min(settings.tol, policy::nearly_right), std::min(most, policy::steps_before_active_set * n)});
+    if (outcome.status == Status::time_limit || outcome.iterations >= most || watch_.expired()) return outcome;
+
+    kernel<double>().activate(all_rows(n));
+    Outcome exact = outcome;
+    ActiveSet(problem, kernel<double>(), watch_).run(exact, std::min(most - outcome.iterations, policy::set_changes(n)));
+    outcome.iterations = exact.iterations;
+    if (exact.violation <= outcome.violation) outcome = std::move(exact);
+    const bool going_on = outcome.iterations < most && !watch_.expired();
+    if (!(outcome.violation <= settings.tol) && going_on) walk_up(problem, outcome, most);
+    if (outcome.violation <= settings.tol) {
+        outcome.status = Status::converged;
+        return outcome;
+    }
+    Outcome last = decompose<double>(problem, outcome.beta.data(), {settings.tol, std::max<Index>(0, most - outcome.iterations)});
+    last.iterations += outcome.iterations;
+    return last;
+}
+
+// In single precision, judged by double; what is left to do is done in double.
+Outcome Fitter::fit_large(const Problem& problem, const double* start) {
+    const Index steps = options_.tol < policy::fine_tolerance ? policy::steps_in_single_if_fine : policy::steps_in_single;
+    const Index most = options_.max_iterations;
+    const Outcome outcome = decompose<float>(problem, start, {options_.tol, std::min(most, steps * problem.size)});
+    if (outcome.iterations >= most || outcome.status == Status::time_limit || watch_.expired()) return outcome;
+    const double allowed = policy::drift_allowed * options_.tol;
+    if (outcome.status == Status::converged &&
+        drift(source_.spec, std::get<DenseRows>(source_.rows), outcome, pool_, watch_) <= allowed)
+        return outcome;
+    std::get<0>(kernels_).reset();  // its memory serves the next one
+    const Settings rest{options_.tol, most - outcome.iterations};
+    exact_kernel();
+    const bool exactly = options_.method == Method::automatic && problem.size <= policy::active_set_rows;
+    Outcome finer =
+        exactly ? solve_exactly(problem, outcome.beta.data(), rest) : decompose<double>(problem, outcome.beta.data(), rest);
+    finer.iterations += outcome.iterations;
+    return finer;
+}
+
+// Pair steps; where they crawl and the problem is small, the active set.
+template <class T> Outcome Fitter::fit_for_search(const Problem& problem, const double* start) {
+    const bool small = problem.size <= policy::one_block_rows;
+    const Index n = problem.size, most = options_.max_iterations;
+    Settings settings{options_.tol, most};
+    if (small) {
+        settings.working_set = static_cast<int>(policy::one_block_rows);
+        settings.max_iterations = std::min(most, policy::search_steps_before_active_set * n);
+    }
+    Outcome outcome = decompose<T>(problem, start, settings);
+    // What a large start has left in F by rounding stays there as beta shrinks: begin again, with F made anew.
+    if (start && blurred<T>(start, n, options_.tol) && outcome.status == Status::converged) {
+        const Index before = outcome.iterations;
+        outcome = decompose<T>(problem, outcome.beta.data(), settings);
+        outcome.iterations += before;
+    }
+    const bool given_up = outcome.status == Status::iteration_limit && outcome.iterations < most;
+    const bool inexact = given_up || blurred<T>(outcome.beta.data(), n, options_.tol);
+    if (!small || !inexact || watch_.expired()) return outcome;
+    source_.hold<double>(pool_, watch_);
+    Outcome exact = solve_exactly(problem, outcome.beta.data(), {options_.tol, most - outcome.iterations});
+    exact.iterations += outcome.iterations;
+    return exact;
+}
+
+Outcome Fitter::fit(const Problem& problem, const double* start) {
+    const bool in_single = has_single_precision(source_.rows);
+    if (options_.method == Method::search)
+        return in_single ? fit_for_search<float>(problem, start) : fit_for_search<double>(problem, start);
+    const Settings settings{options_.tol, options_.max_iterations};
+    Outcome outcome;
+    if (options_.method == Method::active_set || problem.size <= policy::small_rows) {
+        exact_kernel();
+        outcome = options_.method == Method::pairs ? decompose<double>(problem, start, settings)
+                                                   : solve_exactly(problem, start, settings);
+    } else {
+        outcome = in_single ? fit_large(problem, start) : decompose<double>(problem, start, settings);
+    }
+    if (in_single && source_.spec.name == KernelName::linear) expand_linear(problem, std::get<DenseRows>(source_.rows), outcome);
+    return outcome;
+}
+
+PathPieces Fitter::follow_path(const Problem& problem, double lowest, double highest) {
+    const LossTable losses = problem.losses->scaled(1, lowest);
+    Problem scaled = problem;  // path.hpp: knots over C, weights as they are
+    scaled.losses = &losses;
+    const Outcome start = solve_exactly(scaled, nullptr, {policy::nearly_right / lowest, options_.max_iterations});
+    return Path(problem, kernel<double>(), watch_, 1 / lowest).follow(start, 1 / highest, policy::path_changes(problem.size));
+}
+
 Outcome solve(const Problem& problem, const KernelSpec& spec, const Rows& rows, const double* start, const Options& options,
               ThreadPool& pool, Watch& watch) {
-    const DenseRows* dense = std::get_if<DenseRows>(&rows);
-    Outcome outcome;
-    if (options.method == Method::active_set || problem.size <= small)
-        outcome = with_kernel(problem, spec, rows, options, pool, watch, [&](KernelMatrix<double>& kernel) {
-            return options.method == Method::pairs ? decompose(problem, kernel, start, options, watch)
-                                                   : solve_exactly(problem, kernel, start, options, watch);
-        });
-    else if (dense)
-        outcome = solve_large(problem, spec, *dense, start, options, pool, watch);
-    else
-        outcome = decompose(problem, *kernel_in_double(problem, spec, rows, options.cache_bytes, pool, watch), start, options, watch);
-    if (dense && spec.name == KernelName::linear) expand_linear(*dense, outcome);
-    return outcome;
+    KernelSource source(spec, rows, options.cache_bytes);
+    return Fitter(source, options, pool, watch).fit(problem, start);
 }
 
 PathPieces follow_path(const Problem& problem, const KernelSpec& spec, const Rows& rows, double lowest, double highest,
                        const Options& options, ThreadPool& pool, Watch& watch) {
-    return with_kernel(problem, spec, rows, options, pool, watch, [&](KernelMatrix<double>& kernel) {
-        Problem scaled = problem;  // path.hpp: knots over C, weights as they are
-        for (auto& slopes : scaled.slopes)
-            for (double& t : slopes) t /= lowest;
-        Options first = options;
-        first.tol = polished_from / lowest;
-        Outcome start = solve_exactly(scaled, kernel, nullptr, first, watch);
-        return Path(problem, kernel, watch).follow(std::move(start), 1 / lowest, 1 / highest, 200 * problem.size + 10000);
-    });
+    KernelSource source(spec, rows, options.cache_bytes);
+    return Fitter(source, options, pool, watch).follow_path(problem, lowest, highest);
 }
 
 }  // namespace abstain

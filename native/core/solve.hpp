@@ -1,27 +1,18 @@
-// From a problem and its data to an answer: which precision, which solver, and in which order.
+// From a problem and its kernel values to an answer: which precision, which method, and in which order.
 #pragma once
 
-#include <memory>
-#include <variant>
-
-#include "expansion.hpp"
+#include "decomposition.hpp"
+#include "kernel_source.hpp"
 #include "outcome.hpp"
 #include "path.hpp"
-#include "sparse_kernel.hpp"
 
 namespace abstain {
 
-// The kernel matrix itself, row-major and symmetric.
-struct GramRows {
-    const double* values;
-};
-
-using Rows = std::variant<DenseRows, SparseRows, GramRows>;
-
 enum class Method {
-    automatic,   // pair steps, and the active set where it is cheap
+    automatic,  // pair steps, and the active set where it is cheap
     pairs,
     active_set,  // exact, whatever it takes
+    search,      // pair steps in the fastest precision, checked for rounding only: scores for comparing settings
 };
 
 struct Options {
@@ -31,13 +22,32 @@ struct Options {
     double cache_bytes = 500e6;
 };
 
-// The kernel in double, for any kind of rows.
-std::unique_ptr<KernelMatrix<double>> kernel_in_double(const Problem& problem, const KernelSpec& spec, const Rows& rows,
-                                                       double cache_bytes, ThreadPool& pool, Watch& watch);
+// Solves one problem after another over the same kernel values, on one thread of control.
+class Fitter {
+  public:
+    Fitter(KernelSource& source, const Options& options, ThreadPool& pool, Watch& watch)
+        : source_(source), options_(options), pool_(pool), watch_(watch) {}
 
-// start: nullptr, or coefficients to begin with.
-Outcome solve_exactly(const Problem& problem, KernelMatrix<double>& kernel, const double* start, const Options& options,
-                      Watch& watch);
+    // start: nullptr, or coefficients to begin with.
+    Outcome fit(const Problem& problem, const double* start);
+    PathPieces follow_path(const Problem& problem, double lowest, double highest);
+
+  private:
+    template <class T> KernelMatrix<T>& kernel();
+    KernelMatrix<double>& exact_kernel();
+    template <class T> Outcome decompose(const Problem& problem, const double* start, const Settings& settings);
+    Outcome solve_exactly(const Problem& problem, const double* start, const Settings& settings);
+    void walk_up(const Problem& problem, Outcome& outcome, Index max_iterations);
+    Outcome fit_large(const Problem& problem, const double* start);
+    template <class T> Outcome fit_for_search(const Problem& problem, const double* start);
+
+    KernelSource& source_;
+    Options options_;
+    ThreadPool& pool_;
+    Watch& watch_;
+    std::tuple<std::unique_ptr<KernelMatrix<float>>, std::unique_ptr<KernelMatrix<double>>> kernels_;
+};
+
 Outcome solve(const Problem& problem, const KernelSpec& spec, const Rows& rows, const double* start, const Options& options,
               ThreadPool& pool, Watch& watch);
 

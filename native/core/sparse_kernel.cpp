@@ -1,7 +1,6 @@
 #include "sparse_kernel.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "lanes/lanes.hpp"
 
@@ -12,28 +11,24 @@ constexpr Index batch = 64;  // rows made between two looks at the clock
 }  // namespace
 
 SparseKernel::SparseKernel(const KernelSpec& spec, const SparseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch)
-    : spec_(spec), X_(X), square_(at(X.rows)), values_(at(X.starts[X.rows])), rows_(at(X.starts[X.rows])),
-      starts_(at(X.features + 1), 0), cache_(X.rows, cache_bytes), pool_(pool), watch_(watch) {
+    : spec_(spec), X_(X), square_(X.rows), values_(X.starts[X.rows]), rows_(X.starts[X.rows]), starts_(X.features + 1, 0),
+      cache_(X.rows, cache_bytes), pool_(pool), watch_(watch) {
     const Index stored = X.starts[X.rows];
-    for (Index e = 0; e < stored; ++e) ++starts_[at(X.columns[e]) + 1];
-    for (Index k = 0; k < X.features; ++k) starts_[at(k + 1)] += starts_[at(k)];
+    for (Index e = 0; e < stored; ++e) ++starts_[X.columns[e] + 1];
+    for (Index k = 0; k < X.features; ++k) starts_[k + 1] += starts_[k];
     std::vector<Index> next(starts_.begin(), starts_.end() - 1);
     for (Index i = 0; i < X.rows; ++i)
         for (Index e = X.starts[i]; e < X.starts[i + 1]; ++e) {
-            const std::size_t to = at(next[at(X.columns[e])]++);
+            const Index to = next[X.columns[e]]++;
             values_[to] = X.values[e];
             rows_[to] = static_cast<std::int32_t>(i);
-            square_[at(i)] += X.values[e] * X.values[e];
+            square_[i] += X.values[e] * X.values[e];
         }
 }
 
 double SparseKernel::value(double dot, Index i, Index j) const {
-    switch (spec_.name) {
-        case KernelName::linear: return dot;
-        case KernelName::poly: return std::pow(spec_.gamma * dot + spec_.coef0, spec_.degree);
-        case KernelName::sigmoid: return std::tanh(spec_.gamma * dot + spec_.coef0);
-        default: return i == j ? 1.0 : std::exp(-spec_.gamma * std::max(square_[at(i)] + square_[at(j)] - 2 * dot, 0.0));
-    }
+    const double distance = i == j ? 0 : std::max(square_[i] + square_[j] - 2 * dot, 0.0);
+    return spec_.value(spec_.scale() * dot, spec_.scale() * distance);
 }
 
 void SparseKernel::dots(Index i, double* out) const {
@@ -41,27 +36,22 @@ void SparseKernel::dots(Index i, double* out) const {
     for (Index e = X_.starts[i]; e < X_.starts[i + 1]; ++e) {
         const double x = X_.values[e];
         const Index k = X_.columns[e];
-        for (Index c = starts_[at(k)]; c < starts_[at(k + 1)]; ++c) out[rows_[at(c)]] += x * values_[at(c)];
+        for (Index c = starts_[k]; c < starts_[k + 1]; ++c) out[rows_[c]] += x * values_[c];
     }
 }
 
-void SparseKernel::make_row(Index i, double* scratch, double* out) const {
+void SparseKernel::make_row(Index i, const std::vector<Index>& columns, Index padded, double* scratch, double* out) const {
     dots(i, scratch);
-    for (std::size_t a = 0; a < active_.size(); ++a) out[a] = value(scratch[active_[a]], i, active_[a]);
-    std::fill(out + active_.size(), out + rounded_up(static_cast<Index>(active_.size())), 0.0);
+    for (std::size_t c = 0; c < columns.size(); ++c) out[c] = value(scratch[columns[c]], i, columns[c]);
+    std::fill(out + columns.size(), out + padded, 0.0);
 }
 
 void SparseKernel::block(const std::vector<Index>& rows, double* out, Index stride) {
-    const Index count = static_cast<Index>(rows.size());
+    const Index count = std::ssize(rows);
     for (Index first = 0; first < count; first += batch, watch_.look()) {
-        Aligned<double> scratch(at(std::min(batch, count - first) * X_.rows));
+        Aligned<double> scratch(std::min(batch, count - first) * X_.rows);
         pool_.run(std::min(batch, count - first), [&](Index p) {
-            const Index i = rows[at(first + p)];
-            double* dot = scratch.data() + p * X_.rows;
-            dots(i, dot);
-            double* to = out + (first + p) * stride;
-            for (std::size_t b = 0; b < rows.size(); ++b) to[b] = value(dot[rows[b]], i, rows[b]);
-            std::fill(to + rows.size(), to + stride, 0.0);
+            make_row(rows[first + p], rows, stride, scratch.data() + p * X_.rows, out + (first + p) * stride);
         });
     }
 }
@@ -71,28 +61,29 @@ void SparseKernel::activate(const std::vector<Index>& rows) {
     active_ = rows;
 }
 
-void SparseKernel::accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) {
-    const Index padded = rounded_up(static_cast<Index>(active_.size()));
-    const Index most = std::min(batch, static_cast<Index>(support.size()));
-    Aligned<double> scratch(at(most * X_.rows));
-    Aligned<double> made(cache_.capacity() < most ? at(most * padded) : 0);
-    for (std::size_t first = 0; first < support.size(); first += at(batch), watch_.look()) {
-        const std::size_t count = std::min(at(batch), support.size() - first);
+void SparseKernel::accumulate(const SparseVector& coef, double* sums) {
+    const std::vector<Index>& support = coef.rows;
+    const Index padded = rounded_up(std::ssize(active_));
+    const Index total = std::ssize(support), most = std::min(batch, total);
+    Aligned<double> scratch(most * X_.rows);
+    Aligned<double> made(cache_.capacity() < most ? most * padded : 0);
+    for (Index first = 0; first < total; first += batch, watch_.look()) {
+        const Index count = std::min(batch, total - first);
         std::vector<double*> rows(count);
-        std::vector<std::size_t> missing;
+        std::vector<Index> missing;
         std::vector<double> factors(count);
-        for (std::size_t s = 0; s < count; ++s) {
-            factors[s] = coef[first + s];
+        for (Index s = 0; s < count; ++s) {
+            factors[s] = coef.values[first + s];
             rows[s] = made.empty() ? cache_.find(support[first + s]) : nullptr;
             if (!rows[s]) missing.push_back(s);
         }
-        for (std::size_t m : missing)
-            rows[m] = made.empty() ? cache_.insert(support[first + m]) : made.data() + static_cast<Index>(m) * padded;
-        pool_.run(static_cast<Index>(missing.size()), [&](Index p) {
-            make_row(support[first + missing[at(p)]], scratch.data() + p * X_.rows, rows[missing[at(p)]]);
+        for (Index m : missing) rows[m] = made.empty() ? cache_.insert(support[first + m]) : made.data() + m * padded;
+        pool_.run(std::ssize(missing), [&](Index p) {
+            make_row(support[first + missing[p]], active_, padded, scratch.data() + p * X_.rows, rows[missing[p]]);
         });
         pool_.run((padded + 4095) / 4096, [&](Index p) {
-            lanes<double>().combine(rows.data(), factors.data(), static_cast<int>(count), p * 4096, std::min(padded, (p + 1) * 4096), sums);
+            lanes<double>().combine(rows.data(), factors.data(), static_cast<int>(count), p * 4096,
+                                    std::min(padded, (p + 1) * 4096), sums);
         });
     }
 }

@@ -3,38 +3,34 @@
 #pragma once
 
 #include "aligned.hpp"
+#include "kernel.hpp"
 #include "kernel_matrix.hpp"
 #include "row_cache.hpp"
+#include "rows.hpp"
 #include "thread_pool.hpp"
 #include "watch.hpp"
 
 namespace abstain {
 
-struct SparseRows {  // compressed rows
-    const double* values;
-    const std::int32_t* columns;
-    const Index* starts;  // rows + 1 of them
-    Index rows, features;
-};
-
 class SparseKernel final : public KernelMatrix<double> {
   public:
     SparseKernel(const KernelSpec& spec, const SparseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch);
 
-    double diagonal(Index i) const override { return value(square_[at(i)], i, i); }
+    double diagonal(Index i) const override { return value(square_[i], i, i); }
     void block(const std::vector<Index>& rows, double* out, Index stride) override;
     void activate(const std::vector<Index>& rows) override;
-    void accumulate(const std::vector<Index>& support, const std::vector<double>& coef, double* sums) override;
+    void accumulate(const SparseVector& coef, double* sums) override;
 
   private:
     double value(double dot, Index i, Index j) const;
     void dots(Index i, double* out) const;  // x_i . x_j for every j
-    void make_row(Index i, double* scratch, double* out) const;
+    // k(x_i, x_c) for the given columns, the rest of `padded` entries 0. scratch: an entry per row of X
+    void make_row(Index i, const std::vector<Index>& columns, Index padded, double* scratch, double* out) const;
 
     KernelSpec spec_;
     SparseRows X_;
-    std::vector<double> square_;                 // |x_i|^2
-    std::vector<double> values_;                 // X by columns
+    std::vector<double> square_;  // |x_i|^2
+    std::vector<double> values_;  // X by columns
     std::vector<std::int32_t> rows_;
     std::vector<Index> starts_;
     std::vector<Index> active_;

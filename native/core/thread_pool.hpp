@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "problem.hpp"
+#include "index.hpp"
 
 namespace abstain {
 

@@ -1,4 +1,4 @@
-// Looks up from the work every 20 ms: to the keyboard (Ctrl-C), and to tell how far it is; and keeps the time.
+// Interrupts, progress reports and the time limit of a running solver, checked about every 20 ms.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ class Watch {
     Index iterations = 0;
     double violation = std::numeric_limits<double>::infinity();
 
-    // Anywhere: on an interrupt what was begun is thrown away.
+    // Called from anywhere. An interrupt throws, and the work in progress is lost.
     void look() {
         const auto now = Clock::now();
         if (now - last_ < std::chrono::milliseconds(20)) return;
@@ -31,15 +31,14 @@ class Watch {
         finish_ = finish_ || answer == Answer::finish;
     }
 
-    // Where beta and F agree: what was reached is kept.
-    bool expired() const { return finish_ || out_of_time(); }
+    // Called where beta and F agree, so that the point reached can be returned.
+    bool expired() const { return finish_ || seconds_left() < 0; }
     double seconds_left() const { return seconds_ - std::chrono::duration<double>(Clock::now() - start_).count(); }
-    // How an expired run ended: short of time, or of iterations where somebody who watched had seen enough.
-    Status ending() const { return finish_ ? Status::iteration_limit : Status::time_limit; }
+    // Why a run that reached a limit ended; a report that asked it to finish counts as a limit on iterations.
+    Status status() const { return !finish_ && seconds_left() < 0 ? Status::time_limit : Status::iteration_limit; }
 
   private:
     using Clock = std::chrono::steady_clock;
-    bool out_of_time() const { return seconds_left() < 0; }
 
     Report report_;
     Clock::time_point start_, last_;

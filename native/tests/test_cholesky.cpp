@@ -13,19 +13,18 @@ constexpr Index n = 90;
 
 // A = M M' with M of the given rank.
 std::vector<double> matrix(Random& random, Index rank) {
-    const auto M = random.normals(static_cast<std::size_t>(n * rank));
-    std::vector<double> A(static_cast<std::size_t>(n * n), 0.0);
+    const auto M = random.normals(n * rank);
+    std::vector<double> A(n * n, 0.0);
     for (Index i = 0; i < n; ++i)
         for (Index j = 0; j < n; ++j)
-            for (Index k = 0; k < rank; ++k)
-                A[static_cast<std::size_t>(i * n + j)] += M[static_cast<std::size_t>(i * rank + k)] * M[static_cast<std::size_t>(j * rank + k)];
+            for (Index k = 0; k < rank; ++k) A[i * n + j] += M[i * rank + k] * M[j * rank + k];
     return A;
 }
 
 bool append(Cholesky& factor, const std::vector<double>& A, std::vector<Index>& rows, Index i) {
     std::vector<double> column;
-    for (Index r : rows) column.push_back(A[static_cast<std::size_t>(i * n + r)]);
-    const bool independent = factor.append(column.data(), A[static_cast<std::size_t>(i * n + i)]);
+    for (Index r : rows) column.push_back(A[i * n + r]);
+    const bool independent = factor.append(column.data(), A[i * n + i]);
     if (independent) rows.push_back(i);
     return independent;
 }
@@ -37,7 +36,7 @@ double residual(const Cholesky& factor, const std::vector<double>& A, const std:
     double worst = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         double sum = -b[i];
-        for (std::size_t j = 0; j < rows.size(); ++j) sum += A[static_cast<std::size_t>(rows[i] * n + rows[j])] * x[j];
+        for (std::size_t j = 0; j < rows.size(); ++j) sum += A[rows[i] * n + rows[j]] * x[j];
         worst = std::max(worst, std::abs(sum));
     }
     return worst;

@@ -3,25 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "embedded_recovery.hpp"
+#include "embedded/recovery.hpp"
 #include "random.hpp"
 
 using namespace abstain;
 using namespace abstain::testing;
-
-namespace abstain {
-namespace v2 {
-Lanes<double> double_precision(const char*);
-}
-#ifdef __x86_64__
-namespace v3 {
-Lanes<double> double_precision(const char*);
-}
-namespace v4 {
-Lanes<double> double_precision(const char*);
-}
-#endif
-}  // namespace abstain
 
 namespace {
 
@@ -82,7 +68,7 @@ void test_derivatives_of_the_loss() {
 }
 
 // The vectors' loss, row by row: one feature that is the margin.
-void test_lanes(const Lanes<double>& lane) {
+void test_lanes(const StepLanes& lane) {
     constexpr int n = 2 * block_rows<double>;
     for (const EmbeddedLoss& loss : losses)
         for (double eps : {0.0, 0.3, 1.0}) {
@@ -91,7 +77,7 @@ void test_lanes(const Lanes<double>& lane) {
                 Aligned<double> rows(n, m), weight(n, 0.0), scratch(16);
                 weight[3] = 2;
                 double gradient, sums[2];
-                lane.step_losses(loss.lanes(eps, xi0), 1, rows.data(), weight.data(), &point, 2, &gradient, sums, scratch.data());
+                lane.losses(loss.at_eps(eps, xi0), 1, rows.data(), weight.data(), &point, 2, &gradient, sums, scratch.data());
                 const double xi = std::max(1 - m, xi0);
                 assert(std::abs(sums[0] - 2 * loss.value(xi, eps)) < 1e-12);
                 assert(std::abs(gradient - (1 - m > xi0 ? -2 * m * loss.by_slack(xi, eps) : 0)) < 1e-11 * loss.steepness);
@@ -168,7 +154,7 @@ void test_primal() {
     for (const EmbeddedLoss& loss : {losses[0], losses[1]}) {
         Watch watch, again;
         const PrimalOutcome found = solve_primal(data.rows(), loss, {}, {12, 3, 100000}, watch);
-        assert(found.ending == Ending::stationary && found.iterations == watch.iterations);
+        assert(found.status == Status::converged && found.iterations == watch.iterations);
         assert(found.point.back() >= 0 && found.point.back() <= 1);
         assert(loss.reject_cost < 0.5 || found.point.back() == 0);
         EmbeddedObjective objective(data.rows(), loss.reject_cost >= 0.5);
@@ -190,9 +176,9 @@ void test_limits() {
     const Data data = clouds(200, 4);
     Watch watch, late({}, 0.0), stopped([](Index, double) { return Watch::Answer::interrupt; });
     const PrimalOutcome few = solve_primal(data.rows(), paper, {}, {30, 0, 10}, watch);
-    assert(few.ending == Ending::iteration_limit && few.iterations <= 11 && std::isfinite(few.value));
+    assert(few.status == Status::iteration_limit && few.iterations <= 11 && std::isfinite(few.value));
     const PrimalOutcome none = solve_primal(data.rows(), paper, {}, {30, 0, 100000}, late);
-    assert(none.ending == Ending::time_limit && std::isfinite(none.value));
+    assert(none.status == Status::time_limit && std::isfinite(none.value));
     bool thrown = false;
     try {
         for (;;) solve_primal(data.rows(), paper, {}, {1000, 0, 100000}, stopped);
@@ -249,10 +235,10 @@ void test_no_features_and_few_rows() {
 int main() {
     test_least_slack();
     test_derivatives_of_the_loss();
-    test_lanes(v2::double_precision(""));
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("x86-64-v3")) test_lanes(v3::double_precision(""));
-    if (__builtin_cpu_supports("x86-64-v4")) test_lanes(v4::double_precision(""));
+    test_lanes(lanes_v2.steps);
+#ifdef ABSTAIN_X86
+    if (__builtin_cpu_supports("x86-64-v3")) test_lanes(lanes_v3.steps);
+    if (__builtin_cpu_supports("x86-64-v4")) test_lanes(lanes_v4.steps);
 #endif
     test_objective();
     test_inner_minimum();

@@ -9,24 +9,18 @@
 using namespace abstain;
 using namespace abstain::testing;
 
-namespace abstain {
-namespace v2 {
-Lanes<float> single_precision(const char*);
-Lanes<double> double_precision(const char*);
-}
-#ifdef __x86_64__
-namespace v3 {
-Lanes<float> single_precision(const char*);
-Lanes<double> double_precision(const char*);
-}
-namespace v4 {
-Lanes<float> single_precision(const char*);
-Lanes<double> double_precision(const char*);
-}
-#endif
-}  // namespace abstain
-
 namespace {
+
+enum class Form { rbf_dot, rbf_difference, linear, poly, sigmoid };
+
+KernelName name_of(Form form) {
+    switch (form) {
+        case Form::linear: return KernelName::linear;
+        case Form::poly: return KernelName::poly;
+        case Form::sigmoid: return KernelName::sigmoid;
+        default: return KernelName::rbf;
+    }
+}
 
 double kernel(Form form, const std::vector<double>& x, const std::vector<double>& s, double coef0, int degree) {
     double dot = 0, distance = 0;
@@ -48,8 +42,7 @@ template <class T> void check(const Lanes<T>& lane, Form form, int features, dou
     constexpr int B = block_rows<T>, support = 72, tiles = support / support_tile;
     const T coef0 = T(0.5);
     const int degree = 3;
-    Aligned<T> block(static_cast<std::size_t>(B * features)), half(B), packed(static_cast<std::size_t>(support * features)),
-        packed_half(support), coef(support), out(static_cast<std::size_t>(support * B));
+    Aligned<T> block(B * features), half(B), packed(support * features), packed_half(support), coef(support), out(support * B);
     std::vector<std::vector<double>> x(B), s(support);
     const auto draw = [&](std::vector<double>& v, T* at, int stride, T& norm) {
         double square = 0;
@@ -61,13 +54,12 @@ template <class T> void check(const Lanes<T>& lane, Form form, int features, dou
         }
         norm = static_cast<T>(square / 2);
     };
-    for (int r = 0; r < B; ++r) draw(x[static_cast<std::size_t>(r)], block.data() + r, B, half[static_cast<std::size_t>(r)]);
+    for (int r = 0; r < B; ++r) draw(x[r], block.data() + r, B, half[r]);
     for (int i = 0; i < support; ++i) {
-        draw(s[static_cast<std::size_t>(i)], packed.data() + i / support_tile * support_tile * features + i % support_tile, support_tile,
-             packed_half[static_cast<std::size_t>(i)]);
-        coef[static_cast<std::size_t>(i)] = static_cast<T>(random.normal());
+        draw(s[i], packed.data() + i / support_tile * support_tile * features + i % support_tile, support_tile, packed_half[i]);
+        coef[i] = static_cast<T>(random.normal());
     }
-    const Shape<T> shape{form, features, coef0, degree};
+    const Shape<T> shape{name_of(form), form == Form::rbf_difference, features, coef0, degree};
     std::vector<T*> rows;
     for (int i = 0; i < support; ++i) rows.push_back(out.data() + i * B);
     lane.values(shape, block.data(), half.data(), packed.data(), packed_half.data(), tiles, rows.data(), 0);
@@ -76,13 +68,13 @@ template <class T> void check(const Lanes<T>& lane, Form form, int features, dou
     for (int r = 0; r < B; ++r) {
         double expected = 1, size = 1;
         for (int i = 0; i < support; ++i) {
-            const double k = kernel(form, x[static_cast<std::size_t>(r)], s[static_cast<std::size_t>(i)], static_cast<double>(coef0), degree);
-            const double got = static_cast<double>(out[static_cast<std::size_t>(i * B + r)]);
+            const double k = kernel(form, x[r], s[i], static_cast<double>(coef0), degree);
+            const double got = static_cast<double>(out[i * B + r]);
             assert(std::abs(got - k) <= tolerance * std::max(1.0, std::abs(k)));
-            expected += static_cast<double>(coef[static_cast<std::size_t>(i)]) * k;
-            size += std::abs(static_cast<double>(coef[static_cast<std::size_t>(i)]) * k);
+            expected += static_cast<double>(coef[i]) * k;
+            size += std::abs(static_cast<double>(coef[i]) * k);
         }
-        assert(std::abs(sums[static_cast<std::size_t>(r)] - expected) <= tolerance * size);
+        assert(std::abs(sums[r] - expected) <= tolerance * size);
     }
 }
 
@@ -90,9 +82,10 @@ template <class T> void check(const Lanes<T>& lane, Form form, int features, dou
 template <class T> void check_far(const Lanes<T>& lane) {
     constexpr int B = block_rows<T>;
     const T infinite = std::numeric_limits<T>::infinity();
-    Aligned<T> block(B, T(1)), half(B, infinite), packed(support_tile, T(1)), packed_half(support_tile, -infinite), out(B * support_tile);
+    Aligned<T> block(B, T(1)), half(B, infinite), packed(support_tile, T(1)), packed_half(support_tile, -infinite),
+        out(B * support_tile);
     T* const rows[] = {out.data(), out.data() + B, out.data() + 2 * B, out.data() + 3 * B};
-    lane.values({Form::rbf_dot, 1, T(0), 3}, block.data(), half.data(), packed.data(), packed_half.data(), 1, rows, 0);
+    lane.values({KernelName::rbf, false, 1, T(0), 3}, block.data(), half.data(), packed.data(), packed_half.data(), 1, rows, 0);
     for (T value : out) assert(value >= 0 && value < T(1e-30));
 }
 
@@ -112,8 +105,7 @@ template <class T> void check_selection(const Lanes<T>& lane) {
         double lowest = 1e9, most = 0;
         for (std::size_t t = 0; t < size; ++t) {
             assert(F[t] == before[t] + T(0.5) * Ki[t] - T(0.25) * Kj[t]);  // exact in these coarse numbers
-            if (highest < 0 || up[t] - F[t] > up[static_cast<std::size_t>(highest)] - F[static_cast<std::size_t>(highest)])
-                highest = static_cast<int>(t);
+            if (highest < 0 || up[t] - F[t] > up[highest] - F[highest]) highest = static_cast<int>(t);
             lowest = std::min(lowest, static_cast<double>(down[t] - F[t]));
             const double v = static_cast<double>(best - (down[t] - F[t])), c = static_cast<double>(24 - 2 * Ki[t]);
             if (v > 0 && v * v / c > most * (1 + 1e-6)) {
@@ -121,11 +113,11 @@ template <class T> void check_selection(const Lanes<T>& lane) {
                 partner = static_cast<int>(t);
             }
         }
-        assert(rising.index == highest && rising.gain == up[static_cast<std::size_t>(highest)] - F[static_cast<std::size_t>(highest)]);
+        assert(rising.index == highest && rising.gain == up[highest] - F[highest]);
         assert(falling.lowest == static_cast<T>(lowest));
         assert((falling.index < 0) == (partner < 0) && (partner >= 0) == (seed != 7));
         if (partner < 0) continue;
-        const std::size_t t = static_cast<std::size_t>(falling.index);
+        const std::size_t t = falling.index;
         const double v = static_cast<double>(best - (down[t] - F[t]));
         assert(v > 0 && v * v / static_cast<double>(24 - 2 * Ki[t]) > most * (1 - 1e-5));
     }
@@ -140,17 +132,15 @@ template <class T> void check_all(const Lanes<T>& lane, double tolerance) {
 
 }  // namespace
 
+void check_set(const LaneSet& lanes) {
+    check_all(lanes.in_single, 2e-6);
+    check_all(lanes.in_double, 4e-15);
+}
+
 int main() {
-    check_all(v2::single_precision(""), 2e-6);
-    check_all(v2::double_precision(""), 4e-15);
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("x86-64-v3")) {
-        check_all(v3::single_precision(""), 2e-6);
-        check_all(v3::double_precision(""), 4e-15);
-    }
-    if (__builtin_cpu_supports("x86-64-v4")) {
-        check_all(v4::single_precision(""), 2e-6);
-        check_all(v4::double_precision(""), 4e-15);
-    }
+    check_set(lanes_v2);
+#ifdef ABSTAIN_X86
+    if (__builtin_cpu_supports("x86-64-v3")) check_set(lanes_v3);
+    if (__builtin_cpu_supports("x86-64-v4")) check_set(lanes_v4);
 #endif
 }

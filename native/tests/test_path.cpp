@@ -26,11 +26,11 @@ Case make_case(std::uint64_t seed, Index rows, int pieces, bool ties) {
         for (Index k = 0; k < c.features; ++k) {
             const double x = random.normal() + 0.6 * c.sign.back();
             const bool twice = i % 6 == 5;
-            c.X.push_back(twice ? c.X[at((i - 1) * c.features + k)] : ties ? std::round(2 * x) : x);
+            c.X.push_back(twice ? c.X[(i - 1) * c.features + k] : ties ? std::round(2 * x) : x);
         }
         c.weight.push_back(i % 12 == 11 ? 0.0 : 0.5 + random.uniform());
     }
-    c.problem = problem_of(rows, pieces, 0.6);
+    give_losses(c, pieces, 0.6);
     return c;
 }
 
@@ -38,45 +38,42 @@ Case make_case(std::uint64_t seed, Index rows, int pieces, bool ties) {
 std::vector<double> gamma_at(const PathPieces& path, const Case& c, double lambda) {
     std::size_t piece = 0;
     while (piece + 1 < path.start.size() && path.start[piece + 1] >= lambda) ++piece;
-    std::vector<double> gamma(at(c.rows), 0.0);
+    std::vector<double> gamma(c.rows, 0.0);
     for (std::size_t e = 0; e < path.settled_from.size() && path.settled_from[e] <= static_cast<Index>(piece); ++e)
-        gamma[at(path.settled_row[e])] = path.settled_gamma[e];
+        gamma[path.settled_row[e]] = path.settled_gamma[e];
     for (Index t = path.first[piece]; t < path.first[piece + 1]; ++t)
-        gamma[at(path.rows[at(t)])] = path.gamma[at(t)] + (lambda - path.end[piece]) * path.rate[at(t)];
+        gamma[path.rows[t]] = path.gamma[t] + (lambda - path.end[piece]) * path.rate[t];
     return gamma;
 }
 
 // max(up - F) - min(down - F) at beta = C gamma, in units of the score. Rounding may leave a row on a breakpoint a little
 // off it: within 1e-9 of its box it counts as on it.
-double violation(const Case& c, const std::vector<double>& K, const std::vector<double>& gamma, double C) {
+double violation_at(const Case& c, const std::vector<double>& K, const std::vector<double>& gamma, double C) {
+    const Problem problem = c.problem();
     double highest = -1e300, lowest = 1e300, sum = 0;
     for (Index i = 0; i < c.rows; ++i) {
         double F = 0;
-        for (Index j = 0; j < c.rows; ++j) F += C * K[at(i * c.rows + j)] * gamma[at(j)];
-        sum += gamma[at(i)];
-        const double g = c.sign[at(i)] * gamma[at(i)], top = c.problem.breakpoint(i, c.problem.pieces), slack = 1e-9 * top;
+        for (Index j = 0; j < c.rows; ++j) F += C * K[i * c.rows + j] * gamma[j];
+        sum += gamma[i];
+        const double g = c.sign[i] * gamma[i], top = problem.breakpoint(i, problem.pieces()), slack = 1e-9 * top;
         assert(g >= -slack && g <= top + slack);
         Code code = 0;
-        for (int k = 0; k <= c.problem.pieces; ++k) {
-            if (g > c.problem.breakpoint(i, k) + slack) code = static_cast<Code>(2 * k + 1);
-            else if (g >= c.problem.breakpoint(i, k) - slack) code = static_cast<Code>(2 * k);
+        for (int k = 0; k <= problem.pieces(); ++k) {
+            if (g > problem.breakpoint(i, k) + slack) code = static_cast<Code>(2 * k + 1);
+            else if (g >= problem.breakpoint(i, k) - slack) code = static_cast<Code>(2 * k);
         }
-        highest = std::max(highest, c.problem.up(i, code) - F);
-        lowest = std::min(lowest, c.problem.down(i, code) - F);
+        highest = std::max(highest, problem.up(i, code) - F);
+        lowest = std::min(lowest, problem.down(i, code) - F);
     }
     assert(std::abs(sum) < 1e-9);
     return std::max(0.0, highest - lowest);
 }
 
 void check(Case& c, const KernelSpec& spec, std::uint64_t seed, double lowest, double highest) {
-    c.problem.sign = c.sign.data();
-    c.problem.weight = c.weight.data();
-    std::vector<double> K;
-    for (Index i = 0; i < c.rows; ++i)
-        for (Index j = 0; j < c.rows; ++j) K.push_back(kernel(spec, c.row(i), c.row(j), c.features));
+    const auto K = gram_of(spec, c);
     ThreadPool pool(1);
     Watch watch;
-    const PathPieces path = follow_path(c.problem, spec, DenseRows{c.X.data(), c.rows, c.features}, lowest, highest, {}, pool, watch);
+    const PathPieces path = follow_path(c.problem(), spec, c.dense(), lowest, highest, {}, pool, watch);
     assert(path.complete);
     assert(path.first.size() == path.start.size() + 1 && path.first.back() == static_cast<Index>(path.rows.size()));
     assert(std::is_sorted(path.start.rbegin(), path.start.rend()) && path.start.front() == 1 / lowest);
@@ -85,22 +82,21 @@ void check(Case& c, const KernelSpec& spec, std::uint64_t seed, double lowest, d
     double off = 0;  // control: the coefficients of another C
     for (int k = 0; k < 40; ++k) {
         const double C = lowest * std::pow(highest / lowest, random.uniform());
-        const double worst = violation(c, K, gamma_at(path, c, 1 / C), C);
-        if (!(worst <= 1e-6)) std::printf("kernel %d rows %ld pieces %d C %g: %g\n", int(spec.name), long(c.rows), c.problem.pieces, C, worst);
+        const double worst = violation_at(c, K, gamma_at(path, c, 1 / C), C);
+        if (!(worst <= 1e-6))
+            std::printf("kernel %d rows %ld pieces %d C %g: %g\n", int(spec.name), long(c.rows), c.losses.pieces, C, worst);
         assert(worst <= 1e-6);
-        off = std::max(off, violation(c, K, gamma_at(path, c, 0.9 / C), C));
+        off = std::max(off, violation_at(c, K, gamma_at(path, c, 0.9 / C), C));
     }
     controls += off > 1e-3;
 }
 
 void check_end_of_patience() {
     Case c = make_case(3, 60, 2, false);
-    c.problem.sign = c.sign.data();
-    c.problem.weight = c.weight.data();
-    const DenseRows X{c.X.data(), c.rows, c.features};
+    const DenseRows X = c.dense();
     ThreadPool pool(1);
     Watch late({}, -1.0);
-    assert(!follow_path(c.problem, {KernelName::rbf, 0.5, 0, 3}, X, 1e-2, 1e2, {}, pool, late).complete);
+    assert(!follow_path(c.problem(), {KernelName::rbf, 0.5, 0, 3}, X, 1e-2, 1e2, {}, pool, late).complete);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "cases.hpp"
-#include "coordinate.hpp"
 #include "random.hpp"
 #include "solve.hpp"
 
@@ -24,7 +23,7 @@ Case make_case(std::uint64_t seed, Index rows, Index features, int pieces) {
     for (Index i = 0; i < rows; ++i) {
         const std::int8_t y = random.uniform() < 0.4 ? 1 : -1;
         if (i % 5 == 4) {
-            for (Index k = 0; k < features; ++k) c.X.push_back(c.X[static_cast<std::size_t>((i - 1) * features + k)]);
+            for (Index k = 0; k < features; ++k) c.X.push_back(c.X[(i - 1) * features + k]);
             c.sign.push_back(i % 10 == 9 ? static_cast<std::int8_t>(-c.sign.back()) : c.sign.back());
         } else {
             for (Index k = 0; k < features; ++k) c.X.push_back(random.normal() + 0.7 * y);
@@ -32,102 +31,92 @@ Case make_case(std::uint64_t seed, Index rows, Index features, int pieces) {
         }
         c.weight.push_back(0.5 + random.uniform());
     }
-    c.problem = problem_of(rows, pieces, 0.7);
+    give_losses(c, pieces, 0.7);
     return c;
 }
 
-std::vector<double> gram_of(const KernelSpec& spec, const Case& c) {
-    std::vector<double> K;
-    for (Index i = 0; i < c.rows; ++i)
-        for (Index j = 0; j < c.rows; ++j) K.push_back(kernel(spec, c.row(i), c.row(j), c.features));
-    return K;
-}
-
-// max(up - F) - min(down - F), F and the codes from beta alone; and beta must be feasible.
-double violation(const Case& c, const std::vector<double>& K, const std::vector<double>& beta) {
-    double highest = -1e300, lowest = 1e300, sum = 0;
-    for (Index i = 0; i < c.rows; ++i) {
-        double F = 0;
-        for (Index j = 0; j < c.rows; ++j) F += K[static_cast<std::size_t>(i * c.rows + j)] * beta[static_cast<std::size_t>(j)];
-        const Coordinate at = coordinate_at(c.problem, i, beta[static_cast<std::size_t>(i)]);
-        assert(at.beta == beta[static_cast<std::size_t>(i)]);  // inside its box
-        highest = std::max(highest, c.problem.up(i, at.code) - F);
-        lowest = std::min(lowest, c.problem.down(i, at.code) - F);
-        sum += beta[static_cast<std::size_t>(i)];
-    }
-    assert(std::abs(sum) < 1e-9 * static_cast<double>(c.rows));
-    return highest - lowest;
-}
-
-struct Compressed {
-    std::vector<double> values;
-    std::vector<std::int32_t> columns;
-    std::vector<Index> starts{0};
-};
-
-Compressed compress(const Case& c) {
-    Compressed s;
-    for (Index i = 0; i < c.rows; ++i) {
-        for (Index k = 0; k < c.features; ++k) {
-            s.values.push_back(c.X[static_cast<std::size_t>(i * c.features + k)]);
-            s.columns.push_back(static_cast<std::int32_t>(k));
-        }
-        s.starts.push_back(static_cast<Index>(s.values.size()));
-    }
-    return s;
-}
-
 void check(Case& c, const KernelSpec& spec, double tol, double allowed, int threads) {
-    c.problem.sign = c.sign.data();
-    c.problem.weight = c.weight.data();
+    const Problem problem = c.problem();
     const auto K = gram_of(spec, c);
     Options options;
     options.tol = tol;
     options.cache_bytes = 1e6;
     ThreadPool pool(threads);
     const auto judge = [&](const Outcome& outcome) {
-        assert(outcome.status == Status::optimal);
-        const double worst = violation(c, K, outcome.beta);
-        if (!(worst <= allowed)) std::printf("kernel %d rows %ld pieces %d: %g\n", int(spec.name), long(c.rows), c.problem.pieces, worst);
+        assert(outcome.status == Status::converged);
+        const double worst = violation(problem, K, outcome.beta.data());
+        if (!(worst <= allowed))
+            std::printf("kernel %d rows %ld pieces %d: %g\n", int(spec.name), long(c.rows), problem.pieces(), worst);
         assert(worst <= allowed);
     };
     Watch watch;
-    const DenseRows X{c.X.data(), c.rows, c.features};
-    const Outcome dense = solve(c.problem, spec, X, nullptr, options, pool, watch);
+    const DenseRows X = c.dense();
+    const Outcome dense = solve(problem, spec, X, nullptr, options, pool, watch);
     judge(dense);
     const Compressed s = compress(c);
-    judge(solve(c.problem, spec, SparseRows{s.values.data(), s.columns.data(), s.starts.data(), c.rows, c.features}, nullptr, options, pool, watch));
-    judge(solve(c.problem, spec, GramRows{K.data()}, nullptr, options, pool, watch));
-    judge(solve(c.problem, spec, X, dense.beta.data(), options, pool, watch));  // from its own answer
+    judge(solve(problem, spec, s.rows(c.features), nullptr, options, pool, watch));
+    judge(solve(problem, spec, GramRows{K.data(), c.rows}, nullptr, options, pool, watch));
+    judge(solve(problem, spec, X, dense.beta.data(), options, pool, watch));  // from its own answer
 
     auto nudged = dense.beta;  // control: the judge has teeth
     int moved = 0;
     for (std::size_t i = 0; i < nudged.size() && moved < 2; ++i) {
-        const double g = c.sign[i] * nudged[i], top = c.weight[i] * c.problem.breakpoints[c.sign[i] > 0].back();
+        const double g = c.sign[i] * nudged[i], top = problem.breakpoint(static_cast<Index>(i), problem.pieces());
         if (g > 0.1 && g < top - 0.1) nudged[i] += moved++ == 0 ? 0.05 : -0.05;
     }
     if (moved == 2) {
         ++controls;
-        assert(violation(c, K, nudged) > std::max(2 * allowed, 1e-4));
+        assert(violation(problem, K, nudged.data()) > std::max(2 * allowed, 1e-4));
     }
+}
+
+// A loss of its own for each row: the table has as many lines as there are rows.
+void check_losses_per_row() {
+    Case c = make_case(3, 200, 3, 2);
+    c.losses = {2, {}, {}};
+    Random random(8);
+    for (Index i = 0; i < c.rows; ++i) {
+        const double knot = 0.5 + random.uniform(), bend = 0.2 + random.uniform();
+        c.losses.slopes.insert(c.losses.slopes.end(), {knot, knot - 0.1 - random.uniform()});
+        c.losses.breakpoints.insert(c.losses.breakpoints.end(), {0.0, bend, bend + 0.2 + random.uniform()});
+        c.kind[i] = static_cast<std::int32_t>(c.rows - 1 - i);
+    }
+    check(c, {KernelName::rbf, 0.5, 0, 3}, 1e-3, 1e-8, 1);
+    Case twice = make_case(3, 200, 3, 2);  // the two losses of the classes, each written down a hundred times
+    const Outcome by_class = [&] {
+        ThreadPool pool(1);
+        Watch watch;
+        return solve(twice.problem(), {KernelName::rbf, 0.5, 0, 3}, twice.dense(), nullptr, {}, pool, watch);
+    }();
+    const LossTable two = twice.losses;
+    twice.losses = {2, {}, {}};
+    for (Index i = 0; i < twice.rows; ++i) {
+        const Index k = twice.kind[i];
+        twice.losses.slopes.insert(twice.losses.slopes.end(), two.slopes.begin() + 2 * k, two.slopes.begin() + 2 * k + 2);
+        twice.losses.breakpoints.insert(twice.losses.breakpoints.end(), two.breakpoints.begin() + 3 * k,
+                                        two.breakpoints.begin() + 3 * k + 3);
+        twice.kind[i] = static_cast<std::int32_t>(i);
+    }
+    ThreadPool pool(1);
+    Watch watch;
+    assert(solve(twice.problem(), {KernelName::rbf, 0.5, 0, 3}, twice.dense(), nullptr, {}, pool, watch).beta == by_class.beta);
 }
 
 void check_limits() {
     Case c = make_case(5, 400, 3, 2);
-    c.problem.sign = c.sign.data();
-    c.problem.weight = c.weight.data();
+    const Problem problem = c.problem();
     const KernelSpec spec{KernelName::rbf, 0.5, 0, 3};
-    const DenseRows X{c.X.data(), c.rows, c.features};
+    const DenseRows X = c.dense();
     ThreadPool pool(1);
     Options options;
     options.max_iterations = 3;
     Watch watch;
-    assert(solve(c.problem, spec, X, nullptr, options, pool, watch).status == Status::iteration_limit);
+    assert(solve(problem, spec, X, nullptr, options, pool, watch).status == Status::iteration_limit);
     options.max_iterations = 1'000'000;
     Watch late({}, -1.0);
-    assert(solve(c.problem, spec, X, nullptr, options, pool, late).status == Status::time_limit);
+    assert(solve(problem, spec, X, nullptr, options, pool, late).status == Status::time_limit);
     options.tol = 1e-300;  // cannot be met: it must say so, not spin
-    assert(solve(c.problem, spec, X, nullptr, options, pool, watch).status == Status::inaccurate);
+    assert(solve(problem, spec, X, nullptr, options, pool, watch).status == Status::inaccurate);
 }
 
 }  // namespace
@@ -143,6 +132,7 @@ int main() {
             }
     Case large = make_case(seed++, 1300, 4, 2);  // beyond the small problems: single precision, checked, on two threads
     check(large, {KernelName::rbf, 0.3, 0, 3}, 1e-3, 1.3e-3, 2);
+    check_losses_per_row();
     check_limits();
     assert(controls > 10);
 }

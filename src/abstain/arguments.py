@@ -1,27 +1,62 @@
-"""Numbers as users give them: any real number in, a checked float out."""
+"""Numbers as users give them: any real number in, a checked float out; and a weight for each row."""
 
 from __future__ import annotations
 
 import math
 from numbers import Real
 
-__all__ = ["positive_number", "real_number"]
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["positive_number", "real_number", "row_weights", "threads"]
 
 
 def real_number(name: str, value: object) -> float:
-    """Give `value` as a float; what is no real number (a bool, a string, nan) is an error that names the argument."""
+    """Return `value` as a float; anything but a real number (a bool, a string, nan) is an error naming the argument."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        # One kind of error for every bad value, as in scikit-learn.
+        # ValueError for every bad value, as in scikit-learn.
         raise ValueError(f"{name}={value!r} must be a real number, not {type(value).__name__}.")  # noqa: TRY004
     number = float(value)
     if math.isnan(number):
-        raise ValueError(f"{name}={value!r} must be a number; it is nan.")
+        raise ValueError(f"{name}={value!r} must be a number, not nan.")
     return number
 
 
 def positive_number(name: str, value: object) -> float:
-    """Give `value` as a finite float > 0, or say what is wrong with it."""
+    """Return `value` as a finite float > 0, or raise an error."""
     number = real_number(name, value)
     if not 0.0 < number < math.inf:
         raise ValueError(f"{name}={value!r} must be positive and finite.")
     return number
+
+
+def row_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
+    """Give one finite weight >= 0 per row, with a finite sum > 0; None if none are given.
+
+    Everywhere a weight of k is the same as the row given k times, and 0 as the row left out.
+    """
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight must have one entry per row, shape ({n},); its shape is {weight.shape}.")
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        at = int(np.flatnonzero(bad)[0])
+        raise ValueError(f"sample_weight must be finite and >= 0, got {weight[at]:g} at row {at}; 0 leaves a row out.")
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row; at least one row needs more.")
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        raise ValueError(f"sample_weight sums to {total:g}; divide the weights by their mean.")
+    return weight
+
+
+def threads(n_jobs: int | None) -> int:
+    """Count threads as joblib does: None is one, -1 all the processors, -2 all but one; never more than there are."""
+    from joblib import cpu_count  # slow to import, and only fits and predictions need it
+
+    if n_jobs is None:
+        return 1
+    return max(1, min(n_jobs, cpu_count()) if n_jobs > 0 else cpu_count() + 1 + n_jobs)

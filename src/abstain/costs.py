@@ -1,4 +1,4 @@
-"""The prices of the three decisions, and Bayes' rule for them (MATH.md 1: Chow70, GRKC08 section 2, A14 section 2)."""
+"""The costs of the three decisions, and Bayes' rule for them (MATH.md 1: Chow70, GRKC08 section 2, A14 section 2)."""
 
 from __future__ import annotations
 
@@ -9,39 +9,40 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import InvalidParameterError
 
-from abstain.arguments import positive_number
+from abstain.arguments import positive_number, row_weights
 from abstain.labels import encode_pair
 from abstain.thresholds import Thresholds
 
-__all__ = ["Costs"]
+__all__ = ["Costs", "checked_costs"]
 
-# How near to 1 the sum r_neg/c_fp + r_pos/c_fn counts as 1: the band is closed and nothing is rejected.
+# If r_neg/c_fp + r_pos/c_fn is this close to 1, it counts as 1: the band is empty and nothing is rejected.
 _EQUALITY = 1e-12
 
 
 @dataclass(frozen=True)
 class Costs:
-    r"""What each decision costs, given the truth; checked once, then a plain value.
+    r"""The cost of each decision, given the true class; validated on construction.
 
     ::
 
-        decision \ truth      +1       -1
+        decision \ true class +1       -1
              +1                0        c_fp
              -1                c_fn     0
            reject              r_pos    r_neg
 
     Rejecting can pay if and only if ``r_neg / c_fp + r_pos / c_fn < 1``. At equality nothing is ever
-    rejected; beyond it the prices are refused.
+    rejected; above it an error is raised.
 
     Parameters
     ----------
     false_positive : float, default=1.0
-        c_fp, the price of deciding +1 where -1 is true.
+        c_fp, the cost of deciding +1 when -1 is true.
     false_negative : float, default=1.0
-        c_fn, the price of deciding -1 where +1 is true.
+        c_fn, the cost of deciding -1 when +1 is true.
     reject : float or (float, float), default=0.5
-        The price of rejecting: one for both classes, or the pair (negative, positive) = (r_neg, r_pos).
+        The cost of rejecting: one value for both classes, or the pair (negative, positive) = (r_neg, r_pos).
 
     Examples
     --------
@@ -64,7 +65,7 @@ class Costs:
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike, reject: float | tuple[float, float] = 0.5) -> Costs:
-        """Read the prices from a 2 x 2 cost matrix as data sets publish it.
+        """Read the costs from a 2 x 2 cost matrix, as published with data sets.
 
         Parameters
         ----------
@@ -84,19 +85,23 @@ class Costs:
             raise ValueError(f"matrix must be 2 x 2 (rows actual, columns predicted); its shape is {table.shape}.")
         if table[0, 0] != 0 or table[1, 1] != 0:
             raise ValueError(
-                f"matrix must be 0 on its diagonal, where decisions are right; it has {table[0, 0]:g} and "
+                f"matrix must be 0 on its diagonal, where decisions are correct; it has {table[0, 0]:g} and "
                 f"{table[1, 1]:g}. Subtract each row's diagonal entry from that row."
             )
         return cls(false_positive=float(table[0, 1]), false_negative=float(table[1, 0]), reject=reject)
 
+    def swapped(self) -> Costs:
+        """Give the same costs with the two classes exchanged: those of the other class as the positive one."""
+        return Costs(self.false_negative, self.false_positive, (self.reject_positive, self.reject_negative))
+
     @property
     def reject_negative(self) -> float:
-        """r_neg, the price of rejecting where -1 is true."""
+        """r_neg, the cost of rejecting when -1 is true."""
         return self.reject[0] if isinstance(self.reject, tuple) else self.reject
 
     @property
     def reject_positive(self) -> float:
-        """r_pos, the price of rejecting where +1 is true."""
+        """r_pos, the cost of rejecting when +1 is true."""
         return self.reject[1] if isinstance(self.reject, tuple) else self.reject
 
     @property
@@ -106,11 +111,11 @@ class Costs:
 
     @property
     def cut(self) -> float:
-        """The score log(c_fp / c_fn) above which +1 is the cheaper of the two classes, were rejecting forbidden."""
+        """The score log(c_fp / c_fn) above which deciding +1 is cheaper than -1, if rejecting is not allowed."""
         return _log_ratio(self.false_positive, self.false_negative)
 
     def thresholds(self) -> Thresholds:
-        """Give Bayes' thresholds (p_low, p_high) on the probability of the positive class.
+        """Return Bayes' thresholds (p_low, p_high) on the probability of the positive class.
 
         ::
 
@@ -122,11 +127,11 @@ class Costs:
         r_neg, r_pos = self.reject_negative, self.reject_positive
         p_low = _ratio_to_sum(r_neg, self.false_negative - r_pos)
         p_high = _ratio_to_sum(self.false_positive - r_neg, r_pos)
-        # Both may be so near to 0 or 1 that rounding swaps them by a last digit.
+        # Very close to 0 or 1, rounding may swap the two in the last digit.
         return Thresholds(min(p_low, p_high), p_high)
 
     def score_thresholds(self) -> Thresholds:
-        """Give the same thresholds on the log-odds, without a detour through probabilities near 0 or 1.
+        """Return the same thresholds on the log-odds, computed without probabilities that round to 0 or 1.
 
         ::
 
@@ -139,19 +144,19 @@ class Costs:
         return Thresholds(delta_low, _log_ratio(self.false_positive - r_neg, r_pos))
 
     def table(self) -> NDArray[np.float64]:
-        """Give all prices, (2, 3): rows truth -1, +1; columns choice -1, 0 (reject), +1."""
+        """Return all costs, (2, 3): rows true class -1, +1; columns choice -1, 0 (reject), +1."""
         return np.array(
             [[0.0, self.reject_negative, self.false_positive], [self.false_negative, self.reject_positive, 0.0]]
         )
 
     def prices(self, sign: ArrayLike, choice: ArrayLike) -> NDArray[np.float64]:
-        """Price each choice (-1, 0, +1) given the true sign (-1, +1)."""
+        """Return the cost of each choice (-1, 0, +1) given the true sign (-1, +1)."""
         truth = (np.asarray(sign, dtype=np.int8) > 0).astype(np.intp)  # broadcast against the choices
         priced: NDArray[np.float64] = self.table()[truth, np.asarray(choice, dtype=np.int8) + 1]
         return priced
 
     def expected(self, probability: ArrayLike) -> NDArray[np.float64]:
-        """Give the expected cost of deciding -1, rejecting and deciding +1 at each probability of the positive class.
+        """Return the expected cost of deciding -1, rejecting and deciding +1 at each probability of the positive class.
 
         The last axis has length 3.
         """
@@ -168,18 +173,18 @@ class Costs:
         reject_label: Any = "auto",
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Give the mean price of the predictions, rejects included.
+        """Return the mean cost of the predictions, rejects included.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
             True labels, of two classes.
         y_pred : array-like of shape (n_samples,)
-            Predicted labels, `reject_label` where the machine abstained.
+            Predicted labels, with `reject_label` for rejected rows.
         pos_label : label, default=None
             The positive class; the larger of the two by default.
         reject_label : label or "auto", default="auto"
-            What stands for a reject in `y_pred`; "auto" derives it from the labels of `y_true`.
+            The label of a reject in `y_pred`; "auto" derives it from the labels of `y_true`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the mean.
 
@@ -191,7 +196,7 @@ class Costs:
         """
         sign, choice = encode_pair(y_true, y_pred, pos_label, reject_label)
         prices = self.prices(sign, choice)
-        return float(np.average(prices, weights=_mean_weights(sample_weight, len(prices))))
+        return float(np.average(prices, weights=row_weights(sample_weight, len(prices))))
 
     @property
     def _share(self) -> float:
@@ -200,14 +205,23 @@ class Costs:
     def _never_pays(self) -> str:
         share = self._share
         if isinstance(self.reject, tuple):
-            price = f"prices in this proportion are ({self.reject[0] / share:.12g}, {self.reject[1] / share:.12g})"
+            largest = f"costs in this ratio are ({self.reject[0] / share:.12g}, {self.reject[1] / share:.12g})"
         else:
-            price = f"price is {self.reject / share:.12g}"
+            largest = f"cost allowed is {self.reject / share:.12g}"
         return (
             f"reject={self.reject} can never pay: reject_negative/false_positive + reject_positive/false_negative = "
             f"{self.reject_negative:g}/{self.false_positive:g} + {self.reject_positive:g}/{self.false_negative:g} = "
-            f"{share:g} > 1, so one of the two classes is always cheaper. The largest reject {price}."
+            f"{share:g} > 1, so deciding for one of the classes is always cheaper. The largest reject {largest}."
         )
+
+
+def checked_costs(costs: object, call: str = "{}") -> Costs:
+    """Give the costs, or an error that shows how to state them in `call`."""
+    if isinstance(costs, Costs):
+        return costs
+    stated = call.format("Costs(false_positive=1, false_negative=5, reject=0.3)")
+    # a ValueError and a TypeError, as for scikit-learn's own parameters
+    raise InvalidParameterError(f"costs={costs!r} must be a Costs, not a {type(costs).__name__}; write {stated}.")
 
 
 def _reject_prices(reject: object) -> float | tuple[float, float]:
@@ -216,29 +230,20 @@ def _reject_prices(reject: object) -> float | tuple[float, float]:
     if not isinstance(reject, Sequence) or isinstance(reject, str | bytes):
         return positive_number("reject", reject)
     if len(reject) != 2:
-        raise ValueError(f"reject={reject!r} must be one price or the pair (negative, positive).")
+        raise ValueError(f"reject={reject!r} must be one cost or the pair (negative, positive).")
     negative, positive = positive_number("reject[0]", reject[0]), positive_number("reject[1]", reject[1])
-    # One price for both classes is the same value however it was written.
+    # Equal costs are stored as one number, however they were given.
     return negative if negative == positive else (negative, positive)
 
 
 def _ratio_to_sum(a: float, b: float) -> float:
-    """Compute a / (a + b) for positive a and b; halved first, so that the sum never overflows."""
+    """Compute a / (a + b) for positive a and b, halved first so that the sum cannot overflow."""
     return 0.5 * a / (0.5 * a + 0.5 * b)
 
 
 def _log_ratio(a: float, b: float) -> float:
-    """Compute log(a / b) for positive a and b, also where the quotient itself overflows or vanishes."""
+    """Compute log(a / b) for positive a and b, also if the quotient overflows or underflows."""
+    if a < b:
+        return 0.0 - _log_ratio(b, a)  # exchanging the classes negates it to the last digit
     quotient = a / b
-    return math.log(quotient) if 0.0 < quotient < math.inf else math.log(a) - math.log(b)
-
-
-def _mean_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n,):
-        raise ValueError(f"sample_weight must have one entry per row, shape ({n},); its shape is {weight.shape}.")
-    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
-        raise ValueError("sample_weight must be finite and >= 0, and not all 0.")
-    return weight
+    return math.log(quotient) if quotient < math.inf else math.log(a) - math.log(b)

@@ -1,11 +1,11 @@
-"""Features whose inner products are a kernel: a pivoted Cholesky factor of its Gram matrix.
+"""Features whose inner products give a kernel: a pivoted Cholesky factor of its Gram matrix.
 
 ::
 
     K ~ L L',  L = K[:, P] L_P^-T      f(x) = sum_p c_p k(x_p, x) with c = L_P^-T w  is  L w on the training rows
 
-The pivots P are rows, so that a machine in L is an expansion on these rows alone. Exact where K has no more directions
-than pivots are allowed; stopped earlier it is Nystroem's approximation with greedily chosen landmarks.
+The pivots P are rows, so a machine in L is an expansion on these rows only. The factor is exact if the rank of K does
+not exceed the number of pivots allowed; otherwise it is a Nystroem approximation with greedily chosen landmarks.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from abstain.kernels import Kernel
 
 __all__ = ["KernelFeatures", "kernel_features"]
 
-EXACT = 1e-12  # what is left of the diagonal, relative to its largest entry, when K counts as factored
-INDEFINITE = 1e-8  # how far below 0 the rest of the diagonal may go by rounding
+EXACT = 1e-12  # K counts as factored once the rest of the diagonal is this small relative to its largest entry
+INDEFINITE = 1e-8  # how far below 0 rounding may push the rest of the diagonal
 
 
 @dataclass(frozen=True, eq=False)
 class KernelFeatures:
-    """A factor of a Gram matrix, and the rows it rests on.
+    """A factor of a Gram matrix, and its pivot rows.
 
     Attributes
     ----------
@@ -37,9 +37,9 @@ class KernelFeatures:
     pivots : ndarray of intp, shape (r,)
         P, the rows whose kernel values span the features.
     rest : float
-        Largest entry of the diagonal of K - L L', relative to that of K: 0 up to rounding where L is exact.
+        Largest diagonal entry of K - L L', relative to that of K: 0 up to rounding if L is exact.
     definite : bool
-        False where the diagonal of the rest went below 0: the kernel is not positive semidefinite on these rows.
+        False if the diagonal of the rest went below 0: the kernel is not positive semidefinite on these rows.
     """
 
     features: NDArray[np.float64]
@@ -55,7 +55,7 @@ class KernelFeatures:
 def kernel_features(
     column: Callable[[int], NDArray[np.float64]], diagonal: NDArray[np.float64], max_rank: int
 ) -> KernelFeatures:
-    """Factor a Gram matrix given by its diagonal and, on demand, its columns, with at most `max_rank` pivots.
+    """Factor a Gram matrix, given its diagonal and a function for its columns, with at most `max_rank` pivots.
 
     Parameters
     ----------
@@ -64,19 +64,19 @@ def kernel_features(
     diagonal : ndarray of shape (n,)
         The diagonal of K.
     max_rank : int
-        The most features to make.
+        Maximum number of features.
     """
     n = len(diagonal)
     rest, scale = diagonal.copy(), float(np.abs(diagonal).max(initial=0.0))
     L = np.zeros((n, min(n, max_rank)), order="F")
     pivots: list[int] = []
     for k in range(L.shape[1]):
-        p = int(np.argmax(rest))  # of equals the first
+        p = int(np.argmax(rest))  # ties go to the first
         if not rest[p] > EXACT * scale:
             break
         root = np.sqrt(rest[p])
         L[:, k] = (column(p) - L[:, :k] @ L[p, :k]) / root
-        L[pivots, k] = 0.0  # to the last bit
+        L[pivots, k] = 0.0  # exactly
         L[p, k] = root
         rest -= L[:, k] ** 2
         rest[p] = 0.0
@@ -88,5 +88,5 @@ def kernel_features(
 
 
 def column_of(kernel: Kernel, X: Any) -> Callable[[int], NDArray[np.float64]]:
-    """Columns of a kernel's Gram matrix on the rows X, each made when it is asked for."""
+    """Columns of a kernel's Gram matrix on the rows X, each computed on demand."""
     return lambda i: kernel(X, X[i : i + 1])[:, 0]

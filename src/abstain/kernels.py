@@ -1,11 +1,12 @@
-"""Kernels as values: blocks of the Gram matrix in float64, and the width that ``gamma="scale"`` stands for."""
+"""Kernels as values: blocks of the Gram matrix in float64, and the value of ``gamma="scale"``."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,11 +14,34 @@ from scipy.sparse import issparse
 
 from abstain.arguments import positive_number, real_number
 
-__all__ = ["KERNEL_NAMES", "Kernel", "Matrix", "resolve_gamma"]
+__all__ = ["KERNELS", "Formula", "Kernel", "Matrix", "resolve_gamma"]
 
 Matrix: TypeAlias = Any  # a float64 array in C order, or a float64 CSR matrix
-KernelName: TypeAlias = Literal["linear", "rbf", "poly", "sigmoid", "precomputed"]
-KERNEL_NAMES: tuple[KernelName, ...] = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+
+
+@dataclass(frozen=True)
+class Formula:
+    """What the library needs to know about one kernel.
+
+    Attributes
+    ----------
+    block : callable
+        ``block(kernel, X, Y)`` gives the values k(x_i, y_j), shape (len(X), len(Y)); Y is None for Y = X.
+    diagonal : callable
+        ``diagonal(kernel, X)`` gives k(x_i, x_i) for each row.
+    takes_gamma : bool
+        Whether `gamma` is a parameter of it.
+    definite : callable
+        ``definite(kernel)``: whether its formula makes it positive semidefinite on any rows.
+    native : bool
+        Whether the native core has it too; if not, solvers get its Gram matrix.
+    """
+
+    block: Callable[[Kernel, Matrix, Matrix | None], NDArray[np.float64]]
+    diagonal: Callable[[Kernel, Matrix], NDArray[np.float64]]
+    takes_gamma: bool = False
+    definite: Callable[[Kernel], bool] = lambda _: True
+    native: bool = False
 
 
 @dataclass(frozen=True)
@@ -29,11 +53,12 @@ class Kernel:
         linear   x'y                             poly      (gamma x'y + coef0)^degree
         rbf      exp(-gamma |x - y|^2)           sigmoid   tanh(gamma x'y + coef0)
 
-    "precomputed" has no formula: the data of a problem are then its Gram matrix.
+    "precomputed" has no formula: the data are the Gram matrix.
 
     Parameters
     ----------
     name : {"linear", "rbf", "poly", "sigmoid", "precomputed"}
+        One of `KERNELS`.
     gamma : float, default=1.0
     coef0 : float, default=0.0
     degree : int, default=3
@@ -47,14 +72,14 @@ class Kernel:
            [ 9., 25.]])
     """
 
-    name: KernelName
+    name: str
     gamma: float = 1.0
     coef0: float = 0.0
     degree: int = 3
 
     def __post_init__(self) -> None:
-        if self.name not in KERNEL_NAMES:
-            raise ValueError(f"kernel={self.name!r} must be one of {', '.join(KERNEL_NAMES)}.")
+        if self.name not in KERNELS:
+            raise ValueError(f"kernel={self.name!r} must be one of {', '.join(KERNELS)}.")
         object.__setattr__(self, "gamma", positive_number("gamma", self.gamma))
         object.__setattr__(self, "coef0", real_number("coef0", self.coef0))
         if math.isinf(self.coef0):
@@ -62,32 +87,38 @@ class Kernel:
         object.__setattr__(self, "degree", _whole_number("degree", self.degree))
 
     def __call__(self, X: Matrix, Y: Matrix | None = None) -> NDArray[np.float64]:
-        """Give the block k(x_i, y_j), shape (len(X), len(Y)); Y = X by default."""
-        if self.name == "precomputed":
-            raise ValueError('kernel="precomputed" has no formula to evaluate; its Gram matrix is the data itself.')
-        if self.name == "rbf":
-            return _rbf(X, Y, math.sqrt(self.gamma))
-        with np.errstate(over="ignore", invalid="ignore"):  # an overflow shows as inf; DualProblem refuses such data
-            return self._of_products(_products(X, X if Y is None else Y))
+        """Return the block k(x_i, y_j), shape (len(X), len(Y)); Y = X by default."""
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow gives inf, which DualProblem rejects
+            return self.formula.block(self, X, Y)
 
     def diagonal(self, X: Matrix) -> NDArray[np.float64]:
-        """Give k(x_i, x_i) for each row."""
-        if self.name == "precomputed":
-            return np.asarray(X.diagonal(), dtype=np.float64)
-        if self.name == "rbf":
-            return np.ones(X.shape[0])
+        """Return k(x_i, x_i) for each row."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._of_products(_squared_norms(X))
+            return self.formula.diagonal(self, X)
 
-    def _of_products(self, products: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn the dot products x'y into kernel values, in place."""
-        if self.name == "linear":
-            return products
-        products *= self.gamma
-        products += self.coef0
-        if self.name == "poly":
-            return np.power(products, self.degree, out=products)
-        return np.tanh(products, out=products)
+    @property
+    def formula(self) -> Formula:
+        """What the library needs to know about this kernel."""
+        return KERNELS[self.name]
+
+
+def _of_products(value: Callable[[Kernel, NDArray[np.float64]], NDArray[np.float64]], **facts: Any) -> Formula:
+    """Give the formula of a kernel that is a function of the dot product x'y; `value` may work in place."""
+    return Formula(
+        block=lambda kernel, X, Y: value(kernel, _products(X, X if Y is None else Y)),
+        diagonal=lambda kernel, X: value(kernel, _squared_norms(X)),
+        **facts,
+    )
+
+
+def _affine(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64]:
+    products *= kernel.gamma
+    products += kernel.coef0
+    return products
+
+
+def _no_formula(*_: Any) -> NDArray[np.float64]:
+    raise ValueError('kernel="precomputed" has no formula to evaluate; the data are the Gram matrix.')
 
 
 def _whole_number(name: str, value: object) -> int:
@@ -96,24 +127,24 @@ def _whole_number(name: str, value: object) -> int:
     return int(value)
 
 
-def _rbf(X: Matrix, Y: Matrix | None, root: float) -> NDArray[np.float64]:
-    """Compute exp(-|root x - root y|^2): scaled before squaring, so that neither tiny nor huge data overflow."""
+def _rbf(kernel: Kernel, X: Matrix, Y: Matrix | None) -> NDArray[np.float64]:
+    """Compute exp(-|root x - root y|^2), root^2 = gamma; scaled first, so that neither tiny nor huge data overflow."""
+    root = math.sqrt(kernel.gamma)
     same = Y is None
     Y = X if Y is None else Y
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not (issparse(X) or issparse(Y)):
-            # |x|^2 - 2 x'y + |y|^2 loses the distance when the data sit far from the origin.
-            centre = Y.mean(axis=0) if len(Y) else np.zeros(Y.shape[1])
-            centre[~np.isfinite(centre)] = 0.0
-            X, Y = X - centre, Y - centre
-        X, Y = X * root, Y * root
-        x2, y2 = _squared_norms(X), _squared_norms(Y)
-        exponent = _products(X, Y)
-        exponent *= 2.0
-        exponent -= x2[:, np.newaxis]
-        exponent -= y2
-        if not (np.isfinite(x2).all() and np.isfinite(y2).all()):
-            exponent[np.isnan(exponent)] = -np.inf
+    if not (issparse(X) or issparse(Y)):
+        # |x|^2 - 2 x'y + |y|^2 loses the distance if the data are far from the origin.
+        centre = Y.mean(axis=0) if len(Y) else np.zeros(Y.shape[1])
+        centre[~np.isfinite(centre)] = 0.0
+        X, Y = X - centre, Y - centre
+    X, Y = X * root, Y * root
+    x2, y2 = _squared_norms(X), _squared_norms(Y)
+    exponent = _products(X, Y)
+    exponent *= 2.0
+    exponent -= x2[:, np.newaxis]
+    exponent -= y2
+    if not (np.isfinite(x2).all() and np.isfinite(y2).all()):
+        exponent[np.isnan(exponent)] = -np.inf
     np.minimum(exponent, 0.0, out=exponent)
     block = np.exp(exponent, out=exponent)
     if same:
@@ -132,23 +163,45 @@ def _squared_norms(X: Matrix) -> NDArray[np.float64]:
     return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
+def _poly(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64]:
+    inner = _affine(kernel, products)
+    return np.power(inner, kernel.degree, out=inner)
+
+
+def _sigmoid(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64]:
+    inner = _affine(kernel, products)
+    return np.tanh(inner, out=inner)
+
+
+# Every kernel by name. A new one is one entry here; for speed, also a formula in the native core; for export, in ONNX.
+KERNELS: dict[str, Formula] = {
+    "linear": _of_products(lambda _, products: products, native=True),
+    "rbf": Formula(_rbf, lambda _, X: np.ones(X.shape[0]), takes_gamma=True, native=True),
+    "poly": _of_products(_poly, takes_gamma=True, definite=lambda kernel: kernel.coef0 >= 0, native=True),
+    "sigmoid": _of_products(_sigmoid, takes_gamma=True, definite=lambda _: False, native=True),
+    "precomputed": Formula(
+        _no_formula, lambda _, X: np.asarray(X.diagonal(), dtype=np.float64), definite=lambda _: False, native=True
+    ),
+}
+
+
 def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None = None) -> float:
-    """Turn `gamma` into the number it stands for.
+    """Return the numeric value of `gamma`.
 
     ::
 
         "scale"   1 / (d v)    v the variance of all entries of X, its rows weighted
         "auto"    1 / d
 
-    Data that do not vary give 1.0 for "scale", as scikit-learn does. Where 1 / (d v) leaves the range of
-    float64 (data of scale below 1e-154 or above 1e+154) the nearest end of the normal range is taken.
+    Constant data give 1.0 for "scale", as in scikit-learn. If 1 / (d v) is outside the range of float64
+    (data of scale below 1e-154 or above 1e+154), the nearest end of the normal range is used.
 
     Parameters
     ----------
     gamma : {"scale", "auto"} or float > 0
     X : float64 array or CSR matrix of shape (n_samples, n_features)
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows, so that a weight of 2 is the same as a row given twice.
+        Weights of the rows; a weight of 2 is the same as repeating the row.
     """
     if not isinstance(gamma, str):
         return positive_number("gamma", gamma)
@@ -157,7 +210,7 @@ def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None
     if gamma != "scale":
         raise ValueError(f'gamma={gamma!r} must be "scale", "auto" or a positive number.')
     largest = np.abs(X.data if issparse(X) else X).max(initial=0.0)
-    # Squares of such data leave the range of float64; a power of two brings them near 1 without rounding.
+    # Squares of such data are outside the range of float64; a power of two brings them near 1 without rounding.
     exponent = max(math.frexp(largest)[1], -1000)
     exponent = exponent if abs(exponent) > 400 else 0
     variance = _variance(np.ldexp(1.0, -exponent) * X if exponent else X, sample_weight)

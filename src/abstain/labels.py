@@ -1,6 +1,6 @@
-"""Labels at the edge, one encoding inside: -1, 0, +1, where 0 is reject and +1 the positive class.
+"""Labels and their internal encoding: -1, 0, +1, where 0 is reject and +1 the class that sorts last.
 
-The reject label is a value of the labels' own kind that is not a class, so that predictions stay a plain array.
+The reject label has the type of the classes and is not one of them, so that predictions are a plain array.
 """
 
 from __future__ import annotations
@@ -19,27 +19,30 @@ Kind = Literal["string", "bool", "integer", "float"]
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The two classes of a problem, which of them is positive, and the label that says "rejected".
+    """The two classes of a problem, which of them is positive, and the reject label.
 
     Attributes
     ----------
     classes : ndarray of shape (2,)
-        The true classes, sorted, in the dtype of the labels they came from.
+        The true classes, sorted, in the dtype of the labels.
     positive, negative : scalar
-        The class coded +1 (``classes[1]`` unless ``pos_label`` says otherwise) and the one coded -1.
+        The class that "positive" means in costs and measures (``classes[1]`` unless ``pos_label`` says otherwise), and
+        the other one. The codes do not depend on it.
     reject_label : scalar or None
-        What a rejected row is called. None where no label was asked for and none is free.
+        The label of a rejected row. None if none was requested and the default is one of the classes.
     rejects : bool
-        Whether decisions may be rejects. If not, the labels' own dtype is kept by `decode`.
+        Whether decisions may be rejects. If not, `decode` keeps the dtype of the labels.
 
     Examples
     --------
     >>> import numpy as np
     >>> labels = Labels.of(np.array(["ill", "well", "ill"]), pos_label="ill", rejects=True)
     >>> labels.encode(np.array(["well", "ill"]))
-    array([-1,  1], dtype=int8)
+    array([ 1, -1], dtype=int8)
     >>> labels.decode(np.array([-1, 0, 1], dtype=np.int8))
-    array(['well', 'reject', 'ill'], dtype='<U6')
+    array(['ill', 'reject', 'well'], dtype='<U6')
+    >>> labels.positive, labels.orientation
+    ('ill', -1)
     """
 
     classes: NDArray[Any]
@@ -50,13 +53,13 @@ class Labels:
 
     @classmethod
     def of(cls, y: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool) -> Labels:
-        """Check the labels of a training set and keep what decisions need to know of them."""
+        """Check the labels of a training set and store what decoding needs."""
         classes = _two_classes(_vector(y, "y"))
         at = 1 if pos_label is None else _position(classes, pos_label)
         if at is None:
             raise ValueError(
                 f"pos_label={pos_label!r} is not one of the classes {classes.tolist()}; "
-                "give one of them, or None for the last."
+                "pass one of them, or None for the last."
             )
         if isinstance(reject_label, str) and reject_label == "auto":
             try:
@@ -74,24 +77,25 @@ class Labels:
 
     @property
     def orientation(self) -> int:
-        """+1 if the positive class is ``classes[1]``, as scikit-learn orients scores; -1 if it is ``classes[0]``."""
+        """+1 if the positive class is ``classes[1]``, as for scores in scikit-learn; -1 if it is ``classes[0]``."""
         return 1 if self.positive == self.classes[1] else -1
 
     def encode(self, y: ArrayLike) -> NDArray[np.int8]:
-        """Signs of true labels: +1 for the positive class, -1 for the other; any other label is an error."""
-        values = _vector(y, "y")
-        return _codes(values, {1: self.positive, -1: self.negative}, "y", f"the classes {self.classes.tolist()}")
+        """Signs of true labels: +1 for ``classes[1]``, -1 for ``classes[0]``; any other label is an error."""
+        first, second = self.classes.tolist()
+        return _codes(_vector(y, "y"), {1: second, -1: first}, "y", f"the classes {[first, second]}")
 
     def decode(self, choice: NDArray[np.int8]) -> NDArray[Any]:
-        """Labels of choices: a plain array of one dtype, `reject_label` where the choice is 0."""
+        """Labels of choices: a plain array with `reject_label` where the choice is 0."""
         dtype = _decoded_dtype(self.classes, self.reject_label) if self.rejects else self.classes.dtype
         table = np.empty(3, dtype=dtype)
-        table[:] = self.negative, self.reject_label if self.rejects else self.negative, self.positive
+        first, second = self.classes.tolist()
+        table[:] = first, self.reject_label if self.rejects else first, second
         return table[np.asarray(choice, dtype=np.intp) + 1]
 
 
 def default_reject_label(classes: NDArray[Any]) -> str | int | float:
-    """The reject label of two classes.
+    """The default reject label of two classes.
 
     ``"reject"`` for strings, -1 for numbers >= 0 and for booleans, 0 for {-1, +1}, otherwise the smaller class minus 1.
     """
@@ -105,19 +109,32 @@ def default_reject_label(classes: NDArray[Any]) -> str | int | float:
         label = type(low)(-1 if low >= 0 else 0 if (low, high) == (-1, 1) else low - 1)
     if _position(classes, label) is not None:  # "reject" is a class, or low - 1 == low in floating point
         raise ValueError(
-            f"no reject label follows from the classes {classes.tolist()}, since {label!r} is one of them; "
-            f"pass reject_label= a {kind} outside them."
+            f"the default reject label {label!r} is one of the classes {classes.tolist()}; "
+            f"pass a {kind} that is not a class as reject_label."
         )
     return label
+
+
+def free_label(y: NDArray[Any]) -> Any:
+    """A label of the same type that is not in `y`."""
+    if y.dtype.kind == "U":
+        return "x" * (y.dtype.itemsize // 4 + 1)  # longer than any
+    if y.dtype.kind in "iu" and y.size:
+        return int(y.max()) + 1
+    if y.dtype.kind == "f" and y.size:
+        return float(np.nextafter(np.max(y), np.inf))
+    if y.dtype.kind in "OT" and all(isinstance(label, str) for label in y):
+        return "x" * (max((len(label) for label in y), default=0) + 1)
+    return -1  # booleans; anything that is not a label is refused by the encoding
 
 
 def encode_pair(
     y_true: ArrayLike, y_pred: ArrayLike, pos_label: Any = None, reject_label: Any = "auto"
 ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Signs of true labels and choices of predictions (0 = rejected), for the measures.
+    """Signs of true labels and choices of predictions (0 = rejected), for the metrics.
 
-    The classes are those of `y_true`. Where it shows only one, the other may come from `y_pred` or from `pos_label`,
-    and what remains open (which class is positive, what the rejects are called) is asked for.
+    The classes are those of `y_true`. If it contains only one, the other may come from `y_pred` or from `pos_label`;
+    if the positive class or the reject label is still undetermined, an error asks for it.
 
     Examples
     --------
@@ -127,7 +144,7 @@ def encode_pair(
     true, predicted = _vector(y_true, "y_true"), _vector(y_pred, "y_pred")
     check_consistent_length(true, predicted)
     if true.size == 0:
-        raise ValueError("y_true is empty; a measure needs at least one row.")
+        raise ValueError("y_true is empty; a metric needs at least one row.")
     seen = _classes(true)
     if len(seen) > 2:
         raise ValueError(f"y_true has {len(seen)} classes, {_some(seen)}; two classes are supported.")
@@ -144,7 +161,7 @@ def encode_pair(
 
 def _vector(y: ArrayLike, name: str) -> NDArray[Any]:
     values = np.asarray(y)
-    if values.dtype.kind == "T":  # NumPy's StringDType, which scikit-learn's checks do not know
+    if values.dtype.kind == "T":  # NumPy's StringDType, which scikit-learn's checks do not support
         values = np.array(values.tolist(), dtype=object)
     elif values.dtype.kind == "U" and not hasattr(y, "dtype"):  # NumPy turns the nan of a list into the text "nan"
         _vector(np.asarray(y, dtype=object), name)
@@ -172,13 +189,13 @@ def _classes(values: NDArray[Any]) -> NDArray[Any]:
 def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
     check_classification_targets(y)
     classes = np.unique(y)
-    if len(classes) > 2:  # the first sentence is the one scikit-learn's checks look for
+    if len(classes) > 2:  # scikit-learn's checks look for the first sentence
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: "
             f"y has {len(classes)} classes, {_some(classes)}."
         )
     if len(classes) < 2:
-        raise ValueError(f"y has one class only, {_some(classes)}; two classes are needed to learn from.")
+        raise ValueError(f"y has only one class, {_some(classes)}; training needs two.")
     return classes
 
 
@@ -188,7 +205,7 @@ def _kind(classes: NDArray[Any]) -> Kind:
 
 
 def _position(classes: NDArray[Any], label: Any) -> int | None:
-    """Where a label stands among the classes, or None. Strings equal only strings, numbers only numbers, by value."""
+    """The position of a label among the classes, or None. Strings match only strings, numbers only numbers."""
     textual = _kind(classes) == "string"
     if isinstance(label, str) is not textual or not (textual or isinstance(label, numbers.Real | np.bool_)):
         return None
@@ -196,7 +213,7 @@ def _position(classes: NDArray[Any], label: Any) -> int | None:
 
 
 def _checked_reject_label(classes: NDArray[Any], label: Any) -> Any:
-    """The label, if it is of the classes' kind and none of them. Boolean labels are rejected as integers."""
+    """The label, if it has the type of the classes and is not one of them. For booleans it must be an integer."""
     kind = _kind(classes)
     truth = isinstance(label, bool | np.bool_)
     fits = {
@@ -208,8 +225,8 @@ def _checked_reject_label(classes: NDArray[Any], label: Any) -> Any:
     if not fits:
         wanted = {"string": "a string", "float": "a finite number"}.get(kind, "an integer")
         raise ValueError(
-            f"reject_label={label!r} is not of the kind of the classes {classes.tolist()}; "
-            f'give {wanted} outside them, or "auto".'
+            f"reject_label={label!r} does not have the type of the classes {classes.tolist()}; "
+            f'pass {wanted} that is not a class, or "auto".'
         )
     if _position(classes, label) is not None:
         raise ValueError(
@@ -219,7 +236,7 @@ def _checked_reject_label(classes: NDArray[Any], label: Any) -> Any:
 
 
 def _decoded_dtype(classes: NDArray[Any], reject_label: Any) -> np.dtype[Any]:
-    """The labels' own dtype where it holds the reject label, else the smallest of the kind that holds both."""
+    """The dtype of the labels if it can represent the reject label, else the smallest of its kind that can."""
     own = classes.dtype
     if own.kind == "O":
         return own
@@ -231,27 +248,27 @@ def _decoded_dtype(classes: NDArray[Any], reject_label: Any) -> np.dtype[Any]:
         return np.min_scalar_type(min(reject_label, ~reject_label))
     low, high = min(int(classes.min()), reject_label), max(int(classes.max()), reject_label)
     signed = (np.dtype(f"i{size}") for size in (1, 2, 4, 8) if size >= own.itemsize)
-    for dtype in (own, *signed):  # by value: promoting uint64 with a negative number would give floats
+    for dtype in (own, *signed):  # chosen by value, because promoting uint64 with a negative number would give floats
         if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
             return dtype
     raise ValueError(
-        f"no integer type holds both the classes {classes.tolist()} and reject_label={reject_label}; "
-        "pass a reject_label nearer to them."
+        f"no integer type can hold both the classes {classes.tolist()} and reject_label={reject_label}; "
+        "pass a reject_label closer to them."
     )
 
 
 def _reject_label_of(seen: NDArray[Any]) -> Any:
-    """The "auto" reject label of a y_true: one class alone settles it for strings and booleans only."""
+    """The "auto" reject label of a y_true; a single class determines it only for strings and booleans."""
     if len(seen) < 2 and _kind(seen) in ("integer", "float"):
         raise ValueError(
-            f"y_true has one class only, {_some(seen)}, from which no reject label follows; "
-            "pass reject_label= the one the predictions use (an estimator's reject_label_)."
+            f"y_true has only one class, {_some(seen)}, which does not determine the reject label; "
+            "pass the one in the predictions as reject_label (an estimator's reject_label_)."
         )
     return default_reject_label(seen)
 
 
 def _sides(seen: NDArray[Any], predicted: NDArray[Any], pos_label: Any, reject_label: Any) -> tuple[Any, Any]:
-    """The positive and the negative class; the negative one may be None if no row shows it."""
+    """The positive and the negative class; the negative one may be None if no row has it."""
     known = seen.tolist()
     if len(known) == 1:
         known += [value for value in np.unique(predicted).tolist() if value not in (known[0], reject_label)]
@@ -261,14 +278,14 @@ def _sides(seen: NDArray[Any], predicted: NDArray[Any], pos_label: Any, reject_l
         classes = np.unique(np.array(known, dtype=seen.dtype if seen.dtype == object else None))
         at = 1 if pos_label is None else _position(classes, pos_label)
         if at is None:
-            raise ValueError(f"pos_label={pos_label!r} is not one of the classes {classes.tolist()}; give one of them.")
+            raise ValueError(f"pos_label={pos_label!r} is not one of the classes {classes.tolist()}; pass one of them.")
         return classes[at], classes[1 - at]
     if len(known) == 1 and pos_label is not None:
         return pos_label, None
     if len(known) == 1:
-        raise ValueError(f"y_true and y_pred show one class only, {_some(seen)}; pass pos_label= the positive class.")
+        raise ValueError(f"y_true and y_pred contain only the class {_some(seen)}; pass the positive one as pos_label.")
     raise ValueError(
-        f"y_pred holds {known[1:]}, more than one label beside the class {_some(seen)} and "
+        f"y_pred contains {known[1:]}, more than one label besides the class {_some(seen)} and "
         f"reject_label={reject_label!r}; two classes are supported."
     )
 
@@ -281,7 +298,7 @@ def _codes(values: NDArray[Any], table: dict[int, Any], name: str, wanted: str) 
         codes[found] = code
         known |= found
     if not known.all():
-        raise ValueError(f"{name} holds {_some(np.unique(values[~known]))}, which is not {wanted}.")
+        raise ValueError(f"{name} contains {_some(np.unique(values[~known]))}, which is not {wanted}.")
     return codes
 
 

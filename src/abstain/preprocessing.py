@@ -1,4 +1,4 @@
-"""The preprocessing of tables that a model file and an ONNX graph can hold: numbers scaled, categories as 0 and 1."""
+"""Preprocessing of tables that model files and ONNX graphs can store: scaled numbers, one-hot encoded categories."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.fixes import parse_version
 
-MISSING = "(missing)"  # the category of a cell with nothing in it
+MISSING = "(missing)"  # the category of an empty cell
 
-# Names of the steps, which the model file and the ONNX graph look for.
+# Names of the steps, which the model file and the ONNX export rely on.
 PREPROCESS, ESTIMATOR = "preprocess", "estimator"
 NUMERIC, CATEGORICAL = "numeric", "categorical"
 
 
 def default_pipeline(estimator: Any, numeric: Sequence[str], categorical: Sequence[str]) -> Pipeline:
-    """Put `estimator` behind preprocessing of named columns: exactly what :func:`abstain.save` can write.
+    """A Pipeline of preprocessing for named columns and `estimator`, in the form that :func:`abstain.save` can write.
 
-    Numeric columns: missing values become the column's median, with a further column that says where (only for columns
-    with missing values in training), then all are scaled to mean 0 and variance 1. Categorical columns: missing values
-    (None or NaN) become the category "(missing)", then each category becomes a column of 0 and 1; a category not seen
-    in training is 0 everywhere. Other columns are left out.
+    Numeric columns: missing values are replaced by the column's median and flagged in an extra column (only for columns
+    with missing values in training); then all are scaled to mean 0 and variance 1. Categorical columns: missing values
+    (None or NaN) become the category "(missing)"; then each category becomes a column of 0 and 1, and a category not
+    seen in training is 0 in all of them. Other columns are dropped.
 
     Parameters
     ----------
     estimator : classifier
-        Not fitted; one of this library's if the pipeline is to be saved.
+        Not fitted; must come from this library if the pipeline is to be saved.
     numeric, categorical : sequence of str
-        Names of columns, each once. Cells of categorical columns are text or missing.
+        Column names, each once. Cells of categorical columns are text or missing.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def default_pipeline(estimator: Any, numeric: Sequence[str], categorical: Sequen
 
 
 def frame(columns: dict[str, Any]) -> Any:
-    """A table of arrays of numbers and texts by pandas or polars, whichever is there."""
+    """A pandas or polars table of arrays of numbers and texts, whichever library is installed."""
     try:
         import pandas as pd
     except ImportError:
@@ -72,7 +72,7 @@ def frame(columns: dict[str, Any]) -> Any:
             raise ImportError("a Pipeline of named columns needs pandas or polars; install one of them.") from error
         if not takes_polars():
             raise ImportError(
-                f"scikit-learn {sklearn.__version__} does not take columns of polars 2 by name; install pandas, or "
+                f"scikit-learn {sklearn.__version__} cannot select columns of polars 2 by name; install pandas, or "
                 "scikit-learn 1.9 or later."
             ) from None
         texts = {name: pl.String for name, column in columns.items() if column.dtype == object}
@@ -81,7 +81,7 @@ def frame(columns: dict[str, Any]) -> Any:
 
 
 def takes_polars() -> bool:
-    """Whether scikit-learn takes columns of a polars table by name: before 1.9 by a protocol that polars 2 has left."""
+    """Whether scikit-learn can select polars columns by name; before 1.9 it needs a protocol that polars 2 dropped."""
     import polars as pl
 
     return hasattr(pl.DataFrame, "__dataframe__") or parse_version(sklearn.__version__) >= parse_version("1.9.dev0")
@@ -93,7 +93,7 @@ def _numeric_part() -> Pipeline:
 
 
 def _categorical_part() -> Pipeline:
-    # pandas writes a missing text as NaN, polars as None; scikit-learn's imputer looks for one of them at a time
+    # pandas stores a missing text as NaN, polars as None; scikit-learn's imputer handles only one of them
     return Pipeline(
         [
             ("impute_nan", _constant(np.nan)),
@@ -110,8 +110,8 @@ def _constant(missing: Any) -> SimpleImputer:
 def _check_names(numeric: list[str], categorical: list[str]) -> None:
     names = [*numeric, *categorical]
     if not names:
-        raise ValueError("numeric and categorical name no column; a model needs at least one.")
+        raise ValueError("numeric and categorical are both empty; a model needs at least one column.")
     if wrong := [name for name in names if not isinstance(name, str)]:
-        raise ValueError(f"numeric and categorical must hold names of columns, got {wrong[0]!r}.")
+        raise ValueError(f"numeric and categorical must contain column names, got {wrong[0]!r}.")
     if twice := sorted(name for name, count in Counter(names).items() if count > 1):
-        raise ValueError(f"numeric and categorical name {twice[0]!r} more than once; name each column once.")
+        raise ValueError(f"numeric and categorical list {twice[0]!r} more than once; list each column once.")

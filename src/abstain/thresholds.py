@@ -1,4 +1,4 @@
-"""Two thresholds on a score, and the one rule that turns scores into choices."""
+"""Two thresholds on a score, and the rule that turns scores into choices."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ __all__ = ["Thresholds"]
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Where a score stops meaning -1 and starts meaning +1; between the two it is rejected.
+    """Two thresholds on a score: -1 below the lower, +1 above the upper, reject in between.
 
     ::
 
         choice(s) = +1  if s > upper
-                    -1  else if s < lower or lower == upper
-                     0  else (reject)
+                    -1  otherwise, if s < lower or lower == upper
+                     0  otherwise (reject)
 
-    So a score exactly on a threshold of an open band is rejected, and a closed band rejects nothing.
+    A score exactly on a threshold is rejected, unless ``lower == upper``, where nothing is rejected.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ class Thresholds:
 
     @property
     def rejects(self) -> bool:
-        """Whether the band between the thresholds is open: some score would be rejected."""
+        """Whether any score would be rejected: ``lower < upper``."""
         return self.lower < self.upper
 
     def decide(self, scores: ArrayLike) -> NDArray[np.int8]:
-        """Give the choice for each score: -1, 0 (reject) or +1, in the shape of `scores`."""
+        """Return the choice for each score: -1, 0 (reject) or +1, with the shape of `scores`."""
         s = np.asarray(scores, dtype=np.float64)
         positive = (s > self.upper).astype(np.int8)
         if not self.rejects:

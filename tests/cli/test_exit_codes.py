@@ -29,7 +29,7 @@ def test_an_internal_error_is_1_and_shows_no_traceback(tmp_path, table, monkeypa
     monkeypatch.delenv(exit_codes.TRACEBACK, raising=False)
     result = run("fit", table, *FIT, "-o", tmp_path / "model")
     assert result.exit_code == 1
-    assert "a bug of ours, ZeroDivisionError: division by zero" in said(result)
+    assert "internal error, ZeroDivisionError: division by zero" in said(result)
     monkeypatch.setenv(exit_codes.TRACEBACK, "1")
     assert isinstance(run("fit", table, *FIT, "-o", tmp_path / "model").exception, ZeroDivisionError)
 

@@ -73,7 +73,7 @@ def test_the_installed_command_is_this_one():
 def test_demo_is_the_demo(tmp_path):
     result = run("demo", "--output", tmp_path / "shown", "--splits", 1)
     assert result.exit_code == 0, result.output
-    assert "To miss a cancer costs 5" in result.stdout
+    assert "A missed cancer costs 5" in result.stdout
     assert {path.name for path in (tmp_path / "shown").iterdir()} == {"reject_region.png", "report.html"}
 
 
@@ -86,7 +86,7 @@ def test_reproduce_lists_and_runs_what_it_finds(tmp_path, monkeypatch):
     (tmp_path / "src" / "abstain").mkdir(parents=True)
     (tmp_path / "pyproject.toml").touch()
     monkeypatch.chdir(tmp_path / "src")
-    assert "no experiments in this checkout yet" in run("reproduce").stdout
+    assert "This checkout has no experiments yet" in run("reproduce").stdout
     for name, code in (("table1", 0), ("table2", 7)):
         folder = tmp_path / "experiments" / name
         folder.mkdir(parents=True)
@@ -97,4 +97,4 @@ def test_reproduce_lists_and_runs_what_it_finds(tmp_path, monkeypatch):
     assert run("reproduce", "table2").exit_code == 7
     result = run("reproduce", "table3")
     assert result.exit_code == 2
-    assert "there is no experiment 'table3' in this checkout; it has: table1, table2" in result.stderr
+    assert "this checkout does not have the experiment 'table3'; it has: table1, table2" in result.stderr

@@ -175,7 +175,7 @@ def test_the_default_rules_are_those_of_the_papers(costs):
     assert {*found.names} & TOLD_PRICES == (TOLD_PRICES if symmetric else set())
     assert {name for name, _ in found.left_out} == (set() if symmetric else TOLD_PRICES)
     last = str(found).splitlines()[-1]
-    assert last.startswith("Left out: embedded, linear; it knows one price for both errors") != symmetric
+    assert last.startswith("Left out: embedded, linear; it supports only equal error costs") != symmetric
     assert found.tables[found.names.index("SVM")].reject_rate == 0
 
 
@@ -195,7 +195,7 @@ def test_the_embedded_machine_is_fitted_for_the_price_of_a_reject_in_errors():
 def test_sparse_rows_are_not_made_dense():
     X, y = rows(90)
     found = abstain.compare(None, sparse.csr_array(X), y, Costs(reject=0.2), cv=2)
-    assert found.left_out == (("embedded, linear", "it would need the sparse rows dense"),)
+    assert found.left_out == (("embedded, linear", "it does not support sparse rows"),)
     assert "embedded, linear" not in found.names
 
 
@@ -219,7 +219,7 @@ def test_the_table_starts_with_the_cheapest_and_marks_what_cannot_be_distinguish
     assert "~" in lines[twin]
     assert "~" not in lines["bad"]
     assert list(lines)[-1] == "bad"
-    assert body[-2].startswith("~ not told apart from the best (1 of 2)")
+    assert body[-2].startswith("~ no significant difference from the best (1 of 2)")
 
 
 def test_the_result_is_frozen():
@@ -249,11 +249,11 @@ def test_models_are_cloned():
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"models": [Fixed()]}, r"must be a dict of names and classifiers"),
+        ({"models": [Fixed()]}, r"must be a dict of names to classifiers"),
         ({"models": {}}, r"models=\{\} must be a dict"),
-        ({"models": {"x": 3}}, r"models\['x'\]=3 must be a classifier"),
+        ({"models": {"x": 3}}, r"models\['x'\]=3 must be a string and a classifier"),
         ({"costs": None}, r"costs=None must be a Costs"),
-        ({"confidence": 1}, r"confidence=1 must lie between 0 and 1"),
+        ({"confidence": 1}, r"confidence=1 must be strictly between 0 and 1"),
         ({"pos_label": "c"}, r"pos_label='c' is not one of the classes"),
     ],
 )

@@ -91,7 +91,7 @@ def test_arrays_of_another_kind_are_refused(tmp_path, monkeypatch):
 def test_a_missing_file_is_named_with_both_ways_out(tmp_path, monkeypatch):
     monkeypatch.setenv("ABSTAIN_DATA", str(tmp_path))
     with pytest.raises(
-        FileNotFoundError, match=r"has no file 'pima.csv', which holds the data set 'pima'; put it there, or"
+        FileNotFoundError, match=r"has no file 'pima.csv', which contains the data set 'pima'; put it there, or"
     ) as caught:
         load_pima()
     assert "unset ABSTAIN_DATA to download from https://raw.githubusercontent.com/" in str(caught.value)
@@ -100,7 +100,7 @@ def test_a_missing_file_is_named_with_both_ways_out(tmp_path, monkeypatch):
 def test_a_missing_folder_is_named_with_both_ways_out(tmp_path, monkeypatch):
     monkeypatch.setenv("ABSTAIN_DATA", str(tmp_path / "absent"))
     with pytest.raises(
-        FileNotFoundError, match=r"ABSTAIN_DATA='.*absent' names no folder; set it to .*, or unset it to"
+        FileNotFoundError, match=r"ABSTAIN_DATA='.*absent' is not a folder; set it to .*, or unset it to"
     ):
         load_wdbc()
 

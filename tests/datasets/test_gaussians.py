@@ -161,20 +161,20 @@ def test_a_law_cannot_be_changed():
     [
         (
             {"means": [0.0, 1.0]},
-            r"means must be finite and of the shape \(2, d\), a row per class; the shape is \(2,\)",
+            r"means must be finite and have shape \(2, d\), one row per class; the shape is \(2,\)",
         ),
         ({"means": [[0.0, np.nan], [1, 1]]}, "means must be finite"),
         (
             {"covariance": [[1.0]]},
-            r"covariance must be finite, symmetric and of the shape \(2, 2\) .* shape is \(1, 1\)",
+            r"covariance must be finite, symmetric and have shape \(2, 2\), .* shape is \(1, 1\)",
         ),
         ({"covariance": [[1.0, 2.0], [0.0, 1.0]]}, "covariance must be finite, symmetric"),
         ({"covariance": [[1.0, 2.0], [2.0, 1.0]]}, "covariance must be positive definite"),
         ({"scale": 0.0}, "scale=0.0 must be positive and finite, and 1 or not within 0.01 of 1"),
         ({"scale": 1.001}, "scale=1.001 must be"),
         ({"scale": float("nan")}, "scale=nan must be"),
-        ({"prior": 1.0}, "prior=1.0 must lie between 0 and 1"),
-        ({"means": [[1.0, 1.0], [1.0, 1.0]]}, "means must differ where scale=1"),
+        ({"prior": 1.0}, "prior=1.0 must be strictly between 0 and 1"),
+        ({"means": [[1.0, 1.0], [1.0, 1.0]]}, "means must differ if scale=1"),
     ],
 )
 def test_invalid_parameters_of_the_law_are_refused(changes, message):
@@ -188,7 +188,7 @@ def test_invalid_parameters_of_the_law_are_refused(changes, message):
         ({"n_samples": 0}, "n_samples=0 must be an integer of at least 1"),
         ({"n_features": 0}, "n_features=0 must be an integer of at least 1"),
         ({"n_features": 1.5}, "n_features=1.5 must be"),
-        ({"distance": -1.0}, "distance=-1.0 must be finite and not negative"),
+        ({"distance": -1.0}, "distance=-1.0 must be finite and non-negative"),
     ],
 )
 def test_invalid_arguments_of_make_gaussians_are_refused(changes, message):
@@ -199,8 +199,8 @@ def test_invalid_arguments_of_make_gaussians_are_refused(changes, message):
 @pytest.mark.parametrize(
     ("prices", "message"),
     [
-        ([[0, 1], [5, 0]], r"prices must be a \(2, 3\) table, .* as Costs.table\(\) gives it; the shape is \(2, 2\)"),
-        ([[0, 0.2, 1], [1, 0.2, 0.1]], "must be 0 where the choice is right"),
+        ([[0, 1], [5, 0]], r"prices must be a \(2, 3\) table, .* as returned by Costs.table\(\); .* \(2, 2\)"),
+        ([[0, 0.2, 1], [1, 0.2, 0.1]], "must be 0 where the choice is correct"),
         ([[0, 0, 1], [1, 0.2, 0]], "positive and finite elsewhere"),
         ([[0, 0.2, np.inf], [1, 0.2, 0]], "positive and finite elsewhere"),
     ],
@@ -213,11 +213,11 @@ def test_invalid_cost_tables_are_refused(prices, message):
 def test_other_arguments_are_refused():
     law = LAWS["linear"]
     table = COSTS[0].table()
-    with pytest.raises(ValueError, match=r"p_low=0.6 and p_high=0.4 must be 0 <= p_low <= p_high <= 1"):
+    with pytest.raises(ValueError, match=r"p_low=0.6 and p_high=0.4 must satisfy 0 <= p_low <= p_high <= 1"):
         law.rates(0.6, 0.4)
-    with pytest.raises(ValueError, match=r"X must have the shape \(n, 3\), a row per point; its shape is \(4, 2\)"):
+    with pytest.raises(ValueError, match=r"X must have shape \(n, 3\), one row per sample; its shape is \(4, 2\)"):
         law.log_odds(np.zeros((4, 2)))
-    with pytest.raises(ValueError, match=r"choice must hold one of -1, 0 and \+1 for each of the 4 rows of X"):
+    with pytest.raises(ValueError, match=r"choice must contain -1, 0 or \+1 for each of the 4 rows of X"):
         law.expected_prices(np.zeros((4, 3)), [1, 0, 2, 1], table)
-    with pytest.raises(ValueError, match=r"choice must hold"):
+    with pytest.raises(ValueError, match=r"choice must contain"):
         law.expected_prices(np.zeros((4, 3)), [1, 0, 1], table)

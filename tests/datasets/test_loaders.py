@@ -163,7 +163,7 @@ def test_beats_keep_their_record_and_symbol(data):
 
 @pytest.mark.parametrize("pair", ["H", "HH", "HKL", "hk", "H1", 7, ("H", "K")])
 def test_letter_refuses_what_is_not_a_pair_of_letters(pair):
-    with pytest.raises(ValueError, match=r'pair=.* must be two different capital letters, as in "HK", or None'):
+    with pytest.raises(ValueError, match=r'pair=.* must be two different capital letters, such as "HK", or None'):
         load_letter(pair=pair)
 
 

@@ -54,7 +54,7 @@ def test_a_signal_of_format_212(lead, tmp_path):
 def test_a_record_cut_short_is_refused(tmp_path):
     write_signal(tmp_path, 7, np.zeros((2, 10), dtype=int), ["MLII", "V5"])
     (tmp_path / "7.dat").write_bytes((tmp_path / "7.dat").read_bytes()[:-3])
-    with pytest.raises(ValueError, match=r"7.dat has 27 bytes, and its header announces 30"):
+    with pytest.raises(ValueError, match=r"7.dat has 27 bytes, but its header declares 30"):
         read_signal(tmp_path / "7.hea", tmp_path / "7.dat")
 
 
@@ -108,7 +108,7 @@ def test_beats_from_the_public_records(public, data, monkeypatch):
     altered = bytearray((cache / "mitdb-208.dat").read_bytes())
     altered[3 * int(expected.sample[expected.groups == 208][5])] ^= 1  # one bit, at an R point
     (cache / "mitdb-208.dat").write_bytes(altered)
-    with pytest.raises(ValueError, match=r"does not hold the data set 'mitbih_beats'.*; delete the files mitdb-\* of"):
+    with pytest.raises(ValueError, match=r"does not hold the data set 'mitbih_beats'.*; delete the files mitdb-\* in"):
         load_mitbih(features=False)
     (cache / "mitdb-208.atr").write_bytes(b"\1\4" * 3)  # without its end
     with pytest.raises(

@@ -126,12 +126,12 @@ def nobody(monkeypatch):
     return url
 
 
-BOTH_WAYS = "Set ABSTAIN_DATA to a folder that holds it, or try again with a network."
+BOTH_WAYS = "Set ABSTAIN_DATA to a folder that contains it, or try again with a network connection."
 
 
 @pytest.mark.parametrize("loader", [load_letter, load_pima, load_german, load_covtype])
 def test_without_network_both_ways_are_named(loader, public, nobody):
-    with pytest.raises(ConnectionError, match=rf"ABSTAIN_DATA names no folder, and {nobody} could not be") as caught:
+    with pytest.raises(ConnectionError, match=rf"ABSTAIN_DATA is not set, and {nobody} could not be") as caught:
         loader()
     assert BOTH_WAYS in str(caught.value)
     assert not list(public[2].glob("*.data"))
@@ -170,7 +170,7 @@ def test_without_pooch_both_ways_are_named(monkeypatch):
 def test_features_of_beats_have_no_public_source(monkeypatch):
     monkeypatch.delenv("ABSTAIN_DATA", raising=False)
     with pytest.raises(
-        FileNotFoundError, match=r"own derivation, and no public source has them; set ABSTAIN_DATA"
+        FileNotFoundError, match=r"were derived for this library, and no public source has them; set ABSTAIN_DATA"
     ) as caught:
         load_mitbih()
     assert "load_mitbih(features=False)" in str(caught.value)

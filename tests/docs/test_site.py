@@ -30,7 +30,7 @@ def test_what_is_fetched_from_elsewhere_is_found(tag):
 
 @pytest.mark.parametrize(
     ("page", "fault"),
-    [("{number}`benchmarks:nowhere`", "leads nowhere at 'nowhere'"), ("[x](nowhere.md)", "nowhere"), ("", None)],
+    [("{number}`benchmarks:nowhere`", "cannot be resolved at 'nowhere'"), ("[x](nowhere.md)", "nowhere"), ("", None)],
     ids=["an unknown number", "an unknown page", "no fault"],
 )
 def test_a_fault_stops_the_build(site, page, fault, capsys):

@@ -8,9 +8,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from abstain import Costs, RejectSVC
 from abstain.dual.certificate import Certificate
+from abstain.dual.proof import Proof
 from abstain.dual.solution import DualSolution, Status
 from abstain.estimators import convergence
-from abstain.estimators.convergence import checked_status
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
 
@@ -51,14 +51,15 @@ def test_none_when_optimal(data):
     ],
 )
 def test_a_solver_is_believed_only_as_far_as_the_certificate_goes(violation, gap, indefinite, status):
-    proof = Certificate(1.0, 1.0 - gap, gap, gap, violation)
+    certificate = Certificate(1.0, 1.0 - gap, gap, gap, violation)
     said = DualSolution(np.zeros(2), 0.0, np.zeros(2), Status.OPTIMAL, 7)
-    assert checked_status(said, proof, 1e-3, indefinite=indefinite) is status
+    assert Proof.of(certificate, said, 1e-3, definite=not indefinite).status == status
 
 
 def test_a_limit_stays_a_limit():
     said = DualSolution(np.zeros(2), 0.0, np.zeros(2), Status.TIME_LIMIT, 7)
-    assert checked_status(said, Certificate(1.0, 1.0, 0.0, 0.0, 0.0), 1e-3, indefinite=False) is Status.TIME_LIMIT
+    certificate = Certificate(1.0, 1.0, 0.0, 0.0, 0.0)
+    assert Proof.of(certificate, said, 1e-3, definite=True).status == Status.TIME_LIMIT
 
 
 class TestFinerTolerance:

@@ -8,8 +8,8 @@ ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
 
 
 WRONG = {
-    "costs as a number": ({"costs": 0.3}, r"costs must be a Costs or None.*RejectSVC\(C="),
-    "costs as a dict": ({"costs": {"reject": 0.3}}, "costs must be a Costs or None"),
+    "costs as a number": ({"costs": 0.3}, r"costs=0\.3 must be a Costs.*RejectSVC\(C="),
+    "costs as a dict": ({"costs": {"reject": 0.3}}, "must be a Costs, not a dict"),
     "unknown rule": ({"rule": "chaos"}, "rule must be"),
     "asymmetric Bartlett-Wegkamp": ({"costs": ASYMMETRIC, "rule": "bartlett-wegkamp"}, "symmetric"),
     "Bartlett-Wegkamp without costs": ({"rule": "bartlett-wegkamp"}, "needs costs"),

@@ -155,7 +155,7 @@ REFUSED = {
         {"cv": [(ALL[:100], ALL[100:]), (np.arange(1), ALL[100:])]},
     ),
     "a fold that tests on nothing": (r"fold 0 of cv tests on no weight; use fewer folds\.", {"cv": [(ALL, [])]}),
-    "costs no Costs": (r"costs must be a Costs or None, not 0\.3", {"costs": 0.3}),
+    "costs no Costs": (r"costs=0\.3 must be a Costs, not a float", {"costs": 0.3}),
     "a tol of zero": (r"The 'tol' parameter of RejectSVCCV", {"tol": 0}),
 }
 

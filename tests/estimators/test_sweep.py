@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from abstain import Costs, RejectSVC, reject_price_sweep
 from abstain.estimators.sweep import _carried_over
+from abstain.estimators.training import Training
 
 PRICES = np.linspace(0.45, 0.03, 15).tolist()
 BASE = Costs(1, 2, 0.3)
@@ -120,7 +121,8 @@ def test_every_row_is_carried_into_its_old_set(rows):
     X, y = rows
     before = RejectSVC(BASE).fit(X, y)
     now = RejectSVC(replace(BASE, reject=0.25)).fit(X, y)
-    carried = _carried_over(before, now)
+    old, new = (Training.of(clf, X, y, None, validator=RejectSVC()) for clf in (before, now))
+    carried = _carried_over(before.machine_, old, new, before.C)
     # breakpoints of the new loss by MATH.md 2: b and b + d of each class
     p_low, p_high = now.costs.thresholds().lower, now.costs.thresholds().upper
     B = np.where(y == 1, 1 - p_high, p_low)

@@ -41,7 +41,7 @@ class TestAsking:
             ({"costs": ASYMMETRIC, "reject_rate": 0.1}, "costs and reject_rate are given together"),
             ({"max_error": 0.1, "reject_rate": 0.1}, "reject_rate and max_error are given together"),
             ({"costs": ASYMMETRIC, "max_error": 0.1}, "costs and max_error .* ask in one way only"),
-            ({"costs": 0.3}, r"costs must be a Costs or None, not 0\.3"),
+            ({"costs": 0.3}, r"costs=0\.3 must be a Costs, not a float"),
             ({"reject_rate": 1.1}, r"reject_rate=1\.1 must lie in \[0, 1\]"),
             ({"reject_rate": (0.1, 0.2, 0.3)}, r"must be one share or the pair \(negative, positive\)"),
             ({"reject_rate": (0.1, "x")}, r"reject_rate\[1\]='x' must be a real number"),
@@ -50,7 +50,7 @@ class TestAsking:
             ({"max_error": 0.1, "confidence": 1.0}, r"confidence=1\.0 must lie between"),
             ({"max_error": 0.1, "method": "roc"}, 'method="roc" chooses its two thresholds by the labels'),
             ({"max_error": 0.1, "cv": "train"}, 'cv="train" tunes on the very rows'),
-            ({"costs": ASYMMETRIC, "method": "naive"}, "The 'method' parameter"),
+            ({"costs": ASYMMETRIC, "method": "naive"}, "method='naive' must be one of symmetric, roc, chow"),
             ({"costs": ASYMMETRIC, "cv": "once"}, "The 'cv' parameter"),
         ],
     )

@@ -58,7 +58,7 @@ class TestWeights:
 
     def test_a_limit_on_the_error_refuses_weights(self, data):
         X, y = data
-        with pytest.raises(ValueError, match="a row that counts more or less than once is no count"):
+        with pytest.raises(ValueError, match="the exact binomial test counts each row once"):
             ThresholdRejector(LogisticRegression(), max_error=0.4).fit(X, y, np.linspace(1, 2, len(y)))
 
     def test_metadata_routing_passes_weights_on(self, data):
@@ -131,4 +131,4 @@ class TestOtherParts:
         once = ThresholdRejector(LogisticRegression()).fit(X, y)
         assert vars(again).keys() == vars(once).keys()
         assert again.certificate_ is None
-        assert again._rows is None
+        assert again._fitted_.rows is None

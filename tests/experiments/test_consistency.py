@@ -111,7 +111,7 @@ def point(mean, low, high):
         ([9, 5, 5, 5], (1, 2), [9, 4, 2, 1], "holds"),  # a plateau above the double hinge, which falls
         ([9, 5, 5, 5], (1, 2), [9, 4, 4, 4], "cannot be judged"),  # both have plateaus
         ([9, 5, 3, 2], (1, 2), [9, 4, 2, 1], "cannot be judged"),  # above it, but still falling
-        ([9, 5, 3, 2], (-1, 2), [9, 4, 2, 1], "does not hold"),  # falling, and not told apart
+        ([9, 5, 3, 2], (-1, 2), [9, 4, 2, 1], "does not hold"),  # falling, and not significantly above
         ([9, 5, 5, 5], (-1, 2), [9, 4, 2, 1], "cannot be judged"),
         ([9, 5, 3, 2], (-2, -1), [9, 4, 4, 4], "does not hold"),
     ],

@@ -222,7 +222,7 @@ def test_the_weighted_machine_never_rejects():
 def test_verdicts_on_a_rival(signs, word):
     assert verdicts.verdict(signs) == word
     items = {1: {"low": 0.1, "high": 0.2}, 0: {"low": -0.1, "high": 0.2}, -1: {"low": -0.2, "high": -0.1}}
-    assert [verdicts.told(items[sign]) for sign in signs] == signs
+    assert [verdicts.significant_sign(items[sign]) for sign in signs] == signs
 
 
 def made_up_table1(gap):

@@ -57,8 +57,8 @@ def test_scaled_is_a_multiple(loss, factor, z):
 @pytest.mark.parametrize(
     ("knots", "slopes", "text"),
     [
-        ((), (), "at least one"),
-        ((1.0,), (-2.0, -1.0), "as many"),
+        ((), (), "equal length >= 1"),
+        ((1.0,), (-2.0, -1.0), "equal length >= 1"),
         ((1.0, 1.0), (-2.0, -1.0), "knots=.*strictly increasing"),
         ((0.0, np.inf), (-2.0, -1.0), "knots=.*finite"),
         ((0.0, 1.0), (-1.0, -2.0), "slopes=.*strictly increasing"),

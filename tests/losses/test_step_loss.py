@@ -36,7 +36,7 @@ def test_rejecting_stops_at_one_half():
         ({"reject_cost": -1}, "reject_cost=-1 must be positive"),
         ({"reject_cost": "half"}, "reject_cost='half' must be a real number"),
         ({"reject_cost": 0.1, "margin_cost": 0.1}, "margin_cost=0.1 must lie between 0 and reject_cost=0.1, both"),
-        ({"reject_cost": 0.1, "margin_cost": 0.3}, "lower it, or leave it None"),
+        ({"reject_cost": 0.1, "margin_cost": 0.3}, "lower it, or pass None"),
         ({"reject_cost": 0.1, "margin_cost": 0.0}, "margin_cost=0.0 must be positive"),
         ({"reject_cost": 0.1, "margin_cost": -0.1}, "margin_cost=-0.1 must be positive"),
         ({"reject_cost": 0.1, "steepness": 0.0}, "steepness=0.0 must be positive"),

@@ -222,7 +222,7 @@ def test_frames_hold_the_slope_and_the_choice():
 def test_a_frame_without_pandas_is_an_import_error_with_a_reason(monkeypatch):
     curve = risk_coverage_curve([0, 1], [-1.0, 1.0])
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"to_frame\(\) needs pandas; install it, or read the result's arrays"):
+    with pytest.raises(ImportError, match=r"to_frame\(\) needs pandas; install it, or use the arrays of the result"):
         curve.to_frame()
 
 
@@ -235,15 +235,15 @@ def test_a_frame_without_pandas_is_an_import_error_with_a_reason(monkeypatch):
         ({"score": [1.0, 2.0]}, "inconsistent numbers of samples"),
         ({"y_true": [0, 1, 2]}, "y_true has 3 classes"),
         ({"y_true": [0.0, 1.0, np.nan]}, "y_true contains NaN"),
-        ({"y_true": [0, 0, 0]}, "one class only, 0; pass pos_label="),
+        ({"y_true": [0, 0, 0]}, "only the class 0; pass the positive one as pos_label"),
         ({"y_true": ["a", "a", None]}, "y_true holds None"),
         ({"pos_label": 3}, "pos_label=3 is not one of the classes"),
         ({"cut": np.inf}, "cut=inf must be finite"),
         ({"cut": "0"}, "cut='0' must be a real number"),
         ({"sample_weight": [1.0, 2.0]}, r"one entry per row, shape \(3,\); its shape is \(2,\)"),
-        ({"sample_weight": [1.0, -2.0, 1.0]}, "finite and >= 0, got -2 at row 1; 0 leaves a row out"),
+        ({"sample_weight": [1.0, -2.0, 1.0]}, "finite and >= 0, got -2 at row 1; 0 drops a row"),
         ({"sample_weight": [1.0, 1.0, np.inf]}, "finite and >= 0, got inf at row 2"),
-        ({"sample_weight": [0, 0, 0]}, "sample_weight is 0 for every row"),
+        ({"sample_weight": [0, 0, 0]}, "sample_weight is zero for every row"),
         ({"sample_weight": [1e308, 1e308, 1]}, "sums to inf; divide the weights by their mean"),
     ],
 )
@@ -270,7 +270,7 @@ def test_no_label_is_mistaken_for_a_reject():
 
 @looped(kind=CURVES.keys() - {"accuracy_reject"})
 def test_outside_0_to_1_there_is_no_curve(kind):
-    with pytest.raises(ValueError, match=r"must lie in \[0, 1\]; got -0.5 to 2"):
+    with pytest.raises(ValueError, match=r"must be in \[0, 1\]; got -0.5 to 2"):
         CURVES[kind]([0, 1], [-1.0, 1.0]).at([-0.5, 2.0])
 
 
@@ -282,7 +282,7 @@ def test_where_nothing_is_accepted_there_is_no_risk():
 
 
 def test_costs_are_asked_for_in_words():
-    with pytest.raises(ValueError, match=r"costs=0.3 must be a Costs: Costs\(false_positive="):
+    with pytest.raises(ValueError, match=r"costs=0.3 must be a Costs, not a float; write Costs\(false_positive="):
         cost_curve([0, 1], [-1.0, 1.0], 0.3)
 
 

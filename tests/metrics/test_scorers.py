@@ -120,7 +120,7 @@ def test_a_reject_label_may_be_given(data):
 
     hesitant = Hesitant().fit(X, y)
     assert get_scorer("reject_rate", reject_label=9)(hesitant, X, y) == pytest.approx(-1 / 3)
-    with pytest.raises(ValueError, match="y_pred holds 9, which is not a class"):
+    with pytest.raises(ValueError, match="y_pred contains 9, which is not a class"):
         get_scorer("reject_rate")(hesitant, X, y)
 
 

@@ -127,12 +127,12 @@ def test_only_what_is_missing_is_undefined():
     ("options", "text"),
     [
         ({"y_pred": [0, 1]}, "inconsistent numbers of samples"),
-        ({"y_pred": [0, 1, 7]}, "y_pred holds 7, which is not a class"),
+        ({"y_pred": [0, 1, 7]}, "y_pred contains 7, which is not a class"),
         ({"reject_label": 1}, "reject_label=1 is one of the classes"),
-        ({"y_true": [1, 1, 1]}, "from which no reject label follows; pass reject_label="),
+        ({"y_true": [1, 1, 1]}, "which does not determine the reject label; pass"),
         ({"pos_label": 2}, "pos_label=2 is not one of the classes"),
         ({"sample_weight": [1, 1, -1]}, "sample_weight must be finite and >= 0, got -1 at row 2"),
-        ({"sample_weight": [0, 0, 0]}, "sample_weight is 0 for every row"),
+        ({"sample_weight": [0, 0, 0]}, "sample_weight is zero for every row"),
     ],
 )
 @pytest.mark.parametrize("name", [*MEASURES, "reject_confusion_matrix"])
@@ -144,7 +144,7 @@ def test_invalid_arguments_of_a_measure_are_refused(name, options, text):
 
 @pytest.mark.parametrize("costs", [None, 0.3, [[0, 1], [5, 0]]])
 def test_a_mean_cost_needs_costs(costs):
-    with pytest.raises(ValueError, match=r"must be a Costs: Costs\(false_positive="):
+    with pytest.raises(ValueError, match=r"must be a Costs, not a .*; write Costs\(false_positive="):
         mean_cost([0, 1], [0, 1], costs)
 
 

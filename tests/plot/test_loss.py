@@ -69,7 +69,7 @@ def test_drawing_a_loss_changes_nothing_that_is_stored():
 
 def test_rows_outside_the_frame_are_counted():
     shown = LossDisplay.from_predictions(["no", "yes", "yes"], [0.0, 1.0, 99.0], COSTS, ax=Figure().subplots())
-    assert "scores of 2 rows, 1 beyond the frame" in legend(shown)
+    assert "scores of 2 rows, 1 outside the plot" in legend(shown)
 
 
 def test_the_rule_of_bartlett_and_wegkamp_has_its_own_units():
@@ -80,5 +80,5 @@ def test_the_rule_of_bartlett_and_wegkamp_has_its_own_units():
 
 
 def test_another_classifier_has_no_loss_to_draw():
-    with pytest.raises(ValueError, match="no loss of ours to draw; give a RejectSVC"):
+    with pytest.raises(ValueError, match="does not have one of our losses; pass a RejectSVC"):
         LossDisplay.from_estimator(LogisticRegression().fit(X, Y), X, Y)

@@ -10,7 +10,9 @@ from matplotlib.figure import Figure
 
 from abstain.costs import Costs
 from abstain.estimators.svc import RejectSVC
+from abstain.labels import Labels
 from abstain.plot import RejectRegionDisplay
+from abstain.rules.rule import Rule
 from abstain.thresholds import Thresholds
 
 mpl.use("Agg")
@@ -27,13 +29,15 @@ class Ramp:
     classes_ = np.array(["no", "yes"])
 
     def __init__(self, lower=-1.0, upper=2.0, costs=None, pos_label=None):
-        self.thresholds_, self.costs, self.pos_label = Thresholds(lower, upper), costs, pos_label
+        labels = Labels.of(self.classes_, pos_label=pos_label, rejects=True)
+        cut = 0.0 if costs is None else labels.orientation * costs.cut
+        self.rule_ = Rule(labels, Thresholds(lower, upper), cut, costs)
 
     def decision_function(self, X):
         return np.asarray(X)[:, 0]
 
     def predict(self, X):
-        return np.array(["no", "reject", "yes"])[self.thresholds_.decide(self.decision_function(X)) + 1]
+        return self.rule_.predict(self.decision_function(X))
 
 
 def draw(estimator=None, X=X, **options):
@@ -53,7 +57,7 @@ def test_the_grid_covers_the_samples_and_holds_their_scores():
 
 
 def test_the_legend_counts_right_wrong_and_rejected():
-    assert labels(draw())[:2] == ["no: 3 right, 1 wrong, 2 rejected", "yes: 2 right, 2 wrong, 1 rejected"]
+    assert labels(draw())[:2] == ["no: 3 correct, 1 wrong, 2 rejected", "yes: 2 correct, 2 wrong, 1 rejected"]
 
 
 def test_each_class_has_its_own_marker_at_its_own_samples():
@@ -131,7 +135,7 @@ def test_a_pipeline_is_asked_as_a_whole_and_its_last_step_for_the_thresholds():
 
         def __getitem__(self, index):
             assert index == -1
-            return SimpleNamespace(classes_=self.classes_, thresholds_=self.thresholds_, costs=None, pos_label=None)
+            return SimpleNamespace(rule_=self.rule_)
 
         def decision_function(self, X):
             return 2 * super().decision_function(X)
@@ -141,7 +145,7 @@ def test_a_pipeline_is_asked_as_a_whole_and_its_last_step_for_the_thresholds():
 
 
 def test_other_than_two_features_is_an_error():
-    with pytest.raises(ValueError, match=r"two features .* got shape \(11, 3\)"):
+    with pytest.raises(ValueError, match=r"two features .* its shape is \(11, 3\)"):
         draw(X=np.column_stack([X, X[:, 0]]))
 
 

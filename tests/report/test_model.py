@@ -52,7 +52,7 @@ def test_one_class_alone_needs_the_other_named():
     costs = Costs(1, 1, 0.3)
     report = Report.of(["a", "a"], [-3.0, 0.0], costs, costs.score_thresholds(), classes=["a", "b"])
     assert report.table.counts.tolist() == [[1, 1, 0], [0, 0, 0]]
-    with pytest.raises(ValueError, match="y has one class only, 'a'"):
+    with pytest.raises(ValueError, match="y has only one class, 'a'"):
         Report.of(["a", "a"], [-3.0, 0.0], costs, costs.score_thresholds())
 
 
@@ -65,7 +65,7 @@ def test_bad_arguments_are_named():
         Report.of([0, 1], [0.0, 1.0], costs, band, row_names=["one"])
     with pytest.raises(ValueError, match=r"costs=0\.3 must be a Costs"):
         Report.of([0, 1], [0.0, 1.0], 0.3, band)
-    with pytest.raises(ValueError, match=r"comparison\[1\] has the keys \['b'\]; all rows need .* first, \['a'\]"):
+    with pytest.raises(ValueError, match=r"comparison\[1\] has the keys \['b'\]; all rows must have .* first, \['a'\]"):
         Report.of([0, 1], [0.0, 1.0], costs, band, comparison=[{"a": 1}, {"b": 1}])
 
 

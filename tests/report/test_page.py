@@ -73,7 +73,7 @@ def test_the_slider_itself_moves_price_and_numbers(open_report, pos_label):
         assert seen.counts() == counted(y, labels_at(Costs(1, 4, price), score, pos_label)), key
     assert "moved from the stated 0.3" in seen.text("moved")
     seen.page.locator("#stated").click()
-    assert seen.text("moved") == " (the stated price)"
+    assert seen.text("moved") == " (the stated cost)"
     assert seen.counts() == counted(y, labels_at(Costs(1, 4, 0.3), score, pos_label))
 
 
@@ -110,7 +110,7 @@ def test_a_price_that_cannot_be_is_refused_in_words(open_report, price):
     before = seen.counts()
     seen.page.locator("#typed").fill("0.2")
     seen.page.locator("#typed").fill(price)
-    assert "Give a price from 0.0005 to 0.5" in seen.page.locator("#typed-error").text_content()
+    assert "Enter a cost from 0.0005 to 0.5" in seen.page.locator("#typed-error").text_content()
     assert seen.counts() != before  # it stays with the last price that could be
 
 
@@ -127,7 +127,7 @@ def test_thresholds_of_another_rule_stay_and_the_price_moves(open_report):
 
 def test_the_page_says_that_it_does_not_train_again(open_report):
     seen = open_report(report_of(Costs(1, 1, 0.3)))
-    assert "does not train again" in seen.page.locator("#slider-note").text_content()
+    assert "does not retrain" in seen.page.locator("#slider-note").text_content()
 
 
 def listed(seen):
@@ -233,7 +233,7 @@ def test_text_stands_out_from_what_is_behind_it(open_report, scheme):
 
 def test_every_control_has_a_name_and_every_picture_its_words(open_report):
     seen = open_report(report_of(Costs(1, 1, 0.3)))
-    for role, name in (("slider", "Reject price"), ("spinbutton", "Reject price, typed"), ("button", "Back to 0.3")):
+    for role, name in (("slider", "Reject cost"), ("spinbutton", "Reject cost, typed"), ("button", "Back to 0.3")):
         assert seen.page.get_by_role(role, name=name, exact=True).count() == 1
     assert seen.page.locator("svg").count() == seen.page.locator('svg[role="img"][aria-label]').count() == 3
     seen.set_price(0.1)

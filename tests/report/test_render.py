@@ -80,7 +80,7 @@ def test_a_file_is_replaced_only_if_told_so(tmp_path):
     path = tmp_path / "report.html"
     report = report_of(Costs(1, 5, 0.3), title="first")
     assert write_report(report, str(path)) == path
-    with pytest.raises(FileExistsError, match=r"report\.html exists; pass force=True to replace it, or name another"):
+    with pytest.raises(FileExistsError, match=r"report\.html exists; pass force=True to replace it, or use another"):
         write_report(report_of(Costs(1, 5, 0.3), title="second"), path)
     assert "first" in path.read_text(encoding="utf-8")
     write_report(report_of(Costs(1, 5, 0.3), title="second"), path, force=True)

@@ -188,7 +188,7 @@ class TestWhatIsMissing:
     def test_too_few_rows_even_without_an_error(self):
         # 0.9^21 = 0.109 > 0.1 >= 0.9^22 = 0.098
         score = np.linspace(0.1, 1, 21)
-        with pytest.raises(ValueError, match=r"on 21 rows: .* it takes 22\. Give at least 22 rows"):
+        with pytest.raises(ValueError, match=r"on 21 rows: .* it needs 22\. Use at least 22 rows"):
             certify(ScoredRows.of(score, np.ones(21), cut=0.0), 0.1, 0.9)
         score = np.linspace(0.1, 1, 22)
         assert certify(ScoredRows.of(score, np.ones(22), cut=0.0), 0.1, 0.9)[1].coverage == 1  # control
@@ -200,7 +200,7 @@ class TestWhatIsMissing:
             sign[5::10] = -1
             return ScoredRows.of(np.linspace(1, 2, n), sign, cut=0.0)
 
-        with pytest.raises(ValueError, match=r"At this rate it would take about [\d,]+ rows\. Give more") as raised:
+        with pytest.raises(ValueError, match=r"At this rate about [\d,]+ rows are needed\. Use more") as raised:
             certify(rows(100), 0.12, 0.9)
         needed = int(re.search(r"about ([\d,]+) rows", str(raised.value))[1].replace(",", ""))
         assert 100 < needed < 3000
@@ -210,18 +210,18 @@ class TestWhatIsMissing:
 
     def test_a_classifier_that_is_too_bad(self):
         sign = np.tile([1, -1], 100)
-        with pytest.raises(ValueError, match=r"no number of rows would do\. Give a better classifier"):
+        with pytest.raises(ValueError, match=r"no number of rows would be enough\. Use a better classifier"):
             certify(ScoredRows.of(np.linspace(1, 2, 200), sign, cut=0.0), 0.1, 0.9)
 
     def test_a_class_with_too_few_rows(self):
         score = np.concatenate([np.linspace(1, 2, 300), [-1.0, -2.0]])
         rows = ScoredRows.of(score, np.sign(score), cut=0.0)
-        with pytest.raises(ValueError, match=r"takes 22 accepted rows of the negative class and 11 of the positive"):
+        with pytest.raises(ValueError, match=r"needs 22 accepted rows of the negative class and 11 of the positive"):
             certify(rows, (0.1, 0.2), 0.9)
 
     def test_weights_are_refused_with_a_reason(self):
         rows = ScoredRows.of(np.linspace(0.1, 1, 30), np.ones(30), np.full(30, 1.5), cut=0.0)
-        with pytest.raises(ValueError, match=r"sample_weight: the exact binomial test counts rows.*cv=\"prefit\""):
+        with pytest.raises(ValueError, match=r"sample_weight: .* binomial test counts each row once.*cv=\"prefit\""):
             certify(rows, 0.1, 0.9)
         left_out = ScoredRows.of(np.linspace(0.1, 1, 30), np.ones(30), [1.0] * 25 + [0.0] * 5, cut=0.0)
         assert certify(left_out, 0.1, 0.9)[1].n_rows == 25  # a weight of 0 is a row left out, which is no harm

@@ -198,5 +198,5 @@ class TestBands:
             ScoredRows.of([0.0, bad], [1, -1], cut=0.0)
 
     def test_no_rows_at_all_are_refused(self):
-        with pytest.raises(ValueError, match="no rows to tune thresholds on"):
+        with pytest.raises(ValueError, match="thresholds cannot be tuned without rows"):
             ScoredRows.of([1.0, 2.0], [1, -1], [0.0, 0.0], cut=0.0)

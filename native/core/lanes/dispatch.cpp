@@ -2,41 +2,18 @@
 
 namespace abstain {
 
-namespace v2 {
-Lanes<float> single_precision(const char*);
-Lanes<double> double_precision(const char*);
-}
+const LaneSet& widest_lanes() {
+    static const LaneSet& widest = []() -> const LaneSet& {
 #ifdef ABSTAIN_X86
-namespace v3 {
-Lanes<float> single_precision(const char*);
-Lanes<double> double_precision(const char*);
-}
-namespace v4 {
-Lanes<float> single_precision(const char*);
-Lanes<double> double_precision(const char*);
-}
+        if (__builtin_cpu_supports("x86-64-v4")) return lanes_v4;
+        if (__builtin_cpu_supports("x86-64-v3")) return lanes_v3;
 #endif
-
-template <> const Lanes<float>& lanes<float>() {
-    static const Lanes<float> best = [] {
-#ifdef ABSTAIN_X86
-        if (__builtin_cpu_supports("x86-64-v4")) return v4::single_precision("x86-64-v4");
-        if (__builtin_cpu_supports("x86-64-v3")) return v3::single_precision("x86-64-v3");
-#endif
-        return v2::single_precision("baseline");
+        return lanes_v2;
     }();
-    return best;
+    return widest;
 }
 
-template <> const Lanes<double>& lanes<double>() {
-    static const Lanes<double> best = [] {
-#ifdef ABSTAIN_X86
-        if (__builtin_cpu_supports("x86-64-v4")) return v4::double_precision("x86-64-v4");
-        if (__builtin_cpu_supports("x86-64-v3")) return v3::double_precision("x86-64-v3");
-#endif
-        return v2::double_precision("baseline");
-    }();
-    return best;
-}
+template <> const Lanes<float>& lanes<float>() { return widest_lanes().in_single; }
+template <> const Lanes<double>& lanes<double>() { return widest_lanes().in_double; }
 
 }  // namespace abstain

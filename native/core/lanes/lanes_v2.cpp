@@ -1,4 +1,6 @@
-#define ABSTAIN_LANES v2
-#define ABSTAIN_VECTOR_BYTES 16
-#define ABSTAIN_TILE_VECTORS 2
-#include "lanes_body.hpp"
+namespace {
+constexpr int vector_bytes = 16, tile_vectors = 2;
+}
+#include "all_lanes.hpp"
+
+constinit const abstain::LaneSet abstain::lanes_v2 = abstain::all_lanes("baseline");

@@ -1,4 +1,6 @@
-#define ABSTAIN_LANES v3
-#define ABSTAIN_VECTOR_BYTES 32
-#define ABSTAIN_TILE_VECTORS 2
-#include "lanes_body.hpp"
+namespace {
+constexpr int vector_bytes = 32, tile_vectors = 2;
+}
+#include "all_lanes.hpp"
+
+constinit const abstain::LaneSet abstain::lanes_v3 = abstain::all_lanes("x86-64-v3");

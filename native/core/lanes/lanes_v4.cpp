@@ -1,4 +1,6 @@
-#define ABSTAIN_LANES v4
-#define ABSTAIN_VECTOR_BYTES 64
-#define ABSTAIN_TILE_VECTORS 4
-#include "lanes_body.hpp"
+namespace {
+constexpr int vector_bytes = 64, tile_vectors = 4;
+}
+#include "all_lanes.hpp"
+
+constinit const abstain::LaneSet abstain::lanes_v4 = abstain::all_lanes("x86-64-v4");

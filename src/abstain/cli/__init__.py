@@ -1,1 +1,1 @@
-"""The command line: one file per sub-command, its options, then one plain function that tests call."""
+"""The command line: one file per sub-command, with its options and one plain function that tests call."""

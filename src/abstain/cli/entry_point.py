@@ -1,4 +1,4 @@
-"""The entry point of the installed command, which may be there without the packages that it needs."""
+"""The entry point of the installed command, which works without the packages of the extra `cli`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from importlib.util import find_spec
 
 
 def main() -> None:
-    """Run `abstain`, or say how to install what is missing."""
+    """Run `abstain`, or explain how to install what is missing."""
     if find_spec("typer") is None:
-        sys.stderr.write("abstain: the command line needs its own packages; pip install 'abstain[cli]' brings them\n")
+        sys.stderr.write("abstain: the command line needs extra packages; install with: pip install 'abstain[cli]'\n")
         raise SystemExit(2)
     from abstain.cli.main import app
 

@@ -1,6 +1,6 @@
-"""How a command ends: the exit codes, the one sentence on stderr that goes with each, and where warnings go.
+"""Exit codes, the one-sentence error messages on stderr, and the handling of warnings.
 
-0 done · 1 a bug of ours · 2 usage · 3 bad data or model file · 4 not converged (result written) · 130 interrupted
+0 success · 1 a bug in abstain · 2 usage · 3 bad data or model file · 4 not converged (result written) · 130 interrupted
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ TRACEBACK = "ABSTAIN_TRACEBACK"
 
 
 class UsageError(Exception):
-    """What was asked for cannot be done as it was asked; one sentence, with the way out."""
+    """A bad option or an impossible request; one sentence that says how to fix it."""
 
 
 class DataError(Exception):
-    """A data or model file is not as it must be; one sentence, with the line or column."""
+    """A bad data or model file; one sentence that gives the line or column."""
 
 
 class TimeUpError(Exception):
@@ -31,7 +31,7 @@ class TimeUpError(Exception):
 
 @contextmanager
 def exit_on_error() -> Iterator[None]:
-    """Run a command; whatever happens in it becomes an exit code and one sentence, never a traceback."""
+    """Run a command and turn every exception into an exit code and one sentence, without a traceback."""
     try:
         with _plain_warnings() as heard:
             yield
@@ -43,16 +43,16 @@ def exit_on_error() -> Iterator[None]:
         code, text = DATA, str(fault)
     except KeyboardInterrupt:
         code, text = INTERRUPTED, "interrupted; no file was written"
-    except BrokenPipeError:  # whoever reads our output has had enough of it
+    except BrokenPipeError:  # the reader of our output has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code, text = 0, None
     except MemoryError:
-        code, text = USAGE, "the memory does not suffice; give fewer rows or columns"
+        code, text = USAGE, "out of memory; use fewer rows or columns"
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
         name = type(error).__name__
-        code, text = BUG, f"a bug of ours, {name}: {error} (please report it; {TRACEBACK}=1 shows where it happened)"
+        code, text = BUG, f"internal error, {name}: {error} (please report it; set {TRACEBACK}=1 to see the traceback)"
     if text is not None:
         sys.stderr.write(f"abstain: {one_line(text)}\n")
     if code != 0:
@@ -60,7 +60,7 @@ def exit_on_error() -> Iterator[None]:
 
 
 def one_line(text: str) -> str:
-    """Text from files made harmless for a terminal: on one line, and what does not print written as its code."""
+    """Text made safe for a terminal: on one line, with unprintable characters escaped."""
     printable = (
         char if char.isprintable() else " " if char.isspace() else char.encode("unicode_escape").decode()
         for char in text
@@ -68,9 +68,12 @@ def one_line(text: str) -> str:
     return " ".join("".join(printable).split(" "))
 
 
+AGAIN = 0.5  # seconds between two alarms
+
+
 @contextmanager
 def within(seconds: float | None) -> Iterator[None]:
-    """Raise `TimeUpError` in the block after this many seconds; None is no limit. For the main thread only."""
+    """Raise `TimeUpError` in the block after this many seconds; None means unlimited. For the main thread only."""
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
         return
@@ -79,7 +82,8 @@ def within(seconds: float | None) -> Iterator[None]:
         raise TimeUpError
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    # again and again: one that falls into a callback of the garbage collector is swallowed there
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
     try:
         yield
     finally:
@@ -93,7 +97,7 @@ class _Heard:
 
 @contextmanager
 def _plain_warnings() -> Iterator[_Heard]:
-    """Write warnings meant for users as one line each, once; remember whether one said that a fit has not converged."""
+    """Write each warning for users once, on one line, and record whether a fit did not converge."""
     heard, said = _Heard(), set()
 
     def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:

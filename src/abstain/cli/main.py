@@ -1,6 +1,6 @@
-"""The command `abstain`: its sub-commands, each in a file of its own.
+"""The command `abstain` and its sub-commands, each in its own file.
 
-Only typer is imported here and at the top of those files: help and completion answer before NumPy would be loaded.
+Only typer is imported here and at the top of those files, so that help and completion work without loading NumPy.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import typer
 from abstain.cli.commands import compare, evaluate, export, fit, predict, reproduce
 from abstain.cli.exit_codes import exit_on_error
 
-# Plain help: rich's takes longer to load than all the rest.
+# Plain help, because rich takes longer to load than everything else.
 app = typer.Typer(
     name="abstain",
     help="Support vector machines that know when not to decide.",
-    epilog="Exit codes: 0 done, 1 a bug of ours, 2 usage, 3 bad data or model file, 4 not converged (result written), "
-    "130 interrupted.",
+    epilog="Exit codes: 0 success, 1 a bug in abstain, 2 usage, 3 bad data or model file, "
+    "4 not converged (result written), 130 interrupted.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -46,8 +46,8 @@ def _abstain(version: Version = False) -> None:
 
 @app.command()
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the picture.")] = Path("demo"),
-    splits: Annotated[int, typer.Option(metavar="N", min=1, help="Random splits for the mean costs.")] = 20,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the output.")] = Path("demo"),
+    splits: Annotated[int, typer.Option(metavar="N", min=1, help="Number of random splits for the mean costs.")] = 20,
 ) -> None:
     """Show on biopsies what a reject option saves, with a picture."""
     with exit_on_error():

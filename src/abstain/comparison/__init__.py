@@ -1,1 +1,1 @@
-"""All rules on one's own data: mean costs with intervals, and what of their order is more than noise."""
+"""Comparison of rules on your data: mean costs with intervals, and paired differences."""

@@ -1,4 +1,4 @@
-"""`abstain.compare`: several models, one set of rows, one set of prices."""
+"""`abstain.compare`: several models on the same rows and at the same costs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from abstain.arguments import real_number
 from abstain.comparison.folds import Folds, HeldOut, held_out
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
-from abstain.costs import Costs
+from abstain.costs import Costs, checked_costs
 from abstain.labels import Labels, encode_pair
 from abstain.metrics.frames import frozen
-from abstain.metrics.table import RejectTable, checked_costs
+from abstain.metrics.table import RejectTable
 
 __all__ = ["compare"]
 
@@ -36,50 +36,50 @@ def compare(
     random_state: Any = 0,
     verbose: bool = False,
 ) -> Comparison:
-    """Judge models by what their decisions cost on rows that they have not seen.
+    """Compare models by the cost of their decisions on held-out rows.
 
-    Every model is fitted on the training rows of every fold and decides the others; each decision is priced. The table
-    that comes back gives the mean cost with its interval, and the paired difference to the best with one that holds for
-    all pairs of models at once, so that noise is not read as a ranking.
+    Every model is fitted on the training rows of every fold and decides the test rows. The result gives the mean cost
+    with its interval, and the paired difference from the best model with an interval that holds for all pairs of models
+    at once, so that noise is not mistaken for a ranking.
 
     Parameters
     ----------
     models : dict of str to classifier, or None
-        What to compare, by name: classifiers that reject and others, Pipelines, searches; they are cloned. None: the
-        rules of the papers on a kernel SVM (double hinge, Bartlett & Wegkamp's where the costs are symmetric, a plain
-        SVM, and on top of it one symmetric threshold, Tortorella's two, and Chow's rule on Platt's probabilities) and,
-        where the costs are symmetric and X is dense, Fumera & Roli's linear machine, on standardised features, C and
-        gamma chosen for each inside the training rows.
+        Models by name: classifiers with or without rejects, Pipelines, searches; they are cloned. None compares the
+        rules of the papers on a kernel SVM: the double hinge, Bartlett & Wegkamp's rule if the costs are symmetric, and
+        a plain SVM with no rejects, with one symmetric threshold, with Tortorella's two thresholds, and with Chow's
+        rule on Platt's probabilities. If the costs are symmetric and X is dense, Fumera & Roli's linear machine is
+        added. Features are standardised, and C and gamma are chosen for each rule inside the training rows.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Rows, as the models take them.
+        Rows, in a form that the models accept.
     y : array-like of shape (n_samples,)
-        Their labels, of two classes.
+        Labels of the rows, of two classes.
     costs : Costs
-        The prices that decisions are judged by. Models that take costs are to be given them too.
+        The costs by which decisions are evaluated. Models with a `costs` parameter should get the same ones.
     cv : int, splitter or iterable of (train, test), default=5
-        Folds; an integer means so many stratified folds of shuffled rows. Where a splitter repeats rows, the prices of
-        each row are averaged first; rows that it leaves out are left out.
+        Folds; an integer is the number of stratified folds of shuffled rows. If a splitter repeats rows, the costs of
+        each row are averaged first; rows in no test fold are left out.
     pos_label : label, default=None
         The class that "positive" means in the costs; the larger of the two if None.
     confidence : float, default=0.95
-        Of the intervals.
+        Confidence of the intervals.
     random_state : int, RandomState or None, default=0
-        Shuffles the rows before an integer `cv` cuts them.
+        Seed of the shuffling for an integer `cv`.
     verbose : bool, default=False
-        Whether to write a line of progress on stderr after two seconds.
+        Whether to print a progress line on stderr after two seconds.
 
     Returns
     -------
     Comparison
-        Frozen; ``print(comparison)`` is the table, ``comparison.to_frame()`` the same for pandas.
+        ``print(comparison)`` shows a table, ``comparison.to_frame()`` returns it as a pandas DataFrame.
 
     Notes
     -----
-    The interval of a mean cost is Student's, from the prices of single rows; that of a difference is Student's of the
-    paired prices, with Bonferroni's correction for all pairs of models. Both are for the machines fitted on these
-    folds. The folds share training rows, so how costs would move with other training rows cannot be told from one
-    cross-validation, and the intervals leave it out; see `abstain.comparison.intervals` for the reasons and sources.
-    Where hardly any row costs anything (a handful of errors in all), they are too narrow.
+    The interval of a mean cost is Student's t interval of the costs of single rows; that of a difference is Student's t
+    interval of the paired costs, with Bonferroni's correction for all pairs of models. Both apply to the machines
+    fitted on these folds. The folds share training rows, so one cross-validation cannot show how costs vary with the
+    training rows, and the intervals do not include that variation; see `abstain.comparison.intervals` for reasons and
+    sources. The intervals are too narrow if hardly any row costs anything (a handful of errors in total).
 
     Examples
     --------
@@ -100,7 +100,7 @@ def compare(
     costs = checked_costs(costs)
     level = real_number("confidence", confidence)
     if not 0.0 < level < 1.0:
-        raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, as 0.95 does.")
+        raise ValueError(f"confidence={confidence!r} must be strictly between 0 and 1, such as 0.95.")
     labels = Labels.of(y, pos_label=pos_label, rejects=False)
     chosen, missing = _checked_models(models, costs, pos_label, X)
     X, truth = indexable(X, np.asarray(y))
@@ -130,18 +130,18 @@ def compare(
 
 
 def _checked_models(models: Any, costs: Costs, pos_label: Any, X: Any) -> tuple[dict[str, Any], dict[str, str]]:
-    """The models by name, and the default rules that are left out, with the reasons."""
+    """The models by name, and the default rules left out, with the reasons."""
     if models is None:
         is_sparse = sparse.issparse(X)
         return default_rules(costs, pos_label=pos_label, sparse=is_sparse), left_out(costs, sparse=is_sparse)
     if not isinstance(models, Mapping) or not models:
         raise ValueError(
-            f"models={models!r} must be a dict of names and classifiers, such as {{'mine': RejectSVC(costs)}}, or None "
+            f"models={models!r} must be a dict of names to classifiers, such as {{'mine': RejectSVC(costs)}}, or None "
             "for the rules of the papers."
         )
     for name, model in models.items():
         if not isinstance(name, str) or not (hasattr(model, "fit") and hasattr(model, "predict")):
-            raise ValueError(f"models[{name!r}]={model!r} must be a classifier with fit and predict, under a name.")
+            raise ValueError(f"models[{name!r}]={model!r} must be a string and a classifier with fit and predict.")
     return dict(models), {}
 
 

@@ -1,4 +1,4 @@
-"""Each model fitted on the training rows of each fold, and asked about the others."""
+"""Fit each model on the training rows of each fold and predict the test rows."""
 
 from __future__ import annotations
 
@@ -13,23 +13,21 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split as safe_split
 
 from abstain.estimators.progress import SearchLine
-from abstain.estimators.unwrap import of_final
-from abstain.labels import default_reject_label
-from abstain.metrics.ranking import free_label
+from abstain.estimators.unwrap import FittedClassifier
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """What one model said about rows that it was not fitted on.
+    """Predictions of one model on held-out rows.
 
     Attributes
     ----------
     predicted : ndarray of shape (m,)
-        Labels, rejects among them, fold after fold.
+        Labels, including rejects, fold by fold.
     reject_label : label
-        What a reject is called.
+        The label of a reject.
     fit_seconds, predict_seconds : float
         Means over the folds.
     """
@@ -41,7 +39,7 @@ class HeldOut:
 
 
 def held_out(models: Mapping[str, Any], X: Any, y: NDArray[Any], folds: Folds, *, verbose: bool) -> list[HeldOut]:
-    """Fit all models on all folds, one after the other, so that their times can be compared."""
+    """Fit all models on all folds, one at a time so that their times can be compared."""
     done = 0
     answers = []
     with SearchLine("compare", len(models) * len(folds), shown=verbose) as line:
@@ -51,7 +49,7 @@ def held_out(models: Mapping[str, Any], X: Any, y: NDArray[Any], folds: Folds, *
                 try:
                     parts.append(_one(model, X, y, fold))
                 except Exception as error:
-                    error.add_note(f"This was model {name!r} on fold {at + 1} of {len(folds)} in abstain.compare.")
+                    error.add_note(f"Raised by model {name!r} on fold {at + 1} of {len(folds)} in abstain.compare.")
                     raise
                 done += 1
                 line.report(done)
@@ -73,15 +71,4 @@ def _one(
     fitted = time.perf_counter()
     predicted = np.asarray(model.predict(X_test))
     asked = time.perf_counter()
-    return predicted, _reject_label(model, np.unique(y)), fitted - start, asked - fitted
-
-
-def _reject_label(model: Any, classes: NDArray[Any]) -> Any:
-    """The model's own; else by the labels' rule; else, as it never rejects, any free one."""
-    own = of_final(model, "reject_label_")
-    if own is not None:
-        return own
-    try:
-        return default_reject_label(classes)
-    except ValueError:
-        return free_label(classes)
+    return predicted, FittedClassifier.of(model).reject_label, fitted - start, asked - fitted

@@ -1,4 +1,4 @@
-"""Comparison: what `abstain.compare` found, as a value and as a table to read."""
+"""Comparison: the result of `abstain.compare`."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ _RATES = ("reject_rate", "error_rate", "selective_error", "sensitivity", "positi
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Models on the same rows, each row decided by machines that were not fitted on it; made by `abstain.compare`.
+    """Models compared on the same held-out rows; the result of `abstain.compare`.
 
     Attributes
     ----------
     names : tuple of str
-        The models, in the order they were given.
+        The models, in the given order.
     prices : ndarray of shape (n_rows, n_models)
-        What each decision cost; the mean over repetitions where the folds repeat a row.
+        The cost of each decision; the mean over repetitions if the folds repeat a row.
     rows : ndarray of shape (n_rows,)
-        Which rows these are, by their place in X.
+        Indices of the rows in X.
     tables : tuple of RejectTable
-        How the rows were decided, for each model.
+        Counts of decisions, for each model.
     fit_seconds, predict_seconds : ndarray of shape (n_models,)
         Means over the folds.
     costs : Costs
-        The prices.
+        The costs.
     confidence : float
-        That of all intervals.
+        Confidence of all intervals.
     n_splits : int
-        How many folds there were.
+        Number of folds.
     left_out : tuple of (str, str)
-        Rules that could not be compared, and why not.
+        Rules that could not be compared, each with the reason.
     """
 
     names: tuple[str, ...]
@@ -60,13 +60,13 @@ class Comparison:
 
     @property
     def mean_cost_interval(self) -> NDArray[np.float64]:
-        """Its interval, shape (n_models, 2), each by itself; no cost is below 0."""
+        """Interval of each mean cost, shape (n_models, 2), one at a time and clipped at 0."""
         half = half_width(self.prices, self.confidence)
         return frozen(np.column_stack([np.maximum(self.mean_cost - half, 0.0), self.mean_cost + half]))
 
     @property
     def best(self) -> str:
-        """The model of the smallest mean cost; of equal ones the first."""
+        """The model with the smallest mean cost; ties go to the first."""
         return self.names[self._best]
 
     @property
@@ -83,12 +83,12 @@ class Comparison:
 
     @property
     def not_told_apart(self) -> tuple[str, ...]:
-        """The best, and the models whose difference to it may be noise: 0 lies in its interval."""
+        """The best model, and those not significantly different from it: 0 lies in the interval of the difference."""
         lower = self.difference_interval[:, 0]
         return tuple(name for at, name in enumerate(self.names) if at == self._best or lower[at] <= 0)
 
     def to_frame(self) -> Any:
-        """One row per model, from the cheapest to the dearest, as a pandas DataFrame."""
+        """One row per model, from the cheapest to the most expensive, as a pandas DataFrame."""
         order = np.argsort(self.mean_cost, kind="stable")
         columns = {name: np.asarray(column)[order] for name, column in self._columns().items()}
         return frame_of(columns, index=[self.names[at] for at in order])
@@ -117,7 +117,7 @@ class Comparison:
 
     @property
     def _best(self) -> int:
-        # means that differ by rounding alone are equal
+        # means that differ only by rounding count as equal
         return int(np.argmax(self.mean_cost <= self.mean_cost.min() * (1.0 + 1e-12)))
 
     @property

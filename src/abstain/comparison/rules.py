@@ -1,4 +1,4 @@
-"""The rules that `abstain.compare` sets side by side when it is given no models."""
+"""The default models of `abstain.compare`: the rules of the papers."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
 
-# Decades of C and a factor of 16 either way in gamma: enough for a fair comparison, at a third of the usual price.
+# Decades of C and a factor of 16 either way in gamma: enough for a fair comparison, in a third of the usual time.
 _GRID: dict[str, Any] = {"Cs": 6, "gammas": 3}
 _EMBEDDED_CS = tuple(np.logspace(-3, 1, 5).tolist())
 
 BARTLETT_WEGKAMP, EMBEDDED = "Bartlett-Wegkamp", "embedded, linear"
-ONE_PRICE = "it knows one price for both errors and one for all rejects, and these costs have two"
-SPARSE = "it would need the sparse rows dense"
+EQUAL_COSTS = "it supports only equal error costs and one reject cost, and these costs differ by class"
+SPARSE = "it does not support sparse rows"
 
 
 def default_rules(costs: Costs, *, pos_label: Any = None, sparse: bool = False) -> dict[str, Any]:
     """The rules of the papers, each on standardised features with C and gamma chosen inside the training rows.
 
-    "double hinge" (GRKC08), "Bartlett-Wegkamp" (BW08, symmetric costs only) and "embedded, linear" (FR02, likewise, and
-    linear as published) are trained with the reject price; they choose C and gamma by the mean cost. The others put a
-    rule on top of the same plain SVM, which chooses them by its error rate: none ("SVM"), one symmetric threshold
-    (FR02, GRKC08's naive rule), T04's two, and Chow's rule on probabilities by Platt's sigmoid.
+    "double hinge" (GRKC08), "Bartlett-Wegkamp" (BW08, symmetric costs only) and "embedded, linear" (FR02, symmetric
+    costs only, linear as published) are trained with the reject cost; they choose C and gamma by the mean cost. The
+    others apply a rule to the same plain SVM, which chooses C and gamma by its error rate: no rejects ("SVM"), one
+    symmetric threshold (FR02, GRKC08's naive rule), T04's two thresholds, and Chow's rule on Platt's probabilities.
 
     Parameters
     ----------
     costs : Costs
-        The prices.
+        The costs.
     pos_label : label, default=None
-        The class that "positive" means in them.
+        The positive class of the costs.
     sparse : bool, default=False
-        Whether X is sparse, so that its features must not be centred.
+        Whether X is sparse; its features are then not centred.
 
     Returns
     -------
     dict of str to Pipeline
-        Without those that `left_out` names.
+        Without the rules returned by `left_out`.
     """
     machine = RejectSVCCV(**_GRID)
     rules: dict[str, Any] = {
@@ -64,13 +64,13 @@ def default_rules(costs: Costs, *, pos_label: Any = None, sparse: bool = False) 
 
 
 def left_out(costs: Costs, *, sparse: bool = False) -> dict[str, str]:
-    """The rules that cannot be compared at these costs or on such rows, each with the reason."""
+    """The rules that cannot be compared at these costs or on sparse rows, each with the reason."""
     if costs.false_positive != costs.false_negative or costs.reject_negative != costs.reject_positive:
-        return {BARTLETT_WEGKAMP: ONE_PRICE, EMBEDDED: ONE_PRICE}
+        return {BARTLETT_WEGKAMP: EQUAL_COSTS, EMBEDDED: EQUAL_COSTS}
     return {EMBEDDED: SPARSE} if sparse else {}
 
 
 def _embedded(costs: Costs, pos_label: Any) -> GridSearchCV:
-    """FR02's machine, C chosen by its own score, which is minus the mean cost in units of an error."""
+    """FR02's machine, with C chosen by its score, minus the mean cost in units of an error."""
     w_R = min(costs.reject_negative / costs.false_positive, 1.0)
     return GridSearchCV(EmbeddedRejectSVC(w_R, pos_label=pos_label), {"C": _EMBEDDED_CS})

@@ -1,4 +1,4 @@
-"""A comparison as a table for a terminal or a notebook's print."""
+"""A comparison as a text table."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import numpy as np
 if TYPE_CHECKING:
     from abstain.comparison.result import Comparison
 
-_HEAD = ("", "mean cost", "{level} interval", "more than the best", "", "rejected", "errors", "of accepted")
+_HEAD = ("", "mean cost", "{level} interval", "difference from best", "", "rejected", "errors", "selective error")
+SIGNIFICANT = "All differences from the best are significant."
 _TAIL = ("sensitivity", "predictivity", "fit", "predict")
 
 
 def as_text(comparison: Comparison) -> str:
-    """The models from the cheapest to the dearest, and under them what the intervals mean."""
+    """The models from the cheapest to the most expensive, with notes on the intervals."""
     level = f"{100 * comparison.confidence:.4g}%"
     head = tuple(word.format(level=level) for word in _HEAD + _TAIL)
     order = np.argsort(comparison.mean_cost, kind="stable")
@@ -26,7 +27,7 @@ def as_text(comparison: Comparison) -> str:
 
 
 def missing_rules(comparison: Comparison) -> list[str]:
-    """A sentence for each rule that was left out."""
+    """One sentence for each rule left out."""
     return [f"Left out: {name}; {reason}." for name, reason in comparison.left_out]
 
 
@@ -67,10 +68,11 @@ def _notes(comparison: Comparison, level: str) -> list[str]:
     if len(comparison.names) == 1:
         return [f"The interval is for the machines fitted on these folds, with {level} confidence."]
     ties = len(comparison.not_told_apart) - 1
-    told = f"~ not told apart from the best ({ties} of {len(comparison.names) - 1})." if ties else "All told apart."
+    others = len(comparison.names) - 1
+    significance = f"~ no significant difference from the best ({ties} of {others})." if ties else SIGNIFICANT
     return [
-        f"{told} Differences are paired by row, right for all pairs at once with {level} confidence.",
-        "All intervals are for the machines fitted on these folds; other training rows would move them further.",
+        f"{significance} Differences are paired by row; intervals hold for all pairs at once with {level} confidence.",
+        "All intervals are for the machines fitted on these folds and do not include variation between training sets.",
     ]
 
 
@@ -79,7 +81,7 @@ def _time(seconds: float) -> str:
 
 
 def _set(row: tuple[str, ...], widths: list[int]) -> list[str]:
-    """The name and the difference to the left, numbers to the right."""
+    """Align the name and the difference to the left, numbers to the right."""
     return [
         text.ljust(width) if column in (0, 3) else text.rjust(width)
         for column, (text, width) in enumerate(zip(row, widths, strict=True))

@@ -1,7 +1,7 @@
-"""Data sets of the literature, by name, and Gaussians whose Bayes risk is known.
+"""Data sets from the literature, by name, and Gaussians whose Bayes risk is known.
 
-Loaders read from the folder that the environment variable ``ABSTAIN_DATA`` names; without it they download from the
-public source into a cache. Either way the arrays are compared with a checksum before anyone sees them.
+Loaders read from the folder named by the environment variable ``ABSTAIN_DATA``; without it they download from the
+public source into a cache. Either way the arrays are verified against a checksum before they are returned.
 """
 
 from abstain.datasets.covtype import load_covtype

@@ -1,4 +1,4 @@
-"""The way to a data set: from the folder that ABSTAIN_DATA names, else from its public source; checked either way."""
+"""Access to data sets: from the folder named by ABSTAIN_DATA, else from the public source; verified either way."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def load_table(
     Parameters
     ----------
     source : Source
-        Which one.
+        The data set.
     read_file : callable, default=None
-        Reads the folder's file, where that is no text file.
+        Reads the file in the folder if it is not a text file.
     elsewhere : callable, default=None
-        Gives the checked table where no folder is named, for sets whose public source is not one text file.
+        Returns the verified table if ABSTAIN_DATA is not set, for sets whose public source is not one text file.
     """
     folder = data_folder()
     if folder is not None:
@@ -37,9 +37,9 @@ def load_table(
 
 
 def read_public(source: Source, name: str | None = None, keep: Callable[[Table], Table] = lambda table: table) -> Table:
-    """Download a data set that is one text file, read it, keep what is asked for, and check that under its name."""
+    """Download a data set that is one text file, read it, select rows with `keep`, and verify the result."""
     layout = source.layout
-    assert layout is not None  # noqa: S101 (sets in another form come with a reader of their own)
+    assert layout is not None  # noqa: S101 (sets in other formats have their own reader)
     path = fetch(source.name, source.url)
     way_out = f"delete it to download {source.url} again"
     return read_checked(name or source.name, path, lambda path: keep(layout.read(path)), way_out)

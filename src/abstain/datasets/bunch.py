@@ -1,4 +1,4 @@
-"""What a loader gives back, in scikit-learn's form."""
+"""The return values of the loaders, in scikit-learn's format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["describe", "in_scikit_learn_form", "to_frame"]
 
 
 def describe(source: Source, target: NDArray[np.int64], target_names: Sequence[str], features: int) -> str:
-    """Describe a data set in a few lines: what, how many, on which terms."""
+    """Describe a data set in a few lines: contents, size, licence."""
     counts = np.bincount(target, minlength=len(target_names))
     classes = ", ".join(f"{k} = {name} ({counts[k]})" for k, name in enumerate(target_names))
     return (
@@ -27,7 +27,7 @@ def describe(source: Source, target: NDArray[np.int64], target_names: Sequence[s
 def to_frame(
     data: NDArray[Any], target: NDArray[np.int64], feature_names: Sequence[str], categorical: Sequence[str] = ()
 ) -> Any:
-    """Give features and target as one pandas DataFrame."""
+    """Return features and target as one pandas DataFrame."""
     try:
         import pandas as pd
     except ImportError as error:
@@ -51,7 +51,7 @@ def in_scikit_learn_form(
     categorical: Sequence[str] = (),
     **more: Any,
 ) -> Any:
-    """Give (X, y), or a Bunch with the description, the source and whatever `more` the data set has."""
+    """Return (X, y), or a Bunch with the description, the source and the entries of `more`."""
     frame = None
     given: tuple[Any, Any] = (data, target)
     names = [str(name) for name in feature_names]

@@ -1,11 +1,11 @@
-r"""The checksum of a data set: of its numbers, not of the file they came in.
+r"""The checksum of a data set, taken over its numbers rather than its file.
 
 ::
 
     SHA-256 of  "n d\n"  data as little-endian float64, row by row  target as little-endian int64
 
-So the folder's files, the public files and scikit-learn's copy of one data set have one checksum. The table was
-computed from the data folder; `checksum` of each set's `Table` gives its line again, and every load does so.
+So the file in the data folder, the public file and scikit-learn's copy of a data set have the same checksum. The
+checksums below were computed from the data folder; every load computes `checksum` of its `Table` and compares.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CHECKSUMS = {
 
 
 def checksum(table: Table) -> str:
-    """SHA-256, in hexadecimal, of the numbers of a table."""
+    """SHA-256 of the numbers of a table, in hexadecimal."""
     data, target = table.data, table.target
     digest = hashlib.sha256(f"{data.shape[0]} {data.shape[1]}\n".encode())
     for start in range(0, len(data), BLOCK):
@@ -47,7 +47,7 @@ def checksum(table: Table) -> str:
 
 
 def verify(name: str, table: Table, origin: str, way_out: str) -> None:
-    """Refuse a table that is not, to the last bit, the data set of that name."""
+    """Raise an error unless the table is bitwise equal to the data set of that name."""
     found = checksum(table)
     if found != CHECKSUMS[name]:
         rows, columns = table.data.shape

@@ -1,4 +1,4 @@
-"""Forest Covertype: two of its classes, or all seven."""
+"""Forest Covertype: any of its seven classes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MEASURED = [
 ]
 TYPES = ["Spruce/Fir", "Lodgepole Pine", "Ponderosa Pine", "Cottonwood/Willow", "Aspen", "Douglas-fir", "Krummholz"]
 WHOLE = SOURCES["covtype"]
-# The folder has the two classes of the usual binary problem in a small file of their own.
+# In the folder the two classes of the usual binary problem have their own small file.
 PAIR = replace(WHOLE, name="covtype_4v6", file="covtype_4v6.npz", title="Forest Covertype, types 4 and 6")
 
 
@@ -40,15 +40,15 @@ def load_covtype(*, classes: Sequence[int] | None = (4, 6), return_X_y: bool = F
     Parameters
     ----------
     classes : sequence of int, default=(4, 6)
-        Cover types, 1 to 7, to keep, in the order of the target: by default Cottonwood/Willow 0 against Douglas-fir 1,
-        20114 rows. None: all seven, 581012 rows, a quarter of a gigabyte.
+        Cover types to keep, 1 to 7, in the order of the target. The default is Cottonwood/Willow (0) against
+        Douglas-fir (1), 20114 rows. None keeps all seven: 581012 rows, a quarter of a gigabyte.
     return_X_y, as_frame : bool, default=False
         As in `load_letter`.
 
     Returns
     -------
     Bunch or (data, target)
-        As from `load_letter`.
+        As returned by `load_letter`.
     """
     kept = _checked_classes(classes)
     table = _pair() if sorted(kept) == [4, 6] else load_table(WHOLE, read_file=_read_whole)
@@ -73,7 +73,7 @@ def _checked_classes(classes: object) -> list[int]:
     kept = [*classes] if isinstance(classes, Sequence) and not isinstance(classes, str) else []
     if len(kept) < 2 or len(set(kept)) != len(kept) or not set(kept) <= set(range(1, 8)):
         raise ValueError(
-            f"classes={classes!r} must be at least two different cover types, 1 to 7, as in (4, 6), or None for all."
+            f"classes={classes!r} must be at least two different cover types, 1 to 7, such as (4, 6), or None for all."
         )
     return [int(k) for k in kept]
 
@@ -87,13 +87,13 @@ def _pair() -> Table:
 
 
 def _read_pair(path: Path) -> Table:
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:  # NumPy leaves a damaged one open
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:  # NumPy does not close a damaged file
         return Table(arrays["X"], arrays["y"].astype(np.int64))
 
 
 def _read_whole(path: Path) -> Table:
-    """Read all rows; the indicators are stored as the place of their 1."""
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:  # NumPy leaves a damaged one open
+    """Read all rows; each group of indicators is stored as the index of its 1."""
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:  # NumPy does not close a damaged file
         wilderness = np.eye(4, dtype=np.int16)[arrays["wilderness"]]
         soil = np.eye(40, dtype=np.int16)[arrays["soil"]]
         return Table(np.hstack([arrays["num"], wilderness, soil]), arrays["y"].astype(np.int64))

@@ -1,4 +1,4 @@
-"""Samples of two Gaussian classes, with the law they come from."""
+"""Samples from two Gaussian classes, with their distribution."""
 
 from __future__ import annotations
 
@@ -45,28 +45,28 @@ def make_gaussians(
     n_samples : int, default=1000
         Rows to draw.
     n_features : int, default=2
-        Their dimension, where no `means` are given.
+        Number of features, if `means` is not given.
     distance : float, default=2.0
-        Between the two means, which lie on the diagonal on both sides of the origin, where no `means` are given.
+        Distance between the two means, which lie on the diagonal on either side of the origin, if `means` is not given.
     scale : float, default=1.0
-        The positive class has `scale` times the covariance of the negative: 1 makes the log-odds linear in x, anything
-        else quadratic (a sphere, or with `covariance` an ellipsoid, as boundary).
+        The positive class has `scale` times the covariance of the negative class. 1 makes the log-odds linear in x; any
+        other value makes them quadratic (the boundary is a sphere, or with `covariance` an ellipsoid).
     prior : float, default=0.5
         Probability of the positive class.
     means : array-like of shape (2, d), default=None
-        Of the negative and of the positive class.
+        Means of the negative and the positive class.
     covariance : array-like of shape (d, d), default=None
-        Of the negative class; None is the identity.
+        Covariance of the negative class; None is the identity.
     random_state : int, RandomState instance or None, default=None
-        For the same rows at every call.
+        Seed; an int gives the same rows at every call.
     return_X_y, as_frame : bool, default=False
         As in `load_letter`.
 
     Returns
     -------
     Bunch or (data, target)
-        As from `load_letter`, and ``law``, a `Gaussians`: more rows by ``law.sample``, the truth by ``law.posterior``
-        and ``law.bayes_risk``.
+        As returned by `load_letter`, with ``law``, a `Gaussians`: ``law.sample`` draws more rows, ``law.posterior`` and
+        ``law.bayes_risk`` give the true values.
 
     Examples
     --------
@@ -99,6 +99,6 @@ def _on_the_diagonal(n_features: object, distance: float) -> Any:
     if not isinstance(n_features, int | np.integer) or n_features < 1:
         raise ValueError(f"n_features={n_features!r} must be an integer of at least 1.")
     if not 0.0 <= distance < np.inf:
-        raise ValueError(f"distance={distance!r} must be finite and not negative.")
+        raise ValueError(f"distance={distance!r} must be finite and non-negative.")
     half = 0.5 * distance / np.sqrt(float(n_features))
     return np.vstack([np.full(int(n_features), -half), np.full(int(n_features), half)])

@@ -39,8 +39,8 @@ def load_letter(*, pair: str | None = None, return_X_y: bool = False, as_frame: 
     Parameters
     ----------
     pair : str, default=None
-        Two letters, such as ``"HK"``: only their rows, the first letter 0 and the second 1, the positive class.
-        None: all rows, A = 0 to Z = 25.
+        Two letters, such as ``"HK"``: keeps only their rows, with the first letter as 0 and the second as 1, the
+        positive class. None keeps all rows, A = 0 to Z = 25.
     return_X_y : bool, default=False
         Whether to return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
@@ -49,7 +49,7 @@ def load_letter(*, pair: str | None = None, return_X_y: bool = False, as_frame: 
     Returns
     -------
     Bunch or (data, target)
-        ``data`` (n, 16), ``target`` (n,) an index into ``target_names``, ``feature_names``, ``target_names``,
+        ``data`` (n, 16), ``target`` (n,), indices into ``target_names``, ``feature_names``, ``target_names``,
         ``frame`` (None without `as_frame`), ``DESCR``, ``source``, ``citation``, ``licence``.
     """
     letters = _checked_pair(pair)
@@ -74,5 +74,5 @@ def _checked_pair(pair: object) -> str | None:
     if pair is None:
         return None
     if not isinstance(pair, str) or len(set(pair)) != 2 or len(pair) != 2 or not set(pair) <= set(ascii_uppercase):
-        raise ValueError(f'pair={pair!r} must be two different capital letters, as in "HK", or None for all 26.')
+        raise ValueError(f'pair={pair!r} must be two different capital letters, such as "HK", or None for all 26.')
     return pair

@@ -39,7 +39,7 @@ THYROID = ["t3_resin_uptake", "thyroxin", "triiodothyronine", "tsh", "max_tsh_di
 def load_wdbc(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load Breast Cancer Wisconsin (Diagnostic): 569 rows, 30 features; benign 0, malignant 1.
 
-    Without a data folder it is scikit-learn's own copy: no download.
+    Without a data folder this is scikit-learn's copy, so nothing is downloaded.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def load_wdbc(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     Returns
     -------
     Bunch or (data, target)
-        As from `load_letter`.
+        As returned by `load_letter`.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _wdbc_of_scikit_learn() -> Table:
 def load_pima(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load Pima Indians Diabetes: 768 rows, 8 features; no diabetes 0, diabetes 1.
 
-    Zeros in glucose, pressure, triceps, insulin and mass are missing values in disguise.
+    Zeros in glucose, pressure, triceps, insulin and mass are missing values.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def load_pima(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     Returns
     -------
     Bunch or (data, target)
-        As from `load_letter`.
+        As returned by `load_letter`.
     """
     source = SOURCES["pima"]
     table = load_table(source)
@@ -99,7 +99,7 @@ def load_pima(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
 def load_liver(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load Liver Disorders (BUPA): 345 rows, 6 features; `selector` 1 is 0, `selector` 2 is 1.
 
-    `selector` is no diagnosis, though most of the literature takes it for one; ``DESCR`` says more.
+    `selector` is not a diagnosis, although most of the literature uses it as one; see ``DESCR``.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def load_liver(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     Returns
     -------
     Bunch or (data, target)
-        As from `load_letter`.
+        As returned by `load_letter`.
     """
     source = SOURCES["liver"]
     table = load_table(source)
@@ -125,14 +125,14 @@ def load_thyroid(*, binary: bool = True, return_X_y: bool = False, as_frame: boo
     Parameters
     ----------
     binary : bool, default=True
-        Whether hyper- and hypofunction are one class: normal 0, either disorder 1. Otherwise normal 0, hyper 1, hypo 2.
+        Whether to merge hyper- and hypofunction: normal 0, either disorder 1. Otherwise normal 0, hyper 1, hypo 2.
     return_X_y, as_frame : bool, default=False
         As in `load_letter`.
 
     Returns
     -------
     Bunch or (data, target)
-        As from `load_letter`.
+        As returned by `load_letter`.
     """
     source = SOURCES["thyroid"]
     table = load_table(source)

@@ -53,13 +53,13 @@ def load_mitbih(
 ) -> Any:
     """Load beats of the MIT-BIH Arrhythmia Database: normal conduction (N, L, R) 0, ventricular ectopic (V) 1.
 
-    49948 beats of 21 records. Beats of one record come from one patient: for an honest test split by ``groups``.
+    49948 beats of 21 records. Beats of one record come from one patient, so split by ``groups`` for a fair test.
 
     Parameters
     ----------
     features : bool, default=True
-        True: 18 features per beat, derived for this library; they come from a data folder only, since no public source
-        has them. False: the 200 samples of lead MLII around the R point, in mV, also from PhysioNet (40 MB).
+        True: 18 features per beat, derived for this library and available only from a data folder. False: the 200
+        samples of lead MLII around the R point, in mV, also available from PhysioNet (40 MB).
     records : iterable of int, default=None
         The records to keep, such as ``(214, 221)``; None: all 21.
     return_X_y, as_frame : bool, default=False
@@ -68,8 +68,8 @@ def load_mitbih(
     Returns
     -------
     Bunch or (data, target)
-        As from `load_letter`, and for each row ``groups``, its record, and ``sample``, the R point at 360 Hz; of
-        windows also ``symbol``: N, L, R or V.
+        As returned by `load_letter`, with for each row ``groups``, its record, and ``sample``, the R point at 360 Hz;
+        for windows also ``symbol``: N, L, R or V.
     """
     kept = _checked_records(records)
     if features:
@@ -112,27 +112,27 @@ def _checked_records(records: Iterable[int] | None) -> list[int]:
 
 def _no_public_features() -> Table:
     raise FileNotFoundError(
-        f"the features of MIT-BIH beats are this library's own derivation, and no public source has them; set "
-        f"{VARIABLE} to a folder that holds {SOURCES['mitbih_features'].file!r}, or ask for the windows, which are cut "
-        f"from the records at {SOURCES['mitbih_beats'].url}: load_mitbih(features=False)."
+        f"the features of MIT-BIH beats were derived for this library, and no public source has them; set {VARIABLE} "
+        f"to a folder that contains {SOURCES['mitbih_features'].file!r}, or use load_mitbih(features=False) for the "
+        f"windows, which are cut from the records at {SOURCES['mitbih_beats'].url}."
     )
 
 
 def _beats(record: NDArray[Any], sample: NDArray[Any], symbol: Iterable[str], window: NDArray[np.int16]) -> Table:
-    """Put beats into canonical form: record, sample, the symbol's character code, then the window."""
+    """Convert beats to canonical form: record, sample, character code of the symbol, then the window."""
     codes = np.array([ord(kind) for kind in symbol], dtype=np.int32)
     data = np.column_stack([record.astype(np.int32), sample.astype(np.int32), codes, window])
     return Table(data, np.where(codes == ord("V"), 1, -1).astype(np.int64))
 
 
 def _read_beats(path: Path) -> Table:
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:  # NumPy leaves a damaged one open
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:  # NumPy does not close a damaged file
         return _beats(arrays["record"], arrays["sample"], arrays["symbol"], arrays["windows"])
 
 
 def _beats_of_physionet() -> Table:
     source = SOURCES["mitbih_beats"]
-    way_out = "delete the files mitdb-* of the cache to download them again"
+    way_out = "delete the files mitdb-* in the cache to download them again"
     try:
         parts = [_beats_of_record(record) for record in RECORDS]
     except UNREADABLE as error:

@@ -1,4 +1,4 @@
-"""Where each data set comes from: its file in the data folder, its public address, whom to cite."""
+"""The source of each data set: its file in the data folder, its public address, its citation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from abstain.datasets.table import TextLayout
 __all__ = ["SOURCES", "Source"]
 
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
-FOLDER_LAYOUT = TextLayout(header=True)  # of every text file in the data folder but one
+FOLDER_LAYOUT = TextLayout(header=True)  # of every text file in the data folder except one
 CC_BY = "CC BY 4.0 (as the UCI Machine Learning Repository states for its sets)"
 ODC_BY = "Open Data Commons Attribution License v1.0"
 MITDB = "https://physionet.org/files/mitdb/1.0.0"
@@ -28,17 +28,17 @@ class Source:
     Attributes
     ----------
     name : str
-        Its name, here and in the table of checksums.
+        Name, also used in the table of checksums.
     file : str
-        Its file in the data folder.
+        File in the data folder.
     url : str
-        The public file, or the page of the data set where several files or none are read.
+        The public file, or the page of the data set if several files or none are read.
     title, citation, licence, description : str
-        What it is, whom to cite, on which terms, and what to know before using it.
+        Title, citation, licence, and notes on its use.
     layout : TextLayout or None
-        How the public file is laid out, where it is one text file.
+        Layout of the public file, if it is one text file.
     file_layout : TextLayout or None
-        How the folder's file is laid out, where it is a text file.
+        Layout of the file in the folder, if it is a text file.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Source:
 
 
 def letter_or_number(text: str) -> float:
-    """Read a number, or a capital letter as its place in the alphabet."""
+    """Read a number, or a capital letter as its position in the alphabet."""
     return float(ord(text) - 64) if len(text) == 1 and text.isalpha() else float(text)
 
 
@@ -71,7 +71,7 @@ _ALL = (
         citation="P. W. Frey and D. J. Slate, Letter recognition using Holland-style adaptive classifiers, "
         "Machine Learning 6 (1991) 161-182.",
         licence=CC_BY,
-        description="16 integer features (0 to 15) of distorted capital letters in 20 fonts. The usual split takes the "
+        description="16 integer features (0 to 15) of distorted capital letters in 20 fonts. The usual split uses the "
         "first 16000 rows for training and the last 4000 for testing.",
         layout=TextLayout(class_first=True, number=letter_or_number),
     ),
@@ -95,7 +95,7 @@ _ALL = (
         "learning algorithm to forecast the onset of diabetes mellitus, Symposium on Computer Applications in Medical "
         "Care (1988) 261-265.",
         licence="CC0 (withdrawn from the UCI repository; it circulates as public domain)",
-        description="Zeros in glucose, pressure, triceps, insulin and mass are missing values in disguise.",
+        description="Zeros in glucose, pressure, triceps, insulin and mass are missing values.",
         layout=TextLayout(),
     ),
     Source(
@@ -105,8 +105,8 @@ _ALL = (
         title="Liver Disorders (BUPA)",
         citation="R. S. Forsyth, BUPA Medical Research Ltd. (1990).",
         licence=CC_BY,
-        description="Five blood tests and the number of drinks; the class is `selector`, as most of the literature "
-        "takes it. Caution: `selector` was meant to mark training and test rows, not a diagnosis (J. McDermott and "
+        description="Five blood tests and the number of drinks; the class is `selector`, as in most of the "
+        "literature. Caution: `selector` was meant to mark training and test rows, not a diagnosis (J. McDermott and "
         "R. S. Forsyth, Pattern Recognition Letters 73 (2016) 41-43).",
         layout=TextLayout(),
     ),
@@ -177,7 +177,7 @@ _ALL = (
         licence=ODC_BY,
         description="Windows of lead MLII at 360 Hz, 90 samples before the annotated R point to 109 after it, in mV, "
         "of the N, L, R and V beats of the 21 records without a pacemaker that have at least 40 V beats. Beats of one "
-        "record come from one patient: for an honest test split by `groups`, not by beat.",
+        "record come from one patient: split by `groups`, not by beat, for a fair test.",
         file_layout=None,
     ),
     Source(
@@ -188,8 +188,8 @@ _ALL = (
         citation=MOODY,
         licence=ODC_BY,
         description="RR intervals (s) and morphology (mV) of the N, L, R and V beats of 21 records, derived for this "
-        "library and part of no publication. Beats of one record come from one patient: for an honest test split by "
-        "`groups`, not by beat.",
+        "library and not published elsewhere. Beats of one record come from one patient: split by `groups`, not by "
+        "beat, for a fair test.",
     ),
 )
 SOURCES = {source.name: source for source in _ALL}

@@ -55,7 +55,7 @@ HEART = [
 
 
 def published_costs() -> NDArray[np.float64]:
-    """Give the cost matrix that Statlog publishes with both sets: rows actual, columns predicted."""
+    """Return the cost matrix that Statlog publishes with both sets: rows actual, columns predicted."""
     return np.array([[0.0, 1.0], [5.0, 0.0]])
 
 
@@ -66,15 +66,15 @@ def load_german(*, symbolic: bool = False, return_X_y: bool = False, as_frame: b
     ----------
     symbolic : bool, default=False
         False: the official numeric version, 24 columns. True: 20 columns, 13 of them codes such as ``"A11"``; ``data``
-        is an object array of str and float, or with `as_frame` has categories.
+        is an object array of str and float, or with `as_frame` has categorical columns.
     return_X_y, as_frame : bool, default=False
         As in `load_letter`.
 
     Returns
     -------
     Bunch or (data, target)
-        As from `load_letter`, and ``cost_matrix`` (2, 2): rows actual, columns predicted, both in the order of
-        ``target_names``, as ``Costs.from_matrix`` takes it; ``categorical_features``, the names of columns of codes.
+        As returned by `load_letter`, with ``cost_matrix`` (2, 2): rows actual, columns predicted, both in the order of
+        ``target_names``, as for ``Costs.from_matrix``; and ``categorical_features``, the names of the columns of codes.
     """
     source = SOURCES["german" if symbolic else "german_numeric"]
     table = load_table(source)
@@ -93,7 +93,7 @@ def load_german(*, symbolic: bool = False, return_X_y: bool = False, as_frame: b
 
 
 def _with_codes(data: NDArray[np.number]) -> NDArray[np.object_]:
-    """Turn 121 into "A121" again where a column holds codes."""
+    """Turn 121 back into "A121" in columns of codes."""
     mixed = data.astype(np.object_)
     for j, name in enumerate(GERMAN):
         if name in GERMAN_CODES:
@@ -112,7 +112,7 @@ def load_heart(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     Returns
     -------
     Bunch or (data, target)
-        As from `load_letter`, and ``cost_matrix`` as from `load_german`.
+        As returned by `load_letter`, with ``cost_matrix`` as returned by `load_german`.
     """
     source = SOURCES["heart"]
     table = load_table(source)

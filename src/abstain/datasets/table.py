@@ -1,4 +1,4 @@
-"""One data set as two arrays, and the text files it is read from."""
+"""A data set as two arrays, and the layout of the text files it is read from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 __all__ = ["UNREADABLE", "Table", "TextLayout"]
 
-# What NumPy, gzip and zip raise on a file that is cut short, altered, or no such file at all.
+# What NumPy, gzip and zip raise on a file that is truncated, altered, or of another type.
 UNREADABLE = (
     ValueError,
     KeyError,
@@ -29,14 +29,14 @@ UNREADABLE = (
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A data set in its canonical form, the one its checksum is taken of.
+    """A data set in canonical form, over which its checksum is taken.
 
     Attributes
     ----------
     data : ndarray of shape (n, d)
-        Numbers; codes such as A121 count as 121. What identifies a row (a record, a sample) comes first.
+        Numbers; codes such as A121 are stored as 121. Columns that identify a row (record, sample) come first.
     target : ndarray of shape (n,)
-        The class of each row, in the source's own integers.
+        The class of each row, as an integer of the source.
     """
 
     data: NDArray[np.number]
@@ -45,18 +45,18 @@ class Table:
 
 @dataclass(frozen=True)
 class TextLayout:
-    """How a text file holds a table; gzip is seen by the file's name.
+    """The layout of a table in a text file; gzip is recognised by the file name.
 
     Attributes
     ----------
     delimiter : str or None
-        What stands between two values; None: any white space.
+        Separator; None is any white space.
     header : bool
-        Whether the first line holds names.
+        Whether the first line contains column names.
     class_first : bool
         Whether the class is the first column; otherwise it is the last.
     number : callable or None
-        From a value's text to the number, where not all values are numbers.
+        Converts text to a number, if not all values are numbers.
     """
 
     delimiter: str | None = ","
@@ -65,7 +65,7 @@ class TextLayout:
     number: Callable[[str], float] | None = None
 
     def read(self, path: Path) -> Table:
-        """Read the table; a file of another form raises one of `UNREADABLE`."""
+        """Read the table; a file with another layout raises one of `UNREADABLE`."""
         values = np.loadtxt(
             path, delimiter=self.delimiter, skiprows=int(self.header), converters=self.number, ndmin=2, encoding="utf-8"
         )

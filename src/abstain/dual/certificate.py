@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 
 from abstain.dual.problem import DualProblem
 
-__all__ = ["SET_NAMES", "Certificate", "best_bias", "certify", "sets"]
-
-# Names of the codes of `sets`, by the number of knots (GRKC08 section 4.2; I_B is its I_C).
-SET_NAMES: dict[int, tuple[str, ...]] = {1: ("I_0", "I_tau", "I_B"), 2: ("I_0", "I_tau", "I_B", "I_rho", "I_D")}
+__all__ = ["Certificate", "best_bias", "certify", "set_names", "sets"]
 
 # As a share of a row's largest breakpoint: how far from a breakpoint rounding may leave a coefficient that rests on it.
 _ROUNDING = 1e-12
@@ -101,7 +98,7 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
 
 
 def sets(problem: DualProblem, beta: NDArray[np.float64], atol: float = _ROUNDING) -> NDArray[np.int8]:
-    """Give each row's set as a code 0..2K by increasing g = y beta; `SET_NAMES` has the names.
+    """Give each row's set as a code 0..2K by increasing g = y beta; `set_names` has the names.
 
     Even codes 2k rest on the k-th breakpoint, odd codes 2k + 1 lie between two. `atol` is how far from a breakpoint
     still counts as on it, as a share of the row's largest.
@@ -109,6 +106,14 @@ def sets(problem: DualProblem, beta: NDArray[np.float64], atol: float = _ROUNDIN
     below, up_to = _pieces(problem, beta, atol)
     codes = np.where(below == up_to, 2 * below + 1, 2 * up_to)
     return np.where(below < 0, 0, codes).astype(np.int8)
+
+
+def set_names(n_knots: int) -> tuple[str, ...]:
+    """Name the codes of `sets`: as GRKC08 (section 4.2; I_B is its I_C) for two knots, else by breakpoints."""
+    names = ("I_0", "I_tau", "I_B", "I_rho", "I_D")
+    if n_knots <= 2:
+        return names[: 2 * n_knots + 1]
+    return tuple(f"I_{k // 2}" if k % 2 == 0 else f"I_{k // 2}_{k // 2 + 1}" for k in range(2 * n_knots + 1))
 
 
 def _pieces(problem: DualProblem, beta: NDArray[np.float64], atol: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

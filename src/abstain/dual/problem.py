@@ -21,11 +21,9 @@ from scipy.sparse import issparse
 
 from abstain.kernels import Kernel, Matrix
 from abstain.losses.margin_loss import MarginLoss
+from abstain.machines.kernel_machine import KernelMachine
 
 __all__ = ["DualProblem"]
-
-# Entries of one block of kernel values while scores are computed: 32 MB.
-_BLOCK_ENTRIES = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,19 +99,18 @@ class DualProblem:
             return self.kernel(self.X)
         return np.asarray(self.X.toarray() if issparse(self.X) else self.X)
 
-    def scores(self, beta: NDArray[np.float64], rows: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-        """Give sum_j beta_j k(x_i, x_j) for all rows i, or the given ones; no bias."""
-        X = self.X if rows is None else self.X[rows]
-        if self.kernel.name == "precomputed":
-            return np.asarray(X @ beta)
+    def machine(self, beta: NDArray[np.float64], bias: float = 0.0) -> KernelMachine:
+        """Give the machine of these coefficients, which scores any rows; its support counts the rows of the problem."""
         support = np.flatnonzero(beta)
-        vectors, coef = self.X[support], beta[support]
-        if self.kernel.name == "linear":
-            return np.asarray(X @ _weighted_sum(vectors, coef))
-        scores = np.zeros(X.shape[0])
-        step = max(1, _BLOCK_ENTRIES // max(1, len(support)))
-        for start in range(0, len(scores), step):
-            scores[start : start + step] = self.kernel(X[start : start + step], vectors) @ coef
+        vectors = np.empty((0, 0)) if self.kernel.name == "precomputed" else self.X[support]
+        return KernelMachine(self.kernel, vectors, beta[support], bias, support, self.n)
+
+    def scores(self, beta: NDArray[np.float64], rows: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+        """Give sum_j beta_j k(x_i, x_j) for all rows i, or the given ones, by the machine that predicts; no bias."""
+        machine, X = self.machine(beta), self.X if rows is None else self.X[rows]
+        scores = machine.expansion(X) - machine.intercept
+        if machine.linear is not None and (rest := float(beta.sum())) != 0.0:
+            scores += rest * (X @ machine.linear.centre)  # the machine centres its rows, which takes a sum of 0
         return scores
 
     def losses(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -144,10 +141,3 @@ class DualProblem:
     def _breakpoints(self) -> NDArray[np.float64]:
         return np.pad(-self.loss.tables()[1][:, ::-1], ((0, 0), (1, 0)))
 
-
-def _weighted_sum(vectors: Matrix, coef: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Compute sum_j coef_j x_j; around the mean, since the coefficients sum to 0 and far-off data would cancel."""
-    if issparse(vectors) or not len(coef):
-        return np.asarray(vectors.T @ coef)
-    centre = vectors.mean(axis=0)
-    return np.asarray(coef @ (vectors - centre) + coef.sum() * centre)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from typing import Any, Self
 
@@ -156,8 +157,9 @@ class Grid:
         c, g = np.unravel_index(int(np.argmax(near)), near.shape)  # the first in the order of C, then gamma
         return int(c), int(g)
 
+    @cached_property
     def results(self) -> dict[str, Any]:
-        """Give all of it in the form of scikit-learn's ``cv_results_``."""
+        """The whole search in the form of scikit-learn's ``cv_results_``."""
         scores = -self.costs.reshape(-1, self.n_splits)
         C, gamma = (values.ravel() for values in np.meshgrid(self.Cs, self.gammas, indexing="ij"))
         names = ("C", "gamma") if self.has_gamma else ("C",)

@@ -1,12 +1,23 @@
-"""What a kernel machine takes in: rows, sparse ones too, or the Gram matrix itself."""
+"""What the estimators with a kernel share: rows or Gram matrices for X, and scikit-learn's names for the machine."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import validate_data
 
-class KernelRowsMixin:
-    """Tells scikit-learn what the `kernel` of an estimator means for its X; two classes only."""
+from abstain.estimators.decide import RejectMixin
+from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.linear_machine import LinearMachine
+
+__all__ = ["KernelRowsMixin", "checked_rows"]
+
+
+class KernelRowsMixin(RejectMixin):
+    """A rejecting classifier whose machine is a `KernelMachine` or a `LinearMachine`; two classes only."""
 
     kernel: Any
 
@@ -20,3 +31,55 @@ class KernelRowsMixin:
         tags.input_tags.sparse = not self._pairwise
         tags.input_tags.pairwise = self._pairwise
         return tags
+
+    def _checked(self, X: Any) -> Any:
+        return checked_rows(self, X, dense=self._pairwise, reset=False)
+
+    def _expansion(self, name: str) -> KernelMachine:
+        machine = self._now.machine
+        if isinstance(machine, KernelMachine):
+            return machine
+        raise AttributeError(f"{name} exists for machines expanded on training rows only; this one has coef_.")
+
+    @property
+    def support_(self) -> NDArray[np.intp]:
+        """Where the support vectors stand among the training rows."""
+        return self._expansion("support_").support
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The support vectors; none for a precomputed kernel."""
+        return self._expansion("support_vectors_").vectors
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """Signed coefficients of the support vectors, shape (1, n_SV)."""
+        return self._expansion("dual_coef_").coef[np.newaxis]
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """The bias, shape (1,)."""
+        return np.array([self._now.machine.intercept])
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the features, shape (1, n_features), for the linear kernel only."""
+        machine = self._now.machine
+        linear = machine if isinstance(machine, LinearMachine) else machine.linear
+        if linear is None:
+            raise AttributeError("coef_ exists for kernel='linear' only; other kernels have dual_coef_.")
+        return np.array(linear.weights[np.newaxis])
+
+
+def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", *, dense: bool, reset: bool) -> Any:
+    """X as the solvers read it: float64, finite, aligned and in C order, or CSR with sorted, valid indices."""
+    accepted = False if dense else "csr"
+    checked = validate_data(estimator, X, y, reset=reset, accept_sparse=accepted, dtype=np.float64)
+    rows = checked[0] if isinstance(checked, tuple) else checked
+    if not sparse.issparse(rows):
+        return np.require(rows, requirements=["C", "A", "E"])  # misaligned arrays pass validate_data unrepaired
+    rows.check_format(full_check=True)  # an index out of range would be read outside the arrays
+    if not rows.has_canonical_format:
+        rows = rows.copy()  # sorting in place would change the caller's matrix
+        rows.sum_duplicates()
+    return rows

@@ -19,6 +19,9 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
+from abstain.machines.response_machine import ResponseMachine
+from abstain.rules.methods import METHODS
+
 # Why nothing can be certified on some scores.
 SAME_ROWS = (
     'cv="train" tunes on the very rows that the classifier was fitted on, where it errs too seldom; '
@@ -36,14 +39,12 @@ ROWS_TWICE = (
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """A fitted classifier, and scores of its kind to tune thresholds on.
+    """A machine around a fitted classifier, and scores of its kind to tune thresholds on.
 
     Attributes
     ----------
-    classifier : classifier
-        Fitted on all rows, or as it was given.
-    response_method : {"decision_function", "predict_proba"}
-        What gives its score.
+    machine : ResponseMachine
+        Around the classifier fitted on all rows, or as it was given.
     score : ndarray of float64, shape (m,), or None
         The scores, None where none were wanted.
     index : ndarray of intp, shape (m,)
@@ -52,8 +53,7 @@ class Scored:
         Why nothing can be certified on these scores; empty if it can.
     """
 
-    classifier: Any
-    response_method: str
+    machine: ResponseMachine
     score: NDArray[np.float64] | None = None
     index: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     flaw: str = ""
@@ -80,50 +80,39 @@ def fit_parameters(settings: Any, weight: NDArray[np.float64], *, tune: bool) ->
 
 def _on_all_rows(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, tune: bool) -> Scored:
     """`cv` is "prefit" or "train": the rows given are those to tune on."""
-    prefit, probabilities = settings.cv == "prefit", settings.method == "chow"
+    prefit, probabilities = settings.cv == "prefit", METHODS[settings.method].needs_probabilities
     flaw = "" if prefit else SAME_ROWS
     given = settings.estimator if prefit else clone(settings.estimator).fit(X, y, **parameters)
     classifier = with_probabilities(given, None, None) if probabilities else given
     if classifier is not given:
         classifier.fit(X, y, **parameters)
         flaw = flaw or SAME_SIGMOID
-    method = _response_method(classifier, probabilities=probabilities)
+    machine = ResponseMachine.of(classifier, probabilities=probabilities)
     if not tune:
-        return Scored(classifier, method)
-    score = response(classifier, method, X)
-    return Scored(classifier, method, score, np.arange(len(score)), flaw)
+        return Scored(machine)
+    score = machine.score(X)
+    return Scored(machine, score, np.arange(len(score)), flaw)
 
 
 def _by_folds(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, tune: bool) -> Scored:
     """`cv` makes folds: the rows left out of each are scored, and the classifier is fitted on all."""
-    cv, probabilities = settings.cv, settings.method == "chow"
+    cv, probabilities = settings.cv, METHODS[settings.method].needs_probabilities
     folds = _splitter(cv, y, settings.random_state)
     # a list of folds numbers the rows of one set only, and inside a fold there are fewer
     inner = folds if not tune or isinstance(cv, Integral) or hasattr(cv, "split") else None
     classifier = clone(settings.estimator)
     classifier = with_probabilities(classifier, inner, settings.n_jobs) if probabilities else classifier
-    method = _response_method(classifier, probabilities=probabilities)
+    machine = ResponseMachine.of(classifier, probabilities=probabilities)
     if not tune:
-        return Scored(classifier.fit(X, y, **parameters), method)
+        classifier.fit(X, y, **parameters)
+        return Scored(machine)
     parts = list(folds.split(X, y))
-    tasks = (delayed(_fold)(classifier, method, (X, y), part, parameters) for part in parts)
+    tasks = (delayed(_fold)(machine, (X, y), part, parameters) for part in parts)
     score = np.concatenate(Parallel(n_jobs=settings.n_jobs)(tasks))
     index = np.concatenate([np.asarray(test) for _, test in parts])
     flaw = "" if len(np.unique(index)) == len(index) else ROWS_TWICE
-    return Scored(classifier.fit(X, y, **parameters), method, score, index, flaw)
-
-
-def response(classifier: Any, method: str, X: Any) -> NDArray[np.float64]:
-    """Score of each row, oriented to ``classes_[1]``: the decision function, or that class's probability."""
-    values = np.asarray(getattr(classifier, method)(X), dtype=np.float64)
-    if method == "predict_proba":
-        values = values[:, 1]
-    if values.ndim != 1 or np.isnan(values).any():
-        what = "holds nan" if values.ndim == 1 else f"has shape {values.shape}"
-        raise ValueError(
-            f"{type(classifier).__name__}.{method} must give one number per row for two classes; what it gave {what}."
-        )
-    return values
+    classifier.fit(X, y, **parameters)
+    return Scored(machine, score, index, flaw)
 
 
 def with_probabilities(classifier: Any, cv: Any, n_jobs: int | None) -> Any:
@@ -139,16 +128,6 @@ def with_probabilities(classifier: Any, cv: Any, n_jobs: int | None) -> Any:
     return CalibratedClassifierCV(classifier, cv=cv, ensemble=False, n_jobs=n_jobs)
 
 
-def own_cut(method: str) -> float:
-    """Where a classifier cuts the score that this method gives."""
-    return 0.0 if method == "decision_function" else 0.5
-
-
-def _response_method(classifier: Any, *, probabilities: bool) -> str:
-    has_score = hasattr(classifier, "decision_function")
-    return "decision_function" if has_score and not probabilities else "predict_proba"
-
-
 def _splitter(cv: Any, y: Any, random_state: Any) -> Any:
     """The folds: as scikit-learn reads `cv`, those of an integer shuffled if there is a `random_state`."""
     if random_state is not None and isinstance(cv, Integral):
@@ -157,13 +136,13 @@ def _splitter(cv: Any, y: Any, random_state: Any) -> Any:
 
 
 def _fold(
-    classifier: Any, method: str, data: tuple[Any, Any], part: tuple[Any, Any], parameters: dict[str, Any]
+    machine: ResponseMachine, data: tuple[Any, Any], part: tuple[Any, Any], parameters: dict[str, Any]
 ) -> NDArray[np.float64]:
     """Scores of the rows left out of one fold."""
-    model, (train, test) = clone(classifier), part
+    model, (train, test) = clone(machine.classifier), part
     X_train, y_train = _safe_split(model, *data, train)
     X_test, _ = _safe_split(model, *data, test, train)
     model.fit(X_train, y_train, **{name: _safe_indexing(value, train) for name, value in parameters.items()})
     if len(model.classes_) != 2:
         raise ValueError("a fold of cv leaves one class to fit on; give fewer folds, or a splitter that stratifies.")
-    return response(model, method, X_test)
+    return ResponseMachine(model, machine.method).score(X_test)

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from numbers import Integral, Real
 from typing import Any
 
 from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
 
-from abstain.costs import Costs
+from abstain.costs import Costs, checked_costs
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.generalized_hinge import BartlettWegkamp
 from abstain.losses.hinge import hinge
 from abstain.losses.margin_loss import MarginLoss
 
-KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 
 # Checked by scikit-learn at fit. Whatever needs more words, or another parameter or the data, is checked further down.
 CONSTRAINTS: dict[str, list[Any] | str] = {
     "costs": "no_validation",
     "C": [POSITIVE],
-    "kernel": [StrOptions(set(KERNELS)), callable],
+    "kernel": [str, callable],  # the name is checked with the other parameters of the kernel
     "degree": [Interval(Integral, 1, None, closed="left")],
     "gamma": [StrOptions({"scale", "auto"}), POSITIVE],
     "coef0": [Interval(Real, None, None, closed="neither")],
@@ -39,39 +37,27 @@ CONSTRAINTS: dict[str, list[Any] | str] = {
 }
 
 
-def checked_costs(costs: Any) -> Costs | None:
-    """The costs, if they are a `Costs` or None: the two ways of saying what a decision costs."""
-    if costs is None or isinstance(costs, Costs):
-        return costs
-    raise InvalidParameterError(  # a ValueError and a TypeError, as for scikit-learn's own parameters
-        f"costs must be a Costs or None, not {costs!r} of type {type(costs).__name__}; "
-        "write RejectSVC(Costs(false_positive=1, false_negative=5, reject=0.3)), or give C by name: RejectSVC(C=...)."
-    )
+def stated_costs(costs: Any) -> Costs | None:
+    """Give the costs if they are a `Costs` or None: the two ways of saying what a decision costs."""
+    return None if costs is None else checked_costs(costs, "RejectSVC({}), or give C by name: RejectSVC(C=...)")
 
 
 def margin_loss(costs: Costs | None, rule: Any) -> MarginLoss:
-    """The loss of the machine: hinge without costs, double hinge (GRKC08), or generalized hinge (BW08)."""
-    bartlett_wegkamp = _bartlett_wegkamp(rule)
-    if bartlett_wegkamp is None:
+    """Give the loss of the machine: hinge without costs, double hinge (GRKC08), or that of another rule (BW08).
+
+    A rule is any value with a method ``loss(costs)`` that returns a `MarginLoss`.
+    """
+    if isinstance(rule, str) and rule in _RULES:
+        rule = _RULES[rule]
+    if rule is None:
         return hinge() if costs is None else double_hinge(costs)
+    if isinstance(rule, str | type) or not callable(getattr(rule, "loss", None)):
+        raise InvalidParameterError(
+            f'rule must be "chow", "bartlett-wegkamp" or a BartlettWegkamp(delta), not {rule!r}.'
+        )
     if costs is None:
         raise ValueError(f"rule={rule!r} needs costs, got costs=None; state them, as in costs=Costs(reject=0.3).")
-    return bartlett_wegkamp.loss(costs)
+    return rule.loss(costs)
 
 
-def log_odds_per_score(costs: Costs | None, rule: Any) -> float:
-    """The factor from the score to the log-odds: H(r) / r in BW08's units, 1 in those of the tangent hinge."""
-    if costs is None or _bartlett_wegkamp(rule) is None:
-        return 1.0
-    r = costs.reject_positive / costs.false_positive
-    return -math.log(r) - (1 - r) / r * math.log1p(-r)
-
-
-def _bartlett_wegkamp(rule: Any) -> BartlettWegkamp | None:
-    if isinstance(rule, BartlettWegkamp):
-        return rule
-    if isinstance(rule, str) and rule == "bartlett-wegkamp":
-        return BartlettWegkamp()
-    if isinstance(rule, str) and rule == "chow":
-        return None
-    raise ValueError(f'rule must be "chow", "bartlett-wegkamp" or a BartlettWegkamp(delta), not {rule!r}.')
+_RULES = {"chow": None, "bartlett-wegkamp": BartlettWegkamp()}

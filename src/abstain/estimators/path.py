@@ -14,9 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from abstain.arguments import positive_number
 from abstain.estimators.convergence import is_indefinite
-from abstain.estimators.parameters import checked_costs, margin_loss
-from abstain.estimators.training import Training, checked_rows
-from abstain.labels import Labels
+from abstain.estimators.parameters import margin_loss
+from abstain.estimators.training import Training
 from abstain.solvers.path import RegularizationPath, follow_path
 
 __all__ = ["reject_svc_path"]
@@ -77,19 +76,25 @@ def reject_svc_path(
     lowest, highest = positive_number("C_min", C_min), positive_number("C_max", C_max)
     if not lowest < highest:
         raise ValueError(f"C_min={C_min!r} must be below C_max={C_max!r}.")
-    costs = checked_costs(costs)
-    loss = margin_loss(costs, rule)
-    rows = checked_rows(BaseEstimator(), X, y, dense=isinstance(kernel, str) and kernel == "precomputed", reset=True)
-    labels = Labels.of(y, pos_label=pos_label, rejects=False)
     parameters = SimpleNamespace(
-        C=highest, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, class_weight=class_weight
+        costs=costs,
+        rule=rule,
+        kernel=kernel,
+        degree=degree,
+        coef0=coef0,
+        pos_label=pos_label,
+        reject_label="auto",
+        class_weight=class_weight,
     )
-    steepest = float(np.abs(loss.tables()[1]).max())
-    training = Training.of(parameters, rows, y, sample_weight, labels=labels, steepest=steepest)
-    problem = replace(training, weight=training.weight / highest).whole_problem(loss)
+    training = Training.of(parameters, X, y, sample_weight, validator=BaseEstimator())
+    training.weights(highest)  # whose overflow is refused
+    posed = training.posed(1.0, gamma, all_rows=True).problem
+    # the coefficients of a path are those of +1 = the positive class
+    sign = posed.sign * np.int8(training.labels.orientation)
+    problem = replace(posed, sign=sign, loss=margin_loss(training.costs, rule))
     if is_indefinite(problem, problem.weight):
         warnings.warn(
-            "the kernel is not positive semidefinite on these rows, so that points of the path may be no optima; "
+            "the kernel is not positive semidefinite on these rows, so points of the path may not be optimal; "
             "use another.",
             ConvergenceWarning,
             stacklevel=2,

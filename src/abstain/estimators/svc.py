@@ -3,31 +3,47 @@
 from __future__ import annotations
 
 import warnings
-from types import SimpleNamespace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from abstain.dual.certificate import Certificate
+from abstain.dual.certificate import set_names, sets
 from abstain.dual.problem import DualProblem
-from abstain.dual.solution import DualSolution
-from abstain.estimators.convergence import certified_gap, solved, warning_text
-from abstain.estimators.decide import RejectMixin, Terms
-from abstain.estimators.fitted import fitted_attributes
+from abstain.dual.proof import Proof
+from abstain.estimators.convergence import Solved, solved, warning_text
+from abstain.estimators.decide import Fitted
 from abstain.estimators.kernel_rows import KernelRowsMixin
-from abstain.estimators.parameters import CONSTRAINTS, checked_costs, log_odds_per_score, margin_loss
+from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
-from abstain.estimators.training import Training, checked_rows, feature_weights, scores
-from abstain.labels import Labels
+from abstain.estimators.training import Training
 from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.smo import SMO
 
 
-class RejectSVC(RejectMixin, KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(frozen=True, eq=False)
+class FittedSVC(Fitted):
+    """A fitted `RejectSVC`.
+
+    Attributes
+    ----------
+    proof : Proof
+        How good the solution is.
+    sets : ndarray of int8, shape (n_samples,)
+        Which piece of the loss each training row rests on.
+    n_knots : int
+        The knots of the loss, which say how many sets there are.
+    """
+
+    proof: Proof
+    sets: NDArray[np.int8]
+    n_knots: int
+
+
+class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Support vector classifier that rejects where a decision would cost more than rejecting.
 
     It minimises ``1/2 ||h||^2 + C sum_i s_i loss(y_i f(x_i))`` over ``f = h + bias``, where the loss is the double
@@ -179,34 +195,39 @@ class RejectSVC(RejectMixin, KernelRowsMixin, CallbackSupportMixin, ClassifierMi
         RejectSVC
             The fitted estimator.
         """
-        self._fit(self, X, y, sample_weight)
+        training = Training.of(self, X, y, sample_weight, validator=self)
+        task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
+        self._store(self._fit(training, self.C, self.gamma, task))
+        task.end()
         return self
 
     def _fit(
-        self, parameters: Any, X: Any, y: ArrayLike, sample_weight: Any, start: NDArray[np.float64] | None = None
-    ) -> None:
-        """Fit by these parameters; `start` holds coefficients of all rows, +1 = the positive class, to begin with."""
-        costs = checked_costs(self.costs)
-        loss = margin_loss(costs, self.rule)
-        rows = checked_rows(self, X, y, dense=self._pairwise, reset=True)
-        labels = Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=costs is not None)
-        steepest = float(np.abs(loss.tables()[1]).max())
-        training = Training.of(parameters, rows, y, sample_weight, labels=labels, steepest=steepest)
-        task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
-        problem = training.problem(loss)
-        begin = None if start is None else start[training.kept]
-        solution, proof = self._solve(problem, task, begin, parameters.time_limit)
-        unit = log_odds_per_score(costs, self.rule) * labels.orientation
-        terms = Terms(labels, costs, cut=loss.cut * labels.orientation, log_odds_per_score=unit)
-        fitted = fitted_attributes(training, problem, solution, proof, terms, tol=self.tol)
-        self.__dict__.update(fitted)  # at once, so that a predict in another thread sees the old machine or the new one
-        if text := warning_text(fitted, self):
+        self,
+        training: Training,
+        C: float,
+        gamma: float | str,
+        task: FitTask,
+        *,
+        start: NDArray[np.float64] | None = None,
+        time_limit: float | None = None,
+    ) -> FittedSVC:
+        """Fit at this C and gamma; `start` holds coefficients of all rows to begin with."""
+        posed = training.posed(C, gamma)
+        problem = posed.problem
+        limit = self.time_limit if time_limit is None else time_limit
+        found = self._solve(problem, task, None if start is None else start[posed.kept], limit)
+        codes = posed.sets(sets(problem, found.solution.beta))
+        machine, proof = posed.machine(found.machine), found.proof(float(self.tol))
+        return FittedSVC(machine, training.rule, proof, codes, problem.loss.n_knots)
+
+    def _store(self, fitted: FittedSVC) -> None:
+        self._fitted_ = fitted
+        if text := warning_text(fitted.proof, self):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
-        task.end()
 
     def _solve(
         self, problem: DualProblem, task: FitTask, start: NDArray[np.float64] | None, time_limit: float | None
-    ) -> tuple[DualSolution, Certificate]:
+    ) -> Solved:
         settings: dict[str, Any] = {
             "tol": float(self.tol),
             "cache_size": float(self.cache_size),
@@ -218,17 +239,52 @@ class RejectSVC(RejectMixin, KernelRowsMixin, CallbackSupportMixin, ClassifierMi
         exact = self.solver == "active-set"
         solver = ActiveSet(**settings) if exact else SMO(**settings, polish=self.solver == "auto")
         try:
-            return solved(solver, problem, start, proven_by=certified_gap(self.tol))
+            return solved(solver, problem, start)
         finally:
             task.end_line()
 
-    def _scores(self, fitted: SimpleNamespace, X: Any) -> NDArray[np.float64]:
-        return scores(fitted, checked_rows(self, X, dense=self._pairwise, reset=False))
+    @property
+    def proof_(self) -> Proof:
+        """How good the solution is: objectives, gap, violation and status."""
+        return self._now.proof
 
     @property
-    def coef_(self) -> NDArray[np.float64]:
-        """Weights of the features, for the linear kernel only."""
-        check_is_fitted(self)
-        if getattr(self._kernel, "name", None) != "linear":
-            raise AttributeError("coef_ exists for kernel='linear' only; other kernels have dual_coef_.")
-        return feature_weights(self.dual_coef_[0], self.support_vectors_)[np.newaxis]
+    def sets_(self) -> NDArray[np.int8]:
+        """Which piece of the loss each training row rests on."""
+        return self._now.sets
+
+    @property
+    def set_names_(self) -> tuple[str, ...]:
+        """The names of the codes in `sets_`."""
+        return set_names(self._now.n_knots)
+
+    @property
+    def n_support_(self) -> NDArray[np.int32]:
+        """How many support vectors each class has: a coefficient has the sign of its class."""
+        coef = self._now.machine.coef
+        return np.array([np.sum(coef < 0), np.sum(coef > 0)], dtype=np.int32)
+
+    @property
+    def objective_(self) -> float:
+        """The primal value of the training problem."""
+        return self._now.proof.objective
+
+    @property
+    def dual_objective_(self) -> float:
+        """The dual value, below which the primal one cannot go."""
+        return self._now.proof.dual_objective
+
+    @property
+    def duality_gap_(self) -> float:
+        """The gap between the two, relative to the primal value."""
+        return self._now.proof.gap
+
+    @property
+    def status_(self) -> str:
+        """How the solver ended."""
+        return self._now.proof.status
+
+    @property
+    def n_iter_(self) -> int:
+        """The solver's iterations."""
+        return self._now.proof.iterations

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import replace
-from types import SimpleNamespace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,17 +13,30 @@ from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 
 from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_splits
-from abstain.estimators.parameters import CONSTRAINTS, checked_costs, margin_loss
-from abstain.estimators.progress import SearchLine
-from abstain.estimators.svc import RejectSVC
-from abstain.estimators.training import Training, checked_rows
-from abstain.estimators.weights import checked_sample_weight
-from abstain.labels import Labels
-from abstain.solvers.cross_validation import HeldOut, held_out_scores
+from abstain.estimators.parameters import CONSTRAINTS
+from abstain.estimators.progress import FitTask, SearchLine
+from abstain.estimators.svc import FittedSVC, RejectSVC
+from abstain.estimators.training import Training
+from abstain.kernels import Kernel
+from abstain.rules.rule import oriented_costs
+from abstain.solvers.cross_validation import OutOfFold, held_out_scores
 
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit has the rest
 LOOSER = 10.0  # the fits of the search stop at this many times `tol`: costs of held-out rows are not as fine as that
 FINEST = 1e-4  # nor below this: kernel values in single precision let pair steps go round in circles
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSearch(FittedSVC):
+    """A fitted `RejectSVCCV`.
+
+    Attributes
+    ----------
+    grid : Grid
+        The costs of all pairs on all folds, from which the pair was chosen.
+    """
+
+    grid: Grid
 
 
 class RejectSVCCV(RejectSVC):
@@ -144,41 +156,31 @@ n_jobs, verbose
             The fitted estimator.
         """
         began = time.monotonic()
-        grid = self._search(X, y, sample_weight)
+        training = Training.of(self, X, y, sample_weight, validator=self)
+        grid = self._search(training, y)
         C, gamma = grid.best
-        parameters = self._parameters(C, gamma if grid.has_gamma else 1.0)
-        if self.time_limit is not None:
-            parameters.time_limit = max(0.0, self.time_limit - (time.monotonic() - began))
-        self._fit(parameters, X, y, sample_weight)
-        self.__dict__.update(
-            C_=C, gamma_=gamma, best_score_=grid.best_score, cv_results_=grid.results(), n_splits_=grid.n_splits
-        )
+        gone = time.monotonic() - began
+        left = None if self.time_limit is None else max(0.0, self.time_limit - gone)
+        task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
+        fitted = self._fit(training, C, gamma if grid.has_gamma else 1.0, task, time_limit=left)
+        self._store(FittedSearch(**vars(fitted), grid=grid))
+        task.end()
         return self
 
-    def _parameters(self, C: float, gamma: float) -> SimpleNamespace:
-        """RejectSVC's parameters at this pair."""
-        return SimpleNamespace(**self.get_params(deep=False), C=C, gamma=gamma)
-
-    def _search(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Grid:
-        costs = checked_costs(self.costs)
-        loss = margin_loss(costs, self.rule)
-        rows = checked_rows(self, X, y, dense=self._pairwise, reset=True)
-        labels = Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=costs is not None)
+    def _search(self, training: Training, y: ArrayLike) -> Grid:
         Cs = checked_Cs(self.Cs)
-        weights = checked_sample_weight(sample_weight, rows)
-        has_gamma = self.kernel in ("rbf", "poly", "sigmoid")
-        gammas = checked_gammas(self.gammas, rows, weights) if has_gamma else np.array([np.nan])
-        steepest = float(np.abs(loss.tables()[1]).max())
-        largest = self._parameters(float(Cs[-1]), float(gammas[-1]) if has_gamma else 1.0)  # whose overflow is refused
-        training = Training.of(largest, rows, y, sample_weight, labels=labels, steepest=steepest)
-        splits = checked_splits(self.cv, rows, y, training.sign, weights)
-        problem = replace(training, weight=training.weight / Cs[-1]).whole_problem(loss)
+        has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma
+        gammas = checked_gammas(self.gammas, training.X, training.sample_weight) if has_gamma else np.array([np.nan])
+        widths = np.where(np.isnan(gammas), 1.0, gammas)
+        training.weights(float(Cs[-1]))  # whose overflow is refused
+        problem = training.posed(1.0, float(widths[-1]), all_rows=True).problem
+        splits = checked_splits(self.cv, training.X, y, training.sign, training.sample_weight)
         fits = len(Cs) * len(gammas) * len(splits.trains)
         order = np.argsort(np.abs(np.arange(len(gammas)) - len(gammas) // 2), kind="stable")  # from the middle outwards
         with SearchLine(type(self).__name__, fits, shown=bool(self.verbose)) as line:
             held_out = held_out_scores(
                 problem,
-                np.where(np.isnan(gammas), 1.0, gammas)[order],
+                widths[order],
                 Cs,
                 splits.trains,
                 tol=max(LOOSER * self.tol, FINEST),
@@ -190,12 +192,13 @@ n_jobs, verbose
             )
         if text := self._complaint(held_out):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
-        choice = loss.thresholds.decide(held_out.scores[np.argsort(order)])
-        prices = choice != training.sign if costs is None else costs.prices(training.sign, choice)
+        choice = training.loss.thresholds.decide(held_out.scores[np.argsort(order)])
+        costs, sign = training.costs, training.sign
+        prices = choice != sign if costs is None else oriented_costs(costs, training.labels).prices(sign, choice)
         finished = held_out.finished[np.argsort(order)]
         return Grid.of(Cs, gammas, prices.astype(np.float64), finished, splits, has_gamma=has_gamma)
 
-    def _complaint(self, held_out: HeldOut) -> str | None:
+    def _complaint(self, held_out: OutOfFold) -> str | None:
         """What to tell the user about fits of the search that did not reach the tolerance; else None."""
         fits, late = held_out.finished.size, int(np.sum(~held_out.finished))
         if late:
@@ -210,3 +213,28 @@ n_jobs, verbose
                 f"raise max_iter={self.max_iter}, scale the features or try smaller Cs."
             )
         return None
+
+    @property
+    def C_(self) -> float:
+        """The chosen C."""
+        return self._now.grid.best[0]
+
+    @property
+    def gamma_(self) -> float:
+        """The chosen gamma; nan for kernels that have none."""
+        return self._now.grid.best[1]
+
+    @property
+    def best_score_(self) -> float:
+        """Minus the cross-validated mean cost of the chosen pair."""
+        return self._now.grid.best_score
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """The whole search in the form of `GridSearchCV`."""
+        return self._now.grid.results
+
+    @property
+    def n_splits_(self) -> int:
+        """The number of folds."""
+        return self._now.grid.n_splits

@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from abstain.estimators.parameters import checked_costs, margin_loss
+from abstain.estimators.parameters import stated_costs
+from abstain.estimators.progress import FitTask
 from abstain.estimators.svc import RejectSVC
+from abstain.estimators.training import Training
 from abstain.losses.margin_loss import MarginLoss
+from abstain.machines.kernel_machine import KernelMachine
 
 __all__ = ["reject_price_sweep"]
 
@@ -56,32 +59,38 @@ def reject_price_sweep(
     >>> [machine.costs.reject for machine in machines]
     [0.4, 0.3, 0.2, 0.1]
     """
-    if checked_costs(estimator.costs) is None:
+    if stated_costs(estimator.costs) is None:
         raise ValueError(f"estimator.costs must be a Costs whose reject price is to vary, not {estimator.costs!r}.")
     machines: list[RejectSVC] = []
+    before: Training | None = None
     for reject in rejects:
         machine = clone(estimator).set_params(costs=replace(estimator.costs, reject=reject))
-        start = _carried_over(machines[-1], machine) if machines else None
-        machine._fit(machine, X, y, sample_weight, start)  # noqa: SLF001 (a fit of our own, with a start)
+        machine._validate_params()  # noqa: SLF001 (scikit-learn's own, as its fit does)
+        training = Training.of(machine, X, y, sample_weight, validator=machine)
+        task = FitTask(machine, X, y, sample_weight, verbose=bool(machine.verbose))
+        start = None if before is None else _carried_over(machines[-1].machine_, before, training, machine.C)
+        fitted = machine._fit(training, machine.C, machine.gamma, task, start=start)  # noqa: SLF001
+        machine._store(fitted)  # noqa: SLF001
+        task.end()
         machines.append(machine)
+        before = training
     return machines
 
 
-def _carried_over(before: RejectSVC, now: RejectSVC) -> NDArray[np.float64]:
+def _carried_over(machine: KernelMachine, before: Training, now: Training, C: float) -> NDArray[np.float64]:
     """Give coefficients for the new loss that keep every row in its set, and its place within it.
 
     ::
 
         g = y beta between w u_k and w u_(k+1)   ->   the same share of the way between w u'_k and w u'_(k+1)
     """
-    towards = before.terms_.labels.orientation
-    beta = np.zeros(len(before.sets_))
-    beta[before.support_] = towards * before.dual_coef_[0]
-    old, new = (margin_loss(machine.costs, machine.rule) for machine in (before, now))
+    beta = np.zeros(machine.n_rows)
+    beta[machine.support] = machine.coef
+    old, new = before.loss, now.loss
     if old.n_knots != new.n_knots:  # a band that closes or opens
         return beta
     carried = np.zeros_like(beta)
-    weight = before._weight  # noqa: SLF001
+    weight = now.weights(C)
     for y in (-1, 1):
         rows = np.flatnonzero(y * beta > 0)
         g = y * beta[rows] / weight[rows]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from numbers import Integral
-from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,14 +13,34 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fi
 from sklearn.utils import get_tags, indexable
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.estimators.decide import RejectMixin, Terms
-from abstain.estimators.out_of_fold import fit_and_score, fit_parameters, own_cut, response
-from abstain.estimators.weights import checked_sample_weight
+from abstain.arguments import row_weights
+from abstain.estimators.decide import Fitted, RejectMixin
+from abstain.estimators.out_of_fold import fit_and_score, fit_parameters
 from abstain.labels import Labels
-from abstain.rules.request import Ask
+from abstain.machines.response_machine import ResponseMachine
+from abstain.rules.request import Request
+from abstain.rules.risk_control import ErrorBound
+from abstain.rules.rule import Rule
 from abstain.rules.scored_rows import ScoredRows
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned(Fitted):
+    """A fitted `ThresholdRejector`.
+
+    Attributes
+    ----------
+    rows : ScoredRows or None
+        The scores that the thresholds were tuned on, for `retune`; None where nothing was tuned.
+    error_bound : ErrorBound or None
+        What `max_error` promises.
+    """
+
+    rows: ScoredRows | None
+    error_bound: ErrorBound | None
 
 
 class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -80,7 +100,7 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         In the units of the score, oriented to ``classes_[1]``.
     response_method_ : {"decision_function", "predict_proba"}
         What gives the score.
-    certificate_ : Certificate or None
+    certificate_ : ErrorBound or None
         For `max_error`: the rows accepted, the errors among them, and the exact bound.
     n_features_in_, feature_names_in_ : int, ndarray
         Those of the classifier, where it has them.
@@ -114,17 +134,17 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
     >>> model = make_pipeline(StandardScaler(), LogisticRegression())
     >>> clf = ThresholdRejector(model, max_error=0.01).fit(X, y)
     >>> clf.certificate_
-    Certificate(max_error=0.01, confidence=0.9, n_rows=569, accepted=332, errors=0)
+    ErrorBound(max_error=0.01, confidence=0.9, n_rows=569, accepted=332, errors=0)
     >>> cheap = clf.retune(costs=Costs(false_positive=5, false_negative=1, reject=0.2))  # no new fit
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
-        "costs": "no_validation",  # these four are checked together, in words of their own
+        "costs": "no_validation",  # these five are checked together, in words of their own
         "reject_rate": "no_validation",
         "max_error": "no_validation",
         "confidence": "no_validation",
-        "method": [StrOptions({"symmetric", "roc", "chow"})],
+        "method": "no_validation",
         "cv": ["cv_object", StrOptions({"prefit", "train"})],
         "pos_label": "no_validation",
         "reject_label": "no_validation",
@@ -177,23 +197,21 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         ThresholdRejector
             The fitted estimator.
         """
-        ask = Ask.of(self)
+        request = Request.of(self)
         X, y = indexable(X, y)
-        weight = None if sample_weight is None else checked_sample_weight(sample_weight, X)
+        weight = row_weights(sample_weight, number_of_rows(X))
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         if prefit:
             check_is_fitted(self.estimator)
-        labels = self._labels(ask, self.estimator.classes_ if prefit else y)
-        sign = _signs(labels, y)
-        parameters = {} if weight is None or prefit else fit_parameters(self, weight, tune=ask.needs_rows)
-        scored = fit_and_score(self, X, y, parameters, tune=ask.needs_rows)
-        rows, cut, at = None, own_cut(scored.response_method), scored.index
+        labels = self._labels(request, self.estimator.classes_ if prefit else y)
+        sign = labels.encode(y)
+        parameters = {} if weight is None or prefit else fit_parameters(self, weight, tune=request.needs_rows)
+        scored = fit_and_score(self, X, y, parameters, tune=request.needs_rows)
+        rows, at = None, scored.index
         if scored.score is not None:
             weight = None if weight is None else weight[at]
-            rows = ScoredRows.of(scored.score, sign[at], weight, cut=cut, flaw=scored.flaw)
-        found = _found(ask, labels, rows, cut)
-        found |= {"estimator_": scored.classifier, "response_method_": scored.response_method}
-        self.__dict__.update(found)  # at once, so that a predict in another thread sees the old machine or the new one
+            rows = ScoredRows.of(scored.score, sign[at], weight, cut=scored.machine.cut, flaw=scored.flaw)
+        self._fitted_ = _tuned(scored.machine, request, labels, rows)
         return self
 
     def retune(
@@ -223,38 +241,46 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
             A copy with these parameters and the new thresholds, around the same fitted classifier; the one it was
             called on stays as it is.
         """
-        fitted, terms = self._fitted()
-        other = copy(self)
-        other.__dict__.update(vars(fitted))
-        confidence = fitted.confidence if confidence is None else confidence
+        fitted, other = self._now, copy(self)
+        confidence = self.confidence if confidence is None else confidence
         other.set_params(costs=costs, reject_rate=reject_rate, max_error=max_error, confidence=confidence)
-        ask = Ask.of(other)
-        labels = other._labels(ask, terms.labels.classes)  # noqa: SLF001 (a copy of self)
-        rows, cut = fitted._rows, own_cut(fitted.response_method_)  # noqa: SLF001 (a snapshot of self)
+        request = Request.of(other)
+        labels = other._labels(request, fitted.rule.labels.classes)  # noqa: SLF001 (a copy of self)
+        rows = fitted.rows
         if X is not None:
-            sign = _signs(labels, y)
-            weight = None if sample_weight is None else checked_sample_weight(sample_weight, sign)
-            rows = ScoredRows.of(self._scores(fitted, X), sign, weight, cut=cut)
-        if ask.needs_rows and rows is None:
+            sign = labels.encode(np.asarray(y))
+            weight = row_weights(sample_weight, len(sign))
+            rows = ScoredRows.of(self._score(fitted, X), sign, weight, cut=fitted.machine.cut)
+        if request.needs_rows and rows is None:
             raise ValueError("retune needs X and y, since fit had no thresholds to tune and kept no scores.")
-        other.__dict__.update(_found(ask, labels, rows, cut))
+        other._fitted_ = _tuned(fitted.machine, request, labels, rows)
         return other
 
-    def _labels(self, ask: Ask, y: Any) -> Labels:
-        rejects = ask.way is not None
+    def _labels(self, request: Request, y: Any) -> Labels:
+        rejects = request.way is not None
         return Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=rejects)
 
-    def _scores(self, fitted: SimpleNamespace, X: Any) -> NDArray[np.float64]:
-        return response(fitted.estimator_, fitted.response_method_, X)
+    def _probability(self, fitted: Fitted, X: Any, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        machine: ResponseMachine = fitted.machine
+        if fitted.rule.costs is None or not hasattr(machine.classifier, "predict_proba"):
+            return np.full(len(score), np.nan)
+        known = machine.method == "predict_proba"
+        return score if known else ResponseMachine(machine.classifier, "predict_proba").score(X)
 
-    def _expected_cost(
-        self, fitted: SimpleNamespace, terms: Terms, X: Any, score: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        if terms.costs is None or not hasattr(fitted.estimator_, "predict_proba"):
-            return np.full((len(score), 3), np.nan)
-        known = fitted.response_method_ == "predict_proba"
-        probability = score if known else response(fitted.estimator_, "predict_proba", X)
-        return terms.costs.expected(probability if terms.labels.orientation > 0 else 1.0 - probability)
+    @property
+    def estimator_(self) -> Any:
+        """The fitted classifier, with its sigmoid where one was needed."""
+        return self._now.machine.classifier
+
+    @property
+    def response_method_(self) -> str:
+        """What gives the score: "decision_function" or "predict_proba"."""
+        return self._now.machine.method
+
+    @property
+    def certificate_(self) -> ErrorBound | None:
+        """For `max_error`: the rows accepted, the errors among them, and the exact bound."""
+        return self._now.error_bound
 
     @property
     def n_features_in_(self) -> int:
@@ -279,19 +305,7 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         return tags
 
 
-def _signs(labels: Labels, y: Any) -> NDArray[np.int8]:
-    """+1 for ``classes_[1]``, towards which scores are oriented, whichever class is called positive."""
-    return labels.encode(y) * np.int8(labels.orientation)
-
-
-def _found(ask: Ask, labels: Labels, rows: ScoredRows | None, cut: float) -> dict[str, Any]:
-    """The fitted attributes that depend on the thresholds."""
-    answer = ask.answer(rows, labels.orientation, cut)
-    return {
-        "classes_": labels.classes,
-        "reject_label_": labels.reject_label,
-        "thresholds_": answer.thresholds,
-        "certificate_": answer.certificate,
-        "_terms": Terms(labels, ask.costs, cut=answer.cut, log_odds_per_score=np.nan),  # its score is no log-odds
-        "_rows": rows,
-    }
+def _tuned(machine: ResponseMachine, request: Request, labels: Labels, rows: ScoredRows | None) -> Tuned:
+    cuts = request.cuts(rows, labels.orientation, machine.cut)
+    rule = Rule(labels, cuts.thresholds, cuts.cut, request.costs)  # the score need not be log-odds
+    return Tuned(machine, rule, rows, cuts.error_bound)

@@ -1,138 +1,201 @@
-"""The training rows of a machine: checked, weighed, and posed as the dual problem; and the scores of new rows."""
+"""The training rows of a machine: checked, weighed, and posed as the dual problem."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.utils.validation import validate_data
+from numpy.typing import ArrayLike, NDArray
 
+from abstain.arguments import row_weights
+from abstain.costs import Costs
 from abstain.dual.problem import DualProblem
-from abstain.estimators.weights import checked_sample_weight, row_weights
-from abstain.kernels import Kernel, resolve_gamma
+from abstain.estimators.kernel_rows import checked_rows
+from abstain.estimators.parameters import margin_loss, stated_costs
+from abstain.kernels import Kernel, Matrix, resolve_gamma
 from abstain.labels import Labels
 from abstain.losses.margin_loss import MarginLoss
-from abstain.solvers.expansion import expand
+from abstain.machines.kernel_machine import KernelMachine
+from abstain.rules.rule import Rule, oriented_costs
 
-Rows = Any  # dense float64 in C order, or CSR float64
+__all__ = ["Posed", "Training", "implied_rule", "resolved_kernel", "symmetric", "training_gram"]
+
 ASYMMETRY = 1e-6  # what rounding in single precision leaves between K_ij and K_ji, relative to the largest entry
 BLOCK = 1024
 
 
-def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", *, dense: bool, reset: bool) -> Rows:
-    """X as the solvers read it: float64, finite, aligned and in C order, or CSR with sorted, valid indices."""
-    accepted = False if dense else "csr"
-    checked = validate_data(estimator, X, y, reset=reset, accept_sparse=accepted, dtype=np.float64)
-    rows = checked[0] if isinstance(checked, tuple) else checked
-    if not sparse.issparse(rows):
-        return np.require(rows, requirements=["C", "A", "E"])  # misaligned arrays pass validate_data unrepaired
-    rows.check_format(full_check=True)  # an index out of range would be read outside the arrays
-    if not rows.has_canonical_format:
-        rows = rows.copy()  # sorting in place would change the caller's matrix
-        rows.sum_duplicates()
-    return rows
-
-
 @dataclass(frozen=True, eq=False)
 class Training:
-    """The rows of one fit.
+    """Labelled rows, the loss they are trained with, and the rule that the loss implies.
 
     Attributes
     ----------
+    parameters : object
+        Those of `RejectSVC`, as attributes.
     X : ndarray or CSR of shape (n_samples, n_features)
         The rows as given; the Gram matrix for a precomputed kernel.
     sign : ndarray of int8, shape (n_samples,)
-        +1 for the positive class, -1 for the other.
-    weight : ndarray of float64, shape (n_samples,)
-        C s_i, class weights inside.
-    kept : ndarray of intp
-        Rows with weight above 0, the only ones that the solver sees.
-    kernel : Kernel or callable
-        The kernel, its gamma resolved.
+        +1 for ``classes[1]``, -1 for ``classes[0]``.
+    sample_weight : ndarray of shape (n_samples,)
+    loss : MarginLoss
+        That of +1 = ``classes[1]``.
+    rule : Rule
     """
 
-    X: Rows
+    parameters: Any
+    X: Matrix
     sign: NDArray[np.int8]
-    weight: NDArray[np.float64]
-    kept: NDArray[np.intp]
-    kernel: Kernel | Callable[..., Any]
+    sample_weight: NDArray[np.float64]
+    loss: MarginLoss
+    rule: Rule
 
     @classmethod
-    def of(cls, parameters: Any, X: Rows, y: Any, sample_weight: Any, *, labels: Labels, steepest: float) -> Self:
-        """Weigh the rows and resolve the kernel by an estimator's parameters and the loss's steepest slope."""
-        sign = labels.encode(y)
-        sample_weight = checked_sample_weight(sample_weight, X)
-        weight = row_weights(parameters, sample_weight, sign, labels, steepest)
-        return cls(X, sign, weight, np.flatnonzero(weight), _kernel(parameters, X, sample_weight))
+    def of(cls, parameters: Any, X: Any, y: ArrayLike, sample_weight: Any, *, validator: Any) -> Self:
+        """Check what a fit is given; `validator` is the estimator that scikit-learn's `validate_data` writes to."""
+        margin_loss(stated_costs(parameters.costs), parameters.rule)  # refused before the data are looked at
+        named = None if callable(parameters.kernel) else Kernel(parameters.kernel)
+        dense = named is not None and named.name == "precomputed"
+        rows = checked_rows(validator, X, y, dense=dense, reset=True)
+        rule, loss = implied_rule(parameters, y)
+        weight = row_weights(sample_weight, rows.shape[0])
+        ones = np.ones(rows.shape[0])
+        return cls(parameters, rows, rule.labels.encode(y), ones if weight is None else weight, loss, rule)
 
-    def problem(self, loss: MarginLoss) -> DualProblem:
-        """Pose the dual problem of the rows that have weight."""
-        kernel, kept = self.kernel, self.kept
-        everything = len(kept) == len(self.sign)
-        if isinstance(kernel, Kernel) and kernel.name != "precomputed":
-            X = self.X if everything else self.X[kept]
-        else:
-            X = self.X if isinstance(kernel, Kernel) else _gram(kernel, self.X)
-            X = symmetric(X, "X" if isinstance(kernel, Kernel) else "kernel(X, X)")
-            X = X if everything else np.ascontiguousarray(X[np.ix_(kept, kept)])
-            kernel = Kernel("precomputed")
-        return DualProblem(kernel, X, self.sign[kept], loss, self.weight[kept])
+    @property
+    def labels(self) -> Labels:
+        """The classes, and what a reject is called."""
+        return self.rule.labels
 
-    def whole_problem(self, loss: MarginLoss) -> DualProblem:
-        """Pose the dual problem of all rows; those without weight never move, but have a score like the others."""
-        return replace(self, kept=np.arange(len(self.sign))).problem(loss)
+    @property
+    def costs(self) -> Costs | None:
+        """The costs as stated."""
+        return self.rule.costs
 
-    def vectors(self, support: NDArray[np.intp]) -> Rows:
-        """The support vectors; none for a precomputed kernel, whose rows are no points."""
-        if isinstance(self.kernel, Kernel) and self.kernel.name == "precomputed":
-            return np.empty((0, 0))
-        return self.X[support]
-
-    def basis(self) -> Rows | None:
-        """All rows, as a callable kernel wants them at `predict`; a copy, since the caller's may change."""
-        return None if isinstance(self.kernel, Kernel) else self.X.copy()
-
-
-def scores(fitted: SimpleNamespace, rows: Rows) -> NDArray[np.float64]:
-    """f(x) = sum_j beta_j k(x_j, x) + bias by the fitted attributes of a machine."""
-    kernel, coef, support = fitted._kernel, fitted.dual_coef_[0], fitted.support_  # noqa: SLF001 (a snapshot of self)
-    if isinstance(kernel, Kernel) and kernel.name == "linear":
-        with np.errstate(over="ignore", invalid="ignore"):  # refused below
-            f = rows @ feature_weights(coef, fitted.support_vectors_)
-    elif isinstance(kernel, Kernel) and kernel.name != "precomputed":
-        vectors = fitted.support_vectors_
-        if sparse.issparse(rows) is not sparse.issparse(vectors):  # the machine's own format, or the sparser of two
-            rows, vectors = sparse.csr_array(rows), sparse.csr_array(vectors)
-        f = expand(kernel, rows, vectors, coef, n_jobs=fitted.n_jobs)
-    else:
-        block = rows if isinstance(kernel, Kernel) else np.asarray(kernel(rows, fitted._X_fit), dtype=np.float64)  # noqa: SLF001
-        if block.shape != (rows.shape[0], len(fitted.sets_)):
+    def weights(self, C: float) -> NDArray[np.float64]:
+        """C s_i for each row, class weights inside; refused where the sum of the losses would overflow."""
+        first, second = self._class_weights()
+        with np.errstate(over="ignore"):
+            weight = C * self.sample_weight * np.where(self.sign > 0, second, first)
+            total = float(np.sum(weight) * self.loss.steepest)
+        if not np.isfinite(total):
             raise ValueError(
-                f"kernel values must have shape {(rows.shape[0], len(fitted.sets_))}, one column per training row, "
-                f"got {block.shape}."
+                f"C={C:g} times the weights (largest sample_weight {self.sample_weight.max():g}) overflows; "
+                "lower C or divide the weights by their mean."
             )
-        f = block[:, support] @ coef
-    f = f + fitted.intercept_[0]
-    if not np.isfinite(f).all():
-        raise ValueError("X is so large that the kernel overflows for some rows; scale it as the training rows were.")
-    return f
+        for label, code in zip(self.labels.classes.tolist(), (-1, 1), strict=True):
+            if not weight[self.sign == code].any():
+                raise ValueError(
+                    f"all rows of the class {label!r} have weight zero, which leaves one class; "
+                    "give at least one row of each class a sample_weight and a class_weight above zero."
+                )
+        return weight
+
+    def _class_weights(self) -> tuple[float, float]:
+        """Factors of the two classes, sorted.
+
+        "balanced" counts rows by their sample weights, so that a weight of 2 stays the same as a row given twice.
+        """
+        class_weight, known = self.parameters.class_weight, self.labels.classes.tolist()
+        if class_weight is None:
+            return 1.0, 1.0
+        if isinstance(class_weight, str):
+            first, second = (float(self.sample_weight[self.sign == code].sum()) for code in (-1, 1))
+            half = (first + second) / 2
+            return half / first if first else 0.0, half / second if second else 0.0  # 0 is reported by `weights`
+        if unknown := [label for label in class_weight if label not in known]:
+            raise ValueError(f"class_weight names {unknown!r}, not among the classes {known}.")
+        first, second = (float(class_weight.get(label, 1.0)) for label in known)
+        if not (0 <= first < np.inf and 0 <= second < np.inf):
+            raise ValueError(f"class_weight must hold finite numbers >= 0, got {class_weight!r}.")
+        return first, second
+
+    def posed(self, C: float, gamma: float | str, *, all_rows: bool = False) -> Posed:
+        """Pose the dual problem of the rows that have weight.
+
+        With `all_rows`, rows without weight are in it too: they never move, but have a score like the others.
+        """
+        weight = self.weights(C)
+        kept = np.arange(len(weight)) if all_rows else np.flatnonzero(weight)
+        kernel = resolved_kernel(self.parameters, gamma, self.X, self.sample_weight)
+        known, X = Kernel("precomputed"), self.X
+        if isinstance(kernel, Kernel) and kernel.name != "precomputed":
+            known, X = kernel, self.X if len(kept) == len(weight) else self.X[kept]
+        else:
+            gram = symmetric(*training_gram(kernel, self.X))
+            X = gram if len(kept) == len(weight) else np.ascontiguousarray(gram[np.ix_(kept, kept)])
+        return Posed(DualProblem(known, X, self.sign[kept], self.loss, weight[kept]), self.X, kernel, kept)
 
 
-def feature_weights(coef: NDArray[np.float64], vectors: Rows) -> NDArray[np.float64]:
-    """Sum beta_j x_j, the weights of the linear kernel, from the centre: terms of vectors far from 0 would cancel."""
-    if sparse.issparse(vectors) or not len(coef):
-        return np.asarray(coef @ vectors)
-    centre = vectors.mean(axis=0)
-    return np.asarray(coef @ (vectors - centre) + coef.sum() * centre)
+def implied_rule(parameters: Any, y: ArrayLike) -> tuple[Rule, MarginLoss]:
+    """Give the rule and the loss that follow from the costs and the classes of y."""
+    costs = stated_costs(parameters.costs)
+    pos_label, reject_label = parameters.pos_label, parameters.reject_label
+    labels = Labels.of(y, pos_label=pos_label, reject_label=reject_label, rejects=costs is not None)
+    loss = margin_loss(costs and oriented_costs(costs, labels), parameters.rule)
+    return Rule.of_loss(loss, labels, costs), loss
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """The dual problem of some of the training rows.
+
+    Attributes
+    ----------
+    problem : DualProblem
+    X : ndarray or CSR
+        All training rows as given.
+    kernel : Kernel or callable
+        The kernel; a callable one is a precomputed one in the problem.
+    kept : ndarray of intp
+        Which of the training rows the problem has.
+    """
+
+    problem: DualProblem
+    X: Matrix
+    kernel: Kernel | Callable[..., Any]
+    kept: NDArray[np.intp]
+
+    def machine(self, solved: KernelMachine) -> KernelMachine:
+        """Give the machine of the problem as one of all training rows."""
+        support = self.kept[solved.support]
+        vectors = solved.vectors if isinstance(self.kernel, Kernel) else self.X[support]
+        return replace(solved, kernel=self.kernel, vectors=vectors, support=support, n_rows=self.X.shape[0])
+
+    def sets(self, codes: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Give the sets of all training rows; a row of weight 0 has coefficient 0."""
+        everywhere = np.zeros(self.X.shape[0], dtype=np.int8)
+        everywhere[self.kept] = codes
+        return everywhere
+
+
+def resolved_kernel(
+    parameters: Any, gamma: float | str, X: Matrix, sample_weight: NDArray[np.float64] | None = None
+) -> Kernel | Callable[..., Any]:
+    """Give the kernel that an estimator's parameters name, its gamma a number."""
+    if callable(parameters.kernel):
+        return parameters.kernel
+    kernel = Kernel(parameters.kernel, coef0=float(parameters.coef0), degree=int(parameters.degree))
+    return replace(kernel, gamma=resolve_gamma(gamma, X, sample_weight)) if kernel.formula.takes_gamma else kernel
+
+
+def training_gram(kernel: Kernel | Callable[..., Any], X: Matrix) -> tuple[NDArray[np.float64], str]:
+    """Give the Gram matrix of the training rows, given or computed by a callable kernel, and what to call it."""
+    if isinstance(kernel, Kernel):
+        return (X, "X") if kernel.name == "precomputed" else (kernel(X), "kernel(X)")
+    gram = np.require(kernel(X, X), dtype=np.float64, requirements=["C", "A", "E"])
+    if gram.shape != (X.shape[0], X.shape[0]):
+        raise ValueError(
+            f"kernel(X, X) must return one value per pair of rows, shape {(X.shape[0], X.shape[0])}, got {gram.shape}."
+        )
+    if not np.isfinite(gram).all():
+        raise ValueError("kernel(X, X) returned NaN or infinity; a kernel must be finite on all pairs of rows.")
+    return gram, "kernel(X, X)"
 
 
 def symmetric(gram: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-    """The Gram matrix if it is square and symmetric, its rounding averaged out; an error otherwise."""
+    """Give the Gram matrix if it is square and symmetric, its rounding averaged out; an error otherwise."""
     if gram.shape[0] != gram.shape[1]:
         raise ValueError(
             f"{name} must be a square matrix of kernel values between the training rows, got shape {gram.shape}."
@@ -146,26 +209,6 @@ def symmetric(gram: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     if not worst <= ASYMMETRY * float(np.abs(gram).max()):
         raise ValueError(
             f"{name} must be symmetric, but K[i, j] and K[j, i] differ by up to {worst:.3g}; "
-            "a kernel has k(a, b) = k(b, a). Give (K + K.T) / 2 if rounding is all that parts them."
+            "a kernel has k(a, b) = k(b, a). Give (K + K.T) / 2 if the difference is rounding alone."
         )
     return 0.5 * gram + 0.5 * gram.T
-
-
-def _kernel(parameters: Any, X: Rows, sample_weight: NDArray[np.float64]) -> Kernel | Callable[..., Any]:
-    if callable(parameters.kernel):
-        return parameters.kernel
-    needs_gamma = parameters.kernel in ("rbf", "poly", "sigmoid")
-    gamma = resolve_gamma(parameters.gamma, X, sample_weight) if needs_gamma else 1.0
-    return Kernel(parameters.kernel, gamma=gamma, coef0=float(parameters.coef0), degree=int(parameters.degree))
-
-
-def _gram(kernel: Callable[..., Any], X: Rows) -> NDArray[np.float64]:
-    """The Gram matrix of a callable kernel, computed once."""
-    gram = np.require(kernel(X, X), dtype=np.float64, requirements=["C", "A", "E"])
-    if gram.shape != (X.shape[0], X.shape[0]):
-        raise ValueError(
-            f"kernel(X, X) must return one value per pair of rows, shape {(X.shape[0], X.shape[0])}, got {gram.shape}."
-        )
-    if not np.isfinite(gram).all():
-        raise ValueError("kernel(X, X) returned NaN or infinity; a kernel must be finite on all pairs of rows.")
-    return gram

@@ -1,12 +1,23 @@
-"""What stands inside Pipelines and searches."""
+"""A fitted classifier inside Pipelines and searches, as measures, displays, reports and commands read it."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.costs import Costs
+from abstain.labels import default_reject_label, free_label
+from abstain.rules.rule import Rule
+from abstain.thresholds import Thresholds
+
+__all__ = ["FittedClassifier", "final_estimator"]
 
 
 def final_estimator(estimator: Any) -> Any:
-    """The classifier inside Pipelines and fitted searches."""
+    """Give the classifier inside Pipelines and fitted searches."""
     while True:
         if hasattr(estimator, "steps"):
             estimator = estimator[-1]
@@ -16,11 +27,112 @@ def final_estimator(estimator: Any) -> Any:
             return estimator
 
 
-def of_final(estimator: Any, attribute: str) -> Any:
-    """An attribute of the estimator, or of the one inside a Pipeline or a search; None if there is none."""
-    while estimator is not None:
-        if hasattr(estimator, attribute):
-            return getattr(estimator, attribute)
-        steps = getattr(estimator, "steps", None)
-        estimator = steps[-1][1] if steps else getattr(estimator, "best_estimator_", None)
-    return None
+@dataclass(frozen=True, eq=False)
+class FittedClassifier:
+    """The one way to ask a classifier for its score, its cuts and its positive class.
+
+    Attributes
+    ----------
+    estimator : object
+        As given: it takes the rows.
+    final : object
+        The classifier behind Pipelines and searches.
+    positive : label
+        The positive class.
+    """
+
+    estimator: Any
+    final: Any
+    positive: Any
+
+    @classmethod
+    def of(cls, estimator: Any, pos_label: Any = None) -> Self:
+        """Unwrap the classifier; its positive class is `pos_label`, else its own, else the class that sorts last."""
+        final = final_estimator(estimator)
+        classes = np.asarray(estimator.classes_).tolist()
+        rule = getattr(final, "rule_", None)
+        own = rule.labels.positive if rule is not None else getattr(final, "pos_label", None)
+        positive = pos_label if pos_label is not None else own if own is not None else classes[-1]
+        if positive not in classes:
+            raise ValueError(f"pos_label={positive!r} is not one of the classes {classes}; give one of them.")
+        return cls(estimator, final, positive)
+
+    @property
+    def name(self) -> str:
+        """The class of the classifier behind Pipelines and searches."""
+        return type(self.final).__name__
+
+    @property
+    def rule(self) -> Rule | None:
+        """Its rule, if it is one of this library's."""
+        return getattr(self.final, "rule_", None)
+
+    @property
+    def classes(self) -> list[Any]:
+        """The classes, sorted."""
+        return list(np.asarray(self.estimator.classes_).tolist())
+
+    @property
+    def negative(self) -> Any:
+        """The other class."""
+        return next(label for label in self.classes if label != self.positive)
+
+    @property
+    def orientation(self) -> int:
+        """+1 if high scores mean the positive class, -1 if low ones do."""
+        return 1 if self.positive == self.classes[-1] else -1
+
+    @property
+    def costs(self) -> Costs | None:
+        """The costs that it decides by, if any were stated."""
+        return None if self.rule is None else self.rule.costs
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Where it cuts its own score, oriented to ``classes_[1]``."""
+        if self.rule is None:
+            raise ValueError(
+                f"estimator must be a fitted classifier with thresholds_; {self.name} has none. Fit it first, "
+                "or wrap another library's classifier in ThresholdRejector."
+            )
+        return self.rule.thresholds
+
+    @property
+    def cut(self) -> float:
+        """Where the forced choice cuts the score, oriented to ``classes_[1]``."""
+        return self.even_cut if self.rule is None else self.rule.cut
+
+    @property
+    def even_cut(self) -> float:
+        """Where both classes are as likely by the score: 0 on a decision function, 0.5 on a probability."""
+        has_score = hasattr(self.estimator, "decision_function")
+        # a ThresholdRejector's score is that of the classifier inside, a probability where it has nothing else
+        probability = not has_score or getattr(self.final, "response_method_", None) == "predict_proba"
+        return 0.5 if probability else 0.0
+
+    @property
+    def rejects(self) -> bool:
+        """Whether it may reject."""
+        return self.rule is not None and self.rule.labels.rejects
+
+    @property
+    def reject_label(self) -> Any:
+        """What it calls a rejected row; of one that never rejects, any label that is not a class."""
+        own = None if self.rule is None else self.rule.labels.reject_label
+        if own is not None:
+            return own
+        classes = np.asarray(self.estimator.classes_)
+        try:
+            return default_reject_label(classes)
+        except ValueError:
+            return free_label(classes)
+
+    def score(self, X: Any) -> NDArray[np.float64]:
+        """Give the decision function, or the probability where there is none, oriented to ``classes_[1]``."""
+        if hasattr(self.estimator, "decision_function"):
+            return np.asarray(self.estimator.decision_function(X), dtype=np.float64)
+        return np.asarray(self.estimator.predict_proba(X), dtype=np.float64)[:, 1]
+
+    def positive_score(self, X: Any) -> NDArray[np.float64]:
+        """Give the score oriented to the positive class; cut it at `orientation` times the cut."""
+        return self.orientation * self.score(X)

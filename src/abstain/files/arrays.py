@@ -17,7 +17,7 @@ from abstain.files.errors import ModelFileError
 # What an array in a model file may hold: numbers of fixed size in little-endian order. No text, no objects.
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "|i1")
 MOST_AXES = 2
-MAY_BE_NAN = ("search_scores", "search_mean", "search_std")  # of what a search had no time for
+MAY_BE_NAN = ("search_costs", "search_scores", "search_mean", "search_std")  # of what a search had no time for
 
 Arrays = dict[str, NDArray[Any]]
 _NAME = re.compile(r"[a-z][a-z_]*(\.[a-z][a-z_]*)*")

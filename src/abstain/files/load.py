@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 from abstain.files.arrays import read_arrays
 from abstain.files.container import LARGEST, Container
 from abstain.files.errors import ModelFileError
+from abstain.files.format_1 import restored_from_1
 from abstain.files.manifest import declared_arrays, read_manifest
 from abstain.files.registry import restored
 
@@ -62,14 +63,14 @@ def read(file: BinaryIO, size: int, max_bytes: int) -> Any:
     if size > max_bytes:
         raise ModelFileError(f"its {size:,} bytes are more than max_bytes={max_bytes:,}.")
     container = Container.of(file, size)
-    fields = read_manifest(container)
+    fields, version = read_manifest(container)
     fields.take("library", str)
     state = fields.take("model", dict)
     declared = declared_arrays(fields, container)
     fields.end()
     arrays = read_arrays(container, declared)
     try:
-        return restored(state, arrays)
+        return restored(state, arrays) if version > 1 else restored_from_1(state, arrays)
     except ModelFileError:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:

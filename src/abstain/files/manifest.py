@@ -11,7 +11,7 @@ from abstain.files.container import Container
 from abstain.files.errors import ModelFileError
 from abstain.files.schema import Fields
 
-FORMAT = 1  # raised when an older library could not read what is written
+FORMAT = 2  # raised when an older library could not read what is written
 MANIFEST, CHECKSUM = "manifest.json", "manifest.sha256"
 LARGEST = 2**24  # bytes of JSON: names of columns and categories are in it, numbers of a model are not
 
@@ -25,8 +25,8 @@ def manifest_members(manifest: dict[str, Any]) -> dict[str, list[memoryview]]:
     return {MANIFEST: [memoryview(text)], CHECKSUM: [memoryview(digest)]}
 
 
-def read_manifest(container: Container) -> Fields:
-    """The manifest's fields; its checksum, the format's version and the list of members are checked."""
+def read_manifest(container: Container) -> tuple[Fields, int]:
+    """The manifest's fields and the version of its format; checksum, version and the list of members are checked."""
     members = container.members
     if [*members][:2] != [MANIFEST, CHECKSUM]:
         raise ModelFileError("it does not begin with a manifest and its checksum, so it is no model file.")
@@ -42,7 +42,7 @@ def read_manifest(container: Container) -> Fields:
             f"it has format {version}, written by a later version of abstain, and this one reads up to {FORMAT}; "
             "upgrade abstain."
         )
-    return fields
+    return fields, version
 
 
 def declared_arrays(fields: Fields, container: Container) -> dict[str, Any]:

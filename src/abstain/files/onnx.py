@@ -15,14 +15,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
-from abstain.estimators.svc import RejectSVC
-from abstain.estimators.threshold import ThresholdRejector
 from abstain.files.preprocessing_codec import check_preprocessing
 from abstain.kernels import Kernel
 from abstain.labels import Labels
+from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.linear_machine import LinearMachine
+from abstain.machines.response_machine import ResponseMachine
 from abstain.preprocessing import CATEGORICAL, MISSING, NUMERIC
-from abstain.thresholds import Thresholds
+from abstain.rules.rule import Rule
 
 if TYPE_CHECKING:
     import onnx
@@ -72,17 +72,13 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     except ImportError as error:
         raise ImportError("to_onnx needs onnx; install it by: pip install 'abstain[onnx]'.") from error
     check_is_fitted(estimator)
-    graph = Graph()
-    if type(estimator) is Pipeline:
+    graph, is_table = Graph(), type(estimator) is Pipeline
+    if is_table:
         check_preprocessing(estimator)
-        decider = estimator[-1]
-        machine, features = scoring_machine(decider), _table(graph, estimator[0])
-    else:
-        decider, machine = estimator, scoring_machine(estimator)
-        features = graph.input("X", _kinds()["f"], int(machine.n_features_in_), "rows")
-    bias = graph.constant(np.float64(machine.intercept_[0]))
-    score = graph.apply("Add", _expansion(graph, machine, features), bias)
-    _decision(graph, decider.terms_.labels, decider.thresholds_, score)
+    decider = estimator[-1] if is_table else estimator
+    machine = scoring_machine(decider)
+    X = _table(graph, estimator[0]) if is_table else graph.input("X", _kinds()["f"], machine.n_features, "rows")
+    _decision(graph, decider.rule_, _score(graph, machine, X))
     model = graph.model(metadata.version("abstain"), f"{type(decider).__name__} by abstain")
     from abstain.files.onnx_check import compare
 
@@ -98,56 +94,59 @@ def _kinds() -> dict[str, int]:
     return dict(zip("fiUb", map(int, codes), strict=True))
 
 
-def scoring_machine(estimator: Any) -> Any:
-    """The machine whose score is decided by: the estimator itself, or what a ThresholdRejector asks.
-
-    What has no graph is refused, and told what has one.
-    """
-    machine, told = estimator, f"estimator is a {type(estimator).__name__}"
-    if isinstance(estimator, ThresholdRejector):
-        machine, told = estimator.estimator_, f"{told} that asks a {type(estimator.estimator_).__name__}"
-        if estimator.response_method_ != "decision_function":
+def scoring_machine(estimator: Any) -> KernelMachine | LinearMachine:
+    """Give the machine whose score is decided by; one without a graph is refused with what has one."""
+    machine, what = getattr(estimator, "machine_", None), f"estimator is a {type(estimator).__name__}"
+    if isinstance(machine, ResponseMachine):
+        classifier = machine.classifier
+        what = f"{what} around a {type(classifier).__name__}"
+        if machine.method != "decision_function":
             raise ValueError(
-                f"{told} for probabilities, and to_onnx writes decision functions only; use method='symmetric' or "
-                "'roc' on a classifier that has one."
+                f"{what} that decides by probabilities, and to_onnx writes decision functions only; use "
+                "method='symmetric' or 'roc' on a classifier that has one."
             )
-    if type(machine) is LogisticRegression and machine is not estimator:
-        return machine
-    if not isinstance(machine, RejectSVC | EmbeddedRejectSVC):
+        machine = getattr(classifier, "machine_", None)
+        if type(classifier) is LogisticRegression:
+            weights = np.asarray(classifier.coef_[0], dtype=np.float64)
+            machine = LinearMachine(weights, np.zeros(len(weights)), float(classifier.intercept_[0]))
+    if not isinstance(machine, KernelMachine | LinearMachine):
         raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
-            f"{told}, and to_onnx takes RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejectors around one of "
+            f"{what}, and to_onnx takes RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejectors around one of "
             "these or LogisticRegression, and Pipelines of abstain.preprocessing.default_pipeline around one of "
             "all these; skl2onnx writes scikit-learn's own."
         )
-    kernel = machine._kernel
-    if not isinstance(kernel, Kernel) or kernel.name == "precomputed":
-        what = "precomputed" if isinstance(kernel, Kernel) else "a function of Python"
-        raise ValueError(f"kernel={machine.kernel!r} is {what}; to_onnx needs linear, rbf, poly or sigmoid.")
+    kernel = machine.kernel if isinstance(machine, KernelMachine) else None
+    if kernel is not None and not (isinstance(kernel, Kernel) and kernel.name in _KERNELS):
+        which = f"kernel={kernel.name!r}" if isinstance(kernel, Kernel) else "a callable kernel"
+        raise ValueError(f"{which} has no graph; to_onnx needs {', '.join(_KERNELS)}.")
     return machine
 
 
-def linear_weights(machine: Any) -> NDArray[np.float64] | None:
-    """Weights of the features, if the score is linear in them."""
-    linear = type(machine) is LogisticRegression or machine._kernel.name == "linear"
-    return np.asarray(machine.coef_[0], dtype=np.float64) if linear else None
+def _score(graph: Graph, machine: KernelMachine | LinearMachine, X: str) -> str:
+    """f(x) of each row, shape (rows,)."""
+    linear = machine if isinstance(machine, LinearMachine) else machine.linear
+    if linear is not None:
+        centred = graph.apply("Sub", X, graph.constant(linear.centre)) if linear.centre.any() else X
+        expansion = _product(graph, centred, linear.weights)
+    elif isinstance(machine, KernelMachine) and isinstance(machine.kernel, Kernel):
+        vectors = machine.vectors.toarray() if sparse.issparse(machine.vectors) else machine.vectors
+        expansion = _product(graph, _KERNELS[machine.kernel.name](graph, X, vectors, machine.kernel), machine.coef)
+    return graph.apply("Add", expansion, graph.constant(np.float64(machine.bias)))
 
 
-def _expansion(graph: Graph, machine: Any, X: str) -> str:
-    """Sum of beta_j k(x_j, x) over the support vectors, of shape (rows,)."""
-    weights = linear_weights(machine)
-    if weights is not None:
-        return _product(graph, X, weights)
-    kernel, coef, vectors = machine._kernel, machine.dual_coef_[0], machine.support_vectors_
-    vectors = vectors.toarray() if sparse.issparse(vectors) else vectors
-    if kernel.name == "rbf":
-        values = _rbf(graph, X, vectors, float(kernel.gamma))
-    else:
-        products = graph.apply("Gemm", X, graph.constant(vectors), transB=1)
-        scaled = graph.apply("Mul", products, graph.constant(float(kernel.gamma)))
-        inner = graph.apply("Add", scaled, graph.constant(float(kernel.coef0)))
-        poly = kernel.name == "poly"
-        values = graph.apply("Pow", inner, graph.constant(float(kernel.degree))) if poly else graph.apply("Tanh", inner)
-    return _product(graph, values, coef)
+def _inner(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
+    """Gamma x's + coef0 for every row x and vector s."""
+    products = graph.apply("Gemm", X, graph.constant(vectors), transB=1)
+    scaled = graph.apply("Mul", products, graph.constant(float(kernel.gamma)))
+    return graph.apply("Add", scaled, graph.constant(float(kernel.coef0)))
+
+
+def _poly(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
+    return graph.apply("Pow", _inner(graph, X, vectors, kernel), graph.constant(float(kernel.degree)))
+
+
+def _sigmoid(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
+    return graph.apply("Tanh", _inner(graph, X, vectors, kernel))
 
 
 def _product(graph: Graph, matrix: str, vector: NDArray[np.float64]) -> str:
@@ -156,13 +155,13 @@ def _product(graph: Graph, matrix: str, vector: NDArray[np.float64]) -> str:
     return graph.apply("Squeeze", column, graph.constant(np.array([1])))
 
 
-def _rbf(graph: Graph, X: str, vectors: Any, gamma: float) -> str:
+def _rbf(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
     """exp(2 z's - |z|^2 - |s|^2) with z = sqrt(gamma) (x - centre): the squares would cancel far from the centre.
 
     Products are Gemm, not MatMul: onnxruntime fuses a factor into MatMul and rounds it to float32 on the way.
     """
     centre = vectors.mean(axis=0) if len(vectors) else np.zeros(vectors.shape[1])
-    root = np.sqrt(gamma)
+    root = np.sqrt(kernel.gamma)
     s = (vectors - centre) * root
     z = graph.apply("Mul", graph.apply("Sub", X, graph.constant(centre)), graph.constant(root))
     twice = graph.apply("Gemm", z, graph.constant(2.0 * s), transB=1)
@@ -171,9 +170,13 @@ def _rbf(graph: Graph, X: str, vectors: Any, gamma: float) -> str:
     return graph.apply("Exp", graph.apply("Min", exponent, graph.constant(0.0)))
 
 
-def _decision(graph: Graph, labels: Labels, thresholds: Thresholds, score: str) -> None:
+# The kernels that have a graph; the linear one is a product with its weights.
+_KERNELS: dict[str, Any] = {"linear": None, "rbf": _rbf, "poly": _poly, "sigmoid": _sigmoid}
+
+
+def _decision(graph: Graph, rule: Rule, score: str) -> None:
     """+1 if s > upper; else -1 if s < lower or lower == upper; else reject: the rule of `Thresholds`, word for word."""
-    kinds = _kinds()
+    kinds, labels, thresholds = _kinds(), rule.labels, rule.thresholds
     above = graph.apply("Greater", score, graph.constant(thresholds.upper))
     below = graph.apply("Not", above)
     if thresholds.rejects:

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from abstain.files.onnx import input_name, linear_weights, scoring_machine
+from abstain.files.onnx import input_name, scoring_machine
 from abstain.kernels import Kernel
+from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.linear_machine import LinearMachine
 from abstain.preprocessing import CATEGORICAL, NUMERIC, frame
 
 if TYPE_CHECKING:
@@ -49,38 +51,39 @@ def compare(model: onnx.ModelProto, estimator: Any) -> None:
         )
 
 
-def _sizes(machine: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sizes(machine: KernelMachine | LinearMachine, X: NDArray[np.float64]) -> NDArray[np.float64]:
     """How large the terms are that each row's score is a sum of."""
-    weights = linear_weights(machine)
-    if weights is not None:
-        return np.asarray(np.abs(X) @ np.abs(weights) + abs(machine.intercept_[0]) + 1.0)
-    kernel, coef = machine._kernel, np.abs(machine.dual_coef_[0])
-    vectors = _dense(machine.support_vectors_)
-    if kernel.name == "rbf":
-        terms = np.full(len(X), coef.sum())
-    else:  # |tanh(u) - tanh(v)| <= |u - v|
-        degree = kernel.degree if kernel.name == "poly" else 1
-        alike = Kernel("poly", gamma=kernel.gamma, coef0=abs(kernel.coef0), degree=degree)
-        terms = alike(np.abs(X), np.abs(vectors)) @ coef + coef.sum()
-    return np.asarray(terms + abs(machine.intercept_[0]) + 1.0)
+    linear = machine if isinstance(machine, LinearMachine) else machine.linear
+    if linear is not None:
+        terms = (np.abs(X) + np.abs(linear.centre)) @ np.abs(linear.weights)
+    elif isinstance(machine, KernelMachine):
+        kernel, coef = machine.kernel, np.abs(machine.coef)
+        if not isinstance(kernel, Kernel) or kernel.name == "rbf":
+            terms = np.full(len(X), coef.sum())
+        else:  # |tanh(u) - tanh(v)| <= |u - v|
+            degree = kernel.degree if kernel.name == "poly" else 1
+            alike = Kernel("poly", gamma=kernel.gamma, coef0=abs(kernel.coef0), degree=degree)
+            terms = alike(np.abs(X), np.abs(_dense(machine.vectors))) @ coef + coef.sum()
+    return np.asarray(terms + abs(machine.bias) + 1.0)
 
 
 def _dense(vectors: Any) -> NDArray[np.float64]:
     return np.asarray(vectors.toarray() if sparse.issparse(vectors) else vectors)
 
 
-def _machine_rows(machine: Any) -> tuple[NDArray[np.float64], dict[str, Any]]:
+def _machine_rows(machine: KernelMachine | LinearMachine) -> tuple[NDArray[np.float64], dict[str, Any]]:
     """Support vectors, and points between two of them; for weights of features, points whose scores go from -3 to 3."""
     rng = np.random.default_rng(0)
-    weights = linear_weights(machine)
-    if weights is not None:
+    linear = machine if isinstance(machine, LinearMachine) else machine.linear
+    if linear is not None:
+        weights = linear.weights
         rows = rng.standard_normal((ROWS, len(weights)))
-        apart = np.linspace(-3.0, 3.0, ROWS) - rows @ weights - machine.intercept_[0]
-        rows += np.outer(apart / max(weights @ weights, np.finfo(np.float64).tiny), weights)
+        apart = np.linspace(-3.0, 3.0, ROWS) - rows @ weights - machine.bias
+        rows += linear.centre + np.outer(apart / max(float(weights @ weights), np.finfo(np.float64).tiny), weights)
         return rows, {"X": rows}
-    vectors = _dense(machine.support_vectors_)
+    vectors = _dense(machine.vectors) if isinstance(machine, KernelMachine) else np.empty((0, 0))
     if not len(vectors):
-        vectors = np.zeros((1, machine.n_features_in_))
+        vectors = np.zeros((1, machine.n_features))
     first, second = (vectors[rng.integers(0, len(vectors), ROWS)] for _ in range(2))
     share = rng.uniform(0, 1, (ROWS, 1)) * (np.arange(ROWS) % 2)[:, np.newaxis]
     rows = np.ascontiguousarray(first + share * (second - first))

@@ -1,7 +1,12 @@
-"""Which estimators a model file can hold, and how each becomes fields and arrays and comes back."""
+"""Which estimators a model file can hold, and how each becomes fields and arrays and comes back.
+
+A new estimator is one entry in `CODECS`, with the functions that write and read what its fit leaves behind.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,26 +20,46 @@ from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
 from abstain.files.arrays import Arrays
-from abstain.files.embedded_codec import check_prices, embedded_attributes, embedded_parts
+from abstain.files.embedded_codec import embedded_from, embedded_parts
 from abstain.files.errors import ModelFileError
 from abstain.files.preprocessing_codec import check_preprocessing, table_from, table_parts
-from abstain.files.rejector_codec import logistic_attributes, logistic_parts, rejector_attributes, rejector_parts
+from abstain.files.rejector_codec import logistic_attributes, logistic_parts, rejector_from, rejector_parts
+from abstain.files.rule_codec import rule_from
 from abstain.files.schema import Fields, prefixed, within
-from abstain.files.svc_codec import machine_attributes, machine_parts
-from abstain.files.terms import terms_from
+from abstain.files.svc_codec import svc_from, svc_parts
 from abstain.files.values import from_json, to_json
 from abstain.preprocessing import ESTIMATOR
 
-MACHINES: dict[str, Any] = {kind.__name__: kind for kind in (RejectSVC, RejectSVCCV, EmbeddedRejectSVC)}
-WRAPPED: dict[str, Any] = MACHINES | {"LogisticRegression": LogisticRegression}  # what a ThresholdRejector may ask
-REJECTOR, PIPELINE = "ThresholdRejector", "Pipeline"
+Parts = tuple[dict[str, Any], Arrays]
+
+
+@dataclass(frozen=True)
+class Codec:
+    """How a fitted machine becomes fields and arrays, and how its fitted value comes back from them."""
+
+    kind: Any
+    parts: Callable[[Any], Parts]
+    fitted: Callable[[Any, Fields, Arrays, int], Any]
+
+
+CODECS = {
+    codec.kind.__name__: codec
+    for codec in (
+        Codec(RejectSVC, svc_parts, svc_from),
+        Codec(RejectSVCCV, svc_parts, svc_from),
+        Codec(EmbeddedRejectSVC, embedded_parts, embedded_from),
+    )
+}
+REJECTOR, PIPELINE, LOGISTIC = "ThresholdRejector", "Pipeline", "LogisticRegression"
+CLASSIFIERS = (*CODECS, LOGISTIC)  # what a ThresholdRejector may be around
 MOST_JOBS = 1024  # threads that a file may ask for: they are started at predict, all of them
-TABLE_PREFIX, WRAPPED_PREFIX = "table.", "wrapped."
+TABLE_PREFIX, CLASSIFIER_PREFIX = "table.", "classifier."
 
 
-def parts(estimator: Any) -> tuple[dict[str, Any], Arrays]:
-    """The fields and arrays of a fitted estimator; what a file cannot hold is refused with a reason."""
+def parts(estimator: Any) -> Parts:
+    """Give the fields and arrays of a fitted estimator; one that a file cannot hold is refused with a reason."""
     check_is_fitted(estimator)
+    kind = type(estimator).__name__
     if type(estimator) is Pipeline:
         check_preprocessing(estimator)
         table, arrays = table_parts(estimator[0])
@@ -42,23 +67,17 @@ def parts(estimator: Any) -> tuple[dict[str, Any], Arrays]:
         return {"kind": PIPELINE, "preprocessing": table, ESTIMATOR: inner}, prefixed(arrays, TABLE_PREFIX) | more
     if type(estimator) is ThresholdRejector:
         return _parts_of_rejector(estimator)
-    kind = type(estimator).__name__
-    if MACHINES.get(kind) is not type(estimator):
-        raise ValueError(
-            f"estimator is a {kind}, and a model file can hold {', '.join(MACHINES)}, ThresholdRejector and Pipelines "
-            "of abstain.preprocessing.default_pipeline around one of these; use skops or, among people who trust "
-            "each other, pickle for others."
-        )
-    return _parts_of_classifier(estimator)
+    if kind in CODECS and CODECS[kind].kind is type(estimator):
+        return _parts_of_classifier(estimator, CODECS[kind].parts)
+    raise ValueError(
+        f"estimator is a {kind}, and a model file can hold {', '.join(CODECS)}, ThresholdRejector and Pipelines "
+        "of abstain.preprocessing.default_pipeline around one of these; use skops or, among people who trust "
+        "each other, pickle for others."
+    )
 
 
-def _parts_of_classifier(estimator: Any) -> tuple[dict[str, Any], Arrays]:
-    if type(estimator) is LogisticRegression:
-        state, arrays = logistic_parts(estimator)
-    elif type(estimator) is EmbeddedRejectSVC:
-        state, arrays = embedded_parts(estimator)
-    else:
-        state, arrays = machine_parts(estimator)
+def _parts_of_classifier(estimator: Any, parts_of: Callable[[Any], Parts]) -> Parts:
+    state, arrays = parts_of(estimator)
     names = getattr(estimator, "feature_names_in_", None)
     common = {
         "kind": type(estimator).__name__,
@@ -66,28 +85,30 @@ def _parts_of_classifier(estimator: Any) -> tuple[dict[str, Any], Arrays]:
         "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else names.tolist(),
     }
-    return common | {"fitted": state}, arrays
+    return common | state, arrays
 
 
-def _parts_of_rejector(estimator: Any) -> tuple[dict[str, Any], Arrays]:
-    wrapped = estimator.estimator_
-    kind = type(wrapped).__name__
-    if WRAPPED.get(kind) is not type(wrapped) or type(estimator.estimator) is not type(wrapped):
+def _parts_of_rejector(estimator: ThresholdRejector) -> Parts:
+    classifier = estimator.estimator_
+    kind = type(classifier).__name__
+    codecs = {name: (codec.kind, codec.parts) for name, codec in CODECS.items()}
+    codecs[LOGISTIC] = (LogisticRegression, logistic_parts)
+    if kind not in codecs or not (codecs[kind][0] is type(classifier) is type(estimator.estimator)):
         raise ValueError(
-            f"estimator is a ThresholdRejector that asks a {kind}, and a model file can hold it around "
-            f"{', '.join(WRAPPED)} only; use one of these, or skops or, among people who trust each other, pickle."
+            f"estimator is a ThresholdRejector around a {kind}, and a model file can hold it around "
+            f"{', '.join(CLASSIFIERS)} only; use one of these, or skops or, among people who trust each other, pickle."
         )
-    inner, more = _parts_of_classifier(wrapped)
+    inner, more = _parts_of_classifier(classifier, codecs[kind][1])
     if inner["parameters"] != _parameters(estimator.estimator):
         raise ValueError("estimator was given other parameters since it was fitted; fit it again before saving.")
     state, arrays = rejector_parts(estimator)
-    fields = {"kind": REJECTOR, "parameters": _parameters(estimator), "fitted": state, "wrapped": inner}
-    return fields, arrays | prefixed(more, WRAPPED_PREFIX)
+    fields = {"kind": REJECTOR, "parameters": _parameters(estimator), **state, "classifier": inner}
+    return fields, arrays | prefixed(more, CLASSIFIER_PREFIX)
 
 
 def _parameters(estimator: Any) -> dict[str, Any]:
     """The parameters as JSON; of scikit-learn's classifiers those that are not the default, which versions change."""
-    _check_parameters(estimator)  # as `load` does, which must not refuse what this writes
+    estimator._validate_params()  # as `load` does, which must not refuse what this writes
     given = estimator.get_params(deep=False)
     if type(estimator) is LogisticRegression:
         default = LogisticRegression().get_params()
@@ -96,18 +117,12 @@ def _parameters(estimator: Any) -> dict[str, Any]:
     return {name: to_json(name, value) for name, value in given.items()}
 
 
-def _check_parameters(estimator: Any) -> None:
-    estimator._validate_params()
-    if type(estimator) is EmbeddedRejectSVC:
-        check_prices(estimator)
-
-
 def restored(state: Any, arrays: Arrays) -> Any:
-    """The fitted estimator of these fields and arrays."""
+    """Make the fitted estimator of these fields and arrays."""
     fields = Fields(state, "model")
-    kind = fields.one_of("kind", (*MACHINES, REJECTOR, PIPELINE))
-    if kind in MACHINES:
-        return _classifier(kind, fields, arrays, None)
+    kind = fields.one_of("kind", (*CODECS, REJECTOR, PIPELINE))
+    if kind in CODECS:
+        return _classifier(kind, fields, arrays)
     if kind == REJECTOR:
         return _rejector(fields, arrays)
     table, inner = fields.take("preprocessing", dict), fields.take(ESTIMATOR, dict)
@@ -118,9 +133,11 @@ def restored(state: Any, arrays: Arrays) -> Any:
     return table_from(table, within(arrays, TABLE_PREFIX), restored(inner, mine))
 
 
-def _classifier(kind: str, fields: Fields, arrays: Arrays, classes: Any) -> Any:
-    estimator = WRAPPED[kind](**_given(WRAPPED[kind], fields))
-    _check_parameters(estimator)
+def _classifier(kind: str, fields: Fields, arrays: Arrays, classes: Any = None) -> Any:
+    """A machine of ours, or scikit-learn's LogisticRegression for these classes."""
+    made: Any = LogisticRegression if kind == LOGISTIC else CODECS[kind].kind
+    estimator = made(**_given(made, fields))
+    estimator._validate_params()
     n_features = fields.whole("n_features", least=1)
     found: dict[str, Any] = {"n_features_in_": n_features}
     if (names := fields.take("feature_names")) is not None:
@@ -128,14 +145,10 @@ def _classifier(kind: str, fields: Fields, arrays: Arrays, classes: Any) -> Any:
         if not texts or len(names) != n_features:
             raise ModelFileError("its names of features are not one text for each feature.")
         found["feature_names_in_"] = np.array(names, dtype=object)
-    fitted = Fields(fields.take("fitted", dict), "machine")
-    if kind == "LogisticRegression":
+    if kind == LOGISTIC:
         found |= logistic_attributes(arrays, n_features, classes)
-    elif kind == "EmbeddedRejectSVC":
-        found |= embedded_attributes(fitted, arrays, n_features)
     else:
-        found |= machine_attributes(fitted, arrays, n_features, search=kind == "RejectSVCCV")
-    fitted.end()
+        found["_fitted_"] = CODECS[kind].fitted(estimator, fields, arrays, n_features)
     fields.end()
     estimator.__dict__.update(found)
     return estimator
@@ -143,20 +156,16 @@ def _classifier(kind: str, fields: Fields, arrays: Arrays, classes: Any) -> Any:
 
 def _rejector(fields: Fields, arrays: Arrays) -> Any:
     given = _given(ThresholdRejector, fields)
-    inner = Fields(fields.take("wrapped", dict), "classifier")
-    fitted = fields.take("fitted", dict)
-    fields.end()
-    terms, _ = terms_from(fitted.get("decisions"))
-    kind = inner.one_of("kind", WRAPPED)
-    classifier = _classifier(kind, inner, within(arrays, WRAPPED_PREFIX), terms.labels.classes)
+    inner = Fields(fields.take("classifier", dict), "classifier")
+    kind = inner.one_of("kind", CLASSIFIERS)
+    classes, _ = rule_from(fields.peek("rule"), cuts=3)
+    classifier = _classifier(kind, inner, within(arrays, CLASSIFIER_PREFIX), classes)
     prefit = given.get("cv") == "prefit" if isinstance(given.get("cv"), str) else False
     estimator = ThresholdRejector(classifier if prefit else clone(classifier), **given)
     estimator._validate_params()
-    own = {name: array for name, array in arrays.items() if not name.startswith(WRAPPED_PREFIX)}
-    described = Fields(fitted, "rejector")
-    found = rejector_attributes(described, own, classifier)
-    described.end()
-    estimator.__dict__.update(found)
+    own = {name: array for name, array in arrays.items() if not name.startswith(CLASSIFIER_PREFIX)}
+    estimator._fitted_ = rejector_from(estimator, fields, own, classifier)
+    fields.end()
     return estimator
 
 

@@ -1,4 +1,4 @@
-"""ThresholdRejector around one of a few known classifiers, as fields and arrays, and back."""
+"""ThresholdRejector around a classifier, fitted, as fields and arrays, and back; and LogisticRegression inside it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from abstain.estimators.threshold import ThresholdRejector, Tuned
 from abstain.files.arrays import Arrays
 from abstain.files.errors import ModelFileError
+from abstain.files.rule_codec import check_same, rule_from, rule_state
 from abstain.files.schema import Fields, Spec, fitting
-from abstain.files.terms import attributes, terms_from, terms_state
 from abstain.files.values import from_json, to_json
-from abstain.rules.risk_control import Certificate
+from abstain.machines.response_machine import ResponseMachine
+from abstain.rules.request import Request
+from abstain.rules.risk_control import ErrorBound
+from abstain.rules.rule import Rule
 from abstain.rules.scored_rows import ScoredRows
+from abstain.thresholds import Thresholds
 
 # r rows that thresholds were tuned on; d features
 ROWS: dict[str, Spec] = {
@@ -28,44 +33,57 @@ LOGISTIC: dict[str, Spec] = {
 PROMISE = ("max_error", "confidence", "n_rows", "accepted", "errors")
 
 
-def rejector_parts(fitted: Any) -> tuple[dict[str, Any], Arrays]:
-    """Fields and arrays of a fitted ThresholdRejector, its classifier left out."""
-    rows, promise = fitted._rows, fitted.certificate_
+def rejector_parts(estimator: ThresholdRejector) -> tuple[dict[str, Any], Arrays]:
+    """Give the fields and arrays of a fitted ThresholdRejector, its classifier left out."""
+    fitted: Tuned = estimator._fitted_
+    rule, rows, bound = fitted.rule, fitted.rows, fitted.error_bound
+    check_same(_rule(estimator, rule.labels.classes, rule.thresholds, rule.cut), rule)
     state = {
-        "decisions": terms_state(fitted._terms, fitted.thresholds_),
-        "response_method": fitted.response_method_,
-        "certificate": None if promise is None else [to_json(name, getattr(promise, name)) for name in PROMISE],
-        "rows": None if rows is None else [rows.cut, rows.flaw],
+        "rule": rule_state(rule, (rule.thresholds.lower, rule.thresholds.upper, rule.cut)),
+        "method": fitted.machine.method,
+        "error_bound": None if bound is None else [to_json(name, getattr(bound, name)) for name in PROMISE],
+        "flaw": None if rows is None else rows.flaw,
     }
     tuned = {} if rows is None else {f"rows_{name}": getattr(rows, name) for name in ("score", "sign", "weight")}
     return state, tuned
 
 
-def rejector_attributes(fields: Fields, arrays: Arrays, classifier: Any) -> dict[str, Any]:
-    """The fitted attributes of a ThresholdRejector around a fitted classifier."""
-    terms, thresholds = terms_from(fields.take("decisions", dict))
-    if terms.labels.classes.tolist() != classifier.classes_.tolist():
-        raise ModelFileError("its classes are not those of the classifier that it asks.")
-    method = fields.one_of("response_method", ("decision_function", "predict_proba"))
-    if not hasattr(classifier, method):
-        raise ModelFileError(f"its classifier has no {method}.")
-    return {
-        **attributes(terms, thresholds),
-        "certificate_": _certificate(fields.take("certificate")),
-        "_rows": _rows(fields.take("rows"), arrays),
-        "estimator_": classifier,
-        "response_method_": method,
-    }
+def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, classifier: Any) -> Tuned:
+    """Make the fitted value of these fields and arrays around a fitted classifier."""
+    classes, (lower, upper, cut) = rule_from(fields.take("rule", dict), cuts=3)
+    rule = _rule(estimator, classes, Thresholds(lower, upper), cut)
+    method = fields.one_of("method", ("decision_function", "predict_proba"))
+    if classes.tolist() != classifier.classes_.tolist() or not hasattr(classifier, method):
+        raise ModelFileError(f"its classifier has other classes, or no {method}.")
+    machine = ResponseMachine(classifier, method)
+    flaw, bound = fields.take("flaw"), _error_bound(fields.take("error_bound"))
+    rows = _rows(flaw, arrays, machine.cut)
+    request = Request.of(estimator)
+    if (rows is None and request.needs_rows) or (bound is None) != (request.way != "max_error"):
+        raise ModelFileError("its parameters call for rows or for a bound that it does not have.")
+    if not request.needs_rows:
+        cuts = request.cuts(None, rule.labels.orientation, machine.cut)
+        if (cuts.thresholds, cuts.cut) != (rule.thresholds, rule.cut):
+            raise ModelFileError("its thresholds are not those of its costs.")
+    return Tuned(machine, rule, rows, bound)
+
+
+def _rule(estimator: ThresholdRejector, classes: Any, thresholds: Thresholds, cut: float) -> Rule:
+    request = Request.of(estimator)
+    labels = estimator._labels(request, classes)
+    if thresholds.rejects and not labels.rejects:
+        raise ModelFileError("its thresholds reject, and its labels have no name for a reject.")
+    return Rule(labels, thresholds, cut, request.costs)
 
 
 def logistic_parts(fitted: Any) -> tuple[dict[str, Any], Arrays]:
-    """Fields and arrays of scikit-learn's LogisticRegression for two classes."""
+    """Give the arrays of scikit-learn's LogisticRegression for two classes."""
     arrays = {"coef": fitted.coef_, "intercept": fitted.intercept_, "n_iter": fitted.n_iter_}
     return {}, {name: np.asarray(array) for name, array in arrays.items()}
 
 
 def logistic_attributes(arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
-    """Its fitted attributes; the classes are the rejector's."""
+    """Give its fitted attributes; the classes are the rejector's."""
     fitting(arrays, LOGISTIC, "classifier", {"d": n_features})
     return {
         "classes_": classes,
@@ -75,36 +93,33 @@ def logistic_attributes(arrays: Arrays, n_features: int, classes: Any) -> dict[s
     }
 
 
-def _rows(given: Any, arrays: Arrays) -> ScoredRows | None:
-    if given is None:
+def _rows(flaw: Any, arrays: Arrays, cut: float) -> ScoredRows | None:
+    if flaw is None:
         fitting(arrays, {}, "rejector", {})
         return None
     fitting(arrays, ROWS, "rejector", {})
-    well_said = isinstance(given, list) and len(given) == 2
-    if not (well_said and isinstance(given[0], float) and isinstance(given[1], str)):
-        raise ModelFileError("the rows that its thresholds were tuned on are not described as they should be.")
     sign, weight = arrays["rows_sign"], arrays["rows_weight"]
-    if not (np.abs(sign) == 1).all() or not (weight > 0).all():
+    if not isinstance(flaw, str) or not (np.abs(sign) == 1).all() or not (weight > 0).all():
         raise ModelFileError("the rows that its thresholds were tuned on have a sign or weight that no row has.")
-    return ScoredRows.of(arrays["rows_score"], sign, weight, cut=given[0], flaw=given[1])
+    return ScoredRows.of(arrays["rows_score"], sign, weight, cut=cut, flaw=flaw)
 
 
-def _certificate(given: Any) -> Certificate | None:
+def _error_bound(given: Any) -> ErrorBound | None:
     if given is None:
         return None
     if not isinstance(given, list) or len(given) != len(PROMISE):
-        raise ModelFileError("its certificate is not given by five values.")
+        raise ModelFileError("its bound on the error is not given by five values.")
     values = [from_json(value) for value in given]
     max_error, confidence, n_rows, accepted, errors = values
     shares = all(0 < share < 1 for share in (*_each(max_error, float), *_each(confidence, float)))
     counts = [*_each(accepted, int), *_each(errors, int), *_each(n_rows, int)]
     if not shares or not all(0 <= count <= n_rows for count in counts) or len(counts) not in (3, 5):
-        raise ModelFileError("its certificate holds shares or counts that cannot be.")
-    return Certificate(*values)
+        raise ModelFileError("its bound on the error holds shares or counts that cannot be.")
+    return ErrorBound(*values)
 
 
 def _each(value: Any, kind: type) -> tuple[Any, ...]:
     values = value if isinstance(value, tuple) else (value,)
     if not all(type(one) is kind for one in values) or len(values) > 2:
-        raise ModelFileError("its certificate holds something else than numbers.")
+        raise ModelFileError("its bound on the error holds something else than numbers.")
     return values

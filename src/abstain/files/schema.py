@@ -45,6 +45,10 @@ class Fields:
             raise ModelFileError(f"the field {name!r} of the {self._where} is of the wrong kind.")
         return value
 
+    def peek(self, name: str) -> Any:
+        """A field that will be taken later; None if it is not there."""
+        return self._left.get(name)
+
     def whole(self, name: str, least: int = 0) -> int:
         """An integer from `least` up to what an index can be."""
         value: int = self.take(name, int)

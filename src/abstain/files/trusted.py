@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from scipy.sparse import csr_array, csr_matrix
+
+from abstain.costs import Costs
+from abstain.dual.proof import Proof
+from abstain.estimators.embedded.estimator import EmbeddedRejectSVC, FittedEmbedded
+from abstain.estimators.grid import Grid
+from abstain.estimators.svc import FittedSVC, RejectSVC
+from abstain.estimators.svc_cv import FittedSearch, RejectSVCCV
+from abstain.estimators.threshold import ThresholdRejector, Tuned
+from abstain.kernels import Kernel
+from abstain.labels import Labels
+from abstain.losses.generalized_hinge import BartlettWegkamp
+from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.linear_machine import LinearMachine
+from abstain.machines.response_machine import ResponseMachine
+from abstain.rules.risk_control import ErrorBound
+from abstain.rules.rule import Rule
+from abstain.rules.scored_rows import ScoredRows
+from abstain.thresholds import Thresholds
+
+_TYPES: tuple[Any, ...] = (
+    *(RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector),
+    *(FittedSVC, FittedSearch, FittedEmbedded, Tuned),
+    *(KernelMachine, LinearMachine, ResponseMachine, Rule, Proof),
+    *(BartlettWegkamp, Costs, ErrorBound, Grid, Kernel, Labels, ScoredRows, Thresholds),
+    *(csr_array, csr_matrix),
+)
+
 #: For ``skops.io.load(path, trusted=abstain.TRUSTED_TYPES)``: plain values and estimators, none of which does anything
 #: when it is made from a file but hold its fields, and scipy's matrices, which machines fitted to sparse rows keep.
-TRUSTED_TYPES: list[str] = [
-    "abstain.costs.Costs",
-    "abstain.estimators.embedded.estimator.EmbeddedRejectSVC",
-    "abstain.estimators.decide.Terms",
-    "abstain.rules.risk_control.Certificate",
-    "abstain.rules.scored_rows.ScoredRows",
-    "abstain.estimators.svc.RejectSVC",
-    "abstain.estimators.svc_cv.RejectSVCCV",
-    "abstain.estimators.threshold.ThresholdRejector",
-    "abstain.kernels.Kernel",
-    "abstain.labels.Labels",
-    "abstain.losses.generalized_hinge.BartlettWegkamp",
-    "abstain.thresholds.Thresholds",
-    "scipy.sparse._csr.csr_array",
-    "scipy.sparse._csr.csr_matrix",
-]
+TRUSTED_TYPES: list[str] = sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in _TYPES)

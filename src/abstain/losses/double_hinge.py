@@ -1,4 +1,4 @@
-"""The double hinge: tangents of the logistic loss at the two thresholds that the costs ask for (GRKC08)."""
+"""The double hinge: tangents of the logistic loss at the two thresholds that follow from the costs (GRKC08)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["double_hinge"]
 
 
 def double_hinge(costs: Costs) -> MarginLoss:
-    """Give the loss whose minimiser is right about P(y = +1 | x) where the decision turns: at p_low and p_high.
+    """Return the loss whose minimiser gives P(y = +1 | x) where the decision changes: at p_low and p_high.
 
     ::
 
@@ -18,7 +18,7 @@ def double_hinge(costs: Costs) -> MarginLoss:
             y = +1:  b = 1 - p_high,  tau = H(p_high) / (1 - p_high)
             y = -1:  b = p_low,       tau = H(p_low) / p_low
 
-    Where rejecting never pays the two thresholds meet, and one tangent is left: the cost-sensitive hinge.
+    If rejecting never pays, the two thresholds coincide and one tangent remains: the cost-sensitive hinge.
 
     Examples
     --------
@@ -28,6 +28,6 @@ def double_hinge(costs: Costs) -> MarginLoss:
     (-0.8, -0.2)
     """
     thresholds = costs.score_thresholds()
-    # Tangents at logits, not at probabilities: (p_low, p_high) near 0 or 1 would lose the digits that matter.
+    # Tangents at log-odds, not at probabilities: p_low and p_high near 0 or 1 would lose significant digits.
     log_odds = (thresholds.lower, thresholds.upper) if thresholds.rejects else (costs.cut,)
     return tangent_hinge(log_odds, cut=costs.cut)

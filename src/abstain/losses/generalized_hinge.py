@@ -1,8 +1,9 @@
-"""Bartlett & Wegkamp's generalized hinge (BW08), in its own units, and their rule as a value."""
+"""Bartlett & Wegkamp's generalized hinge (BW08), in its own units, and their rule."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from abstain.arguments import positive_number
 from abstain.costs import Costs
@@ -15,7 +16,7 @@ __all__ = ["BartlettWegkamp", "generalized_hinge"]
 
 
 def generalized_hinge(r: float, delta: float = 0.5) -> MarginLoss:
-    """Give psi_r for both classes, with the thresholds -delta and +delta on the score.
+    """Return psi_r for both classes, with the thresholds -delta and +delta on the score.
 
     ::
 
@@ -26,31 +27,32 @@ def generalized_hinge(r: float, delta: float = 0.5) -> MarginLoss:
     Parameters
     ----------
     r : float
-        The price of rejecting, where both errors cost 1.
+        The cost of rejecting, where both errors cost 1.
     delta : float, default=0.5
         BW08 show that any value in [r, 1 - r] keeps the rule's guarantee, and recommend 1/2.
     """
     r, delta = positive_number("r", r), positive_number("delta", delta)
     if r > 0.5:
-        raise ValueError(f"r={r:g} can never pay: it must not exceed 1/2, half the price of an error.")
+        raise ValueError(f"r={r:g} can never pay: it must not exceed 1/2, half the cost of an error.")
     if not r <= delta <= 1.0 - r:
         raise ValueError(f"delta={delta:g} must lie in [r, 1 - r] = [{r:g}, {1.0 - r:g}]; 0.5 always does.")
+    unit = -math.log(r) - (1.0 - r) / r * math.log1p(-r)  # H(r) / r, from psi_r's units to the tangent hinge's
     if r == 0.5:
-        return hinge()
+        return replace(hinge(), unit=unit)
     loss = PiecewiseLinear(knots=(0.0, 1.0), slopes=(-(1.0 - r) / r, -1.0))
-    return MarginLoss(negative=loss, positive=loss, thresholds=Thresholds(-delta, delta), cut=0.0)
+    return MarginLoss(negative=loss, positive=loss, thresholds=Thresholds(-delta, delta), cut=0.0, unit=unit)
 
 
 @dataclass(frozen=True)
 class BartlettWegkamp:
     """Bartlett & Wegkamp's rule: decide where ``|f| > delta``, f trained with the generalized hinge.
 
-    It is the double hinge's machine in other units with another threshold, for equal error prices only.
+    It is the double hinge's machine in other units with a different threshold, for equal error costs only.
 
     Parameters
     ----------
     delta : float, default=0.5
-        The threshold on the score, in [r, 1 - r] where r is the reject price over the error price.
+        The threshold on the score, in [r, 1 - r] where r is the reject cost divided by the error cost.
 
     Examples
     --------
@@ -67,10 +69,10 @@ class BartlettWegkamp:
             raise ValueError(f"delta={self.delta:g} must be below 1; Bartlett & Wegkamp recommend 0.5.")
 
     def loss(self, costs: Costs) -> MarginLoss:
-        """Give the generalized hinge for these costs, which must be symmetric."""
+        """Return the generalized hinge for these costs, which must be symmetric."""
         if costs.false_positive != costs.false_negative or costs.reject_negative != costs.reject_positive:
             raise ValueError(
-                f"rule={self} needs symmetric costs, one price for both errors and one for both rejects; got {costs}. "
+                f"rule={self} needs symmetric costs, equal for both errors and equal for both rejects; got {costs}. "
                 'Use rule="chow" for these.'
             )
         r = costs.reject_positive / costs.false_positive if costs.rejects else 0.5

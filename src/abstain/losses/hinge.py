@@ -1,4 +1,4 @@
-"""The ordinary hinge loss: scikit-learn's ``SVC``, no reject price stated."""
+"""The ordinary hinge loss of scikit-learn's ``SVC``, without a reject cost."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ __all__ = ["hinge"]
 
 
 def hinge() -> MarginLoss:
-    """Give ``|1 - z|_+`` for both classes; it rejects nothing and cuts the score at 0."""
+    """Return ``|1 - z|_+`` for both classes; it rejects nothing and cuts the score at 0."""
     loss = PiecewiseLinear(knots=(1.0,), slopes=(-1.0,))
     return MarginLoss(negative=loss, positive=loss, thresholds=Thresholds(0.0, 0.0), cut=0.0)

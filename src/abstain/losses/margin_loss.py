@@ -1,7 +1,8 @@
-"""The loss of a two-class machine: one piecewise-linear loss per class, and the thresholds on the score they imply."""
+"""The loss of a two-class machine: one piecewise-linear loss per class, and the resulting thresholds on the score."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,22 +16,25 @@ __all__ = ["MarginLoss"]
 
 @dataclass(frozen=True)
 class MarginLoss:
-    """What a score f costs in training: ``positive(f)`` where y = +1, ``negative(-f)`` where y = -1.
+    """The training loss of a score f: ``positive(f)`` for y = +1, ``negative(-f)`` for y = -1.
 
     Parameters
     ----------
     negative, positive : PiecewiseLinear
         The losses of the margin z = y f, with the same number of knots.
     thresholds : Thresholds
-        On the score: how a machine trained with these losses decides.
+        Thresholds on the score of a machine trained with these losses.
     cut : float
-        On the score: how it decides when it must not reject.
+        Threshold on the score when it may not reject.
+    unit : float, default=nan
+        The log-odds of the positive class per unit of score; nan where the score says nothing of probabilities.
     """
 
     negative: PiecewiseLinear
     positive: PiecewiseLinear
     thresholds: Thresholds
     cut: float
+    unit: float = math.nan
 
     def __post_init__(self) -> None:
         if len(self.negative.knots) != len(self.positive.knots):
@@ -44,11 +48,16 @@ class MarginLoss:
         """K, the number of knots of either loss."""
         return len(self.positive.knots)
 
+    @property
+    def steepest(self) -> float:
+        """The largest absolute slope of either loss."""
+        return max(-loss.slopes[0] for loss in (self.negative, self.positive))
+
     def of(self, sign: int) -> PiecewiseLinear:
-        """Give the loss of the class with this sign."""
+        """Return the loss of the class with this sign."""
         return self.positive if sign > 0 else self.negative
 
     def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the knots and the slopes as arrays (2, K); row 0 is the negative class."""
+        """Return the knots and the slopes as arrays (2, K); row 0 is the negative class."""
         both = (self.negative, self.positive)
         return np.array([loss.knots for loss in both]), np.array([loss.slopes for loss in both])

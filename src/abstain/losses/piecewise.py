@@ -1,4 +1,4 @@
-"""A convex piecewise-linear loss of the margin, as knots and slopes, with its dual side."""
+"""A convex piecewise-linear loss of the margin, given by knots and slopes, with its dual."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class PiecewiseLinear:
 
         loss(z) = sum_k (slopes[k+1] - slopes[k]) |knots[k] - z|_+        slopes[K] = 0
 
-    Its dual side is the concave ``phi(g) = min_z loss(z) + g z`` on ``0 <= g <= |slopes[0]|``: the slopes
-    of the one are the breakpoints of the other, and the knots of the one the slopes of the other.
+    Its dual is the concave ``phi(g) = min_z loss(z) + g z`` on ``0 <= g <= |slopes[0]|``. The slopes of the loss
+    are the breakpoints of phi, and the knots of the loss are the slopes of phi.
 
     Parameters
     ----------
     knots : tuple of float
         Where the loss bends, strictly increasing, at least one.
     slopes : tuple of float
-        As many, negative and strictly increasing: ``slopes[0]`` holds left of ``knots[0]``, ``slopes[k]``
+        Of the same length, negative and strictly increasing: ``slopes[0]`` holds left of ``knots[0]``, ``slopes[k]``
         between ``knots[k-1]`` and ``knots[k]``; right of the last knot the loss is 0.
 
     Examples
@@ -43,7 +43,7 @@ class PiecewiseLinear:
         object.__setattr__(self, "knots", tuple(float(knot) for knot in self.knots))
         object.__setattr__(self, "slopes", tuple(float(slope) for slope in self.slopes))
         if not self.knots or len(self.knots) != len(self.slopes):
-            raise ValueError(f"knots and slopes must be as many, at least one; got {self.knots} and {self.slopes}.")
+            raise ValueError(f"knots and slopes must have equal length >= 1; got {self.knots} and {self.slopes}.")
         if not np.isfinite(self.knots).all() or (np.diff(self.knots) <= 0).any():
             raise ValueError(f"knots={self.knots} must be finite and strictly increasing.")
         if not np.isfinite(self.slopes).all() or (np.diff([*self.slopes, 0.0]) <= 0).any():
@@ -51,16 +51,16 @@ class PiecewiseLinear:
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
-        """Where phi bends, ascending, 0 left out: the slopes' absolute values, the last first."""
+        """Where phi bends, ascending and without 0: the absolute slopes in reverse order."""
         return tuple(-slope for slope in reversed(self.slopes))
 
     @property
     def dual_slopes(self) -> tuple[float, ...]:
-        """The slopes of phi, descending: the knots, the last first."""
+        """The slopes of phi, descending: the knots in reverse order."""
         return tuple(reversed(self.knots))
 
     def value(self, z: ArrayLike) -> NDArray[np.float64]:
-        """Give the loss at each margin z."""
+        """Return the loss at each margin z."""
         z = np.asarray(z, dtype=np.float64)
         total = np.zeros_like(z)
         for knot, bend in zip(self.knots, np.diff([*self.slopes, 0.0]), strict=True):
@@ -68,13 +68,13 @@ class PiecewiseLinear:
         return total
 
     def slopes_at(self, z: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the slopes to the left and to the right of each margin z; they differ on a knot."""
+        """Return the slopes to the left and to the right of each margin z; they differ at a knot."""
         slopes = np.array([*self.slopes, 0.0])
         left, right = (np.searchsorted(self.knots, z, side=side) for side in ("left", "right"))
         return slopes[left], slopes[right]
 
     def dual_value(self, g: ArrayLike, weight: ArrayLike = 1.0) -> NDArray[np.float64]:
-        """Give phi(g) for `weight` times the loss: g runs from 0 to ``weight |slopes[0]|``, and is clipped to that."""
+        """Return phi(g) for `weight` times the loss: g is clipped to [0, ``weight |slopes[0]|``]."""
         g, weight = np.asarray(g, dtype=np.float64), np.asarray(weight, dtype=np.float64)
         total = np.zeros(np.broadcast_shapes(g.shape, weight.shape))
         start = 0.0
@@ -84,5 +84,5 @@ class PiecewiseLinear:
         return total
 
     def scaled(self, factor: float) -> PiecewiseLinear:
-        """Give `factor` times this loss: the same knots, the slopes multiplied."""
+        """Return `factor` times this loss: the same knots, the slopes multiplied."""
         return PiecewiseLinear(self.knots, tuple(factor * slope for slope in self.slopes))

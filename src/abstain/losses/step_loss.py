@@ -18,7 +18,7 @@ MARGIN_SHARE = 0.2  # w_C / w_R of FR02's figure 2
 
 @dataclass(frozen=True)
 class StepLoss:
-    """What a slack costs: a step of w_C into the margin, up to w_R into the reject band, up to 1 beyond it.
+    """The cost of a slack: steps up to w_C inside the margin, w_R inside the reject band, and 1 beyond it.
 
     ::
 
@@ -28,11 +28,11 @@ class StepLoss:
     Parameters
     ----------
     reject_cost : float
-        w_R, the price of a reject where an error costs 1; 0 < w_R <= 1.
+        w_R, the cost of a reject where an error costs 1; 0 < w_R <= 1.
     margin_cost : float or None, default=None
-        w_C, the price of a row decided rightly but inside the margin; 0 < w_C < w_R. None is 0.2 w_R.
+        w_C, the cost of a row decided correctly but inside the margin; 0 < w_C < w_R. None is 0.2 w_R.
     steepness : float, default=100.0
-        s, how steep the smoothed steps are.
+        s, the steepness of the smoothed steps.
     slack_penalty : float, default=0.05
         a, without which the dual would be trivial.
 
@@ -58,7 +58,7 @@ class StepLoss:
         if not 0.0 < w_C < w_R:
             raise ValueError(
                 f"margin_cost={w_C:g} must lie between 0 and reject_cost={w_R:g}, both excluded; "
-                "lower it, or leave it None for 0.2 times reject_cost."
+                "lower it, or pass None for 0.2 times reject_cost."
             )
         object.__setattr__(self, "reject_cost", w_R)
         object.__setattr__(self, "margin_cost", w_C)
@@ -67,23 +67,23 @@ class StepLoss:
 
     @property
     def costs(self) -> tuple[float, float, float, float]:
-        """(w_R, w_C, s, a), as the native core takes them."""
+        """(w_R, w_C, s, a), as passed to the native core."""
         return self.reject_cost, float(self.margin_cost or math.nan), self.steepness, self.slack_penalty
 
     @property
     def rejects(self) -> bool:
-        """Whether the band may be open: from w_R = 1/2 on, moving the bias never costs more than a band does."""
+        """Whether any row may be rejected; from w_R = 1/2 on, moving the bias never costs more than a band."""
         return self.reject_cost < 0.5
 
     def value(self, xi: ArrayLike, eps: float) -> NDArray[np.float64]:
-        """Give h'' at each slack (equation 22)."""
+        """Return h'' at each slack (equation 22)."""
         w_R, w_C, s, a = self.costs
         xi = np.asarray(xi, dtype=np.float64)
         steps = w_C * expit(s * xi) + (w_R - w_C) * expit(s * (xi - 1 + eps)) + (1 - w_R) * expit(s * (xi - 1 - eps))
         return np.asarray(steps + a * xi**2)
 
     def steps(self, xi: ArrayLike, eps: float) -> NDArray[np.float64]:
-        """Give h' at each slack (equation 19), of which h'' is the smooth form; h (equation 17) has w_C = 0."""
+        """Return h' at each slack (equation 19), which h'' approximates smoothly; h (equation 17) has w_C = 0."""
         w_R, w_C, _, _ = self.costs
         xi = np.asarray(xi, dtype=np.float64)
         return w_C * (xi > 0) + (w_R - w_C) * (xi > 1 - eps) + (1 - w_R) * (xi > 1 + eps)

@@ -1,15 +1,15 @@
-"""Measures of decisions with rejects: arrays in, numbers and frozen results out.
+"""Metrics for decisions with rejects: arrays in, numbers and frozen results out.
 
-Of predictions: `reject_confusion_matrix`, `mean_cost`, `reject_rate`, `coverage`, `error_rate`, `selective_error`,
-`selective_accuracy`, `sensitivity`, `positive_predictivity`, all read from a `RejectTable`.
+From predictions: `reject_confusion_matrix`, `mean_cost`, `reject_rate`, `coverage`, `error_rate`, `selective_error`,
+`selective_accuracy`, `sensitivity`, `positive_predictivity`, all computed from a `RejectTable`.
 
-Of scores: the curves `accuracy_reject_curve`, `error_reject_curve`, `risk_coverage_curve`, `cost_curve`, with
+From scores: the curves `accuracy_reject_curve`, `error_reject_curve`, `risk_coverage_curve`, `cost_curve`, with
 `bootstrap_band` around each, and the areas `aurc`, `e_aurc`, `augrc`.
 
-In searches: `get_scorer`.
+For searches: `get_scorer`.
 
-A sample weight of k is the same as the row given k times, and 0 as the row left out; rates and curves depend on the
-proportions of the weights only, areas on their sum as they do on the number of rows.
+A sample weight of k is the same as repeating the row k times, and 0 the same as dropping it. Rates and curves depend
+only on the ratios of the weights; areas also depend on their sum, as they do on the number of rows.
 """
 
 from abstain.metrics.areas import augrc, aurc, e_aurc

@@ -1,18 +1,18 @@
-"""Areas under the risk-coverage curve and its generalised twin, ties averaged (MATH.md 6).
+"""Areas under the risk-coverage curve and the generalised risk curve, with ties averaged (MATH.md 6).
 
 With E_k the errors among the k most confident of n rows, averaged over all orders of the rows that tie,
 
     AURC = 1/n sum_k E_k / k        E-AURC = AURC - (AURC of the same errors, perfectly ordered)
     AUGRC = 1/n sum_k E_k / n       k = 1 .. n
 
-Rows of one confidence with weight g, e of it wrong, that follow the weight A with E of it wrong, share their errors
-out evenly, E_{A+i} = E + i e/g, and so add
+Tied rows of total weight g, of which e is wrong, preceded by rows of weight A, of which E is wrong, spread their errors
+evenly, E_{A+i} = E + i e/g, and so add
 
     to AURC:   sum_{i=1..g} (E + i e/g) / (A + i) = e + (E - A e/g) (h(A + g) - h(A)),     h(A) = 1 + 1/2 + .. + 1/A
     to AUGRC:  sum_{i=1..g} (E + i e/g)           = g E + e (g + 1)/2
 
-which is how a weight of k becomes the same as k rows; h is continued to fractional weights by the digamma function,
-h(A) = psi(A + 1) + const.
+so that a weight of k is the same as k rows. h is extended to fractional weights by the digamma function, h(A) =
+psi(A + 1) + const.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from abstain.metrics.ranking import RankedRows, running
 
 __all__ = ["augrc", "aurc", "e_aurc"]
 
-# From here on the asymptotic series of digamma is exact to the last digit with the terms used below.
+# From here on the terms of the asymptotic series of digamma used below are exact to the last digit.
 _ASYMPTOTIC = 32.0
 
 
@@ -42,23 +42,23 @@ def aurc(
 ) -> float:
     """Area under the risk-coverage curve: the mean over k = 1 to n of the error among the k most confident rows.
 
-    Rows of equal confidence are averaged over all their orders, so the order of the rows never matters.
+    Rows of equal confidence are averaged over all their orders, so the order of the rows does not matter.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True labels, of two classes.
     score : array-like of shape (n_samples,)
-        The larger, the more it speaks for the positive class; infinities are allowed. The decision is the positive
-        class where ``score > cut``, its confidence is ``|score - cut|``.
+        Higher scores favour the positive class; infinities are allowed. The decision is the positive class where
+        ``score > cut``, and its confidence is ``|score - cut|``.
     cut : float, default=0.0
         0 for a decision function, 0.5 for a probability.
     pos_label : label, default=None
-        The class that high scores speak for; the larger of the two by default. For a decision function of
-        scikit-learn's, which speaks for ``classes_[1]``, negate the score to make it speak for ``classes_[0]``.
+        The class that high scores favour; the larger of the two by default. A scikit-learn decision function favours
+        ``classes_[1]``; negate the score to make it favour ``classes_[0]``.
     sample_weight : array-like of shape (n_samples,), default=None
-        A weight of k counts as the row given k times, so the total weight plays the part of n: bring weights that
-        were normalised to sum to 1 back to the number of rows. Fractional weights interpolate smoothly.
+        A weight of k is the same as repeating the row k times, so the total weight takes the place of n: rescale
+        weights that sum to 1 so that they sum to the number of rows. Fractional weights interpolate smoothly.
 
     Returns
     -------
@@ -82,14 +82,14 @@ def e_aurc(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Excess of `aurc` over that of a perfect ordering of the same errors, all of them less confident than the rest.
+    """Excess of `aurc` over that of a perfect order of the same errors, all of them less confident than the rest.
 
     The arguments are those of `aurc`.
 
     Examples
     --------
     >>> from abstain.metrics import e_aurc
-    >>> round(e_aurc([0, 1, 1], [-2.0, -1.0, 0.5]), 4)  # less the perfect (0/1 + 0/2 + 1/3) / 3
+    >>> round(e_aurc([0, 1, 1], [-2.0, -1.0, 0.5]), 4)  # minus the perfect (0/1 + 0/2 + 1/3) / 3
     0.1667
     """
     ranked = _ranked(y_true, score, cut, pos_label, sample_weight)
@@ -133,12 +133,12 @@ def area_of(ranked: RankedRows) -> float:
 
 
 def _ranked(y_true: ArrayLike, score: ArrayLike, cut: float, pos_label: Any, sample_weight: Any) -> RankedRows:
-    """The rows, with a warning at the caller of the area if the weights cannot be numbers of rows."""
+    """The ranked rows, with a warning to the caller if the weights cannot be numbers of rows."""
     ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
     total, n = float(ranked.weight.sum()), len(ranked.weight)
     if total < 1.0 + 1e-6 and len(ranked.confidence) > 1:
         warnings.warn(
-            f"sample_weight sums to {total:g} over {n} rows, and an area counts a weight of k as k rows; "
+            f"sample_weight sums to {total:g} over {n} rows, but an area counts a weight of k as k rows; "
             "multiply the weights by the number of rows.",
             UserWarning,
             stacklevel=3,
@@ -157,7 +157,7 @@ def _mean_risk(g: NDArray[np.float64], e: NDArray[np.float64]) -> float:
 def _harmonic_gap(A: NDArray[np.float64], g: NDArray[np.float64]) -> NDArray[np.float64]:
     """h(A + g) - h(A) = 1/(A+1) + .. + 1/(A+g) for whole g.
 
-    The difference of two digammas near log n loses the digits of 1/n, so for large A it is taken term by term in
+    The difference of two digammas near log n loses the digits of 1/n, so for large A it is computed term by term from
     psi(x) = log x - 1/(2x) - 1/(12x^2) + 1/(120x^4) - 1/(252x^6) + ..
     """
     low, high = A + 1.0, A + g + 1.0

@@ -1,7 +1,7 @@
-"""Bootstrap bands around the curves: how far they would move if other rows had been drawn.
+"""Bootstrap bands around the curves: how much they would vary with other rows.
 
-A resample draws n of the n rows with replacement, whole rows with their weights; each curve is read at the same
-reject rates (coverages) in all resamples, ties averaged, and the band is the middle `level` of the values at each.
+A resample draws n of the n rows with replacement, together with their weights. Each curve is evaluated at the same
+reject rates (coverages) in all resamples, with ties averaged; the band is the central `level` of the values at each.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
-from abstain.costs import Costs
+from abstain.costs import Costs, checked_costs
 from abstain.metrics.frames import frame_of, frozen
 from abstain.metrics.ranking import RankedRows, running
-from abstain.metrics.table import checked_costs
 
 __all__ = ["CurveBand", "bootstrap_band"]
 
@@ -33,17 +32,17 @@ class CurveBand:
     Attributes
     ----------
     curve : str
-        Which curve: "accuracy_reject", "cost", "error_reject" or "risk_coverage".
+        The curve: "accuracy_reject", "cost", "error_reject" or "risk_coverage".
     grid : ndarray of shape (k,)
-        Where the curve is read: coverages for "risk_coverage", reject rates for the others.
+        Where the curve is evaluated: coverages for "risk_coverage", reject rates for the others.
     estimate : ndarray of shape (k,)
         The curve of the rows themselves.
     lower, upper : ndarray of shape (k,)
         The ends of the band.
     level : float
-        The share of the resampled curves inside, at each point of the grid by itself.
+        The share of resampled curves inside the band, at each point of the grid separately.
     n_resamples : int
-        How many there were.
+        Number of resamples.
     """
 
     curve: str
@@ -74,28 +73,29 @@ def bootstrap_band(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> CurveBand:
-    """Percentile bootstrap band of a curve, point by point.
+    """Pointwise percentile bootstrap band of a curve.
 
     Parameters
     ----------
     curve : {"accuracy_reject", "cost", "error_reject", "risk_coverage"}
-        The curve of that name, as ``risk_coverage_curve`` and so on define it.
+        The curve, as defined by ``risk_coverage_curve`` and so on.
     y_true, score, cut, pos_label
         As for the curve.
     costs : Costs, default=None
-        The prices, for "cost" only.
+        The costs, for "cost" only.
     grid : array-like, default=None
         Coverages in (0, 1] for "risk_coverage", reject rates in [0, 1) for "accuracy_reject" and in [0, 1] for the
         others; all hundredths by default.
     level : float, default=0.95
-        Share of the resampled curves between the ends, at each point.
+        Share of the resampled curves inside the band, at each point.
     n_resamples : int, default=1000
-        How many resamples to draw.
+        Number of resamples.
     random_state : int, numpy.random.Generator or None, default=0
-        Seed of the resamples. The same seed gives the same band, whatever the order of the rows; None, another each
-        time.
+        Seed of the resamples. The same seed gives the same band for any order of the rows; None gives a different band
+        each time.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows. Rows are drawn, weights go with them; so a weight of 2 is not two independent rows here.
+        Weights of the rows. Rows are drawn together with their weights, so a weight of 2 is not two independent rows
+        here.
 
     Returns
     -------
@@ -112,12 +112,12 @@ def bootstrap_band(
     if curve not in _CURVES:
         raise ValueError(f"curve={curve!r} must be one of {', '.join(_CURVES)}.")
     if (curve == "cost") != (costs is not None):
-        raise ValueError(f'costs={costs!r} with curve={curve!r}: costs are for curve="cost", which needs them.')
+        raise ValueError(f'costs={costs!r} with curve={curve!r}: costs are required for "cost" and not used otherwise.')
     if not 0.0 < real_number("level", level) < 1.0:
-        raise ValueError(f"level={level!r} must lie between 0 and 1, as 0.95 does.")
+        raise ValueError(f"level={level!r} must be strictly between 0 and 1, such as 0.95.")
     count = real_number("n_resamples", n_resamples)
     if count < 1 or count % 1 != 0:
-        raise ValueError(f"n_resamples={n_resamples!r} must be a whole number >= 1.")
+        raise ValueError(f"n_resamples={n_resamples!r} must be an integer >= 1.")
     points = _checked_grid(curve, grid)
     ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
     reading = _reading(curve, ranked, points, costs)
@@ -134,7 +134,7 @@ def bootstrap_band(
 def _reading(curve: str, ranked: RankedRows, points: NDArray[np.float64], costs: Costs | None) -> _Reading:
     """The curve at the points as a function of the weights.
 
-    A sum over the accepted rows is linear in the accepted weight between two confidences: ties are averaged.
+    A sum over the accepted rows is linear in the accepted weight between two confidences, which averages ties.
     """
     coverage = points if curve == "risk_coverage" else 1.0 - points
     if costs is None:

@@ -1,4 +1,4 @@
-"""What the curve functions return: named, read-only arrays, and how to read between their points."""
+"""Results of the curve functions: read-only arrays, and evaluation between their points."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ __all__ = ["AccuracyRejectCurve", "CostCurve", "ErrorRejectCurve", "OperatingPoi
 
 @dataclass(frozen=True, eq=False)
 class RiskCoverageCurve:
-    """Error among the accepted against the coverage; see `risk_coverage_curve`.
+    """Error among accepted rows against coverage; see `risk_coverage_curve`.
 
     Attributes
     ----------
     coverage : ndarray of shape (m,)
-        Share of the rows accepted, increasing to 1.
+        Share of rows accepted, increasing to 1.
     risk : ndarray of shape (m,)
-        Error among them.
+        Error among the accepted rows.
     confidence : ndarray of shape (m,)
         The smallest ``|score - cut|`` accepted, decreasing.
     total_weight : float
         N: the number of rows, or the sum of their weights.
     aurc : float
-        The area, as `abstain.metrics.aurc` defines it.
+        The area, as defined by `abstain.metrics.aurc`.
     """
 
     coverage: NDArray[np.float64]
@@ -41,10 +41,10 @@ class RiskCoverageCurve:
     aurc: float
 
     def at(self, coverage: ArrayLike) -> NDArray[np.float64]:
-        """Risk at any coverage in (0, 1], rows that tie accepted in parts, averaged over their orders."""
+        """Risk at any coverage in (0, 1]; tied rows are accepted in part, averaged over their orders."""
         share = _checked_shares("coverage", coverage)
         if not (share > 0).all():
-            raise ValueError("coverage must be above 0: with nothing accepted there is no error among the accepted.")
+            raise ValueError("coverage must be above 0: the selective error is undefined if nothing is accepted.")
         wrong = np.interp(share, np.append(0.0, self.coverage), np.append(0.0, self.coverage * self.risk))
         return np.asarray(wrong / share)
 
@@ -55,14 +55,14 @@ class RiskCoverageCurve:
 
 @dataclass(frozen=True, eq=False)
 class AccuracyRejectCurve:
-    """Accuracy among the accepted against the reject rate; see `accuracy_reject_curve`.
+    """Accuracy among accepted rows against the reject rate; see `accuracy_reject_curve`.
 
     Attributes
     ----------
     reject_rate : ndarray of shape (m,)
-        Share of the rows rejected, increasing from 0; 1, where no accuracy is defined, is left out.
+        Share of rows rejected, increasing from 0; excludes 1, where the accuracy is undefined.
     accuracy : ndarray of shape (m,)
-        Accuracy among the rest.
+        Accuracy among the accepted rows.
     confidence : ndarray of shape (m,)
         The smallest ``|score - cut|`` accepted, increasing.
     total_weight : float
@@ -75,10 +75,10 @@ class AccuracyRejectCurve:
     total_weight: float
 
     def at(self, reject_rate: ArrayLike) -> NDArray[np.float64]:
-        """Accuracy at any reject rate in [0, 1), rows that tie rejected in parts, averaged over their orders."""
+        """Accuracy at any reject rate in [0, 1); tied rows are rejected in part, averaged over their orders."""
         share = _checked_shares("reject_rate", reject_rate)
         if not (share < 1).all():
-            raise ValueError("reject_rate must be below 1: with nothing accepted there is no accuracy.")
+            raise ValueError("reject_rate must be below 1: the accuracy is undefined if nothing is accepted.")
         right = (1.0 - self.reject_rate) * self.accuracy
         accepted_right = np.interp(share, np.append(self.reject_rate, 1.0), np.append(right, 0.0))
         return np.asarray(accepted_right / (1.0 - share))
@@ -101,7 +101,7 @@ class ErrorRejectCurve:
     slope : ndarray of shape (m,)
         The error-reject ratio dE/dR from each point to the next, in [-1, 0].
     confidence : ndarray of shape (m + 1,)
-        The smallest ``|score - cut|`` accepted, increasing; inf where nothing is.
+        The smallest ``|score - cut|`` accepted, increasing; inf if nothing is accepted.
     total_weight : float
         N: the number of rows, or the sum of their weights.
     """
@@ -117,21 +117,21 @@ class ErrorRejectCurve:
         return np.asarray(np.interp(_checked_shares("reject_rate", reject_rate), self.reject_rate, self.error_rate))
 
     def to_frame(self) -> Any:
-        """The points as a pandas DataFrame, with the slope to the next one; nan at the last."""
+        """The points as a pandas DataFrame, with the slope to the next point; nan at the last."""
         columns = {"reject_rate": self.reject_rate, "error_rate": self.error_rate}
         return frame_of({**columns, "slope": np.append(self.slope, np.nan), "confidence": self.confidence})
 
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """One point of a cost curve, with thresholds on the score that lead to it.
+    """One point of a cost curve, with the thresholds on the score that give it.
 
     Attributes
     ----------
     reject_rate, mean_cost : float
-        Where the point lies.
+        Coordinates of the point.
     thresholds : Thresholds
-        Symmetric about the cut, half way between the confidences of the last row accepted and the first rejected.
+        Symmetric about the cut, halfway between the confidences of the last accepted and the first rejected row.
     """
 
     reject_rate: float
@@ -148,17 +148,17 @@ class CostCurve:
     reject_rate : ndarray of shape (m + 1,)
         Share of the rows rejected, increasing from 0 to 1.
     mean_cost : ndarray of shape (m + 1,)
-        Mean price of all decisions, rejects included.
+        Mean cost of all decisions, rejects included.
     confidence : ndarray of shape (m + 1,)
-        The smallest ``|score - cut|`` accepted, increasing; inf where nothing is.
+        The smallest ``|score - cut|`` accepted, increasing; inf if nothing is accepted.
     total_weight : float
         N: the number of rows, or the sum of their weights.
     costs : Costs
-        The prices.
+        The costs.
     cut : float
-        Where the forced choice cuts the score.
+        The threshold of the forced choice.
     chosen : int
-        Index of the point of the smallest cost; of equal ones, that with the fewest rejects.
+        Index of the point of least cost; ties go to the fewest rejects.
     """
 
     reject_rate: NDArray[np.float64]
@@ -171,7 +171,7 @@ class CostCurve:
 
     @property
     def operating_point(self) -> OperatingPoint:
-        """The point that the costs choose."""
+        """The point of least cost."""
         half_width = self._half_width(self.chosen)
         return OperatingPoint(
             reject_rate=float(self.reject_rate[self.chosen]),
@@ -180,21 +180,21 @@ class CostCurve:
         )
 
     def at(self, reject_rate: ArrayLike) -> NDArray[np.float64]:
-        """Mean cost at any reject rate in [0, 1], rows that tie rejected in parts, averaged over their orders."""
+        """Mean cost at any reject rate in [0, 1]; tied rows are rejected in part, averaged over their orders."""
         return np.asarray(np.interp(_checked_shares("reject_rate", reject_rate), self.reject_rate, self.mean_cost))
 
     def to_frame(self) -> Any:
-        """The points as a pandas DataFrame, the one that the costs choose marked."""
+        """The points as a pandas DataFrame, with the point of least cost marked."""
         columns = {"reject_rate": self.reject_rate, "mean_cost": self.mean_cost, "confidence": self.confidence}
         return frame_of({**columns, "chosen": np.arange(len(self.mean_cost)) == self.chosen})
 
     def _half_width(self, at: int) -> float:
-        """D of the rule "reject where |score - cut| <= D": 0 closes the band, where nothing is rejected."""
+        """D of the rule "reject where |score - cut| <= D"; 0 if nothing is rejected."""
         if at == 0:
             return 0.0
         if at == len(self.confidence) - 1:
             return math.inf
-        # half way, and strictly below the accepted one even where there is no number between the two
+        # halfway, and strictly below the accepted one even if the two are adjacent floats
         rejected, accepted = float(self.confidence[at - 1]), float(self.confidence[at])
         return min(rejected / 2 + accepted / 2, math.nextafter(accepted, 0.0))
 
@@ -202,5 +202,5 @@ class CostCurve:
 def _checked_shares(name: str, value: ArrayLike) -> NDArray[np.float64]:
     share = np.asarray(value, dtype=np.float64)
     if not ((share >= 0) & (share <= 1)).all():
-        raise ValueError(f"{name} must lie in [0, 1]; got {share.min():g} to {share.max():g}.")
+        raise ValueError(f"{name} must be in [0, 1]; got {share.min():g} to {share.max():g}.")
     return share

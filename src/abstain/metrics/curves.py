@@ -1,8 +1,8 @@
-"""Curves as one symmetric threshold on the confidence moves, read from ranked rows (MATH.md 6, FR02, Chow70, A14).
+"""Curves of a symmetric threshold on the confidence, computed from ranked rows (MATH.md 6, FR02, Chow70, A14).
 
 Every curve has one point per distinct confidence c: the rows with |score - cut| >= c are accepted, the rest rejected.
-Rows that tie are accepted together; between two points they are accepted in parts, averaged over all their orders,
-so that the accepted errors, and the cost, are linear in the coverage there. `at` reads the curves so.
+Tied rows are accepted together. Between two points they are accepted in part, averaged over all their orders, so that
+the accepted errors and the cost are linear in the coverage there; `at` evaluates the curves this way.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs import Costs
+from abstain.costs import Costs, checked_costs
 from abstain.metrics.areas import area_of
 from abstain.metrics.curve_results import AccuracyRejectCurve, CostCurve, ErrorRejectCurve, RiskCoverageCurve
 from abstain.metrics.frames import frozen
 from abstain.metrics.ranking import RankedRows, running
-from abstain.metrics.table import checked_costs
 
 __all__ = ["accuracy_reject_curve", "cost_curve", "error_reject_curve", "risk_coverage_curve"]
 
@@ -30,7 +29,7 @@ def risk_coverage_curve(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> RiskCoverageCurve:
-    """Error among the accepted rows against the coverage.
+    """Error among accepted rows against coverage.
 
     ::
 
@@ -41,15 +40,15 @@ def risk_coverage_curve(
     y_true : array-like of shape (n_samples,)
         True labels, of two classes.
     score : array-like of shape (n_samples,)
-        The larger, the more it speaks for the positive class; infinities are allowed. The decision is the positive
-        class where ``score > cut``, its confidence is ``|score - cut|``.
+        Higher scores favour the positive class; infinities are allowed. The decision is the positive class where
+        ``score > cut``, and its confidence is ``|score - cut|``.
     cut : float, default=0.0
         0 for a decision function, 0.5 for a probability.
     pos_label : label, default=None
-        The class that high scores speak for; the larger of the two by default. For a decision function of
-        scikit-learn's, which speaks for ``classes_[1]``, negate the score to make it speak for ``classes_[0]``.
+        The class that high scores favour; the larger of the two by default. A scikit-learn decision function favours
+        ``classes_[1]``; negate the score to make it favour ``classes_[0]``.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows: all rates are shares of the total weight, so only their proportions matter.
+        Weights of the rows. All rates are shares of the total weight, so only the ratios of weights matter.
 
     Returns
     -------
@@ -82,13 +81,13 @@ def accuracy_reject_curve(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> AccuracyRejectCurve:
-    """Accuracy among the accepted rows against the reject rate (FR02).
+    """Accuracy among accepted rows against the reject rate (FR02).
 
     ::
 
-        reject_rate = rejected / N          accuracy = right decisions accepted / accepted
+        reject_rate = rejected / N          accuracy = correct decisions accepted / accepted
 
-    The arguments are those of `risk_coverage_curve`, whose mirror image this is.
+    This is the mirror image of `risk_coverage_curve` and takes the same arguments.
 
     Returns
     -------
@@ -126,8 +125,8 @@ def error_reject_curve(
 
         reject_rate R = rejected / N     error_rate E = errors accepted / N     slope dE/dR
 
-    The slope is minus the share of the newly rejected rows that would have been wrong: -1 where rejecting removes
-    nothing but errors, 0 where it removes none. The arguments are those of `risk_coverage_curve`.
+    The slope is minus the share of newly rejected rows that would have been wrong: -1 where rejecting removes only
+    errors, 0 where it removes none. The arguments are those of `risk_coverage_curve`.
 
     Returns
     -------
@@ -162,20 +161,20 @@ def cost_curve(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> CostCurve:
-    """Mean cost against the reject rate, and the operating point that the costs choose on it.
+    """Mean cost against the reject rate, with the operating point of least cost.
 
     ::
 
         R(c) = (rows with |score - cut| < c) / N
         cost(c) = (c_fn FN(c) + c_fp FP(c) + r_pos Rej_pos(c) + r_neg Rej_neg(c)) / N
 
-    for every confidence c of the data, where the rows with ``|score - cut| < c`` are rejected and FN, FP count errors
-    among the others; and for c = inf, where all are rejected. The operating point is the point of the smallest cost,
-    of several equal ones that with the fewest rejects. It is chosen with the labels at hand, so its cost on new
-    data is rather higher: choose it on held-out rows. (Drummond & Holte's "cost curve" is another thing.)
+    for every confidence c in the data, where the rows with ``|score - cut| < c`` are rejected and FN, FP count errors
+    among the others; and for c = inf, where all rows are rejected. The operating point is the point of least cost; ties
+    go to the fewest rejects. It is chosen using the labels, so its cost on new data is higher: choose it on held-out
+    rows. (Drummond & Holte's "cost curve" is something else.)
 
-    `costs` is a `Costs`; the other arguments are those of `risk_coverage_curve`. The band of rejects is symmetric about
-    `cut`; for log-odds and unequal error prices ``cut=costs.cut`` is where the forced choice is cheapest.
+    `costs` is a `Costs`; the other arguments are those of `risk_coverage_curve`. The reject band is symmetric about
+    `cut`; for log-odds and unequal error costs the forced choice is cheapest at ``cut=costs.cut``.
 
     Returns
     -------
@@ -199,7 +198,7 @@ def cost_curve(
     decided = running(ranked.merged(share * costs.prices(ranked.sign, ranked.choice)))
     rejected = running(ranked.merged(share * costs.prices(ranked.sign, np.zeros_like(ranked.choice)))[::-1])
     mean_cost = decided[::-1] + rejected
-    # sums that differ by rounding alone are equal, and of equals the one with the fewest rejects is taken
+    # sums that differ only by rounding count as equal; ties go to the fewest rejects
     chosen = int(np.argmax(mean_cost <= mean_cost.min() * (1.0 + 1e-12)))
     return CostCurve(
         reject_rate=frozen(_reject_rate(ranked)),
@@ -213,11 +212,11 @@ def cost_curve(
 
 
 def _accepted(ranked: RankedRows, rows: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Weight of all rows, and of these rows, accepted at 0, 1, ..., m distinct confidences."""
+    """Accepted weight of all rows and of the given rows, at 0, 1, ..., m distinct confidences."""
     return running(ranked.merged(ranked.weight)), running(ranked.merged(ranked.weight * rows))
 
 
 def _reject_rate(ranked: RankedRows) -> NDArray[np.float64]:
-    """Share of the weight rejected at 0, 1, ..., m distinct confidences, from the lowest on."""
+    """Share of the weight rejected at 0, 1, ..., m distinct confidences, starting with the lowest."""
     rejected = running(ranked.merged(ranked.weight)[::-1])
     return rejected / rejected[-1]

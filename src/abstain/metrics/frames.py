@@ -1,4 +1,4 @@
-"""Named arrays as a pandas DataFrame, where pandas is there; and arrays that nobody can change by accident."""
+"""Named arrays as a pandas DataFrame, and read-only arrays."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 
 def frame_of(columns: Mapping[str, Any], index: Sequence[str] | None = None) -> Any:
-    """A DataFrame of the columns; without pandas an error that says what to do instead."""
+    """A DataFrame of the columns; an ImportError without pandas."""
     try:
         import pandas as pd
     except ImportError as error:
-        raise ImportError("to_frame() needs pandas; install it, or read the result's arrays directly.") from error
+        raise ImportError("to_frame() needs pandas; install it, or use the arrays of the result directly.") from error
     return pd.DataFrame(dict(columns), index=index)
 
 
 def frozen(values: NDArray[Any]) -> NDArray[Any]:
-    """The array itself, read-only from now on."""
+    """The array, made read-only."""
     values = np.ascontiguousarray(values)
     values.setflags(write=False)
     return values

@@ -1,4 +1,4 @@
-"""Rows from the most to the least confident, ties merged: what every curve and area is read from.
+"""Rows ranked from the most to the least confident, with ties merged; the input of every curve and area.
 
 With a score s and its cut, the forced choice is +1 if s > cut, else -1, and its confidence is |s - cut|. The symmetric
 rule accepts the rows whose confidence reaches a level; rows of equal confidence are accepted together or not at all.
@@ -14,31 +14,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from abstain.arguments import real_number
-from abstain.labels import encode_pair
-from abstain.metrics.weights import checked_weights
+from abstain.arguments import real_number, row_weights
+from abstain.labels import encode_pair, free_label
 from abstain.thresholds import Thresholds
 
 
 @dataclass(frozen=True, eq=False)
 class RankedRows:
-    """Rows of positive weight in the order of decreasing confidence.
+    """Rows of positive weight in order of decreasing confidence.
 
-    Rows that tie are ordered by truth, choice and weight, so that sums over them, and resamples drawn from them, are
-    the same bits for every order in which the rows were given.
+    Tied rows are ordered by true class, choice and weight, so that sums over them and resamples drawn from them are
+    bitwise equal for every order of the input.
 
     Attributes
     ----------
     sign, choice : ndarray of int8, shape (n,)
-        The truth and the forced choice.
+        The true class and the forced choice.
     weight : ndarray of float64, shape (n,)
-        Sample weights; ones if none were given.
+        Sample weights; ones if none are given.
     confidence : ndarray of float64, shape (m,)
         The distinct confidences, decreasing.
     starts : ndarray of intp, shape (m,)
-        Where the rows of each confidence begin.
+        Index of the first row of each confidence.
     cut : float
-        Where the forced choice cuts the score.
+        The threshold of the forced choice.
     """
 
     sign: NDArray[np.int8]
@@ -56,7 +55,7 @@ class RankedRows:
             raise ValueError(f"cut={cut} must be finite: 0 for a decision function, 0.5 for a probability.")
         check_consistent_length(y_true, s)
         sign = _true_signs(y_true, pos_label)
-        given = checked_weights(sample_weight, len(s))
+        given = row_weights(sample_weight, len(s))
         weight = np.ones(len(s)) if given is None else given
         choice = Thresholds(cut, cut).decide(s)
         confidence = np.abs(s - cut)
@@ -85,11 +84,11 @@ def _checked_scores(score: ArrayLike) -> NDArray[np.float64]:
     values = np.asarray(score)
     if values.ndim == 2 and values.shape[1] > 1:
         raise ValueError(
-            f"score must be one number per row; its shape is {values.shape}. Of probabilities give the positive "
-            "class's column, as in proba[:, 1], with cut=0.5."
+            f"score must be one number per row; its shape is {values.shape}. For probabilities pass the column of the "
+            "positive class, such as proba[:, 1], with cut=0.5."
         )
     if values.dtype.kind not in "biuf":
-        raise ValueError(f"score must be numbers; its dtype is {values.dtype}. Labels belong to measures of y_pred.")
+        raise ValueError(f"score must be numbers; its dtype is {values.dtype}. For labels use the metrics of y_pred.")
     s: NDArray[np.float64] = column_or_1d(values).astype(np.float64)
     if np.isnan(s).any():
         raise ValueError(f"score contains NaN at row {int(np.flatnonzero(np.isnan(s))[0])}; every row needs a score.")
@@ -97,19 +96,6 @@ def _checked_scores(score: ArrayLike) -> NDArray[np.float64]:
 
 
 def _true_signs(y_true: ArrayLike, pos_label: Any) -> NDArray[np.int8]:
-    """Signs of true labels, by the measures' one encoding; no row here is rejected, so any free label may say so."""
+    """Signs of true labels; no row here is rejected, so any label that is not a class serves as reject label."""
     y = y_true if hasattr(y_true, "dtype") else np.asarray(y_true)
     return encode_pair(y_true, y_true, pos_label, free_label(np.asarray(y)))[0]
-
-
-def free_label(y: NDArray[Any]) -> Any:
-    """A label of the same kind that is none of them."""
-    if y.dtype.kind == "U":
-        return "x" * (y.dtype.itemsize // 4 + 1)  # longer than any
-    if y.dtype.kind in "iu" and y.size:
-        return int(y.max()) + 1
-    if y.dtype.kind == "f" and y.size:
-        return float(np.nextafter(np.max(y), np.inf))
-    if y.dtype.kind in "OT" and all(isinstance(label, str) for label in y):
-        return "x" * (max((len(label) for label in y), default=0) + 1)
-    return -1  # booleans; and what is no label at all, which the encoding refuses in its own words

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from abstain.arguments import real_number
-from abstain.costs import Costs
-from abstain.estimators.unwrap import of_final
-from abstain.labels import default_reject_label
+from abstain.costs import Costs, checked_costs
+from abstain.estimators.unwrap import FittedClassifier
 from abstain.metrics import areas, scores
-from abstain.metrics.ranking import free_label
-from abstain.metrics.table import checked_costs
 
 __all__ = ["RejectScorer", "get_scorer"]
 
@@ -52,15 +48,14 @@ class RejectScorer:
 
     def __call__(self, estimator: Any, X: Any, y_true: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Give the measure on these rows, negated where smaller is better."""
-        classes = np.asarray(estimator.classes_)
-        pos_label = self.pos_label if self.pos_label is not None else of_final(estimator, "pos_label")
-        pos_label = classes.tolist()[-1] if pos_label is None else pos_label
-        options = {"pos_label": pos_label, "sample_weight": sample_weight}
+        fitted = FittedClassifier.of(estimator, self.pos_label)
+        options = {"pos_label": fitted.positive, "sample_weight": sample_weight}
         if self.name in _OF_SCORES:
-            score, cut = _response(estimator, X, classes, pos_label)
-            measured = getattr(areas, self.name)(y_true, score, cut=cut if self.cut is None else self.cut, **options)
+            cut = fitted.orientation * fitted.even_cut if self.cut is None else self.cut
+            measured = getattr(areas, self.name)(y_true, fitted.positive_score(X), cut=cut, **options)
         else:
-            options["reject_label"] = self._reject_label_of(estimator, classes)
+            auto = isinstance(self.reject_label, str) and self.reject_label == "auto"
+            options["reject_label"] = fitted.reject_label if auto else self.reject_label
             prices = () if self.costs is None else (self.costs,)
             measured = getattr(scores, self.name)(y_true, estimator.predict(X), *prices, **options)
         return float(_SIGNS[self.name] * measured)
@@ -84,18 +79,6 @@ class RejectScorer:
     def _accept_sample_weight(self) -> bool:
         """What scikit-learn asks a scorer where metadata routing is off."""
         return True
-
-    def _reject_label_of(self, estimator: Any, classes: NDArray[Any]) -> Any:
-        """As told; else the estimator's own; else by the labels' rule; else, as it never rejects, any free one."""
-        if not (isinstance(self.reject_label, str) and self.reject_label == "auto"):
-            return self.reject_label
-        own = of_final(estimator, "reject_label_")
-        if own is not None:
-            return own
-        try:
-            return default_reject_label(classes)
-        except ValueError:
-            return free_label(classes)
 
 
 def get_scorer(
@@ -150,14 +133,3 @@ def get_scorer(
     if plain in _OF_PREDICTIONS and cut is not None:
         raise ValueError(f"cut={cut!r} with name={name!r}: cut is for {', '.join(_OF_SCORES)} only.")
     return RejectScorer(plain, checked, pos_label, reject_label, cut)
-
-
-def _response(estimator: Any, X: Any, classes: NDArray[Any], pos_label: Any) -> tuple[NDArray[np.float64], float]:
-    """A score that speaks for the positive class, and its cut."""
-    positive = int(np.flatnonzero(classes == pos_label)[0]) if (classes == pos_label).any() else 1
-    if hasattr(estimator, "decision_function"):
-        score = np.asarray(estimator.decision_function(X))
-        # ThresholdRejector's score is that of the classifier inside, a probability where it has nothing else
-        cut = 0.5 if of_final(estimator, "response_method_") == "predict_proba" else 0.0
-        return (score, cut) if positive == 1 else (-score, -cut)
-    return np.asarray(estimator.predict_proba(X))[:, positive], 0.5

@@ -1,4 +1,4 @@
-"""Measures of predictions with rejects, each a quotient of the counts in `RejectTable` (MATH.md 6)."""
+"""Metrics of predictions with rejects, each a ratio of counts in `RejectTable` (MATH.md 6)."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ def reject_confusion_matrix(
     reject_label: Any = "auto",
     sample_weight: ArrayLike | None = None,
 ) -> NDArray[Any]:
-    """Count the six outcomes, ``[[TN, Rej_neg, FP], [FN, Rej_pos, TP]]``: rows truth, columns choice.
+    """Count the six outcomes, ``[[TN, Rej_neg, FP], [FN, Rej_pos, TP]]``: rows true class, columns choice.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True labels, of two classes.
     y_pred : array-like of shape (n_samples,)
-        Predicted labels, `reject_label` where the row was rejected.
+        Predicted labels, with `reject_label` for rejected rows.
     pos_label : label, default=None
         The positive class; the larger of the two by default.
     reject_label : label or "auto", default="auto"
-        What stands for a reject in `y_pred`; "auto" derives it from the labels of `y_true`, as estimators do.
+        The label of a reject in `y_pred`; "auto" derives it from the labels of `y_true`, as estimators do.
     sample_weight : array-like of shape (n_samples,), default=None
-        A weight of k counts as the row given k times.
+        A weight of k is the same as repeating the row k times.
 
     Returns
     -------
     ndarray of shape (2, 3)
-        Integers, or floats where `sample_weight` is given; the layout of ``Costs.table()``.
+        Integers, or floats if `sample_weight` is given; the layout of ``Costs.table()``.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def mean_cost(
     reject_label: Any = "auto",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Mean price of the decisions, ``(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N`` (A14, equation 23).
+    """Mean cost of the decisions, ``(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N`` (A14, equation 23).
 
     `costs` is a `Costs`; the other arguments are those of `reject_confusion_matrix`.
 
@@ -96,7 +96,7 @@ def reject_rate(
     reject_label: Any = "auto",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Share of the rows that are rejected, ``R = (Rej_neg + Rej_pos) / N``.
+    """Share of rows that are rejected, ``R = (Rej_neg + Rej_pos) / N``.
 
     The arguments are those of `reject_confusion_matrix`.
 
@@ -118,7 +118,7 @@ def coverage(
     reject_label: Any = "auto",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Share of the rows that are not rejected, ``1 - R``.
+    """Share of rows that are not rejected, ``1 - R``.
 
     The arguments are those of `reject_confusion_matrix`.
 
@@ -140,7 +140,7 @@ def error_rate(
     reject_label: Any = "auto",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Errors among all rows, ``E = (FP + FN) / N``; a reject is not an error.
+    """Errors as a share of all rows, ``E = (FP + FN) / N``; a reject is not an error.
 
     The arguments are those of `reject_confusion_matrix`.
 
@@ -162,7 +162,7 @@ def selective_error(
     reject_label: Any = "auto",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Errors among the accepted rows, ``(FP + FN) / (N - Rej_neg - Rej_pos)``; nan if all are rejected.
+    """Errors as a share of accepted rows, ``(FP + FN) / (N - Rej_neg - Rej_pos)``; nan if all are rejected.
 
     The arguments are those of `reject_confusion_matrix`.
 
@@ -184,7 +184,7 @@ def selective_accuracy(
     reject_label: Any = "auto",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Right decisions among the accepted rows, ``1 - selective_error``; nan if all are rejected.
+    """Correct decisions as a share of accepted rows, ``1 - selective_error``; nan if all are rejected.
 
     The arguments are those of `reject_confusion_matrix`.
 
@@ -206,7 +206,7 @@ def sensitivity(
     reject_label: Any = "auto",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Accepted positive rows that are found, ``TP / (TP + FN)``; nan if no positive row is accepted.
+    """Share of accepted positive rows decided as positive, ``TP / (TP + FN)``; nan if no positive row is accepted.
 
     The arguments are those of `reject_confusion_matrix`.
 
@@ -228,7 +228,7 @@ def positive_predictivity(
     reject_label: Any = "auto",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Positive decisions that are right, ``TP / (TP + FP)``; nan if no decision is positive.
+    """Share of positive decisions that are correct, ``TP / (TP + FP)``; nan if no decision is positive.
 
     The arguments are those of `reject_confusion_matrix`.
 
@@ -243,7 +243,7 @@ def positive_predictivity(
 
 
 def _defined(value: float, name: str, empty: str) -> float:
-    """The value; where it is nan, with one warning at the caller of the measure that says what is missing."""
+    """The value; if it is nan, warn the caller of the metric and give the reason."""
     if math.isnan(value):
         text = f"{name} is undefined and set to nan: {empty}."
         warnings.warn(text, UndefinedMetricWarning, stacklevel=3)

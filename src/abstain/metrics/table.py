@@ -1,4 +1,4 @@
-"""RejectTable: the 2 x 3 weighted counts that every measure of predictions is read from (MATH.md 6)."""
+"""RejectTable: the 2 x 3 weighted counts from which every metric of predictions is computed (MATH.md 6)."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs import Costs
+from abstain.arguments import row_weights
+from abstain.costs import Costs, checked_costs
 from abstain.labels import encode_pair
 from abstain.metrics.frames import frame_of, frozen
-from abstain.metrics.weights import checked_weights
 
 __all__ = ["RejectTable"]
 
 
 @dataclass(frozen=True, eq=False)
 class RejectTable:
-    r"""How many rows of each class were decided each way; all measures of predictions are quotients of its entries.
+    r"""Number of rows by true class and choice; all metrics of predictions are ratios of its entries.
 
     ::
 
-        truth \ choice    negative    reject      positive
+        class \ choice    negative    reject      positive
         negative          TN          Rej_neg     FP
         positive          FN          Rej_pos     TP
 
-    The layout is that of ``Costs.table()``. A quotient whose denominator is empty is nan here, without a warning; the
-    functions of `abstain.metrics` give the same numbers and warn.
+    The layout is that of ``Costs.table()``. A ratio with an empty denominator is nan here, without a warning; the
+    functions of `abstain.metrics` return the same numbers and warn.
 
     Attributes
     ----------
     counts : ndarray of shape (2, 3)
-        The entries, read-only: integers where rows are counted, floats where they are weighted.
+        The entries, read-only: integers, or floats with sample weights.
 
     Examples
     --------
@@ -57,9 +57,9 @@ class RejectTable:
         reject_label: Any = "auto",
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Count predictions against the truth; the arguments are those of every measure of predictions."""
+        """Count predictions by true class; the arguments are those of every metric of predictions."""
         sign, choice = encode_pair(y_true, y_pred, pos_label, reject_label)
-        weight = checked_weights(sample_weight, len(sign))
+        weight = row_weights(sample_weight, len(sign))
         cell = 3 * (sign > 0).astype(np.intp) + choice + 1
         return cls(frozen(np.bincount(cell, weights=weight, minlength=6).reshape(2, 3)))
 
@@ -70,7 +70,7 @@ class RejectTable:
 
     @property
     def accepted(self) -> float:
-        """How many were not rejected."""
+        """Number of rows that were not rejected."""
         return float(self.counts[:, 0].sum() + self.counts[:, 2].sum())
 
     @property
@@ -110,32 +110,23 @@ class RejectTable:
 
     @property
     def sensitivity(self) -> float:
-        """TP / (TP + FN), over the accepted."""
+        """TP / (TP + FN), over accepted rows."""
         return _quotient(float(self.counts[1, 2]), float(self.counts[1, 0] + self.counts[1, 2]))
 
     @property
     def positive_predictivity(self) -> float:
-        """TP / (TP + FP), over the accepted."""
+        """TP / (TP + FP), over accepted rows."""
         return _quotient(float(self.counts[1, 2]), float(self.counts[0, 2] + self.counts[1, 2]))
 
     def mean_cost(self, costs: Costs) -> float:
         """(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N."""
-        # shares first: counts times prices may overflow where their mean does not
+        # shares first: counts times costs may overflow although their mean does not
         return float(np.sum(self.counts / self.total * checked_costs(costs).table()))
 
     def to_frame(self) -> Any:
-        """The counts as a pandas DataFrame, rows the truth, columns the choice."""
+        """The counts as a pandas DataFrame: rows true class, columns choice."""
         choices = ("negative", "reject", "positive")
         return frame_of(dict(zip(choices, self.counts.T, strict=True)), index=("negative", "positive"))
-
-
-def checked_costs(costs: object) -> Costs:
-    """The costs, or an error that says what was expected."""
-    if not isinstance(costs, Costs):
-        raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
-            f"costs={costs!r} must be a Costs: Costs(false_positive=..., false_negative=..., reject=...)."
-        )
-    return costs
 
 
 def _quotient(part: float, whole: float) -> float:

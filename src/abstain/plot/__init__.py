@@ -1,8 +1,8 @@
-"""Pictures: one Display per file. A display stores arrays, and draws them when asked.
+"""Plots: one Display per file. A display stores arrays and draws them with `plot`.
 
-Of curves: `AccuracyRejectDisplay`, `ErrorRejectDisplay`, `RiskCoverageDisplay`, `CostCurveDisplay`; several models go
-into one picture by handing the axes of the first to the next, as in ``ax=display.ax_``. Of the machine itself:
-`LossDisplay`, `RejectRegionDisplay` for two features, and `PathDisplay` for all C at once.
+Curves: `AccuracyRejectDisplay`, `ErrorRejectDisplay`, `RiskCoverageDisplay`, `CostCurveDisplay`. To draw several models
+in one plot, pass the axes of the first to the next, as in ``ax=display.ax_``. Machines: `LossDisplay`,
+`RejectRegionDisplay` for two features, and `PathDisplay` for all C at once.
 """
 
 from abstain.plot.accuracy_reject import AccuracyRejectDisplay

@@ -1,4 +1,4 @@
-"""The picture of the accuracy-reject curve: what is gained among the accepted by rejecting the rest (FR02)."""
+"""The plot of the accuracy-reject curve (FR02)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class AccuracyRejectDisplay(CurveDisplay):
-    """Accuracy among the accepted against the reject rate.
+    """Accuracy among accepted rows against the reject rate.
 
-    Alone on its axes it is drawn between what rejecting at random gives, and what rejecting errors first would.
+    A single curve is drawn with two reference lines: rejecting at random, and rejecting errors first.
 
     Parameters
     ----------
     curve : AccuracyRejectCurve
         From `abstain.metrics.accuracy_reject_curve`.
     name, band, chosen, decided
-        As in every display of a curve; see `from_predictions` and `from_estimator`, which fill them in.
+        As in every curve display; `from_predictions` and `from_estimator` set them.
 
     Examples
     --------
@@ -43,8 +43,8 @@ class AccuracyRejectDisplay(CurveDisplay):
     x: ClassVar[str] = "reject_rate"
     y: ClassVar[str] = "accuracy"
     x_label: ClassVar[str] = "reject rate (share of all rows)"
-    y_label: ClassVar[str] = "accuracy (share of the accepted)"
-    reading: ClassVar[str] = "{:.1%} of the rest right"
+    y_label: ClassVar[str] = "accuracy (share of accepted rows)"
+    reading: ClassVar[str] = "{:.1%} of the rest correct"
     of_accepted: ClassVar[bool] = True
 
     def _references(self, ax: Axes) -> None:

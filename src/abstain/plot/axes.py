@@ -1,4 +1,4 @@
-"""Where a display draws: the axes it was given, or new ones."""
+"""The axes of a display: those passed in, or new ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
-    """Return ``ax``, or the only axes of a new figure; matplotlib is imported here and not before."""
+    """Return ``ax``, or the axes of a new figure; matplotlib is imported only here."""
     if ax is not None:
         return ax
     try:

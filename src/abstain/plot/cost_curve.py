@@ -1,4 +1,4 @@
-"""The picture of the cost curve: what all decisions cost, the more of them are rejects."""
+"""The plot of the cost curve: mean cost against the reject rate."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 class CostCurveDisplay(CurveDisplay):
     """Mean cost of all decisions, rejects included, against the reject rate.
 
-    It begins at the forced choice and ends where everything is rejected; alone on its axes the first is drawn through,
-    so that what rejecting saves can be read off.
+    It starts at the forced choice and ends where everything is rejected. A single curve is drawn with a line at the
+    cost of the forced choice, which shows what rejecting saves.
 
     Parameters
     ----------
     curve : CostCurve
         From `abstain.metrics.cost_curve`.
     name, band, chosen, decided
-        As in every display of a curve; see `from_predictions` and `from_estimator`, which fill them in.
+        As in every curve display; `from_predictions` and `from_estimator` set them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the pictures of curves share: a line, its band, its marked points, and one more model on the same axes."""
+"""Code shared by the curve displays: a line, its band, its markers, and several models on the same axes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs import Costs
+from abstain.costs import Costs, checked_costs
+from abstain.estimators.unwrap import FittedClassifier
 from abstain.metrics.bands import CurveBand, bootstrap_band
 from abstain.metrics.curves import cost_curve
-from abstain.metrics.table import RejectTable, checked_costs
+from abstain.metrics.table import RejectTable
 from abstain.plot.axes import axes_or_new
-from abstain.plot.fitted import Answers
 from abstain.plot.palette import (
     CHOSEN,
     CURVE,
@@ -39,27 +39,27 @@ Point = tuple[float, float]
 
 @dataclass(eq=False)
 class CurveDisplay:
-    """A curve, and what is marked on it; the displays of curves say which one.
+    """A curve with its markers; the base class of the curve displays.
 
     Parameters
     ----------
     curve : object
-        What the curve's function in `abstain.metrics` returns.
+        The result of the curve's function in `abstain.metrics`.
     name : str, default=None
-        What the legend calls the model.
+        Name of the model in the legend.
     band : CurveBand, default=None
         From `abstain.metrics.bootstrap_band`.
     chosen : (float, float), default=None
-        The point of the curve where stated costs are least; found with the labels at hand, so rather favourable.
+        The point of least cost on the curve; chosen using the labels, so optimistic.
     decided : (float, float), default=None
-        Where the classifier's own thresholds lead. Off the curve where they are not symmetric about the cut.
+        The point given by the classifier's own thresholds. It is off the curve if they are not symmetric about the cut.
 
     Attributes
     ----------
     line_, band_, marks_ : Line2D, FillBetweenPolyCollection or None, list of Line2D
-        What `plot` drew.
+        The artists drawn by `plot`.
     ax_, figure_ : Axes, Figure
-        Where it drew.
+        The axes and figure they are on.
     """
 
     curve: Any
@@ -73,7 +73,7 @@ class CurveDisplay:
     ax_: Axes = field(init=False, repr=False)
     figure_: FigureBase = field(init=False, repr=False)
 
-    # what a display of one curve states; x and y name arrays of the curve and quotients of a RejectTable
+    # set by each subclass; x and y name arrays of the curve and ratios of a RejectTable
     kind: ClassVar[str]
     measure: ClassVar[Callable[..., Any]]
     x: ClassVar[str]
@@ -105,15 +105,15 @@ class CurveDisplay:
         y_true, score, cut, pos_label, sample_weight
             As for the curve's function in `abstain.metrics`.
         costs : Costs, default=None
-            Prices, whose choice on the curve is marked; needed by a cost curve.
+            Costs, whose cheapest point on the curve is marked; required for a cost curve.
         name : str, default=None
-            What the legend calls the model.
+            Name of the model in the legend.
         band : float, default=None
-            Level of a bootstrap band around the curve, such as 0.95; None draws none.
+            Level of a bootstrap band around the curve, such as 0.95; None for no band.
         n_resamples : int, default=1000
-            Resamples for the band.
+            Number of resamples for the band.
         ax : matplotlib Axes, default=None
-            Where to draw; that of another display puts both models into one picture. None: a new figure.
+            Where to draw; pass the axes of another display to draw both models in one plot. None makes a new figure.
         """
         display = cls._of(y_true, score, costs, name, (band, n_resamples), cut, pos_label, sample_weight)
         return display.plot(ax)
@@ -135,33 +135,34 @@ class CurveDisplay:
     ) -> Self:
         """Draw the curve of a fitted classifier, or of a Pipeline or a search that ends in one.
 
-        The score is its decision function, or its probability where it has none, cut where its forced choice cuts. The
-        costs are its own where none are given. Where it rejects by itself, its own decisions are marked too.
+        The score is its decision function, or its probability if it has none, with the threshold of its forced choice.
+        If no costs are given, its own are used. If it rejects, its own decisions are marked too.
 
         Parameters
         ----------
         estimator : classifier
             Fitted, for two classes.
         X, y : array-like
-            Rows, best such as it was not fitted on, and their labels.
+            Rows, preferably held-out, and their labels.
         costs, sample_weight, name, band, n_resamples, ax
-            As in `from_predictions`; the name is by default the class of the classifier.
+            As in `from_predictions`; the default name is the class of the classifier.
         pos_label : label, default=None
             The positive class; by default the classifier's own, or ``classes_[1]``.
         """
-        answers = Answers.of(estimator, X, pos_label)
-        costs = answers.costs if costs is None else costs
-        options = (answers.cut, answers.pos_label, sample_weight)
-        display = cls._of(y, answers.score, costs, name or answers.name, (band, n_resamples), *options)
-        if answers.rejects:
-            labels = {"pos_label": answers.pos_label, "reject_label": answers.reject_label}
-            table = RejectTable.of(y, answers.predicted, sample_weight=sample_weight, **labels)
+        fitted = FittedClassifier.of(estimator, pos_label)
+        costs = fitted.costs if costs is None else costs
+        options = (fitted.orientation * fitted.cut, fitted.positive, sample_weight)
+        score = fitted.positive_score(X)
+        display = cls._of(y, score, costs, name or fitted.name, (band, n_resamples), *options)
+        if fitted.rejects:
+            labels = {"pos_label": fitted.positive, "reject_label": fitted.reject_label}
+            table = RejectTable.of(y, np.asarray(estimator.predict(X)), sample_weight=sample_weight, **labels)
             display.decided = cls._decided(table, costs)
         return display.plot(ax)
 
     @classmethod
     def _of(cls, y_true: Any, score: Any, costs: Any, name: str | None, band: tuple[Any, int], *options: Any) -> Self:
-        """Measure the curve, its band and the point that the costs choose."""
+        """Compute the curve, its band and the point of least cost."""
         given = dict(zip(("cut", "pos_label", "sample_weight"), options, strict=True))
         prices = (checked_costs(costs),) if cls.kind == "cost" else ()
         curve = cls.measure(y_true, score, *prices, **given)
@@ -177,7 +178,7 @@ class CurveDisplay:
 
     @classmethod
     def _at(cls, curve: Any, rejected: float) -> Point | None:
-        """The curve's point at a reject rate; None where nothing is accepted and the curve needs something."""
+        """The curve's point at a reject rate; None if nothing is accepted and the curve is undefined there."""
         if cls.of_accepted and rejected >= 1.0:
             return None
         x = 1.0 - rejected if cls.x == "coverage" else rejected
@@ -185,12 +186,12 @@ class CurveDisplay:
 
     @classmethod
     def _decided(cls, table: RejectTable, costs: Costs | None) -> Point | None:
-        """Where decisions lie, read from their table; None where nothing is accepted and the curve needs something."""
+        """The point of the decisions in a table; None if nothing is accepted and the curve is undefined there."""
         y = table.mean_cost(checked_costs(costs)) if cls.kind == "cost" else getattr(table, _QUOTIENTS[cls.y])
         return (getattr(table, cls.x), y) if np.isfinite(y) else None
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw into `ax`, beside the curves that are there, or into a new figure."""
+        """Draw into `ax`, next to any curves there, or into a new figure."""
         self.ax_ = ax = axes_or_new(ax)
         self.figure_ = ax.figure
         alone = curves_on(ax) == 0
@@ -205,14 +206,14 @@ class CurveDisplay:
         if alone:
             self._axes(ax)
             self._references(ax)
-        else:  # what one curve is measured against says nothing of two
+        else:  # the reference lines apply only to a single curve
             for line in [line for line in ax.lines if line.get_gid() == REFERENCE]:
                 line.remove()
         legend_inside(ax)
         return self
 
     def _drawn(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """All points of the curve, and between them what rejecting a part of the ties gives: not always straight."""
+        """All points of the curve, and values between them, where the curve is not always straight."""
         own = getattr(self.curve, self.x)
         x = np.union1d(own, np.linspace(own[0], own[-1], 201))
         return x, self.curve.at(x)
@@ -230,7 +231,7 @@ class CurveDisplay:
         return f"{self.name or 'model'} ({self._count(1.0)}{band})"
 
     def _count(self, share: float) -> str:
-        """A share of the rows as their number, or of their weight where that is no whole number."""
+        """A share of the rows as a number of rows, or as a weight if the total weight is not an integer."""
         total = float(self.curve.total_weight)
         return f"{share * total:,.0f} rows" if total.is_integer() else f"weight {share * total:,.4g}"
 
@@ -250,12 +251,12 @@ class CurveDisplay:
         if self.kind != "cost":
             ax.yaxis.set_major_formatter(PercentFormatter(1.0))
         level = np.asarray(self.line_.get_ydata(), dtype=np.float64)
-        if np.ptp(level) == 0:  # a flat line alone would give the axis no scale
+        if np.ptp(level) == 0:  # a flat line alone gives the axis no scale
             ax.update_datalim([(0.0, level[0] + (0.05 if level[0] < 0.5 else -0.05))])
             ax.autoscale_view()
 
     def _references(self, ax: Axes) -> None:
-        """Lines to measure one curve by."""
+        """Reference lines for a single curve."""
 
     def _reference(self, ax: Axes, x: ArrayLike, y: ArrayLike, label: str, style: str = ":") -> None:
         ax.plot(x, y, color=FAINT, linestyle=style, linewidth=1.2, zorder=1, label=label, gid=REFERENCE)

@@ -1,4 +1,4 @@
-"""The picture of the error-reject curve, and the price at which the costs touch it (Chow70, A14)."""
+"""The plot of the error-reject curve (Chow70, A14)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class ErrorRejectDisplay(CurveDisplay):
-    """Error rate against the reject rate; a reject is no error.
+    """Error rate against the reject rate; a reject does not count as an error.
 
-    The slope of the curve is minus the share of the newly rejected that would have been wrong. Alone on its axes it is
-    drawn between the slope of rejecting at random and the slope -1 of rejecting nothing but errors.
+    The slope of the curve is minus the share of newly rejected rows that would have been wrong. A single curve is drawn
+    with two reference lines: rejecting at random, and rejecting only errors, with slope -1.
 
     Parameters
     ----------
     curve : ErrorRejectCurve
         From `abstain.metrics.error_reject_curve`.
     name, band, chosen, decided
-        As in every display of a curve; see `from_predictions` and `from_estimator`, which fill them in.
+        As in every curve display; `from_predictions` and `from_estimator` set them.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class ErrorRejectDisplay(CurveDisplay):
     y: ClassVar[str] = "error_rate"
     x_label: ClassVar[str] = "reject rate (share of all rows)"
     y_label: ClassVar[str] = "error rate (share of all rows)"
-    reading: ClassVar[str] = "{:.1%} of all wrong"
+    reading: ClassVar[str] = "{:.1%} of all rows wrong"
 
     def _references(self, ax: Axes) -> None:
         error = float(self.curve.error_rate[0])

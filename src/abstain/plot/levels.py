@@ -1,4 +1,4 @@
-"""Lines of equal score in the plane, and numbers on them, each where it hides the fewest samples."""
+"""Contours of the score in the plane, with labels placed where they cover the fewest rows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from abstain.plot.palette import LINE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_EDGE = (0.1, 0.05)  # of the width and the height: a number nearer to the frame would be cut
+_EDGE = (0.1, 0.05)  # shares of width and height; a label closer to the frame would be cut off
 
 
 def plane(points: NDArray[np.float64], resolution: int, margin: float) -> tuple[NDArray[np.float64], ...]:
-    """Coordinates of a grid over the range of the points and the share `margin` of it on each side."""
+    """Coordinates of a grid over the range of the points, extended by the share `margin` on each side."""
     low, high = points.min(axis=0), points.max(axis=0)
     pad = margin * np.where(high > low, high - low, 1.0)
     return tuple(np.meshgrid(*np.linspace(low - pad, high + pad, resolution).T))
@@ -25,11 +25,11 @@ def plane(points: NDArray[np.float64], resolution: int, margin: float) -> tuple[
 def draw_levels(
     ax: Axes, grid: tuple[NDArray[np.float64], ...], styles: dict[float, str], samples: NDArray[np.float64] | None
 ) -> None:
-    """Draw the contour of ``grid = (x, y, score)`` at each level in its line style, numbered if samples are given."""
+    """Draw the contour of ``grid = (x, y, score)`` at each level in its line style, labelled if samples are given."""
     taken: list[NDArray[np.float64]] = []
     for level, style in styles.items():
         if not grid[-1].min() < level < grid[-1].max():
-            continue  # matplotlib warns about levels it cannot find
+            continue  # matplotlib warns about levels outside the range
         line: dict[str, Any] = {"colors": LINE, "linestyles": style, "linewidths": 1.2}
         contour = ax.contour(*grid, levels=[level], **line)
         if samples is not None:
@@ -39,14 +39,14 @@ def draw_levels(
 def _number(
     ax: Axes, text: str, line: NDArray[np.float64], samples: NDArray[np.float64], taken: list[NDArray[np.float64]]
 ) -> None:
-    """Write on the line, far from the samples and from the places `taken`, and take this one."""
+    """Write a label on the line, far from the samples and from the places `taken`, and add its place to them."""
     low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
-    place = (line - low) / (high - low)  # in shares of the picture, so that distances mean what they look like
+    place = (line - low) / (high - low)  # in shares of the axes, so that distances match what is seen
     inside = (np.abs(place - 0.5) < 0.5 - np.array(_EDGE)).all(axis=1)
     if not inside.any():
         return
     line, place = line[inside], place[inside]
-    # two numbers need more room than a number and a marker
+    # two labels need more room than a label and a marker
     others = _distance(place, np.array(taken).reshape(-1, 2)) / 3.0
     best = int(np.argmax(np.minimum(_distance(place, (samples - low) / (high - low)), others)))
     taken.append(place[best])
@@ -60,6 +60,6 @@ def _vertices(contour: Any) -> NDArray[np.float64]:
 
 
 def _distance(points: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """From each point to the nearest of the others; inf if there are none."""
+    """Distance from each point to the nearest of the others; inf without others."""
     apart = np.linalg.norm(points[:, None, :] - others[None, :, :], axis=2)
     return np.asarray(apart.min(axis=1, initial=np.inf))

@@ -1,4 +1,4 @@
-"""The picture of a loss: what a score costs in training, class by class, and where it bends (GRKC08, A14)."""
+"""The plot of a loss: the training loss of a score for each class, with its knots (GRKC08, A14)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.costs import Costs
 from abstain.estimators.parameters import margin_loss
-from abstain.estimators.unwrap import final_estimator
-from abstain.labels import encode_pair
+from abstain.estimators.unwrap import FittedClassifier
+from abstain.labels import encode_pair, free_label
 from abstain.losses.margin_loss import MarginLoss
-from abstain.metrics.ranking import free_label
 from abstain.plot.axes import axes_or_new
-from abstain.plot.fitted import Answers
 from abstain.plot.palette import BAND, NEGATIVE, POSITIVE, legend_inside, quiet
 
 if TYPE_CHECKING:
@@ -26,20 +24,20 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class LossDisplay:
-    """The losses of both classes against the score f, with the thresholds that they go with.
+    """The losses of both classes against the score f, with their thresholds.
 
     Parameters
     ----------
     loss : MarginLoss
-        ``positive(f)`` is the loss where y = +1, ``negative(-f)`` where y = -1.
+        ``positive(f)`` is the loss for y = +1, ``negative(-f)`` for y = -1.
     likelihood : bool, default=False
-        Whether to draw the logistic losses log(1 + exp(-y f)) too, whose tangents a tangent hinge is made of.
+        Whether to also draw the logistic losses log(1 + exp(-y f)), whose tangents form a tangent hinge.
     sign, score : ndarray of shape (n,), default=None
-        Labels in {-1, +1} and scores of rows, to be shown under the losses.
+        Labels in {-1, +1} and scores of rows, drawn below the losses.
 
     Attributes
     ----------
-    lines_, ax_, figure_ : what was drawn by the sign of the class, and where
+    lines_, ax_, figure_ : the lines by the sign of the class, and where they were drawn
 
     Examples
     --------
@@ -65,7 +63,7 @@ class LossDisplay:
     def from_predictions(
         cls, y_true: Any, score: Any, costs: Costs | None, rule: Any = "chow", *, pos_label: Any = None, ax: Any = None
     ) -> Self:
-        """Draw the loss of the costs, and under it each row at its score, which speaks for `pos_label`."""
+        """Draw the loss of the costs, and below it each row at its score, where high scores favour `pos_label`."""
         sign = encode_pair(y_true, y_true, pos_label, free_label(np.asarray(y_true)))[0]
         drawn = (costs is not None and rule == "chow", sign, np.asarray(score, dtype=np.float64))
         return cls(margin_loss(costs, rule), *drawn).plot(ax)
@@ -73,12 +71,13 @@ class LossDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> Self:
         """Draw the loss of a fitted RejectSVC, or a Pipeline that ends in one, and under it the rows (X, y)."""
-        answers, final = Answers.of(estimator, X), final_estimator(estimator)
-        if not hasattr(final, "rule"):
+        fitted = FittedClassifier.of(estimator)
+        if not hasattr(fitted.final, "rule"):
             raise ValueError(
-                f"estimator={estimator!r} has no loss of ours to draw; give a RejectSVC, or use from_costs."
+                f"estimator={estimator!r} does not have one of our losses; pass a RejectSVC, or use from_costs."
             )
-        return cls.from_predictions(y, answers.score, final.costs, final.rule, pos_label=answers.pos_label, ax=ax)
+        score, rule = fitted.positive_score(X), fitted.final.rule
+        return cls.from_predictions(y, score, fitted.costs, rule, pos_label=fitted.positive, ax=ax)
 
     def plot(self, ax: Axes | None = None, *, classes: tuple[int, ...] = (1, -1)) -> Self:
         """Draw into `ax`, or into a new figure, the losses of `classes`, +1 and -1 by default."""
@@ -106,13 +105,13 @@ class LossDisplay:
         ax.plot(knots, loss.value(sign * knots), marker, color=colour, markerfacecolor=fill)
         if self.sign is not None and self.score is not None:
             rows = self.score[self.sign == sign]
-            at = np.full(len(rows), (-0.06 if sign > 0 else -0.1) * self._top(f))  # below 0, where no loss is
-            beyond = f", {np.sum(np.abs(rows) > f[-1])} beyond the frame" if (np.abs(rows) > f[-1]).any() else ""
+            at = np.full(len(rows), (-0.06 if sign > 0 else -0.1) * self._top(f))  # below 0, under the losses
+            beyond = f", {np.sum(np.abs(rows) > f[-1])} outside the plot" if (np.abs(rows) > f[-1]).any() else ""
             ax.plot(rows, at, "|", color=colour, markersize=8, alpha=0.45, label=f"scores of {len(rows)} rows{beyond}")
         return line
 
     def _reach(self) -> float:
-        """Well beyond the outermost knot and threshold, the same on both sides of 0."""
+        """Well beyond the outermost knot and threshold, symmetric about 0."""
         thresholds = self.loss.thresholds
         return 1.35 * float(np.abs([*self.loss.tables()[0].flat, thresholds.lower, thresholds.upper]).max())
 

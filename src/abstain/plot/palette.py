@@ -1,4 +1,4 @@
-"""Colours and strokes of all pictures: told apart by every kind of colour vision, and in print without colour."""
+"""Colours and line styles of all plots, distinguishable with any colour vision and in black and white."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Blue and vermilion stay apart for every kind of colour vision (Okabe & Ito); filled and open markers, a grey band and
-# line styles say the same where there is no colour at all.
+# Blue and vermilion can be distinguished with any colour vision (Okabe & Ito); filled and open markers, a grey band and
+# line styles carry the same information without colour.
 NEGATIVE, POSITIVE, BAND, LINE, FAINT = "#0072B2", "#D55E00", "#DADADA", "#333333", "#8C8C8C"
 
-# One stroke per curve on an axes, first to last; then from the start.
+# Styles of the curves on one axes, in order; then from the start.
 _STROKES: tuple[tuple[str, Any, str], ...] = (
     ("#0072B2", "-", "o"),
     ("#D55E00", (0, (6, 2)), "s"),
@@ -20,7 +20,7 @@ _STROKES: tuple[tuple[str, Any, str], ...] = (
     ("#000000", (0, (6, 2, 1.5, 2, 1.5, 2)), "v"),
     ("#E69F00", (0, (1.2, 1.2)), "P"),
 )
-# How artists are known again when the next curve is drawn into the same axes.
+# Identify artists when another curve is drawn into the same axes.
 CURVE, REFERENCE, CHOSEN, DECIDED = "abstain-curve", "abstain-reference", "abstain-chosen", "abstain-decided"
 
 
@@ -30,19 +30,19 @@ def next_stroke(ax: Axes) -> tuple[str, Any, str]:
 
 
 def curves_on(ax: Axes) -> int:
-    """How many of our curves these axes show."""
+    """Number of our curves on these axes."""
     return sum(line.get_gid() == CURVE for line in ax.lines)
 
 
 def quiet(ax: Axes) -> None:
-    """Nothing but the data and two axes: no box, a faint grid behind."""
+    """Remove the box and add a faint grid in the background."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(visible=True, color="#E6E6E6", linewidth=0.7)
     ax.set_axisbelow(True)
 
 
 def mark(colour: str, marker: str, gid: str) -> dict[str, Any]:
-    """How a point is marked: filled where the costs choose it, open where the classifier's own thresholds lead."""
+    """The style of a marker: filled for the point of least cost, open for the classifier's own thresholds."""
     fill = {"markerfacecolor": colour, "markeredgecolor": "white", "markeredgewidth": 0.8}
     if gid == DECIDED:
         fill = {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 1.6}
@@ -50,9 +50,9 @@ def mark(colour: str, marker: str, gid: str) -> dict[str, Any]:
 
 
 def legend_inside(ax: Axes) -> None:
-    """Say what is what where the curves leave most room; inside, so that no layout cuts it off.
+    """Add a legend where the curves leave the most room; inside the axes, so that no layout cuts it off.
 
-    One curve is told with its points; of several each has one line, and the two kinds of points one for all.
+    A single curve has an entry for each of its markers; with several curves, each kind of marker has one entry.
     """
     from matplotlib.lines import Line2D
 

@@ -1,4 +1,4 @@
-"""The picture of a path in C: how many rows rest on which piece of the loss, or each row's coefficient."""
+"""The plot of a path in C: the number of rows in each set, or each row's coefficient."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase
 
 KINDS = ("sets", "coefficients")
-# What the sets of one and of two knots are, by the margin (MATH.md 3); of more knots they have numbers only.
+# The sets for one and for two knots, by margin (MATH.md 3); with more knots they are only numbered.
 WORDS: dict[int, tuple[str, ...]] = {
     3: (r"$I_0$: margin above the knot", r"$I_\tau$: on it", r"$I_B$: below it"),
     5: (r"$I_0$: margin above τ", r"$I_\tau$: on τ", r"$I_B$: between ρ and τ", r"$I_\rho$: on ρ", r"$I_D$: below ρ"),
 }
-# Rows at rest are light, rows between breakpoints dark, so that neighbours differ where there is no colour either.
+# Rows on breakpoints are light, rows between breakpoints dark, so that neighbours also differ without colour.
 REST: tuple[tuple[str, str], ...] = (("#EFEFEF", ""), ("#9CCBEA", ""), ("#F6C6A5", "////"), ("#CDE8DC", "...."))
 BETWEEN = (NEGATIVE, POSITIVE, "#009E73", LINE)
 
@@ -35,13 +35,13 @@ class PathDisplay:
     ----------
     kind : {"sets", "coefficients"}
     C : ndarray of shape (m,)
-        Ascending; the axis is logarithmic.
+        Ascending; drawn on a logarithmic axis.
     values : ndarray of shape (m, 2K + 1) or (m, n)
-        Rows in each of the sets of K knots; or each row's coefficient divided by C, which stays between two bounds.
+        Number of rows in each set for K knots; or each row's coefficient divided by C, which stays between two bounds.
 
     Attributes
     ----------
-    ax_, figure_ : where it was drawn
+    ax_, figure_ : the axes and figure drawn on
 
     Examples
     --------
@@ -62,7 +62,7 @@ class PathDisplay:
     def from_path(
         cls, path: RegularizationPath, kind: str = "sets", *, points: int = 400, ax: Axes | None = None
     ) -> Self:
-        """Draw a path at `points` values of C between its ends; rows without weight are left out."""
+        """Draw a path at `points` values of C between its ends; rows of weight 0 are left out."""
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r} must be one of {', '.join(KINDS)}.")
         C, weighted = np.geomspace(path.C_min, path.C_max, points), path.problem.weight > 0

@@ -1,4 +1,4 @@
-"""The plane as a classifier with two features sees it: one class, the other, and the band between where it rejects."""
+"""The decisions of a classifier with two features in the plane: the two classes and the reject band."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.estimators.unwrap import final_estimator
+from abstain.estimators.unwrap import FittedClassifier
 from abstain.plot.axes import axes_or_new
-from abstain.plot.fitted import forced_cut
 from abstain.plot.levels import draw_levels, plane
 from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE
 
@@ -21,22 +20,22 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class RejectRegionDisplay:
-    """Scores f on a grid, the thresholds that cut them, and the samples.
+    """Scores f on a grid, the thresholds, and the rows.
 
     Parameters
     ----------
     xx0, xx1, score : ndarray of shape (rows, columns)
-        Points of the grid, and f at each.
+        Coordinates of the grid, and f at each point.
     thresholds : pair of float
         Reject where ``thresholds[0] <= f <= thresholds[1]``; equal thresholds reject nothing.
     cut : float
-        Above it ``classes[1]`` is the cheaper of the two classes.
+        The threshold of the forced choice: ``classes[1]`` is cheaper above it.
     X : ndarray of shape (n, 2)
-        The samples.
+        The rows.
     truth, choice : ndarray of shape (n,)
         -1 for ``classes[0]``, +1 for ``classes[1]``; a choice of 0 is a reject.
     classes, feature_names : pair of str
-        Names for the legend and the axes.
+        Names in the legend and on the axes.
 
     Examples
     --------
@@ -72,29 +71,29 @@ class RejectRegionDisplay:
         annotate: bool = False,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw what a fitted RejectSVC, or a Pipeline that ends in one, does around the samples (X, y).
+        """Draw the decisions of a fitted RejectSVC, or a Pipeline that ends in one, around the rows (X, y).
 
-        ``grid_resolution`` points along each axis cover the range of X and the share ``margin`` of it on each side.
+        ``grid_resolution`` points along each axis cover the range of X, extended by the share ``margin`` on each side.
         """
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != 2:
-            raise ValueError(f"X must have two features to be drawn in the plane, got shape {points.shape}.")
-        names, final = getattr(X, "columns", ("feature 0", "feature 1")), final_estimator(estimator)
-        negative, positive = final.classes_
+            raise ValueError(f"X must have two features to be drawn in the plane; its shape is {points.shape}.")
+        names, fitted = getattr(X, "columns", ("feature 0", "feature 1")), FittedClassifier.of(estimator)
+        negative, positive = fitted.classes
         predicted = np.asarray(estimator.predict(X))
         xx0, xx1 = plane(points, grid_resolution, margin)
         grid = np.column_stack([xx0.ravel(), xx1.ravel()])
         grid = type(X)(grid, columns=names) if hasattr(X, "iloc") else grid
-        score = np.asarray(estimator.decision_function(grid)).reshape(xx0.shape)
-        thresholds = (final.thresholds_.lower, final.thresholds_.upper)
+        score = fitted.score(grid).reshape(xx0.shape)
+        thresholds = (fitted.thresholds.lower, fitted.thresholds.upper)
         truth = np.where(np.asarray(y) == positive, 1, -1).astype(np.int8)
         choice = (predicted == positive).astype(np.int8) - (predicted == negative).astype(np.int8)
         classes, columns = (str(negative), str(positive)), (str(names[0]), str(names[1]))
-        display = cls(xx0, xx1, score, thresholds, forced_cut(final), points, truth, choice, classes, columns)
+        display = cls(xx0, xx1, score, thresholds, fitted.cut, points, truth, choice, classes, columns)
         return display.plot(ax, annotate=annotate)
 
     def plot(self, ax: Axes | None = None, *, annotate: bool = False) -> Self:
-        """Draw into ``ax``, or a new figure; ``annotate``: the score on each line, f = 0 too (A14, figures 4, 5)."""
+        """Draw into ``ax``, or a new figure; ``annotate`` labels each line, including f = 0 (A14, figures 4, 5)."""
         self.ax_ = ax = axes_or_new(ax)
         self.figure_, (lower, upper) = ax.figure, self.thresholds
         least, most = self.score.min(), self.score.max()
@@ -117,5 +116,5 @@ class RejectRegionDisplay:
     def _scatter(self, ax: Axes, sign: int, **marker: Any) -> None:
         rows = self.truth == sign
         choice = sign * self.choice[rows]
-        counts = f"{np.sum(choice > 0)} right, {np.sum(choice < 0)} wrong, {np.sum(choice == 0)} rejected"
+        counts = f"{np.sum(choice > 0)} correct, {np.sum(choice < 0)} wrong, {np.sum(choice == 0)} rejected"
         ax.scatter(*self.X[rows].T, label=f"{self.classes[sign > 0]}: {counts}", zorder=3, **marker)

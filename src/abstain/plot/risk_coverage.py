@@ -1,4 +1,4 @@
-"""The picture of the risk-coverage curve: the error among the accepted, the more of them there are."""
+"""The plot of the risk-coverage curve: the error among accepted rows against coverage."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class RiskCoverageDisplay(CurveDisplay):
-    """Error among the accepted against the coverage, with the area under it, AURC, in the legend.
+    """Error among accepted rows against coverage, with the area under it, AURC, in the legend.
 
-    Alone on its axes it is drawn between what accepting at random gives, and what accepting errors last would.
+    A single curve is drawn with two reference lines: accepting at random, and accepting errors last.
 
     Parameters
     ----------
     curve : RiskCoverageCurve
         From `abstain.metrics.risk_coverage_curve`.
     name, band, chosen, decided
-        As in every display of a curve; see `from_predictions` and `from_estimator`, which fill them in.
+        As in every curve display; `from_predictions` and `from_estimator` set them.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class RiskCoverageDisplay(CurveDisplay):
     x: ClassVar[str] = "coverage"
     y: ClassVar[str] = "risk"
     x_label: ClassVar[str] = "coverage (share of all rows accepted)"
-    y_label: ClassVar[str] = "error (share of the accepted)"
+    y_label: ClassVar[str] = "error (share of accepted rows)"
     reading: ClassVar[str] = "{:.1%} of the rest wrong"
     of_accepted: ClassVar[bool] = True
 

@@ -1,7 +1,7 @@
-"""The report: one self-contained HTML file on what a rejecting classifier does, with a slider for the reject price.
+"""The report: one self-contained HTML file on a classifier with a reject option, with a slider for the reject cost.
 
-`Report.of` gathers it from arrays, `report_for` from a fitted estimator; `render` makes the page, `write_report` the
-file. The page makes no request, works offline and on paper, and runs nothing that its data say.
+`Report.of` builds it from arrays, `report_for` from a fitted estimator; `render` returns the page, `write_report`
+writes it to a file. The page makes no requests, works offline and in print, and never runs code from its data.
 """
 
 from abstain.report.from_estimator import report_for

@@ -1,14 +1,13 @@
-"""The two curves with their bands: rows rejected in the order in which a falling reject price takes them.
+"""The two curves with their bands: rows are rejected in the order in which a falling reject cost rejects them.
 
-Let a, b be the largest prices of rejecting that can pay, in the stated proportion: a / c_fp + b / c_fn = 1. At the
-share t of them, r_neg = t a and r_pos = t b, Bayes' thresholds on the log-odds s (MATH.md 1) reject the row if and only
-if
+Let a, b be the largest reject costs that can pay, in the stated ratio: a / c_fp + b / c_fn = 1. At the share t of them,
+r_neg = t a and r_pos = t b, Bayes' thresholds on the log-odds s (MATH.md 1) reject the row if and only if
 
     t <= t*(s) = min( c_fp / (a + b e^s),  c_fn / (a e^-s + b) )
 
-which is the expected cost of the cheaper class over the expected price of rejecting at t = 1. So -log t* is a
-confidence whose curves pass through the operating point of every price; it is |s| itself, up to a monotone map, for
-equal costs.
+which is the expected cost of the cheaper class divided by the expected cost of rejecting at t = 1. So -log t* is a
+confidence whose curves pass through the operating point of every reject cost; for equal costs it is |s| up to a
+monotone map.
 """
 
 from __future__ import annotations
@@ -23,26 +22,26 @@ from abstain.costs import Costs
 from abstain.metrics.bands import CurveBand, bootstrap_band
 from abstain.metrics.curves import accuracy_reject_curve, cost_curve
 
-# Prices, as shares of the largest, at which the cost curve is resampled; the page interpolates between them.
+# Reject costs, as shares of the largest, at which the cost curve is resampled; the page interpolates between them.
 _SHARES = (0.001, 0.25, 0.5, 0.75, 1.0)
-# Resamples are drawn while rows times resamples stay near this; beyond the last size a band is thinner than its line.
+# Rows times resamples stay near the first number; above the last number of rows a band is thinner than its line.
 _DRAWS, _FEWEST, _MOST, _BAND_ROWS = 4_000_000, 100, 500, 200_000
 
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """What the page draws.
+    """The curves of the page.
 
     Attributes
     ----------
     accuracy : CurveBand
-        Accuracy among the accepted against the reject rate; it does not depend on the price.
+        Accuracy among accepted rows against the reject rate; it does not depend on the reject cost.
     shares : tuple of float
-        Prices of rejecting at which the cost curve was read, as shares of the largest that can pay; increasing.
+        Reject costs at which the cost curve was computed, as shares of the largest that can pay; increasing.
     cost : tuple of CurveBand
         Mean cost against the reject rate at each of them.
     n_resamples : int
-        Behind each band; 0 where there are so many rows that none was drawn.
+        Number of resamples per band; 0 if there are too many rows to need a band.
     """
 
     accuracy: CurveBand
@@ -52,12 +51,12 @@ class Curves:
 
 
 def share_of(costs: Costs) -> float:
-    """T = r_neg / c_fp + r_pos / c_fn, the stated price as a share of the largest that can pay."""
+    """T = r_neg / c_fp + r_pos / c_fn, the stated reject cost as a share of the largest that can pay."""
     return min(costs.reject_negative / costs.false_positive + costs.reject_positive / costs.false_negative, 1.0)
 
 
 def at_share(costs: Costs, t: float) -> Costs:
-    """The same costs of errors with the price of rejecting at the share t, in the stated proportion."""
+    """The same error costs with the reject costs at the share t, in the stated ratio."""
     factor = t / share_of(costs)
     reject = (factor * costs.reject_negative, factor * costs.reject_positive)
     return Costs(costs.false_positive, costs.false_negative, reject)
@@ -69,13 +68,13 @@ def price_confidence(costs: Costs, score: NDArray[np.float64]) -> NDArray[np.flo
     log_a, log_b = np.log([largest.reject_negative, largest.reject_positive])
     above = np.logaddexp(log_a, score + log_b) - np.log(costs.false_positive)
     below = np.logaddexp(log_a - score, log_b) - np.log(costs.false_negative)
-    confidence = np.maximum(np.maximum(above, below), 0.0)  # rounding may go below 0 next to the cut
-    # what lies above the cut stays above 0, so that the forced choice is the same for the new score
+    confidence = np.maximum(np.maximum(above, below), 0.0)  # rounding may give values below 0 next to the cut
+    # scores above the cut stay above 0, so that the forced choice is the same
     return np.where(score > costs.cut, np.maximum(confidence, np.finfo(np.float64).tiny), -confidence)
 
 
 def curves_of(sign: NDArray[np.int8], score: NDArray[np.float64], costs: Costs, cut: float) -> Curves:
-    """Read both curves, and resample them where that shows anything."""
+    """Compute both curves, with bands unless there are too many rows."""
     n = len(sign)
     resamples = int(np.clip(_DRAWS // n, _FEWEST, _MOST)) if n <= _BAND_ROWS else 0
     shares = tuple(sorted({*_SHARES, share_of(costs)}))

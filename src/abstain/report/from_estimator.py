@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from abstain.costs import Costs
+from abstain.estimators.unwrap import FittedClassifier
 from abstain.report.model import Report
 
 # Fitted attributes and parameters that a reader of the report may ask for, in this order, where an estimator has them.
@@ -47,28 +48,23 @@ def report_for(estimator: Any, X: Any, y: Any, costs: Costs | None = None, **arg
     >>> report_for(clf, X, y).table.rejected
     4.0
     """
-    whole = getattr(estimator, "best_estimator_", estimator)
-    final = whole[-1] if hasattr(whole, "steps") else whole
-    if not hasattr(final, "thresholds_"):
-        raise ValueError(
-            f"estimator must be a fitted classifier with thresholds_; {type(final).__name__} has none. Fit it first, "
-            "or wrap another library's classifier in ThresholdRejector."
-        )
-    terms = final.terms_
-    prices = terms.costs if costs is None else costs
+    fitted = FittedClassifier.of(estimator)
+    thresholds = fitted.thresholds
+    prices = fitted.costs if costs is None else costs
     if prices is None:
         raise ValueError("costs=None, and the classifier was trained without costs; a report needs prices: pass costs.")
-    score = np.asarray(whole.decision_function(X), dtype=np.float64)
-    data = {"Rows": len(score), "Features": getattr(whole, "n_features_in_", "unknown")}
-    data |= {f"Rows of {label}": int(np.sum(np.asarray(y) == label)) for label in final.classes_.tolist()}
+    score = fitted.score(X)
+    data = {"Rows": len(score), "Features": getattr(estimator, "n_features_in_", "unknown")}
+    data |= {f"Rows of {label}": int(np.sum(np.asarray(y) == label)) for label in fitted.classes}
     arguments["data_facts"] = data | dict(arguments.get("data_facts") or {})
-    arguments["model_facts"] = _model_facts(final) | dict(arguments.get("model_facts") or {})
-    arguments.setdefault("cut", terms.cut)
-    arguments.setdefault("pos_label", terms.labels.positive)
-    return Report.of(y, score, prices, final.thresholds_, classes=final.classes_, **arguments)
+    arguments["model_facts"] = model_facts(fitted.final) | dict(arguments.get("model_facts") or {})
+    arguments.setdefault("cut", fitted.cut)
+    arguments.setdefault("pos_label", fitted.positive)
+    return Report.of(y, score, prices, thresholds, classes=fitted.final.classes_, **arguments)
 
 
-def _model_facts(final: Any) -> dict[str, Any]:
+def model_facts(final: Any) -> dict[str, Any]:
+    """Give what there is to know of a fitted classifier, by the names the report shows."""
     facts: dict[str, Any] = {"Machine": type(final).__name__}
     for attribute, name in _STATED.items():
         if hasattr(final, attribute) and not hasattr(final, f"{attribute}_"):

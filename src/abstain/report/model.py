@@ -1,9 +1,9 @@
-"""Report: everything the page says, as data, from arrays; nothing here knows of HTML or of estimators.
+"""Report: the contents of the page as data, computed from arrays, without HTML or estimators.
 
-Scores keep the orientation in which estimators publish them, to ``classes[1]``, so that a score on a threshold goes the
-same way here as there. The costs are turned with them: inside, "above" is the class of the high scores and takes the
-place of the positive class, "below" that of the negative one. Only the words and the two measures that name the
-positive class turn back.
+Scores keep the orientation of estimators, towards ``classes[1]``, so that a score on a threshold is treated the same
+way here and there. The costs are oriented with them: internally, "above" is the class of high scores and takes the
+place of the positive class, "below" that of the negative class. Only the text and the two metrics that name the
+positive class convert back.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from abstain.costs import Costs
+from abstain.costs import Costs, checked_costs
 from abstain.labels import Labels
-from abstain.metrics.table import RejectTable, checked_costs
+from abstain.metrics.table import RejectTable
 from abstain.report.curves import Curves, curves_of, price_confidence
 from abstain.report.rows import Histogram, ListedRows, Steps
 from abstain.report.text import cell, class_names, plain
@@ -31,7 +31,7 @@ Facts = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table as it is shown: text in every cell, and which columns hold numbers."""
+    """A table of text cells, with a flag for numeric columns."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -39,12 +39,12 @@ class TextTable:
 
     @classmethod
     def of(cls, records: Sequence[Mapping[str, Any]]) -> Self:
-        """One line per record; all records have the keys of the first."""
+        """One row per record; all records must have the keys of the first."""
         keys = list(records[0]) if records else []
         for at, record in enumerate(records):
             if list(record) != keys:
                 raise ValueError(
-                    f"comparison[{at}] has the keys {list(record)}; all rows need those of the first, {keys}."
+                    f"comparison[{at}] has the keys {list(record)}; all rows must have those of the first, {keys}."
                 )
         numeric = tuple(all(isinstance(record[key], int | float | np.number) for record in records) for key in keys)
         rows = tuple(tuple(cell(_scalar(record[key])) for key in keys) for record in records)
@@ -53,36 +53,37 @@ class TextTable:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What one trained machine does on one set of labelled rows, at the stated costs.
+    """The decisions of one trained machine on a set of labelled rows, at the stated costs.
 
     Attributes
     ----------
     title, question : str
-        Heading, and what is being decided, in the user's words; `question` may be empty.
+        Heading, and the question being decided; `question` may be empty.
     below, above : str
-        The classes that low and high scores speak for.
+        The classes of low and of high scores.
     positive_above : bool
         Whether "above" is the positive class.
     costs : Costs
-        The prices, with "above" in the place of the positive class.
+        The costs, with "above" in the place of the positive class.
     thresholds : Thresholds
-        On the score; the decision rule.
+        Thresholds on the score.
     cut : float
-        Where the forced choice cuts the score.
+        Threshold of the forced choice.
     follows_price : bool
-        Whether the thresholds are Bayes' for these costs on log-odds, so that another reject price moves them.
+        Whether the thresholds are Bayes' thresholds on log-odds for these costs, so that another reject cost moves
+        them.
     table, forced : RejectTable
-        Counts by the thresholds, and by the cut alone; rows and columns from below to above.
+        Counts with the thresholds, and with the cut alone; rows and columns from below to above.
     steps, listed, histogram, curves
-        What the page counts, lists and draws.
+        Rows, scores and curves of the page.
     data_facts, model_facts : tuple of (str, str)
         Names and values.
     comparison : TextTable or None
         Other rules on the same rows.
     comparison_notes : tuple of str
-        What to say under that table.
+        Sentences below that table.
     warnings : tuple of str
-        What the reader must know first.
+        Shown at the top of the page.
     """
 
     title: str
@@ -126,36 +127,36 @@ class Report:
         row_names: Sequence[Any] | None = None,
         warnings: Sequence[str] = (),
     ) -> Self:
-        """Count, order and read the curves of labelled rows with their scores.
+        """Build a report from labelled rows with their scores.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
             True labels.
         score : array-like of shape (n_samples,)
-            Oriented to ``classes[1]``, as a decision function is.
+            Oriented towards ``classes[1]``, like a decision function.
         costs : Costs
-            The prices; "positive" means `pos_label`.
+            The costs, for the positive class `pos_label`.
         thresholds : Thresholds
-            On the score, as an estimator's `thresholds_`. If they are those that Bayes' rule gives for `costs` on
-            log-odds, the page's slider recomputes them; otherwise it keeps them and moves the price alone.
+            Thresholds on the score, such as an estimator's `thresholds_`. If they are Bayes' thresholds on log-odds for
+            `costs`, the slider of the page recomputes them; otherwise it keeps them and changes only the reject cost.
         cut : float, default=None
-            Where the forced choice cuts the score; by default the costs' own cut, or for thresholds that are not
-            Bayes' the middle between them.
+            Threshold of the forced choice; by default ``costs.cut`` for Bayes' thresholds, else the midpoint of the
+            thresholds.
         pos_label : label, default=None
             The positive class; ``classes[1]`` by default.
         classes : array-like of shape (2,), default=None
             The two classes, sorted; those of `y_true` by default.
         title, question : str
-            Heading, and the question in the reader's words.
+            Heading, and the question being decided.
         data_facts, model_facts : mapping, default=None
-            What to state about the rows and the machine; names and values.
+            Facts about the rows and the machine, as names and values.
         comparison : sequence of mappings, default=None
             One row per rule, all with the same keys.
         comparison_notes : sequence of str, default=()
-            Sentences under that table.
+            Sentences below that table.
         row_names : sequence, default=None
-            Names of the rows; by default they are counted from 1.
+            Names of the rows; by default numbers from 1.
         warnings : sequence of str, default=()
             Shown at the top.
 
@@ -170,8 +171,8 @@ class Report:
                [0, 1, 1]])
         """
         labels = Labels.of(y_true if classes is None else classes, pos_label=pos_label, rejects=False)
-        turned = _turned(checked_costs(costs)) if labels.orientation < 0 else checked_costs(costs)
-        sign = labels.encode(y_true) * np.int8(labels.orientation)
+        turned = checked_costs(costs).swapped() if labels.orientation < 0 else checked_costs(costs)
+        sign = labels.encode(y_true)
         s = _checked_scores(score, y_true, row_names)
         follows = _are_bayes(thresholds, turned)
         middle = _middle(thresholds, turned, follows) if cut is None else float(cut)
@@ -205,11 +206,11 @@ class Report:
 
     @property
     def positive_table(self) -> RejectTable:
-        """The counts with the positive class second, as the measures want them."""
+        """The counts with the positive class second, as the metrics expect."""
         return self.table if self.positive_above else RejectTable(self.table.counts[::-1, ::-1])
 
     def measures(self) -> dict[str, float]:
-        """All numbers at the stated costs, by name."""
+        """All metrics at the stated costs, by name."""
         table = self.positive_table
         truth = self.table.counts.sum(axis=1) / self.table.total
         return {
@@ -224,11 +225,6 @@ class Report:
             "sensitivity": table.sensitivity,
             "positive_predictivity": table.positive_predictivity,
         }
-
-
-def _turned(costs: Costs) -> Costs:
-    """The same prices with the two classes changing places."""
-    return Costs(costs.false_negative, costs.false_positive, (costs.reject_positive, costs.reject_negative))
 
 
 def _checked_scores(score: ArrayLike, y_true: ArrayLike, row_names: Sequence[Any] | None) -> NDArray[np.float64]:
@@ -260,5 +256,5 @@ def _facts(facts: Mapping[str, Any] | None) -> Facts:
 
 
 def _scalar(value: Any) -> Any:
-    """A Python number for a NumPy one."""
+    """Convert a NumPy scalar to a Python one."""
     return value.item() if isinstance(value, np.generic) else value

@@ -1,8 +1,8 @@
-"""Report -> one HTML file: nothing is fetched, and nothing that comes from the data can run.
+"""Report -> one HTML file that fetches nothing and cannot run code from its data.
 
-Three walls stand between a label and the browser: the template escapes whatever it prints; the data travel as JSON in a
-script element that is no program, every "<" escaped, and reach the page as text nodes only; and the page's own policy
-allows no program and no style but the two whose hashes it names, and no address at all.
+Three measures protect the page: the template escapes all its output; the data are JSON in a non-executable script
+element, with every "<" escaped, and are shown only as text nodes; and the content security policy allows only the one
+script and the one style sheet whose hashes it lists, and no network access.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["render", "write_report"]
 
 
 def render(report: Report) -> str:
-    """Give the page as HTML.
+    """Return the page as HTML.
 
     Examples
     --------
@@ -60,20 +60,20 @@ def render(report: Report) -> str:
 
 
 def write_report(report: Report, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Write the page to a file, whole or not at all.
+    """Write the page to a file, completely or not at all.
 
     Parameters
     ----------
     report : Report
-        What to say.
+        The report.
     path : path-like
-        Where.
+        The file.
     force : bool, default=False
         Whether an existing file may be replaced.
     """
     target = Path(path)
     if target.exists() and not force:
-        raise FileExistsError(f"{target} exists; pass force=True to replace it, or name another file.")
+        raise FileExistsError(f"{target} exists; pass force=True to replace it, or use another name.")
     page = render(report).encode()
     with whole_file(target) as file:
         file.write(page)
@@ -81,7 +81,7 @@ def write_report(report: Report, path: str | os.PathLike[str], *, force: bool = 
 
 
 def payload(report: Report) -> dict[str, Any]:
-    """What the page's program needs to count again at another price."""
+    """The data that the page needs to recount at another reject cost."""
     costs, curves, steps, listed = report.costs, report.curves, report.steps, report.listed
     return {
         "below": report.below,
@@ -94,7 +94,7 @@ def payload(report: Report) -> dict[str, Any]:
         "followsPrice": report.follows_price,
         "steps": {
             "score": _packed(steps.score),
-            "below": None if steps.exact else steps.below.tolist(),  # each row is of the one class or of the other
+            "below": None if steps.exact else steps.below.tolist(),  # each row belongs to one of the two classes
             "above": steps.above.tolist(),
         },
         "listed": {
@@ -120,22 +120,22 @@ def _band(bands: list[Any]) -> dict[str, Any]:
 
 
 def _packed(values: NDArray[np.float64]) -> str:
-    """Every bit of the scores, little-endian: a threshold must cut them in the page where it does in Python."""
+    """The exact bits of the scores, little-endian, so that thresholds separate them in the page as in Python."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
 
 
 def _short(values: NDArray[np.float64]) -> list[float]:
-    """Six digits, more than any screen shows."""
+    """Round to six significant digits, enough for any screen."""
     return [float(f"{value:.6g}") for value in values.tolist()]
 
 
 def _number(value: float) -> float | str:
-    """The number, or its name in JavaScript where JSON has none."""
+    """The number, or its JavaScript name if JSON cannot represent it."""
     return value if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
 
 
 def _json(data: Any) -> str:
-    """JSON that no HTML parser can mistake for an end tag or a comment."""
+    """JSON that an HTML parser cannot mistake for an end tag or a comment."""
     dumped = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return dumped.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -1,5 +1,5 @@
 "use strict";
-// The page counts again at another reject price, on the same scores. Text reaches the page through textContent alone.
+// The page recounts the same scores at another reject cost. Text is inserted only through textContent.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const doubles = (packed) => {
@@ -24,7 +24,7 @@
     ? { score: scores, above: data.steps.above, name: data.listed.name }
     : { score: doubles(data.listed.score), above: data.listed.above, name: data.listed.name };
 
-  // How many scores are below t, and how many are not above it: both by bisection in the ordered scores.
+  // Number of scores below t, or (orEqual) not above it, by bisection in the sorted scores.
   const before = (t, orEqual) => {
     let [low, high] = [0, scores.length];
     while (low < high) {
@@ -35,14 +35,14 @@
     return low;
   };
 
-  // delta_low = log(r_neg / (c_fn - r_pos)), delta_high = log((c_fp - r_neg) / r_pos); equal prices: the cut alone.
+  // delta_low = log(r_neg / (c_fn - r_pos)), delta_high = log((c_fp - r_neg) / r_pos); if rejecting never pays: both are the cut.
   function thresholdsAt(reject) {
     if (!data.followsPrice || reject === data.reject) return stated;
     if (reject[0] / aboveWrong + reject[1] / belowWrong >= 1 - 1e-12) return { lower: data.cut, upper: data.cut };
     return { lower: Math.log(reject[0] / (belowWrong - reject[1])), upper: Math.log((aboveWrong - reject[0]) / reject[1]) };
   }
 
-  // +1 if s > upper; else -1 if s < lower or lower == upper; else reject. Rows truth, columns decision, below to above.
+  // +1 if s > upper; else -1 if s < lower or lower == upper; else reject. Rows true class, columns decision, from below to above.
   function counts({ lower, upper }) {
     const last = before(upper, true);
     const first = lower === upper ? last : before(lower, false);
@@ -94,15 +94,15 @@
     show("upper", amount(m.thresholds.upper));
     show("below_word", open ? "below " : "not");
     show("lower", open ? amount(m.thresholds.lower) : "");
-    show("band_word", open ? ", and rejects from the one to the other, both included." : ", and never rejects.");
+    show("band_word", open ? ", and rejects in between, thresholds included." : ", and never rejects.");
     show("reject_below", amount(m.reject[0]));
     show("reject_above", amount(m.reject[1]));
-    show("moved", m.reject === data.reject ? " (the stated price)" : ` (moved from the stated ${[...new Set(data.reject.map(amount))].join(" and ")}; the same trained machine, not trained again)`);
+    show("moved", m.reject === data.reject ? " (the stated cost)" : ` (moved from the stated ${[...new Set(data.reject.map(amount))].join(" and ")}; same machine, not retrained)`);
     document.getElementById("now").textContent =
-      `Cost per row ${amount(m.mean_cost)} · ${share(m.reject_rate)} rejected · ${share(m.selective_error)} wrong among the accepted`;
+      `Cost per row ${amount(m.mean_cost)} · ${share(m.reject_rate)} rejected · ${share(m.selective_error)} wrong among accepted rows`;
   }
 
-  // ---- pictures
+  // ---- plots
   const make = (parent, tag, attributes, text) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -118,7 +118,7 @@
     return found;
   };
 
-  // An empty picture with axes; x and y map values to places.
+  // An empty plot with axes; x and y map values to positions.
   function frame(id, height, [x0, x1], [y0, y1], xTitle, yTitle, xText, yText, label) {
     const host = document.getElementById(id);
     const width = Math.max(host.clientWidth, 240);
@@ -127,7 +127,7 @@
     for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label })) svg.setAttribute(name, value);
     const x = (v) => left + ((v - x0) / (x1 - x0)) * (width - left - right);
     const y = (v) => height - bottom - ((v - y0) / (y1 - y0)) * (height - top - bottom);
-    const back = make(svg, "g", {}); // what lies under the grid
+    const back = make(svg, "g", {}); // drawn under the grid
     for (const v of ticks(y0, y1, 5)) {
       make(svg, "line", { class: "grid", x1: left, x2: width - right, y1: y(v), y2: y(v) });
       make(svg, "text", { x: left - 7, y: y(v) + 4, "text-anchor": "end" }, yText(v));
@@ -143,7 +143,7 @@
   function drawHistogram(m) {
     const { edges, below, above } = data.histogram;
     const most = Math.max(...below, ...above, 1);
-    const words = `Histogram of ${n} scores; the reject band reaches from ${amount(m.thresholds.lower)} to ${amount(m.thresholds.upper)}.`;
+    const words = `Histogram of ${n} scores; the reject band is from ${amount(m.thresholds.lower)} to ${amount(m.thresholds.upper)}.`;
     const plain = (v) => (Number.isInteger(v) ? String(Math.abs(v)) : "");
     const f = frame("histogram", 300, [edges[0], edges.at(-1)], [-most * 1.05, most * 1.05], "score", "rows", amount, plain, words);
     const [lower, upper] = [f.x(f.clamp(m.thresholds.lower)), f.x(f.clamp(m.thresholds.upper))];
@@ -172,7 +172,7 @@
     make(f.svg, "circle", { class: "point", cx: f.x(point[0]), cy: f.y(point[1]), r: 5.5 });
   }
 
-  // The cost is linear in the price, so between two prices the curve is exact; its band is interpolated.
+  // The cost is linear in the reject cost, so the curve is exact between two of them; its band is interpolated.
   function costCurve(price) {
     const { shares, grid } = data.cost;
     const t = Math.min(Math.max(price / largest[0], shares[0]), shares.at(-1));
@@ -188,8 +188,8 @@
     const [estimate, lower, upper] = ["estimate", "lower", "upper"].map((part) => data.accuracy[part][0]);
     const accuracy = [m.reject_rate, m.selective_accuracy];
     const range = [Math.min(...lower, ...estimate, 1), Math.max(...upper, ...estimate)];
-    drawCurve("accuracy", { grid: data.accuracy.grid, estimate, lower, upper }, accuracy, "accuracy among the accepted", (v) => `${Number((100 * v).toFixed(1))} %`, range,
-      `Accuracy among the accepted against the share rejected; at the operating point ${share(accuracy[1])} at ${share(accuracy[0])}.`);
+    drawCurve("accuracy", { grid: data.accuracy.grid, estimate, lower, upper }, accuracy, "accuracy among accepted rows", (v) => `${Number((100 * v).toFixed(1))} %`, range,
+      `Accuracy among accepted rows against the share rejected; at the operating point ${share(accuracy[1])} at ${share(accuracy[0])}.`);
     const curve = costCurve(m.reject[0]);
     const costRange = [0, Math.max(...curve.upper, ...curve.estimate, m.mean_cost)];
     drawCurve("cost", curve, [m.reject_rate, m.mean_cost], "cost per row", amount, costRange,
@@ -206,15 +206,15 @@
       if (!(s > upper) && !(s < lower)) rows.push([Math.min(s - lower, upper - s), i]);
     }
     rows.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
-    const all = `${m.rejected} of ${n} rows are rejected at this price.`;
-    show("listed_words", data.listed.complete ? all : `${all} Of so many rows, only the ${listed.score.length} that are nearest to a decision at the stated price can be listed here.`);
+    const all = `${m.rejected} of ${n} rows are rejected at this cost.`;
+    show("listed_words", data.listed.complete ? all : `${all} With this many rows, only the ${listed.score.length} closest to a decision at the stated cost are listed.`);
     const body = document.querySelector("#rejected tbody");
     body.replaceChildren(...rows.slice(0, shownRows).map(([short, i]) => rejectedRow(i, short)));
     document.getElementById("more").hidden = rows.length <= shownRows;
   }
   function rejectedRow(i, short) {
     const s = listed.score[i];
-    // t* = min(c_fp / (a + b e^s), c_fn / (a e^-s + b)): the row is rejected up to this share of the largest price
+    // t* = min(c_fp / (a + b e^s), c_fn / (a e^-s + b)): the row is rejected up to this share of the largest reject cost
     const t = Math.min(aboveWrong / (largest[0] + largest[1] * Math.exp(s)), belowWrong / (largest[0] * Math.exp(-s) + largest[1]));
     const name = (above) => [above ? data.above : data.below, above ? "above" : "below"];
     const cells = [[listed.name[i]], name(listed.above[i]), [amount(s), "number"], name(s > data.cut), [amount(short), "number"]];
@@ -253,7 +253,7 @@
   typed.addEventListener("input", () => {
     const value = Number(typed.value);
     if (typed.value !== "" && value >= largest[0] / 1000 && value <= largest[0] * (1 + 1e-12)) update(inProportion(value), "typed");
-    else problem.textContent = `Give a price from ${amount(largest[0] / 1000)} to ${amount(largest[0])}: beyond, rejecting can never pay.`;
+    else problem.textContent = `Enter a cost from ${amount(largest[0] / 1000)} to ${amount(largest[0])}: above that, rejecting can never pay.`;
   });
   back.addEventListener("click", () => update(data.reject, "button"));
   document.getElementById("more").addEventListener("click", () => { shownRows += 50; listRejected(measures(reject)); });

@@ -1,4 +1,4 @@
-"""The rows the page counts and lists: all of them while they are few, steps of equal size where they are many."""
+"""The rows that the page counts and lists: all of them, or groups of equal size if there are many."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 
 from abstain.report.text import plain
 
-# Up to so many rows the page holds every score; beyond, so many steps of the ordered scores and a list of the nearest.
+# Up to EXACT_ROWS the page contains every score; beyond, STEPS groups of the sorted scores and LISTED rejected rows.
 EXACT_ROWS, STEPS, LISTED = 20_000, 5_000, 500
 _BARS, _NAME = 48, 80
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Scores in increasing order with the number of rows of each class at them.
+    """Scores in increasing order with the number of rows of each class.
 
     Attributes
     ----------
     score : ndarray of shape (k,)
-        Of each row or, where rows were grouped, the largest of the step.
+        The score of each row or, if rows are grouped, the largest in the group.
     below, above : ndarray of shape (k,)
-        How many rows of the class of the low and of the high scores.
+        Number of rows of the class of low and of high scores.
     exact : bool
-        Whether each row is a step of its own.
+        Whether every row is its own step.
     """
 
     score: NDArray[np.float64]
@@ -37,12 +37,12 @@ class Steps:
 
     @classmethod
     def of(cls, sign: NDArray[np.int8], score: NDArray[np.float64], marks: Sequence[float]) -> Self:
-        """Order the rows; group them if they are many, never across one of the marks (thresholds and cut)."""
+        """Sort the rows; group them if there are many, but never across a mark (thresholds and cut)."""
         order = np.argsort(score, kind="stable")
         s, positive = score[order], (sign[order] > 0).astype(np.int64)
         if len(s) <= EXACT_ROWS:
             return cls(s, 1 - positive, positive, exact=True)
-        # Rows exactly on a mark go with neither side: a threshold's own rows are rejected, those beside it are not.
+        # Rows exactly on a mark are kept apart: rows on a threshold are rejected, their neighbours may not be.
         sides = [np.searchsorted(s, mark, side) for mark in marks for side in ("left", "right")]
         starts = np.unique([*np.linspace(0, len(s), STEPS, endpoint=False).astype(int), *sides])
         starts = starts[starts < len(s)]
@@ -53,7 +53,7 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class ListedRows:
-    """Rows that the page can list by name: all of them, or the rejected ones nearest to a threshold.
+    """Rows that the page can list: all of them, or the rejected ones closest to a threshold.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class ListedRows:
     above : ndarray of bool, shape (k,)
         Whether the true class is that of the high scores.
     name : tuple of str or int
-        What the row is called; its number, counted from 1, where it has no name.
+        Name of the row, or its number, counted from 1.
     complete : bool
         Whether these are all rows.
     """
@@ -80,7 +80,7 @@ class ListedRows:
         nearness: NDArray[np.float64],
         names: Sequence[Any] | None,
     ) -> Self:
-        """Take all rows, or of many the LISTED rejected ones of the smallest `nearness` (inf where not rejected)."""
+        """Keep all rows, or if there are many the LISTED rejected ones of smallest `nearness` (inf if not rejected)."""
         complete = len(score) <= EXACT_ROWS
         kept = np.arange(len(score)) if complete else np.argsort(nearness, kind="stable")[:LISTED]
         kept = kept if complete else kept[np.isfinite(nearness[kept])]
@@ -91,7 +91,7 @@ class ListedRows:
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Rows of each class by score, in bars of one width; the outermost hold everything beyond as well."""
+    """Rows of each class by score, in bars of equal width; the outermost bars include everything beyond."""
 
     edges: NDArray[np.float64]
     below: NDArray[np.int64]
@@ -99,7 +99,7 @@ class Histogram:
 
     @classmethod
     def of(cls, sign: NDArray[np.int8], score: NDArray[np.float64], marks: Sequence[float]) -> Self:
-        """Count; the range is that of the middle 99 % of the scores and of the finite marks."""
+        """Count the rows; the range covers the middle 99 % of the scores and the finite marks."""
         finite = score[np.isfinite(score)]
         ends = [mark for mark in marks if np.isfinite(mark)]
         ends += np.quantile(finite, [0.005, 0.995]).tolist() if finite.size else [-1.0, 1.0]

@@ -1,6 +1,6 @@
-"""Words of the page: labels made safe to read, numbers as a committee reads them.
+"""Text of the page: labels made readable, and formatted numbers.
 
-Safe to read is not safe to embed: that is the renderer's business, which escapes everything that comes from here.
+This does not make text safe to embed; the renderer escapes everything returned here.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ import math
 import unicodedata
 from typing import Any
 
-# How much of a label or a name is shown; what is longer keeps its two ends.
+# Longest label and cell shown; longer ones keep both ends.
 _LABEL, _CELL = 60, 200
 
 
 def plain(value: Any, longest: int = _CELL) -> str:
-    """The value as one line of text that any file can hold, nothing in it invisible.
+    """The value as one line of valid text, with invisible characters made visible.
 
-    Of what is longer than `longest` the middle is left out.
+    If it is longer than `longest`, the middle is left out.
     """
-    kept = str(value).encode("utf-8", "replace").decode("utf-8")  # lone surrogates have no place in a file
+    kept = str(value).encode("utf-8", "replace").decode("utf-8")  # lone surrogates cannot be encoded
     shown = "".join(f"⟨U+{ord(c):04X}⟩" if _invisible(c) else c for c in kept)
     if len(shown) <= longest:
         return shown or "(empty)"
@@ -27,18 +27,18 @@ def plain(value: Any, longest: int = _CELL) -> str:
 
 
 def _invisible(c: str) -> bool:
-    """Controls and formats, such as marks that turn the direction of what follows; joiners belong to some scripts."""
+    """Control and format characters, such as direction marks; joiners are kept because some scripts need them."""
     return unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") and c not in "\u200c\u200d"
 
 
 def class_names(below: Any, above: Any) -> tuple[str, str]:
-    """Both classes as text; told apart even where they differ in their middles only."""
+    """Both classes as text, numbered if shortening makes them equal."""
     names = plain(below, _LABEL), plain(above, _LABEL)
     return names if names[0] != names[1] else (f"1: {names[0]}", f"2: {names[1]}")
 
 
 def amount(value: float) -> str:
-    """A price or a score: four significant digits at most, and no exponent where none is needed."""
+    """A cost or a score, with at most four significant digits and an exponent only if needed."""
     if not math.isfinite(value):
         return "undefined" if math.isnan(value) else ("∞" if value > 0 else "−∞")
     text = f"{value:.4g}".replace("e-0", "e-").replace("e+0", "e")
@@ -46,7 +46,7 @@ def amount(value: float) -> str:
 
 
 def share(value: float) -> str:
-    """A share as per cent."""
+    """A share in percent."""
     return "undefined" if math.isnan(value) else f"{100 * value:.1f} %"
 
 

@@ -1,4 +1,4 @@
-"""Thresholds for a budget of rejects: at most a share of the rows, or a share of each class, ties together."""
+"""Thresholds for a reject budget: at most a share of the rows, or of each class; tied rows are rejected together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Shares = float | tuple[float, float]  # of all rows, or of the classes (negative
 
 
 def symmetric_within(rows: ScoredRows, shares: Shares) -> Thresholds:
-    """Reject the rows nearest to the cut, as many as the budget allows; rows of one confidence go together."""
+    """Reject the rows closest to the cut, as many as the budget allows; rows of equal confidence are kept together."""
     sides = Prefixes.of(rows.confidence, rows.sign, rows.weight)
     affordable = np.ones(len(sides.values) + 1, dtype=bool)
     for spent, budget in _accounts(sides, shares):
@@ -24,8 +24,8 @@ def symmetric_within(rows: ScoredRows, shares: Shares) -> Thresholds:
 def roc_within(rows: ScoredRows, shares: Shares) -> Thresholds:
     """The two thresholds that leave the fewest errors among all bands within the budget; then the fewest rejects.
 
-    Deciding -1 for the i smallest scores and +1 for all but the j smallest leaves ``P_i + N - N_j`` errors, which never
-    rise with j: for each i the best j is the last one that the budget allows.
+    Deciding -1 for the i smallest scores and +1 for all but the j smallest leaves ``P_i + N - N_j`` errors, which do
+    not increase with j, so for each i the best j is the last one that the budget allows.
     """
     sides = Prefixes.of(rows.score, rows.sign, rows.weight)
     m = len(sides.values)
@@ -33,7 +33,7 @@ def roc_within(rows: ScoredRows, shares: Shares) -> Thresholds:
     for spent, budget in _accounts(sides, shares):
         last = np.minimum(last, np.searchsorted(spent, spent + budget, side="right") - 1)
     errors = sides.positive + sides.negative[-1] - sides.negative[last]
-    # with no fewer errors, no more rejects: the first j with the same weight of negatives below it
+    # as few rejects as possible for the same errors: the first j with the same weight of negatives below it
     first = np.maximum(np.searchsorted(sides.negative, sides.negative[last]), np.arange(m + 1))
     total = sides.negative + sides.positive
     tied = np.flatnonzero(errors - errors.min() <= TIE * errors)
@@ -42,10 +42,10 @@ def roc_within(rows: ScoredRows, shares: Shares) -> Thresholds:
 
 
 def _accounts(sides: Prefixes, shares: Shares) -> list[tuple[NDArray[np.float64], float]]:
-    """What rejecting up to each value spends, and the budget for it: one account, or one for each class."""
+    """Rejected weight up to each value, with its budget: one pair, or one for each class."""
     if isinstance(shares, tuple):
         accounts = list(zip((sides.negative, sides.positive), shares, strict=True))
     else:
         accounts = [(sides.negative + sides.positive, shares)]
-    # 0.1 of 30 rows is 3 rows, though 0.1 * 30 may round below 3
+    # 0.1 of 30 rows is 3 rows, but 0.1 * 30 may round below 3
     return [(spent, share * float(spent[-1]) * (1 + TIE)) for spent, share in accounts]

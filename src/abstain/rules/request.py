@@ -1,4 +1,4 @@
-"""What a ThresholdRejector is asked for, in one of three ways, and the thresholds that answer it."""
+"""What the user of a ThresholdRejector requests, in one of three ways, and the cuts that fulfil it."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import numpy as np
 from sklearn.utils._param_validation import InvalidParameterError
 
 from abstain.arguments import real_number
-from abstain.costs import Costs
-from abstain.rules.budget import roc_within, symmetric_within
-from abstain.rules.risk_control import Certificate, certify
+from abstain.costs import Costs, checked_costs
+from abstain.rules.budget import Shares
+from abstain.rules.methods import METHODS, Method
+from abstain.rules.risk_control import ErrorBound, certify
 from abstain.rules.scored_rows import ScoredRows
-from abstain.rules.tuning import forced_cut, roc_thresholds, symmetric_thresholds
 from abstain.thresholds import Thresholds
 
-Shares = float | tuple[float, float]  # for all rows, or for the classes (negative, positive)
+__all__ = ["Cuts", "Request"]
 
 
 @dataclass(frozen=True)
-class Answer:
-    """Thresholds on the score, the cut of the forced choice, and the proof where one was asked for."""
+class Cuts:
+    """Thresholds on the score, the cut of the forced choice, and the bound on the error where one was requested."""
 
     thresholds: Thresholds
     cut: float
-    certificate: Certificate | None = None
+    error_bound: ErrorBound | None = None
 
 
 @dataclass(frozen=True)
-class Ask:
+class Request:
     """Costs, a budget of rejects, a ceiling on the error among the accepted, or nothing; checked.
 
     Attributes
@@ -43,19 +43,19 @@ class Ask:
         The ceiling on the error among the accepted, of all or of the (negative, positive) class.
     confidence : float
         How sure the ceiling is to be kept.
-    method : {"symmetric", "roc", "chow"}
-        The rule whose thresholds are wanted.
+    method : Method
+        How thresholds are placed.
     """
 
     costs: Costs | None
     reject_rate: Shares | None
     max_error: Shares | None
     confidence: float
-    method: str
+    method: Method
 
     @classmethod
     def of(cls, parameters: Any) -> Self:
-        """Read an estimator's parameters; asked in two ways, or for what cannot be, is an error."""
+        """Read an estimator's parameters; two requests at once, or one that cannot be fulfilled, are an error."""
         names = ("costs", "reject_rate", "max_error")
         if len(given := [name for name in names if getattr(parameters, name) is not None]) > 1:
             raise ValueError(
@@ -63,11 +63,11 @@ class Ask:
                 "confidence."
             )
         costs, confidence = parameters.costs, real_number("confidence", parameters.confidence)
-        if not (costs is None or isinstance(costs, Costs)):
-            raise InvalidParameterError(  # a ValueError and a TypeError, as for scikit-learn's own parameters
-                f"costs must be a Costs or None, not {costs!r} of type {type(costs).__name__}; "
-                "write ThresholdRejector(estimator, Costs(false_positive=1, false_negative=5, reject=0.3))."
-            )
+        if costs is not None:
+            costs = checked_costs(costs, "ThresholdRejector(estimator, {})")
+        if not isinstance(parameters.method, str) or parameters.method not in METHODS:
+            raise InvalidParameterError(f"method={parameters.method!r} must be one of {', '.join(METHODS)}.")
+        method = METHODS[parameters.method]
         if not 0 < confidence < 1:
             raise ValueError(f"confidence={parameters.confidence!r} must lie between 0 and 1, both excluded.")
         reject_rate, max_error = _shares("reject_rate", parameters), _shares("max_error", parameters)
@@ -76,16 +76,17 @@ class Ask:
                 f"max_error={parameters.max_error!r} must lie between 0 and 1, both excluded: no number of rows "
                 "certifies that there are no errors at all."
             )
-        if max_error is not None and parameters.method == "roc":
+        if max_error is not None and method.looks_at_labels:
             raise ValueError(
-                'method="roc" chooses its two thresholds by the labels, and max_error can be certified only for a '
-                'sequence of thresholds fixed without them; use method="symmetric" or method="chow".'
+                f'method="{parameters.method}" chooses its two thresholds by the labels, and max_error can be '
+                "certified only for a sequence of thresholds fixed without them; use "
+                'method="symmetric" or method="chow".'
             )
-        return cls(costs, reject_rate, max_error, confidence, parameters.method)
+        return cls(costs, reject_rate, max_error, confidence, method)
 
     @property
     def way(self) -> Literal["costs", "reject_rate", "max_error"] | None:
-        """Which of the three was asked for."""
+        """Which of the three was requested."""
         if self.costs is not None:
             return "costs"
         if self.reject_rate is not None:
@@ -95,10 +96,10 @@ class Ask:
     @property
     def needs_rows(self) -> bool:
         """Whether thresholds are tuned on rows: not where nothing is rejected, and Chow's follow from the costs."""
-        return self.way is not None and not (self.way == "costs" and self.method == "chow")
+        return self.way is not None and not (self.way == "costs" and self.method.for_costs is None)
 
-    def answer(self, rows: ScoredRows | None, orientation: int, cut: float) -> Answer:
-        """The thresholds, oriented to ``classes_[1]``.
+    def cuts(self, rows: ScoredRows | None, orientation: int, cut: float) -> Cuts:
+        """Place the cuts on a score oriented to ``classes_[1]``.
 
         Parameters
         ----------
@@ -109,32 +110,25 @@ class Ask:
         cut : float
             Where the classifier itself cuts its score.
         """
-        costs = None if self.costs is None else _oriented(self.costs, orientation)
-        if costs is not None and self.method == "chow":
-            return Answer(costs.thresholds(), costs.false_positive / (costs.false_positive + costs.false_negative))
+        method, costs = self.method, self.costs
+        if costs is not None and orientation < 0:
+            costs = costs.swapped()
+        if costs is not None and method.for_costs is None:
+            return Cuts(costs.thresholds(), costs.false_positive / (costs.false_positive + costs.false_negative))
         if rows is None or self.way is None:
-            return Answer(Thresholds(cut, cut), cut)
+            return Cuts(Thresholds(cut, cut), cut)
         if self.max_error is not None:
-            thresholds, certificate = certify(rows, self.max_error, self.confidence, orientation)
-            return Answer(thresholds, cut, certificate)
-        if self.reject_rate is not None:
+            thresholds, bound = certify(rows, self.max_error, self.confidence, orientation)
+            return Cuts(thresholds, cut, bound)
+        if costs is not None and method.for_costs is not None:
+            thresholds = method.for_costs(rows, costs)
+        elif self.reject_rate is not None:
             shares = self.reject_rate
-            if isinstance(shares, tuple) and orientation < 0:
-                shares = (shares[1], shares[0])
-            thresholds = (roc_within if self.method == "roc" else symmetric_within)(rows, shares)
-        elif costs is not None:
-            thresholds = (roc_thresholds if self.method == "roc" else symmetric_thresholds)(rows, costs)
-        if self.method == "roc":
-            cut = float(np.clip(forced_cut(rows, costs or Costs()), thresholds.lower, thresholds.upper))
-        return Answer(thresholds, cut)
-
-
-def _oriented(costs: Costs, orientation: int) -> Costs:
-    """The same prices with ``classes_[1]`` for the positive class."""
-    if orientation > 0:
-        return costs
-    swapped = (costs.reject_positive, costs.reject_negative)
-    return Costs(costs.false_negative, costs.false_positive, swapped)
+            swapped = isinstance(shares, tuple) and orientation < 0
+            thresholds = method.for_budget(rows, (shares[1], shares[0]) if swapped else shares)  # type: ignore[index]
+        if method.forced_cut is not None:
+            cut = float(np.clip(method.forced_cut(rows, costs or Costs()), thresholds.lower, thresholds.upper))
+        return Cuts(thresholds, cut)
 
 
 def _shares(name: str, parameters: Any) -> Shares | None:

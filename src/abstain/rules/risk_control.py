@@ -1,19 +1,21 @@
-"""A ceiling on the error among the accepted, with a confidence: fixed-sequence exact binomial tests.
+"""A certified ceiling on the error among accepted rows, by fixed-sequence exact binomial tests.
 
-Rows are accepted in the order of their confidence, k at a time from the top, so the sequence of thresholds knows no
-labels. Given the threshold t, the (k + 1)-th largest confidence, the k rows beyond it are independent and the number of
-errors among them is binomial with the true error R(t). Its hypothesis R(t) > max_error is rejected where
+Rows are accepted in decreasing order of confidence, so the sequence of thresholds does not depend on the labels. Given
+the threshold t, the (k + 1)-th largest confidence, the k rows beyond it are independent, and the number of errors among
+them is binomial with the true error R(t). The hypothesis R(t) > max_error is rejected if
 
     P(Binomial(k, max_error) <= errors) <= level                        (the Clopper-Pearson bound is below max_error)
 
-The level 1 - confidence is shared by a few starts along the sequence: a test has the share of its own start and what
-the test before it, if passed, hands on (the fallback procedure of Wiens, Pharm. Stat. 2, 2003; with one start it is the
-fixed sequence, Maurer, Hothorn & Lehmacher 1995; for risk control: Angelopoulos et al., "Learn then Test", 2021). With
-one start alone, at the first coverage that can be certified, a single error among so few rows would end all.
+The level 1 - confidence is divided among a few starts along the sequence. The level of a test is the share of its own
+start plus the level of the previous test, if that was passed (the fallback procedure of Wiens, Pharm. Stat. 2, 2003;
+with one start it is the fixed sequence, Maurer, Hothorn & Lehmacher 1995; for risk control: Angelopoulos et al., "Learn
+then Test", 2021). With only one start, at the first coverage that can be certified, a single error among so few rows
+would end the procedure.
 
-Why the promise holds for any distribution: let t* be the largest threshold with R > max_error just below. Whatever is
-wrongly certified lies beyond t*, so either the test whose rows are those above t* was passed, with errors binomial at
-max_error or more and at most the shares of the starts up to there, or a later start was passed with its share alone.
+The guarantee holds for any distribution. Let t* be the largest threshold with R > max_error just below. Anything
+wrongly certified lies beyond t*, so either the test on the rows above t* was passed, with binomial errors at max_error
+or more and a level of at most the shares of the starts up to there, or a later start was passed with its own share
+alone.
 """
 
 from __future__ import annotations
@@ -30,28 +32,28 @@ from abstain.thresholds import Thresholds
 
 Ceilings = float | tuple[float, float]  # on all accepted rows, or on those of the classes (negative, positive)
 STARTS = 3
-ROOM = 4  # several starts want so many times the rows that the first one needs
-SPARE = 1.25  # rows decided for a class over those truly of it: how many more to wait for before the first test
-MOST_ROWS = 1e9  # beyond this no number of rows is worth naming
+ROOM = 4  # several starts need this many times the rows of the first one
+SPARE = 1.25  # extra rows decided for a class, relative to rows truly of it, before the first test
+MOST_ROWS = 1e9  # above this no number of rows is suggested
 
 
 @dataclass(frozen=True)
-class Certificate:
-    """What was promised of the error among the accepted, and what it rests on.
+class ErrorBound:
+    """The guarantee on the error among accepted rows, and its evidence.
 
     Attributes
     ----------
     max_error : float or (float, float)
         The ceiling, for all accepted rows or for those of the (negative, positive) class.
     confidence : float
-        Of calibrations like this one, at least this share keep the ceiling.
+        The ceiling holds for at least this share of calibrations.
     n_rows : int
         Calibration rows.
     accepted, errors : int or (int, int)
-        How many of them the thresholds accept, and how many of these are wrong; by class where the ceilings are.
+        Number of rows accepted by the thresholds, and of errors among them; by class if there are two ceilings.
     upper_bound : float or (float, float)
-        The exact (Clopper-Pearson) upper bound on the error among the accepted, at this confidence, for this one
-        threshold.
+        The exact (Clopper-Pearson) upper bound on the error among accepted rows, at this confidence, for this
+        threshold alone.
     """
 
     max_error: Ceilings
@@ -62,12 +64,12 @@ class Certificate:
 
     @property
     def coverage(self) -> float:
-        """The share of the calibration rows that is accepted."""
+        """The share of calibration rows that are accepted."""
         return float(np.sum(self.accepted)) / self.n_rows
 
     @property
     def upper_bound(self) -> float | tuple[float, float]:
-        """The exact upper bound on the error, in the form of `max_error`."""
+        """The exact upper bound on the error, a number or a pair like `max_error`."""
         pairs = np.broadcast(self.accepted, self.errors)
         bounds = [1.0 if e == k else float(betaincinv(e + 1, k - e, self.confidence)) for k, e in pairs]
         return bounds[0] if len(bounds) == 1 else (bounds[0], bounds[1])
@@ -75,12 +77,12 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False)
 class _Sequence:
-    """Thresholds from the top down: the confidence t at each step, and (steps, groups) counts of the rows beyond it."""
+    """Decreasing thresholds: the confidence t at each step, and (steps, groups) counts of the rows beyond it."""
 
     t: NDArray[np.float64]
     accepted: NDArray[np.int64]
     errors: NDArray[np.int64]
-    decided: NDArray[np.int64]  # the same groups, as far as they are known without labels
+    decided: NDArray[np.int64]  # the same groups by decision, which needs no labels
 
     @classmethod
     def of(cls, rows: ScoredRows, positive: int, *, by_class: bool) -> _Sequence:
@@ -90,7 +92,7 @@ class _Sequence:
         everything = np.ones(len(order), dtype=bool)
         groups = np.stack([~truth, truth] if by_class else [everything], axis=1)
         known = np.stack([~decision, decision] if by_class else [everything], axis=1)
-        # a step accepts all rows beyond one of the confidences seen; the last accepts every row, by a closed band
+        # a step accepts all rows beyond one of the confidences; the last accepts every row, with an empty band
         ends = np.flatnonzero((np.diff(confidence) < 0) & (confidence[1:] > 0))
         steps = np.append(ends, len(order) - 1)
         t = np.append(confidence[ends + 1], 0.0)
@@ -98,7 +100,7 @@ class _Sequence:
         return cls(t, *counts)
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return int(self.accepted[-1].sum())
 
     def p_values(self, ceilings: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -108,27 +110,27 @@ class _Sequence:
 
 def certify(
     rows: ScoredRows, max_error: Ceilings, confidence: float, positive: int = 1
-) -> tuple[Thresholds, Certificate]:
+) -> tuple[Thresholds, ErrorBound]:
     """The thresholds of the largest coverage that can be certified; an error where there is none.
 
     Parameters
     ----------
     rows : ScoredRows
-        Rows that the classifier was not fitted on, each counted once.
+        Held-out rows, each with weight 1.
     max_error : float or (float, float)
-        The ceiling on the error among the accepted rows, or among those of the (negative, positive) class. Two
-        ceilings are promised together: each test must be passed for both, and that needs no correction, since a pair
-        is wrongly certified only if the one of them that does not hold is.
+        The ceiling on the error among accepted rows, or among those of the (negative, positive) class. Two ceilings
+        hold together: each test must be passed for both. This needs no correction, because a pair is wrongly certified
+        only if the ceiling that does not hold is.
     confidence : float
-        How sure the promise is to be.
+        Confidence of the guarantee.
     positive : {1, -1}, default=1
         The sign of the class called positive.
     """
     if (rows.weight != 1).any():
         raise ValueError(
-            "max_error cannot be certified with sample_weight: the exact binomial test counts rows, and a row that "
-            'counts more or less than once is no count. Fit the classifier with its weights and use cv="prefit" '
-            "without them, or ask by costs or reject_rate."
+            "max_error cannot be certified with sample_weight: the exact binomial test counts each row once. Fit the "
+            'classifier with its weights and use cv="prefit" without them, or use costs or reject_rate instead of '
+            "max_error."
         )
     if rows.flaw:
         raise ValueError(f"max_error cannot be certified: {rows.flaw}")
@@ -147,16 +149,16 @@ def certify(
         t = float(sequence.t[step])
         thresholds = rows.symmetric_band(t, t)
     shown = (accepted, errors) if by_class else (accepted[0], errors[0])
-    return thresholds, Certificate(max_error, confidence, len(rows.score), *shown)
+    return thresholds, ErrorBound(max_error, confidence, len(rows.score), *shown)
 
 
 def rows_without_error(max_error: float, level: float) -> int:
-    """The fewest accepted rows that certify a ceiling when none is wrong: (1 - max_error)^k <= level."""
+    """The smallest number of accepted rows that certifies a ceiling without errors: (1 - max_error)^k <= level."""
     return math.ceil(math.log(level) / math.log1p(-max_error) * (1 - 1e-12))
 
 
 def _starts(sequence: _Sequence, ceilings: NDArray[np.float64], level: float) -> dict[int, float]:
-    """The steps that have a share of the level of their own, by nothing but counts that know no labels."""
+    """The steps with their own share of the level, chosen from counts that do not depend on labels."""
     for parts in (STARTS, 1):
         first = _first(sequence, ceilings, level / parts)
         if first is not None and (parts == 1 or len(sequence) >= ROOM * first):
@@ -166,7 +168,7 @@ def _starts(sequence: _Sequence, ceilings: NDArray[np.float64], level: float) ->
 
 
 def _first(sequence: _Sequence, ceilings: NDArray[np.float64], level: float) -> int | None:
-    """How many rows the first test accepts: as few as can be certified at this level, were none of them wrong."""
+    """Number of rows accepted by the first test: the fewest that can be certified at this level without errors."""
     spare = SPARE if len(ceilings) > 1 else 1.0
     needed = [math.ceil(spare * rows_without_error(c, level)) for c in ceilings]
     enough = np.flatnonzero((sequence.decided >= needed).all(axis=1))
@@ -174,13 +176,13 @@ def _first(sequence: _Sequence, ceilings: NDArray[np.float64], level: float) -> 
 
 
 def _spread(sequence: _Sequence, first: int, parts: int) -> NDArray[np.intp]:
-    """The steps at which so many starts begin, evenly from the first coverage to the whole."""
+    """The steps of the starts, spread evenly from the first coverage to full coverage."""
     starts = [first + (len(sequence) - first) * part // parts for part in range(parts)]
     return np.searchsorted(sequence.accepted.sum(axis=1), starts)
 
 
 def _last_passed(p: NDArray[np.float64], shares: dict[int, float]) -> int | None:
-    """The last step whose hypothesis is rejected, levels handed on from each passed test to the next."""
+    """The last step whose hypothesis is rejected; each passed test passes its level on to the next."""
     last, handed_on = None, 0.0
     first = min(shares, default=len(p))
     for step, value in enumerate(p[first:].tolist(), first):
@@ -192,36 +194,36 @@ def _last_passed(p: NDArray[np.float64], shares: dict[int, float]) -> int | None
 
 
 def _too_few(sequence: _Sequence, ceilings: NDArray[np.float64], level: float, max_error: Ceilings) -> str:
-    """Why nothing was certified, and the rows it would take."""
+    """Why nothing was certified, and the number of rows needed."""
     asked = f"max_error={max_error} with confidence={1 - level:g} cannot be certified on {len(sequence)} rows"
     ways = "raise max_error, or lower confidence."
     if _first(sequence, ceilings, level) is None:
         needed = [rows_without_error(c, level) for c in ceilings]
         if len(needed) == 1:
-            return f"{asked}: even without an error it takes {needed[0]}. Give at least {needed[0]} rows, {ways}"
+            return f"{asked}: even without errors it needs {needed[0]}. Use at least {needed[0]} rows, {ways}"
         spare, decided = [math.ceil(SPARE * k) for k in needed], sequence.decided[-1]
         return (
-            f"{asked}: even without an error it takes {needed[0]} accepted rows of the negative class and {needed[1]} "
-            f"of the positive, and {decided[0]} and {decided[1]} are decided so. Give at least {spare[0]} and "
+            f"{asked}: even without errors it needs {needed[0]} accepted rows of the negative class and {needed[1]} of "
+            f"the positive, but only {decided[0]} and {decided[1]} are decided for them. Use at least {spare[0]} and "
             f"{spare[1]} rows of the two classes, {ways}"
         )
     first = _first(sequence, ceilings, level / STARTS) or len(sequence)
     steps = _spread(sequence, first, STARTS)
     rows, step = min((_rows_it_would_take(sequence, step, ceilings, level / STARTS), step) for step in steps)
     errors = " and ".join(f"{e} of {k}" for e, k in zip(sequence.errors[step], sequence.accepted[step], strict=True))
-    seen = f"{asked}: among the most confident rows the errors are {errors}"
+    seen = f"{asked}: the errors among the most confident rows are {errors}"
     if rows > MOST_ROWS:
-        return f"{seen}, and no number of rows would do. Give a better classifier, {ways}"
-    return f"{seen}. At this rate it would take about {max(rows, ROOM * first):,.0f} rows. Give more rows, {ways}"
+        return f"{seen}, and no number of rows would be enough. Use a better classifier, {ways}"
+    return f"{seen}. At this rate about {max(rows, ROOM * first):,.0f} rows are needed. Use more rows, {ways}"
 
 
 def _rows_it_would_take(sequence: _Sequence, step: int, ceilings: NDArray[np.float64], level: float) -> float:
-    """The calibration rows with which the errors at a step, at the same rate, would pass its test."""
+    """Number of calibration rows with which a step would pass its test at the same error rate."""
     n, k, e = len(sequence), sequence.accepted[step], sequence.errors[step]
     if (e >= ceilings * k).any():
         return math.inf
 
-    def passes(factor: float) -> bool:  # P(Binomial <= errors), between whole numbers by the incomplete beta function
+    def passes(factor: float) -> bool:  # P(Binomial <= errors), with fractional counts by the incomplete beta function
         return bool((betainc(factor * (k - e), factor * e + 1, 1 - ceilings) <= level).all())
 
     low, high = 1.0, 2.0

@@ -1,4 +1,4 @@
-"""Rows with their scores and classes, as thresholds are tuned on them; and the bands that part them."""
+"""Rows with scores and classes, on which thresholds are tuned, and the bands that separate them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from abstain.thresholds import Thresholds
 
 @dataclass(frozen=True, eq=False)
 class ScoredRows:
-    """Rows to tune thresholds on, in an order that does not depend on how they were given.
+    """Rows to tune thresholds on, sorted so that the result does not depend on their order.
 
     Attributes
     ----------
     score : ndarray of float64, shape (n,)
         Scores, oriented to ``classes_[1]``, in increasing order.
     sign : ndarray of int8, shape (n,)
-        +1 where ``classes_[1]`` is true, -1 where ``classes_[0]`` is, whichever of them is called positive.
+        +1 for ``classes_[1]``, -1 for ``classes_[0]``, regardless of which is the positive class.
     weight : ndarray of float64, shape (n,)
-        What each row counts; above 0.
+        Weight of each row, above 0.
     cut : float
-        Where the classifier itself cuts its score: 0, or 1/2 for a probability.
+        The classifier's own threshold on its score: 0, or 1/2 for a probability.
     flaw : str
-        Why nothing can be certified on these rows; empty if it can.
+        Why nothing can be certified on these rows; empty if something can.
     """
 
     score: NDArray[np.float64]
@@ -37,19 +37,19 @@ class ScoredRows:
 
     @classmethod
     def of(cls, score: Any, sign: Any, weight: Any = None, *, cut: float, flaw: str = "") -> Self:
-        """Sort the rows, and leave out those of weight 0."""
+        """Sort the rows and drop those of weight 0."""
         s, y = np.asarray(score, dtype=np.float64), np.asarray(sign, dtype=np.int8)
         w = np.ones(len(s)) if weight is None else np.asarray(weight, dtype=np.float64)
         if not np.isfinite(s).all():
             raise ValueError(
-                "the estimator gives a score that is nan or infinite, on which no threshold can be set; "
+                "the estimator returned a nan or infinite score, for which no threshold can be set; "
                 "scale its features, or wrap a classifier with finite scores."
             )
-        # by class and weight too: sums of weights then round the same way in every order of the rows
+        # also by class and weight, so that sums of weights round the same way for every order of the rows
         order = np.lexsort((w, y, s))
         order = order[w[order] > 0]
         if not len(order):
-            raise ValueError("there are no rows to tune thresholds on; give rows with weight above 0.")
+            raise ValueError("thresholds cannot be tuned without rows; pass rows with weight above 0.")
         return cls(s[order], y[order], w[order], cut, flaw)
 
     @property
@@ -59,14 +59,14 @@ class ScoredRows:
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
-        """Where the classifier, cutting its score at `cut`, errs."""
+        """Where the classifier, with threshold `cut`, is wrong."""
         return (self.score > self.cut) != (self.sign > 0)
 
     def symmetric_band(self, furthest: float, distance: float) -> Thresholds:
-        """The thresholds cut -/+ `distance`, that reject exactly the rows with confidence up to `furthest`.
+        """The thresholds cut -/+ `distance`, which reject exactly the rows with confidence up to `furthest`.
 
-        Rounding of the two sums could move a row across its threshold, so they stop at the scores seen. Where no two
-        floating-point numbers part the rows so, nothing is rejected.
+        Rounding of the two sums could move a row across its threshold, so the thresholds are clipped to the scores. If
+        no two floating-point numbers separate the rows this way, nothing is rejected.
         """
         if distance == np.inf:
             return Thresholds(-np.inf, np.inf)
@@ -103,7 +103,7 @@ class Prefixes:
         return cls(values, negative, positive)
 
     def cut_after(self, i: int) -> float:
-        """A number t with the i smallest values <= t < the others; infinite where one of the two is empty."""
+        """A number t with the i smallest values <= t < the others; infinite if either group is empty."""
         if i == 0:
             return -np.inf
         if i == len(self.values):
@@ -113,11 +113,11 @@ class Prefixes:
         return float(middle if below <= middle < above else below)
 
     def band(self, i: int, j: int) -> Thresholds:
-        """Thresholds that put the i smallest values below, the next j - i between, and the rest above."""
+        """Thresholds with the i smallest values below, the next j - i in between, and the rest above."""
         upper = self.cut_after(j)
         if i == j:
             return Thresholds(upper, upper)
         lower = self.cut_after(i)
-        if i > 0 and lower == self.values[i - 1]:  # adjacent numbers: below the band is what is smaller, not equal
+        if i > 0 and lower == self.values[i - 1]:  # adjacent floats: values below the band must be strictly smaller
             lower = float(self.values[i])
         return Thresholds(lower, upper)

@@ -9,8 +9,8 @@ from abstain.costs import Costs
 from abstain.rules.scored_rows import Prefixes, ScoredRows
 from abstain.thresholds import Thresholds
 
-# Costs nearer to each other than this share of their terms are the same cost: at a reject price of 1/k one error costs
-# exactly k rejects, and rounding must not choose between them. The fewer rejects win.
+# Costs that differ by less than this share of their terms count as equal: at a reject cost of 1/k one error costs
+# exactly k rejects, and rounding must not break the tie. Ties go to fewer rejects.
 TIE = 1e-12
 
 
@@ -19,7 +19,7 @@ def symmetric_thresholds(rows: ScoredRows, costs: Costs) -> Thresholds:
 
     ::
 
-        cost(D) = sum over confidence <= D of the reject prices + sum of the error prices over the wrong beyond it
+        cost(D) = sum of reject costs over confidence <= D + sum of error costs over the errors beyond it
     """
     sides = Prefixes.of(rows.confidence, rows.sign, rows.weight)
     wrong = Prefixes.of(rows.confidence, rows.sign, np.where(rows.wrong, rows.weight, 0.0))
@@ -30,15 +30,15 @@ def symmetric_thresholds(rows: ScoredRows, costs: Costs) -> Thresholds:
 
 
 def roc_thresholds(rows: ScoredRows, costs: Costs) -> Thresholds:
-    """T04's two thresholds: where lines of two slopes touch the ROC curve's convex hull.
+    """T04's two thresholds: the points where lines of two slopes touch the convex hull of the ROC curve.
 
-    With P_i and N_i the weights of the two classes among the i smallest scores, deciding -1 for these, +1 for all but
-    the j smallest, and rejecting between costs ``A(i) + B(j)`` and a constant::
+    With P_i and N_i the weights of the two classes among the i smallest scores: deciding -1 for these, +1 for all but
+    the j smallest, and rejecting in between costs ``A(i) + B(j)`` plus a constant::
 
         A(i) = (c_fn - r_pos) P_i - r_neg N_i          B(j) = r_pos P_j - (c_fp - r_neg) N_j
 
     A touches the hull with T04's slope m1 = (N/P) r_neg / (c_fn - r_pos), B with m2 = (N/P) (c_fp - r_neg) / r_pos.
-    Where rejecting pays m1 < m2, so that i <= j: each may be minimised by itself.
+    If rejecting pays, m1 < m2, so i <= j, and the two can be minimised separately.
     """
     sides = Prefixes.of(rows.score, rows.sign, rows.weight)
     if not costs.rejects:
@@ -46,13 +46,13 @@ def roc_thresholds(rows: ScoredRows, costs: Costs) -> Thresholds:
         return Thresholds(cut, cut)
     i = _tangent(sides, costs.false_negative - costs.reject_positive, costs.reject_negative)
     j = _tangent(sides, costs.reject_positive, costs.false_positive - costs.reject_negative)
-    # fewer rejects among equals: the last i, and the first j that is not before it
+    # ties go to fewer rejects: the last i, and the first j not before it
     last = int(i[i <= j[-1]][-1])
     return sides.band(last, int(j[j >= last][0]))
 
 
 def forced_cut(rows: ScoredRows, costs: Costs) -> float:
-    """The one threshold that costs least where rejecting is forbidden; the tied one nearest to the classifier's own."""
+    """The single threshold of least cost without rejects; ties go to the one closest to the classifier's own."""
     sides = Prefixes.of(rows.score, rows.sign, rows.weight)
     tied = _tangent(sides, costs.false_negative, costs.false_positive)
     cuts = np.array([sides.cut_after(int(i)) for i in tied])
@@ -73,6 +73,6 @@ def _tangent(sides: Prefixes, per_positive: float, per_negative: float) -> NDArr
 
 
 def _ties(cost: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Where `cost`, a sum of terms of total size `size`, is minimal but for rounding."""
+    """Where `cost`, a sum of terms of total size `size`, is minimal up to rounding."""
     best = int(np.argmin(cost))
     return np.flatnonzero(cost - cost[best] <= TIE * (size + size[best]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution
-from abstain.solvers.boundary import Progress, native_solve
+from abstain.solvers.boundary import Progress, native_solve, native_solve_many
 
 __all__ = ["ActiveSet"]
 
@@ -34,7 +35,7 @@ class ActiveSet:
     n_jobs : int or None
         Threads; None is one.
     progress : callable or None
-        Told ``(iterations, violation)`` every 20 ms or so; answers True to stop, with status ``iteration_limit``.
+        Called with ``(iterations, violation)`` about every 20 ms; True stops it, with status ``iteration_limit``.
     """
 
     tol: float = 1e-3
@@ -47,3 +48,15 @@ class ActiveSet:
     def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:
         """Solve the dual problem, from ``start`` (coefficients beta) where it is given."""
         return native_solve("active-set", self, problem, start)
+
+    def solve_many(
+        self,
+        problems: Sequence[DualProblem],
+        scales: NDArray[np.float64] | None = None,
+        starts: Sequence[NDArray[np.float64] | None] | None = None,
+    ) -> list[list[DualSolution]]:
+        """Solve problems over the same rows and kernel, which is computed once, at their weights times each scale.
+
+        ``scales`` ascend (None: 1 alone); ``progress`` is called with the number of fits done and nan.
+        """
+        return native_solve_many("active-set", self, problems, scales, starts)

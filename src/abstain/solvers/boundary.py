@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
-from joblib import cpu_count
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain import _native
+from abstain.arguments import threads
 from abstain.dual.certificate import best_bias
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution, Status
 
-__all__ = ["native_problem", "native_solve", "threads"]
+__all__ = ["native_problem", "native_rows", "native_solve", "native_solve_many", "native_task"]
 
+_NO_FORMULA = {"kernel": "precomputed", "coef0": 0.0, "degree": 1}
 Progress = Callable[[int, float], bool | None]
 
 
@@ -55,18 +57,79 @@ def native_solve(
     return DualSolution(beta, best_bias(problem, expansion), expansion, Status(status), iterations)
 
 
+def native_solve_many(
+    method: str,
+    settings: Settings,
+    problems: Sequence[DualProblem],
+    scales: NDArray[np.float64] | None,
+    starts: Sequence[NDArray[np.float64] | None] | None,
+) -> list[list[DualSolution]]:
+    """Solve problems over the same rows and kernel, each at its weights times every one of the ascending `scales`.
+
+    They share one kernel matrix and the threads; along the scales each fit starts from the ones before. Gives a list of
+    solutions per problem, one for each scale. What the time limit left out has status ``time_limit`` and beta = 0.
+    """
+    if not problems:
+        return []
+    first, progress = problems[0], settings.progress
+    if any(problem.X is not first.X or problem.kernel != first.kernel for problem in problems):
+        raise ValueError("the problems of one call must share their rows X and their kernel; make a call for each.")
+    scales = np.ones(1) if scales is None else np.require(scales, np.float64, ["C", "A"])
+    starts = [None] * len(problems) if starts is None else starts
+    fits = _native.solve_many(
+        **native_rows(first),
+        gammas=np.array([first.kernel.gamma], dtype=np.float64),
+        tasks=[
+            native_task(problem)
+            | {"scales": scales, "start": None if start is None else np.require(start, np.float64, ["C", "A"])}
+            for problem, start in zip(problems, starts, strict=True)
+        ],
+        method=method,
+        tol=float(settings.tol),
+        max_iter=int(settings.max_iter),
+        seconds=np.inf if settings.time_limit is None else float(settings.time_limit),
+        cache_size=float(settings.cache_size),
+        threads=threads(settings.n_jobs),
+        coefficients=True,
+        report=None if progress is None else lambda done: progress(done, np.nan),
+    )
+    beta, expansion = (fits[name].reshape(-1, first.n) for name in ("beta", "expansion"))
+    status, iterations = fits["status"], fits["iterations"]
+    solutions: list[list[DualSolution]] = []
+    fit = 0
+    for problem in problems:
+        solutions.append([])
+        for scale in scales:
+            bias = best_bias(replace(problem, weight=scale * problem.weight), expansion[fit])
+            solution = DualSolution(beta[fit], bias, expansion[fit], Status(status[fit]), int(iterations[fit]))
+            solutions[-1].append(solution)
+            fit += 1
+    return solutions
+
+
 def native_problem(problem: DualProblem) -> dict[str, Any]:
     """Give the problem as keywords of the native solvers; what conversion is needed happens here."""
+    return {**native_rows(problem), "gamma": problem.kernel.gamma, **native_task(problem)}
+
+
+def native_rows(problem: DualProblem) -> dict[str, Any]:
+    """Give the rows and the kernel, all but its gamma, as keywords: what tasks over the same rows share.
+
+    A kernel that the core does not have is its Gram matrix.
+    """
     kernel = problem.kernel
+    if not kernel.formula.native:
+        return {"data": {"gram": np.require(kernel(problem.X), np.float64, ["C", "A"])}, **_NO_FORMULA}
+    return {"data": _rows(problem), "kernel": kernel.name, "coef0": kernel.coef0, "degree": kernel.degree}
+
+
+def native_task(problem: DualProblem) -> dict[str, Any]:
+    """Give signs, weights and losses; `kind` names each row's line in the tables of knots and slopes."""
     knots, slopes = problem.loss.tables()
     return {
-        "data": _rows(problem),
-        "kernel": kernel.name,
-        "gamma": kernel.gamma,
-        "coef0": kernel.coef0,
-        "degree": kernel.degree,
         "sign": problem.sign,
         "weight": problem.weight,
+        "kind": (problem.sign > 0).astype(np.int32),
         "knots": knots,
         "slopes": slopes,
     }
@@ -83,10 +146,3 @@ def _rows(problem: DualProblem) -> dict[str, Any]:
         "starts": np.require(X.indptr, np.int64, ["C", "A"]),
         "features": X.shape[1],
     }
-
-
-def threads(n_jobs: int | None) -> int:
-    """Count threads as joblib does, None is one, -1 all the processors, -2 all but one; never more than there are."""
-    if n_jobs is None:
-        return 1
-    return max(1, min(n_jobs, cpu_count()) if n_jobs > 0 else cpu_count() + 1 + n_jobs)

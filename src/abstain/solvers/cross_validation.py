@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain import _native
+from abstain.arguments import threads
 from abstain.dual.problem import DualProblem
-from abstain.solvers.boundary import native_problem, threads
+from abstain.dual.solution import Status
+from abstain.solvers.boundary import native_rows, native_task
 
-OPTIMAL, UNFINISHED = 0, 2  # endings of a fit, as the core counts them; 1 is out of iterations
-
-__all__ = ["HeldOut", "held_out_scores"]
+__all__ = ["OutOfFold", "held_out_scores"]
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
-    """What the fits of a search say of all rows.
+class OutOfFold:
+    """The scores of all rows by every fit of a search.
 
     Attributes
     ----------
@@ -28,7 +29,7 @@ class HeldOut:
     optimal : bool array of shape (gammas, folds, Cs)
         Whether that fit reached the tolerance.
     finished : bool array of shape (gammas, folds, Cs)
-        Whether that fit ended by itself, before the time was up.
+        Whether that fit ended before the time was up.
     """
 
     scores: NDArray[np.float64]
@@ -48,26 +49,37 @@ def held_out_scores(
     time_limit: float | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int], bool | None] | None = None,
-) -> HeldOut:
+) -> OutOfFold:
     """Fit the problem, whose weights are those of C = 1, on the rows that `trains` marks in each fold, (folds, rows).
 
     Cs must ascend: each fit of a fold starts from the one before. Widths come in the order given, and what is not done
-    after `time_limit` seconds is left. `progress` is told how many fits are done.
+    after `time_limit` seconds is left. `progress` is called with the number of fits done.
     """
-    native = native_problem(problem)
-    del native["gamma"]
-    scores, endings = _native.cross_validate(
-        **native,
+    if not problem.kernel.formula.native and len(gammas) > 1:  # a Gram matrix per width
+        limits: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "cache_size": cache_size, "n_jobs": n_jobs}
+        limits["time_limit"] = None if time_limit is None else time_limit / len(gammas)
+        parts = [held_out_scores(problem, gammas[[at]], Cs, trains, **limits) for at in range(len(gammas))]
+        return OutOfFold(*(np.concatenate([vars(part)[name] for part in parts]) for name in vars(parts[0])))
+    problem = replace(problem, kernel=replace(problem.kernel, gamma=float(gammas[0])))
+    task = native_task(problem) | {"scales": np.require(Cs, np.float64, ["C", "A"])}
+    folds = [task | {"weight": np.where(train, problem.weight, 0.0)} for train in np.asarray(trains, dtype=bool)]
+    fits = _native.solve_many(
+        **native_rows(problem),
         gammas=np.require(gammas, np.float64, ["C", "A"]),
-        Cs=np.require(Cs, np.float64, ["C", "A"]),
-        trains=np.require(trains, np.uint8, ["C", "A"]),
+        tasks=[fold | {"kernel": width} for width in range(len(gammas)) for fold in folds],
+        method="search",
         tol=float(tol),
         max_iter=int(max_iter),
         seconds=np.inf if time_limit is None else float(time_limit),
         cache_size=float(cache_size),
         threads=threads(n_jobs),
+        coefficients=False,
         report=progress,
     )
-    shape = (len(gammas), len(trains), len(Cs))
-    endings = endings.reshape(shape)
-    return HeldOut(scores.reshape(*shape, problem.n), endings == OPTIMAL, endings != UNFINISHED)
+    shape = (len(gammas), len(folds), len(Cs))
+    status = np.array(fits["status"]).reshape(shape)
+    finished = status != Status.TIME_LIMIT.value
+    scores = fits["expansion"].reshape(*shape, problem.n)
+    scores += fits["bias"].reshape(*shape, 1)
+    scores[~finished] = 0.0
+    return OutOfFold(scores, status == Status.OPTIMAL.value, finished)

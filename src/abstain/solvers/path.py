@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain import _native
+from abstain.arguments import threads
 from abstain.dual.certificate import best_bias, sets
 from abstain.dual.problem import DualProblem
-from abstain.solvers.boundary import Progress, native_problem, threads
+from abstain.solvers.boundary import Progress, native_problem
 
 __all__ = ["RegularizationPath", "follow_path"]
 

@@ -28,7 +28,7 @@ def test_rules_stand_in_the_order_of_their_costs(compared):
     assert found["left_out"] == []
     for rule in found["rules"]:
         assert rule["from"] <= rule["mean_cost"] <= rule["to"]
-        assert rule["more_than_the_best"] == pytest.approx(rule["mean_cost"] - costs[0])
+        assert rule["difference_from_best"] == pytest.approx(rule["mean_cost"] - costs[0])
 
 
 def test_the_report_holds_the_comparison(compared):
@@ -50,14 +50,14 @@ def test_what_is_left_out_is_said_with_the_reason(table, tmp_path):
     assert [one["rule"] for one in missing] == ["Bartlett-Wegkamp", "embedded, linear"]
     page = report.read_text(encoding="utf-8")
     for one in missing:
-        assert "one price for both errors" in one["reason"]
+        assert "only equal error costs" in one["reason"]
         assert f"Left out: {one['rule']}; {one['reason']}." in page
 
 
 def test_more_folds_than_rows_of_a_class_and_no_time_are_usage(table):
     result = run("compare", table, *COSTS[:-1], 41)
     assert result.exit_code == 2
-    assert "--folds 41 needs as many rows of each class; the rarer has 40" in said(result)
+    assert "--folds 41 needs that many rows of each class; the rarer has 40" in said(result)
     result = run("compare", table, *COSTS, "--time-limit", 0.05)
     assert result.exit_code == 2
     assert "not finished within --time-limit 0.05" in said(result)

@@ -65,7 +65,7 @@ def test_the_page_states_the_numbers(shown):
     lines = demo.words(shown).splitlines()
     malignant = [line.split()[2:] for line in lines if line.startswith("  106 malignant")]
     assert malignant == [[str(count) for count in machine.counts[1]] for machine in (shown.plain, shown.rejecting)]
-    assert f"asks in {shown.rejecting.counts[:, 2].sum()} cases" in demo.words(shown)
+    assert f"rejects {shown.rejecting.counts[:, 2].sum()} cases" in demo.words(shown)
     assert f"cost per patient {shown.plain.mean_cost:.3f}" in demo.words(shown)
 
 
@@ -81,7 +81,7 @@ def test_the_command_prints_the_page_and_names_the_picture(tmp_path, capsys, sho
     printed = capsys.readouterr().out
     path = tmp_path / "new" / "reject_region.png"
     assert demo.words(shown) in printed
-    assert "Over 2 random ones" in printed
+    assert "Over 2 random splits" in printed
     assert str(path) in printed
     assert path.read_bytes().startswith(b"\x89PNG")
     assert path.stat().st_size < 200_000
@@ -90,7 +90,7 @@ def test_the_command_prints_the_page_and_names_the_picture(tmp_path, capsys, sho
 def test_the_command_ends_with_a_report(tmp_path, capsys):
     demo.demo(tmp_path, 1)
     path = tmp_path / "report.html"
-    assert capsys.readouterr().out.endswith(f"The report, to be opened in a browser: {path}\n")
+    assert capsys.readouterr().out.endswith(f"The report (open it in a browser): {path}\n")
     page = path.read_text(encoding="utf-8")
     assert "Is the tumour benign or malignant?" in page
     demo.demo(tmp_path, 1)  # a second time, over the first

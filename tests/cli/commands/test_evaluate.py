@@ -60,7 +60,7 @@ def test_key_points_of_the_accuracy_reject_curve(judged, rows):
 def test_the_page_shows_the_same_numbers(table, model, judged):
     printed = run("evaluate", model, table).stdout
     lines = [line.split() for line in printed.splitlines() if line]
-    assert lines[0] == ["called", "no", "rejected", "called", "yes"]
+    assert lines[0] == ["decided", "no", "rejected", "decided", "yes"]
     assert lines[1] == ["actual", "no", *(str(count) for count in judged["table"]["negative"].values())]
     assert lines[2] == ["actual", "yes", *(str(count) for count in judged["table"]["positive"].values())]
     assert f"mean cost {judged['mean_cost']:.4g}".split() in lines
@@ -85,7 +85,7 @@ def test_the_target_is_found_or_asked_for(tmp_path, table, model):
     two.write_text("\n".join([f"{text[0]},again", *(f"{line},yes" for line in text[1:])]) + "\n", encoding="utf-8")
     result = run("evaluate", model, two)
     assert result.exit_code == 3
-    assert "columns 'answer', 'again' all look like the labels; name the column" in said(result)
+    assert "columns 'answer', 'again' could all be the labels; specify the column" in said(result)
     assert run("evaluate", model, two, "--target", "answer", "--json").stdout == (
         run("evaluate", model, table, "--json").stdout
     )
@@ -93,7 +93,7 @@ def test_the_target_is_found_or_asked_for(tmp_path, table, model):
     none.write_text("age,city,other\n30,Ulm,maybe\n", encoding="utf-8")
     result = run("evaluate", model, none)
     assert result.exit_code == 3
-    assert "none of the columns 'other' holds the model's classes alone" in said(result)
+    assert "none of the columns 'other' contains only the model's classes" in said(result)
     result = run("evaluate", model, none, "--target", "other")
     assert "line 2, column 'other': 'maybe' is none of the model's classes, 'no' and 'yes'" in said(result)
 

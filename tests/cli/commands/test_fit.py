@@ -72,7 +72,7 @@ def test_the_reject_label_may_be_another(tmp_path):
     data = write_table(tmp_path / "data.csv", labels=("accept", "reject"))
     result = run("fit", data, *FIT, "-o", tmp_path / "model")
     assert result.exit_code == 2
-    assert "'reject' is one of them" in said(result)
+    assert "default reject label 'reject' is one of the classes" in said(result)
     _, model = fitted(tmp_path, data, *FIT, "--reject-label", "ask")
     assert model[-1].reject_label_ == "ask"
 
@@ -82,7 +82,7 @@ def test_a_class_with_one_row_is_too_few_to_search(tmp_path):
     data.write_text("x,answer\n1,a\n2,a\n3,a\n4,b\n", encoding="utf-8")
     result = run("fit", data, "--target", "answer", "--reject", 0.3, "-o", tmp_path / "model")
     assert result.exit_code == 3
-    assert "column 'answer' has a class with one row only" in said(result)
+    assert "column 'answer' has a class with only one row" in said(result)
 
 
 def test_a_table_of_labels_alone_is_refused(tmp_path):
@@ -90,7 +90,7 @@ def test_a_table_of_labels_alone_is_refused(tmp_path):
     data.write_text("answer\na\nb\n", encoding="utf-8")
     result = run("fit", data, *FIT, "-o", tmp_path / "model")
     assert result.exit_code == 3
-    assert "has no column beside 'answer'" in said(result)
+    assert "has no column besides 'answer'" in said(result)
 
 
 @pytest.mark.parametrize("name", ["=cmd", "../../x", "<script>", "x" * 500, "\u202eabc", "a b", "C"])

@@ -63,4 +63,4 @@ def test_without_pandas_the_error_says_what_to_install(table, model, tmp_path, m
     for arguments in (("fit", table, *FIT, "-o", tmp_path / "model"), ("predict", model, table)):
         result = run(*arguments)
         assert result.exit_code == 2
-        assert "does not take columns of polars 2 by name; install pandas, or scikit-learn 1.9 or later" in said(result)
+        assert "cannot select columns of polars 2 by name; install pandas, or scikit-learn 1.9 or later" in said(result)

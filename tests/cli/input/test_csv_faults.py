@@ -25,7 +25,7 @@ FAULTS = {
     "decimal comma, quoted": (lines(at=3, put=b'"21,5",Bonn,no'), "line 3, column 'age': '21,5' has a decimal comma"),
     "decimal comma between semicolons": (
         lines(at=3, put=b"21%5,Bonn,no").replace(b",", b";").replace(b"%", b","),
-        "line 3, column 'age': '21,5' has a decimal comma; write numbers with a point",
+        "line 3, column 'age': '21,5' has a decimal comma; use a decimal point",
     ),
     "NUL": (lines(at=6, put=b"2\x004,Bonn,yes"), "line 6 holds a NUL byte"),
     "NUL in the header": (lines(at=1, put=b"age,ci\x00ty,answer"), "line 1 holds a NUL byte"),
@@ -36,9 +36,9 @@ FAULTS = {
     "header only": (GOOD[0] + b"\n", "line 1, the header, is followed by no rows"),
     "0 bytes": (b"", "line 1 is empty; the first line must name the columns"),
     "blank first line": (b"\n" + lines(), "line 1 is empty"),
-    "1e400": (lines(at=8, put=b"1e400,Ulm,no"), "line 8, column 'age': '1e400' is too large a number"),
-    "inf": (lines(at=8, put=b"-inf,Ulm,no"), "line 8, column 'age': '-inf' is too large a number"),
-    "text among numbers": (lines(at=9, put=b"?,Ulm,no"), "line 9, column 'age': '.' is no number"),
+    "1e400": (lines(at=8, put=b"1e400,Ulm,no"), "line 8, column 'age': '1e400' is too large to compute with"),
+    "inf": (lines(at=8, put=b"-inf,Ulm,no"), "line 8, column 'age': '-inf' is too large to compute with"),
+    "text among numbers": (lines(at=9, put=b"?,Ulm,no"), "line 9, column 'age': '.' is not a number"),
     "an open quote": (lines(at=10, put=b'28,"Ulm,yes'), "line 10 opens a quote that is never closed"),
     "a quote inside a cell": (lines(at=10, put=b'28,Ulm"s "city",yes'), "line 10 (has a quote inside|opens a quote)"),
     "two quotes inside a cell": (lines(at=10, put=b'28,the "city",yes'), "line 10 has a quote inside a cell"),
@@ -127,7 +127,7 @@ def test_a_third_class_and_a_lone_class_are_named(tmp_path):
     data.write_text("x,answer\n1,a\n2,a\n", encoding="utf-8")
     result = run("fit", data, *FIT, "-o", tmp_path / "model")
     assert result.exit_code == 3
-    assert "column 'answer' holds one class only, 'a'" in said(result)
+    assert "column 'answer' contains only one class, 'a'" in said(result)
 
 
 def test_a_missing_column_is_named(tmp_path, model):
@@ -143,4 +143,4 @@ def test_line_numbers_count_lines_not_records(tmp_path, model):
     data.write_bytes(b'age,city,answer\n1,"U\nl\nm",no\n\n2,Ulm,yes\nx,Ulm,no\n')
     result = run("predict", model, data)
     assert result.exit_code == 3
-    assert "line 7, column 'age': 'x' is no number" in said(result)
+    assert "line 7, column 'age': 'x' is not a number" in said(result)

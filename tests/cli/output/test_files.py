@@ -48,7 +48,7 @@ def test_an_existing_file_needs_force(tmp_path, table, model):
     assert out.read_text(encoding="utf-8").startswith("age,city,answer,label,")
 
 
-@pytest.mark.parametrize(("name", "text"), [("no/such/out.csv", "there is no folder"), (".", "is a folder")])
+@pytest.mark.parametrize(("name", "text"), [("no/such/out.csv", "does not exist; create it"), (".", "is a folder")])
 def test_a_path_that_cannot_be_is_refused_before_any_work(tmp_path, table, model, name, text):
     result = run("predict", model, table, "-o", tmp_path / name)
     assert result.exit_code == 2

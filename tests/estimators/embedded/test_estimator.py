@@ -4,6 +4,7 @@ import _thread
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -208,9 +209,12 @@ def test_named_callable_and_precomputed_kernels_agree(data):
     for other, rows in ((called, new), (given, by_hand(new, X))):
         assert other.objective_ == pytest.approx(named.objective_, rel=0.02)  # rounding may lead to another minimum
         assert other.decision_function(rows).shape == (20,)
-    called._kernel = lambda A, _: A[:, :3]
+    odd = replace(called.machine_, kernel=lambda A, _: A[:, :3])
+    words = rf"must have shape \(20, {len(odd.coef)}\), one column per vector, got \(20, 3\)"
+    with pytest.raises(ValueError, match=words):
+        odd.score(new)
     with pytest.raises(ValueError, match=r"kernel values must have shape \(20, 150\), one column per training row"):
-        called.decision_function(new)
+        given.machine_.score(by_hand(new, X[:100]))
 
 
 def test_sparse_rows_are_the_same_rows(data):

@@ -1,1 +1,1 @@
-"""One file per sub-command: its options, then one plain function that tests call."""
+"""One file per sub-command, with its options and one plain function that tests call."""

@@ -1,4 +1,4 @@
-"""``abstain compare``: all rules on one's own data, judged by what they cost on rows they have not seen."""
+"""``abstain compare``: compare all rules on your data by their cost on held-out rows."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from abstain.costs import Costs
 
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="HTML", help="Write a report, one HTML file, as well.")
+    Path | None, typer.Option("--output", "-o", metavar="HTML", help="Also write a report as one HTML file.")
 ]
-Folds = Annotated[int, typer.Option(metavar="N", min=2, help="Folds of the cross-validation.")]
+Folds = Annotated[int, typer.Option(metavar="N", min=2, help="Number of cross-validation folds.")]
 
 
 def command(
@@ -42,7 +42,7 @@ def command(
     json: o.Json = False,
     force: o.Force = False,
 ) -> None:
-    """Compare all rules on one's own data: mean costs with intervals, by cross-validation."""
+    """Compare all rules on your data: cross-validated mean costs with intervals."""
     with exit_on_error():
         from abstain.cli.input.costs import stated_costs
         from abstain.cli.input.training_table import read_training
@@ -58,7 +58,7 @@ def command(
             with within(time_limit):
                 compared = compare(table, costs, folds, seed, output)
         except TimeUpError:
-            raise UsageError(f"not finished within --time-limit {time_limit:g}; raise it or give fewer rows.") from None
+            raise UsageError(f"not finished within --time-limit {time_limit:g}; raise it or use fewer rows.") from None
         if json:
             missing = [{"rule": name, "reason": reason} for name, reason in compared.left_out]
             facts = {"best": compared.best, "rows": len(compared.rows), "rules": records(compared), "left out": missing}
@@ -68,7 +68,7 @@ def command(
 
 
 def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: Path | None) -> Comparison:
-    """Compare the rules on a table, each behind the default pipeline, and write the report of the first if asked."""
+    """Compare the rules on a table, each with the default preprocessing, and optionally write a report on the first."""
     from sklearn.model_selection import StratifiedKFold
 
     from abstain.comparison.compare import compare as compared_by
@@ -77,7 +77,7 @@ def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: P
     from abstain.preprocessing import default_pipeline
 
     if folds > table.smallest_class:
-        raise UsageError(f"--folds {folds} needs as many rows of each class; the rarer has {table.smallest_class}.")
+        raise UsageError(f"--folds {folds} needs that many rows of each class; the rarer has {table.smallest_class}.")
     cv = StratifiedKFold(folds, shuffle=True, random_state=seed)
     models = {
         name: default_pipeline(rule[-1], table.numeric, table.categorical)
@@ -94,7 +94,7 @@ def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: P
 
 
 def records(compared: Comparison) -> list[dict[str, Any]]:
-    """One record per rule, from the cheapest to the dearest."""
+    """One record per rule, from the cheapest to the most expensive."""
     found = []
     for at in compared.mean_cost.argsort(kind="stable").tolist():
         cost, apart, counts = compared.mean_cost_interval[at], compared.difference_interval[at], compared.tables[at]
@@ -103,10 +103,10 @@ def records(compared: Comparison) -> list[dict[str, Any]]:
             "mean cost": float(compared.mean_cost[at]),
             "from": float(cost[0]),
             "to": float(cost[1]),
-            "more than the best": float(compared.difference[at]),
+            "difference from best": float(compared.difference[at]),
             "at least": float(apart[0]),
             "at most": float(apart[1]),
-            "told apart": compared.names[at] not in compared.not_told_apart,
+            "significant": compared.names[at] not in compared.not_told_apart,
             "reject rate": counts.reject_rate,
             "error rate": counts.error_rate,
             "error among the accepted": counts.selective_error,

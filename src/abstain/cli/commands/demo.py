@@ -27,7 +27,7 @@ PICTURED = ("worst texture", "worst concave points")
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a classifier did: a row for the benign and one for the malignant, a column for each of ANSWERS."""
+    """The decisions of a classifier: rows for benign and malignant, a column for each of ANSWERS."""
 
     counts: NDArray[np.int64]
     mean_cost: float
@@ -35,7 +35,7 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Demonstration:
-    """The same patients decided by three machines: one knows no costs, one knows them, one may also reject."""
+    """The same patients decided by three machines: without costs, with costs, and with costs and rejects."""
 
     trained_on: int
     plain: Outcome
@@ -44,7 +44,7 @@ class Demonstration:
 
 
 def demonstrate(seed: int = 0) -> Demonstration:
-    """Train on one half of scikit-learn's breast cancer set (malignant is the positive class), decide on the other."""
+    """Train on half of scikit-learn's breast cancer set (malignant is the positive class) and decide the other half."""
     X_train, X_test, y_train, y_test = _halves(seed)
     weights = {"benign": COSTS.false_positive, "malignant": COSTS.false_negative}
     return Demonstration(
@@ -62,77 +62,77 @@ def tuned(machine: Any, scoring: Any) -> GridSearchCV:
 
 
 def cheapness(machine: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
-    """Minus the mean cost, for machines whose own score is another."""
+    """Minus the mean cost, for machines with another score."""
     return -COSTS.mean_cost(y, machine.predict(X))
 
 
 def outcome(truth: NDArray[Any], decided: NDArray[Any]) -> Outcome:
-    """Count the decisions, and price them."""
+    """Count the decisions and compute their mean cost."""
     counts = [[np.sum((truth == row) & (decided == column)) for column in ANSWERS] for row in ANSWERS[:2]]
     return Outcome(np.array(counts), COSTS.mean_cost(truth, decided))
 
 
 def picture(path: Path, seed: int = 0) -> None:
-    """Train on two features alone, where a plane shows all there is to see, and draw the other half of the patients."""
+    """Train on two features only, so that the regions can be drawn, and plot the other half of the patients."""
     from matplotlib.figure import Figure
 
     X_train, X_test, y_train, y_test = _halves(seed, PICTURED)
     model = tuned(RejectSVC(COSTS), None).fit(X_train, y_train).best_estimator_
     figure = Figure(figsize=(7.0, 5.2), layout="constrained")
     shown = RejectRegionDisplay.from_estimator(model, X_test, y_test, ax=figure.subplots())
-    shown.ax_.set(title=f"Benign, malignant, or ask: {len(y_test)} biopsies", xlabel=PICTURED[0], ylabel=PICTURED[1])
+    shown.ax_.set(title=f"Benign, malignant, or reject: {len(y_test)} biopsies", xlabel=PICTURED[0], ylabel=PICTURED[1])
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
 
 
 def report(path: Path, seed: int = 0) -> str:
-    """Write the report of the rejecting machine on new patients; say where it is, or what is missing."""
+    """Write the report of the machine with rejects on new patients; return where it is, or what is missing."""
     from abstain.report.from_estimator import report_for
     from abstain.report.render import write_report
 
     X_train, X_test, y_train, y_test = _halves(seed)
     model = tuned(RejectSVC(COSTS), None).fit(X_train, y_train)
-    title, question = "Biopsies: benign, malignant, or ask", "Is the tumour benign or malignant?"
+    title, question = "Biopsies: benign, malignant, or reject", "Is the tumour benign or malignant?"
     try:
         write_report(report_for(model, X_test, y_test, title=title, question=question), path, force=True)
     except ImportError as error:
         return f"No report was written. {error}"
-    return f"The report, to be opened in a browser: {path}"
+    return f"The report (open it in a browser): {path}"
 
 
 def words(shown: Demonstration) -> str:
     """The demonstration as a page of text."""
     plain, rejecting = shown.plain, shown.rejecting
     saved = 1 - rejecting.mean_cost / plain.mean_cost
-    miss, alarm, ask = COSTS.false_negative, COSTS.false_positive, COSTS.reject
+    miss, alarm, reject = COSTS.false_negative, COSTS.false_positive, COSTS.reject
     return f"""\
-Is the tumour benign or malignant? Trained on {shown.trained_on} biopsies, asked about {plain.counts.sum()} new ones.
-To miss a cancer costs {miss:g}, a false alarm {alarm:g}, to ask for another test {ask:g}.
+Is the tumour benign or malignant? Trained on {shown.trained_on} biopsies, tested on {plain.counts.sum()} new ones.
+A missed cancer costs {miss:g}, a false alarm {alarm:g}, a reject (another test) {reject:g}.
 
 A plain SVM must decide every case:
 {_table(plain)}
-  cost per patient {plain.mean_cost:.3f} (or {shown.weighted.mean_cost:.3f} if it is told the costs as class weights)
+  cost per patient {plain.mean_cost:.3f} (or {shown.weighted.mean_cost:.3f} with the costs as class weights)
 
-abstain asks in {rejecting.counts[:, 2].sum()} cases, where that is cheaper than to decide:
+abstain rejects {rejecting.counts[:, 2].sum()} cases, where that is cheaper than deciding:
 {_table(rejecting)}
   cost per patient {rejecting.mean_cost:.3f}, {abs(saved):.0%} {"less" if saved >= 0 else "more"} than the plain SVM
 """
 
 
 def over_splits(runs: Sequence[Demonstration]) -> str:
-    """What one split cannot tell: the mean costs over several, and how often rejecting was the cheaper."""
+    """Mean costs over several splits, and how often rejecting was cheapest."""
     plain, weighted, rejecting = (
         np.array([getattr(run, name).mean_cost for run in runs]) for name in ("plain", "weighted", "rejecting")
     )
     return (
-        f"One split is luck. Over {len(runs)} random ones the mean costs are {plain.mean():.3f} (plain SVM), "
-        f"{weighted.mean():.3f} (with class weights)\nand {rejecting.mean():.3f} (abstain), which was the cheapest "
+        f"A single split may be luck. Over {len(runs)} random splits mean costs are {plain.mean():.3f} (plain SVM), "
+        f"{weighted.mean():.3f} (with class weights)\nand {rejecting.mean():.3f} (abstain); abstain was the cheapest "
         f"of the three in {np.sum(rejecting < np.minimum(plain, weighted))} of them.\n"
     )
 
 
 def demo(output: Path, splits: int) -> None:
-    """Print the page, draw the picture, write the report, and say where they are."""
+    """Print the results, draw the picture, write the report, and print where they are."""
     path = output / "reject_region.png"
     print(words(demonstrate()))
     print(over_splits([demonstrate(seed) for seed in range(splits)]))
@@ -149,7 +149,7 @@ def _halves(seed: int, features: Sequence[str] | None = None) -> list[NDArray[An
 
 
 def _table(shown: Outcome) -> str:
-    lines = [f"  {'':<16}{'called benign':>15}{'called malignant':>18}{'rejected':>11}"]
+    lines = [f"  {'':<16}{'decided benign':>15}{'decided malignant':>18}{'rejected':>11}"]
     lines += [
         f"  {f'{row.sum()} {name}':<16}{row[0]:>15}{row[1]:>18}{row[2]:>11}"
         for name, row in zip(ANSWERS, shown.counts, strict=False)

@@ -1,4 +1,4 @@
-"""``abstain evaluate``: the 2 x 3 table of a model on labelled rows, its price, and the key points of the curves."""
+"""``abstain evaluate``: the 2 x 3 table of a model on labelled rows, its mean cost, and key points of the curves."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from abstain.cli.commands.evaluation import Judged
 
 Report = Annotated[
-    Path | None, typer.Option("--report", metavar="HTML", help="Write a report, one HTML file, as well.")
+    Path | None, typer.Option("--report", metavar="HTML", help="Also write a report as one HTML file.")
 ]
 Target = Annotated[
-    str | None, typer.Option("--target", "-t", metavar="COL", help="Column of the labels; found if not given.")
+    str | None, typer.Option("--target", "-t", metavar="COL", help="Column of the labels; detected if not given.")
 ]
 
 
@@ -30,7 +30,7 @@ def command(
     json: o.Json = False,
     force: o.Force = False,
 ) -> None:
-    """Judge a model on labelled rows that it has not learned from."""
+    """Evaluate a model on labelled rows that it was not trained on."""
     with exit_on_error():
         from abstain.cli.commands.evaluation import Judged
         from abstain.cli.input.models import load_model
@@ -50,7 +50,7 @@ def command(
 
 
 def show(judged: Judged) -> None:
-    """Print the table, the measures and the key points."""
+    """Print the table, the metrics and the key points."""
     from abstain.cli.output.printing import print_facts, print_table
 
     facts, model = judged.facts(), judged.model
@@ -59,9 +59,9 @@ def show(judged: Judged) -> None:
     rows = [
         (f"actual {name}", *counts[side].values()) for name, side in ((negative, "negative"), (positive, "positive"))
     ]
-    print_table(("", f"called {negative}", "rejected", f"called {positive}"), rows)
+    print_table(("", f"decided {negative}", "rejected", f"decided {positive}"), rows)
     accuracy = facts.pop("accuracy by reject rate", {})
     facts.pop("classes")
     print_facts(facts)
     if accuracy:
-        print_table(("reject rate", *accuracy), [("accuracy among the accepted", *accuracy.values())])
+        print_table(("reject rate", *accuracy), [("accuracy among accepted rows", *accuracy.values())])

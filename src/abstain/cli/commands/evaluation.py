@@ -1,4 +1,4 @@
-"""What a model does on labelled rows: the 2 x 3 table, its price, and the key points of the curves."""
+"""The evaluation of a model on labelled rows: the 2 x 3 table, its mean cost, and key points of the curves."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ REJECT_RATES = (0.0, 0.05, 0.1, 0.2, 0.3)
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Labelled rows and what a model said of them.
+    """Labelled rows and the predictions of a model.
 
     Attributes
     ----------
     model : FittedModel
         The model.
     path : Path
-        The file of the rows.
+        The file with the rows.
     places : list of str
-        Where each row stands in it.
+        The position of each row in the file.
     y_true, y_pred : ndarray of shape (n,)
-        The labels and the answers, rejects included.
+        The labels and the predictions, rejects included.
     score : ndarray of float64, shape (n,)
-        The scores, oriented to the second of the classes.
+        The scores, oriented towards the second class.
     """
 
     model: FittedModel
@@ -49,7 +49,7 @@ class Judged:
 
     @classmethod
     def of(cls, model: FittedModel, path: Path, target: str | None = None) -> Self:
-        """Read a labelled table and decide on its rows, a batch at a time."""
+        """Read a labelled table and decide its rows, one batch at a time."""
         truth, answers, scores, places = [], [], [], list[str]()
         with opened(path) as table, progress("evaluate", path) as report:
             model.check(table)
@@ -68,11 +68,11 @@ class Judged:
     def table(self) -> RejectTable:
         """The counts."""
         return RejectTable.of(
-            self.y_true, self.y_pred, pos_label=self.model.positive, reject_label=self.model.machine.reject_label_
+            self.y_true, self.y_pred, pos_label=self.model.positive, reject_label=self.model.reject_label
         )
 
     def facts(self) -> dict[str, Any]:
-        """Counts, measures and key points, as plain values."""
+        """Counts, metrics and key points, as plain values."""
         counts, model, costs = self.table, self.model, self.model.costs
         facts: dict[str, Any] = {
             "rows": len(self.y_true),
@@ -115,18 +115,18 @@ class Judged:
 
 
 def _target_of(model: FittedModel, table: Table, batch: Batch) -> str:
-    """The only column beside the model's own whose cells are all of the model's classes."""
+    """The only column not used by the model that contains only the model's classes."""
     classes = {str(label) for label in model.classes}
     others = [name for name in table.columns if name not in (*model.numeric, *model.categorical)]
     found = [name for name in others if {str(cell) for cell in batch.frame[name].unique()} <= classes]
     if len(found) == 1:
         return found[0]
-    raise DataError(f"{table.path}: {_why(found, others)}; name the column of the labels with --target.")
+    raise DataError(f"{table.path}: {_why(found, others)}; specify the column of the labels with --target.")
 
 
 def _why(found: Sequence[str], others: Sequence[str]) -> str:
     if found:
-        return f"columns {', '.join(repr(name) for name in found[:5])} all look like the labels"
+        return f"columns {', '.join(repr(name) for name in found[:5])} could all be the labels"
     if others:
-        return f"none of the columns {', '.join(repr(name) for name in others[:5])} holds the model's classes alone"
-    return "there is no column beside those the model reads"
+        return f"none of the columns {', '.join(repr(name) for name in others[:5])} contains only the model's classes"
+    return "all columns are features of the model"

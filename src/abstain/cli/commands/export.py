@@ -1,4 +1,4 @@
-"""``abstain export``: the model in a form that other programs run."""
+"""``abstain export``: write the model as an ONNX graph for other programs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from abstain.cli.exit_codes import DataError, UsageError, exit_on_error
 if TYPE_CHECKING:
     from abstain.cli.input.models import FittedModel
 
-Onnx = Annotated[Path, typer.Option("--onnx", metavar="FILE", help="Where to write the ONNX graph.")]
+Onnx = Annotated[Path, typer.Option("--onnx", metavar="FILE", help="ONNX file to write.")]
 
 
 def command(model: o.Model, onnx: Onnx, force: o.Force = False) -> None:
-    """Write the model as an ONNX graph: columns in, label, score and rejected out."""
+    """Write the model as an ONNX graph with the outputs label, score and rejected."""
     with exit_on_error():
         from abstain.cli.input.models import load_model
         from abstain.cli.output.files import check_free
@@ -35,7 +35,7 @@ def export(model: FittedModel, path: Path) -> None:
     try:
         graph = to_onnx(model.estimator)
     except ImportError as error:
-        raise UsageError(f"{error} (the extra 'onnx' brings it: pip install 'abstain[onnx]')") from error
+        raise UsageError(f"{error} (install the extra 'onnx': pip install 'abstain[onnx]')") from error
     except ValueError as error:
         raise DataError(f"the model cannot be written as ONNX: {error}") from error
     with replacing(path) as file:

@@ -1,4 +1,4 @@
-"""``abstain fit``: learn from a table, and write the model."""
+"""``abstain fit``: train on a table and write the model."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from abstain.cli.input.training_table import TrainingTable
     from abstain.costs import Costs
 
-Output = Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Where to write the model.")]
-RejectLabel = Annotated[str | None, typer.Option(metavar="LABEL", help='What a reject is called; "reject" by default.')]
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Model file to write.")]
+RejectLabel = Annotated[str | None, typer.Option(metavar="LABEL", help='Label of a reject; "reject" by default.')]
 
 
 def command(
@@ -40,10 +40,10 @@ def command(
     json: o.Json = False,
     force: o.Force = False,
 ) -> None:
-    """Learn from labelled rows, and write the model.
+    """Train on labelled rows and write the model.
 
-    Columns of numbers are scaled, columns of text become categories, missing cells are filled in; C and gamma are
-    chosen by the cross-validated mean cost.
+    Numeric columns are scaled, text columns are one-hot encoded, missing cells are imputed; C and gamma are chosen by
+    cross-validated mean cost.
     """
     with exit_on_error():
         from abstain.cli.input.costs import stated_costs
@@ -63,7 +63,7 @@ def command(
 
 
 def fit(table: TrainingTable, costs: Costs, settings: Settings, output: Path) -> dict[str, Any]:
-    """Train on a table, save the model, and give its facts."""
+    """Train on a table, save the model, and return its facts."""
     from abstain.cli.commands.training import facts_of, trained
     from abstain.files.save import save
 
@@ -72,6 +72,6 @@ def fit(table: TrainingTable, costs: Costs, settings: Settings, output: Path) ->
         save(model, output)
     except OSError as error:
         raise UsageError(
-            f"{output} cannot be written ({error.strerror or error}); free the disk or name another file."
+            f"{output} cannot be written ({error.strerror or error}); free some disk space or use another name."
         ) from error
     return facts_of(table, model, output)

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, each described once."""
+"""Arguments and options shared by several commands."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Data = Annotated[
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", exists=True, dir_okay=False, help="A model file written by 'abstain fit'.")
 ]
-Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="Column of the labels, of two classes.")]
+Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="Column of the labels, with two classes.")]
 PosLabel = Annotated[
     str | None, typer.Option(metavar="LABEL", help="The positive class; the last in sorted order if not given.")
 ]
 FalsePositive = Annotated[
-    float | None, typer.Option(metavar="PRICE", help="Price of calling a negative row positive; 1 if not given.")
+    float | None, typer.Option(metavar="COST", help="Cost of deciding a negative row positive; 1 if not given.")
 ]
 FalseNegative = Annotated[
-    float | None, typer.Option(metavar="PRICE", help="Price of calling a positive row negative; 1 if not given.")
+    float | None, typer.Option(metavar="COST", help="Cost of deciding a positive row negative; 1 if not given.")
 ]
 Reject = Annotated[
     str | None,
-    typer.Option(metavar="PRICE", help="Price of a reject, or two, where the truth is negative,positive: 0.2,0.5."),
+    typer.Option(metavar="COST", help="Cost of a reject, or two: for negative,positive rows, as in 0.2,0.5."),
 ]
 CostMatrix = Annotated[
     Path | None,
@@ -34,19 +34,25 @@ CostMatrix = Annotated[
         metavar="FILE",
         exists=True,
         dir_okay=False,
-        help="Prices of the errors as a CSV: rows actual, columns predicted, classes by name (actual,pred_a,pred_b).",
+        help="Error costs as a CSV: rows actual, columns predicted, classes by name (actual,pred_a,pred_b).",
     ),
 ]
 Categorical = Annotated[
-    list[str] | None, typer.Option(metavar="COL", help="A column of codes to be read as categories; may be repeated.")
+    list[str] | None, typer.Option(metavar="COL", help="A numeric column to treat as categories; may be repeated.")
 ]
 Ignore = Annotated[list[str] | None, typer.Option(metavar="COL", help="A column to leave out; may be repeated.")]
-C = Annotated[float | None, typer.Option("--C", metavar="C", help="Weight of the losses; searched for if not given.")]
-Gamma = Annotated[float | None, typer.Option(metavar="GAMMA", help="Width of the kernel; searched for if not given.")]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of everything random.")]
-TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", min=0.001, help="Limit on the time of training.")]
+C = Annotated[
+    float | None,
+    typer.Option("--C", metavar="C", help="Weight of the losses; chosen by cross-validation if not given."),
+]
+Gamma = Annotated[
+    float | None,
+    typer.Option(metavar="GAMMA", help="Kernel parameter gamma; chosen by cross-validation if not given."),
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed.")]
+TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", min=0.001, help="Limit on the training time.")]
 MaxMemory = Annotated[
     float | None, typer.Option(metavar="MB", min=1, help="Limit on the memory for data and kernel values.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that exists.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]

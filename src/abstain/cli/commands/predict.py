@@ -1,4 +1,4 @@
-"""``abstain predict``: an answer for each row, beside the row's own columns."""
+"""``abstain predict``: write each row with the model's answer."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 ADDED = ("label", "rejected", "score", "cost_negative", "cost_reject", "cost_positive")
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="CSV", help="Where to write; standard output if not given.")
+    Path | None, typer.Option("--output", "-o", metavar="CSV", help="CSV file to write; standard output if not given.")
 ]
-Prefix = Annotated[str, typer.Option(metavar="TEXT", help="Put before the names of the added columns.")]
+Prefix = Annotated[str, typer.Option(metavar="TEXT", help="Prefix for the names of the added columns.")]
 
 
 def command(
@@ -32,17 +32,17 @@ def command(
     json: o.Json = False,
     force: o.Force = False,
 ) -> None:
-    """Answer each row: its columns, then label, rejected, score and the expected cost of the three actions.
+    """Write each row with label, rejected, score and the expected costs of the three decisions.
 
-    The expected costs are exact near the thresholds only, where decisions are made. Rows are read and written a few
-    megabytes at a time. With --json a summary is printed, and -o is needed for the rows.
+    The expected costs are accurate only near the thresholds, where decisions change. Rows are read and written a few
+    megabytes at a time. With --json a summary is printed, and -o is required for the rows.
     """
     with exit_on_error():
         from abstain.cli.input.models import load_model
         from abstain.cli.output.printing import print_json
 
         if json and output is None:
-            raise UsageError("--json prints a summary, so the rows need a file of their own; name it with -o.")
+            raise UsageError("--json prints a summary, so the rows need a separate file; specify it with -o.")
         counted = predict(load_model(model), data, output, prefix=prefix, force=force)
         if json:
             print_json(counted)
@@ -51,7 +51,7 @@ def command(
 def predict(
     model: FittedModel, data: Path, output: Path | None, *, prefix: str = "", force: bool = False
 ) -> dict[str, Any]:
-    """Write the rows of a table with the model's answers, and count them."""
+    """Write the rows of a table with the model's answers and return the counts."""
     from abstain.cli.input.read_table import opened
     from abstain.cli.output.files import check_free, replacing, write_csv
     from abstain.cli.output.printing import progress
@@ -85,5 +85,5 @@ def _check_names(table: Table, prefix: str) -> None:
     for name in ADDED:
         if prefix + name in table.columns:
             raise DataError(
-                f"{table.path} has a column {prefix + name!r} already, which predict adds; rename it, or pass --prefix."
+                f"{table.path} already has a column {prefix + name!r}, which predict adds; rename it, or pass --prefix."
             )

@@ -1,4 +1,4 @@
-"""``abstain reproduce``: run one of the published experiments, from a checkout of the repository."""
+"""``abstain reproduce``: run one of the published experiments in a checkout of the repository."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ import typer
 
 from abstain.cli.exit_codes import UsageError, exit_on_error
 
-Name = Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment; all are listed if not given.")]
+Name = Annotated[str | None, typer.Argument(metavar="NAME", help="Name of the experiment; lists all if not given.")]
 
 
 def command(name: Name = None) -> None:
-    """Run a published experiment anew; needs a checkout of the repository, whose experiments/ holds them."""
+    """Run a published experiment; needs a checkout of the repository, with its folder experiments/."""
     with exit_on_error():
         found = experiments(Path.cwd())
         if name is None:
-            print("\n".join(found) if found else "There are no experiments in this checkout yet.")
+            print("\n".join(found) if found else "This checkout has no experiments yet.")
             return
         code = reproduce(name, found)
     raise SystemExit(code)
 
 
 def experiments(folder: Path) -> dict[str, Path]:
-    """The experiments of the checkout that `folder` lies in: the folders of experiments/ that have a run.py."""
+    """The experiments of the checkout that contains `folder`: the folders of experiments/ with a run.py."""
     roots = [root for root in (folder, *folder.parents) if _is_checkout(root)]
     if not roots:
         raise UsageError(
-            "reproduce needs a checkout of the repository, and this folder is in none; clone it and run this inside."
+            "reproduce needs a checkout of the repository, and this folder is not in one; clone it and run this there."
         )
     return {script.parent.name: script for script in sorted((roots[0] / "experiments").glob("*/run.py"))}
 
 
 def reproduce(name: str, found: dict[str, Path]) -> int:
-    """Run an experiment in its own process, and give its exit code."""
+    """Run an experiment in its own process and return its exit code."""
     if name not in found:
         known = ", ".join(found) or "none yet"
-        raise UsageError(f"there is no experiment {name!r} in this checkout; it has: {known}.")
+        raise UsageError(f"this checkout does not have the experiment {name!r}; it has: {known}.")
     return subprocess.run([sys.executable, found[name].name], cwd=found[name].parent, check=False).returncode  # noqa: S603
 
 

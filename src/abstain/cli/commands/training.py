@@ -1,4 +1,4 @@
-"""Train the default pipeline on a table: C and gamma searched for, within the limits of time and memory."""
+"""Train the default pipeline on a table, with a search for C and gamma, within limits of time and memory."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train.
+    """Training settings.
 
     Attributes
     ----------
     C, gamma : float or None
-        None: chosen by cross-validation.
+        None means chosen by cross-validation.
     reject_label : str or None
-        What a reject is called; "reject" if None.
+        Label of a reject; "reject" if None.
     seed : int
-        Of the folds.
+        Seed of the folds.
     time_limit : float or None
-        In seconds, of the search and the fit together.
+        Seconds for the search and the fit together.
     """
 
     C: float | None = None
@@ -46,18 +46,18 @@ class Settings:
 
     @property
     def searches(self) -> bool:
-        """Whether anything is left to be chosen."""
+        """Whether C or gamma must be chosen."""
         return self.C is None or self.gamma is None
 
 
 def trained(table: TrainingTable, costs: Costs, settings: Settings) -> Pipeline:
-    """Fit the default pipeline; what runs out of time, search or fit, ends with what it has and a warning."""
+    """Fit the default pipeline; if time runs out, the result so far is returned with a warning."""
     machine = _search(table, costs, settings) if settings.searches else _machine(table, costs, settings)
     return _fitted(table, machine)
 
 
 def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any]:
-    """What there is to know of a trained model."""
+    """Facts about a trained model."""
     machine, costs = model[-1], model[-1].costs
     searched = isinstance(machine, RejectSVCCV)
     return {
@@ -82,7 +82,7 @@ def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any
 def _fitted(table: TrainingTable, machine: Any) -> Pipeline:
     try:
         return default_pipeline(machine, table.numeric, table.categorical).fit(table.rows, table.y)
-    except ValueError as error:  # the table was checked, so what is left to refuse are C, gamma and the reject label
+    except ValueError as error:  # the table was checked, so the error is about C, gamma or the reject label
         raise UsageError(str(error)) from error
 
 
@@ -90,7 +90,7 @@ def _search(table: TrainingTable, costs: Costs, settings: Settings) -> RejectSVC
     folds = min(FOLDS, table.smallest_class)
     if folds < 2:
         raise DataError(
-            f"{table.path}: column {table.target!r} has a class with one row only, too few to choose C and gamma; "
+            f"{table.path}: column {table.target!r} has a class with only one row, too few to choose C and gamma; "
             "add rows, or pass --C and --gamma."
         )
     return RejectSVCCV(

@@ -1,1 +1,1 @@
-"""What a command reads: tables, costs and models."""
+"""Input of the commands: tables, costs and models."""

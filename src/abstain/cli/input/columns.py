@@ -1,7 +1,7 @@
-"""What the cells of a column mean: numbers, categories or labels, and what is neither is named with its place.
+"""Columns of numbers, categories or labels; a bad cell is reported with its line and column.
 
-In a column of numbers an empty cell, NA, NaN and null (in any case) is missing. In a column of categories only an empty
-cell is: "NA" is a category like any other. In the label column nothing is missing, and "NA" is a label.
+In a numeric column an empty cell, NA, NaN and null (in any case) are missing. In a categorical column only an empty
+cell is missing: "NA" is a category like any other. In the label column no cell may be missing, and "NA" is a label.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from abstain.cli.input.read_table import Batch, Table
 if TYPE_CHECKING:
     import polars as pl
 
-LARGEST = 1e150  # squares of numbers beyond it overflow
+LARGEST = 1e150  # squares of larger numbers overflow
 MISSING = ("", "na", "nan", "null")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*")
 
 
 def is_numeric(table: Table, batch: Batch, name: str) -> bool:
-    """Whether a column holds numbers; a column that holds both numbers and other text is a fault.
+    """Whether a column contains numbers; a mix of numbers and other text is an error.
 
-    A column of nothing but empty cells counts as numbers, all missing.
+    A column of only empty cells counts as numeric, with all values missing.
     """
     column = batch.frame[name]
     if not _is_text(table, column):
@@ -43,7 +43,7 @@ def is_numeric(table: Table, batch: Batch, name: str) -> bool:
 
 
 def for_sklearn(features: pl.DataFrame) -> Any:
-    """The features as scikit-learn takes them by name: as they are, or as a pandas table where it knows no other."""
+    """The features in a form that scikit-learn can select by name: unchanged, or as a pandas table if needed."""
     from abstain.preprocessing import frame, takes_polars
 
     if takes_polars():
@@ -55,7 +55,7 @@ def for_sklearn(features: pl.DataFrame) -> Any:
 
 
 def features(table: Table, batch: Batch, numeric: Sequence[str], categorical: Sequence[str]) -> pl.DataFrame:
-    """The columns of a model: float64 with nan where missing, and text with None where missing."""
+    """The columns of a model: float64 with nan for missing values, and text with None."""
     import polars as pl
 
     columns = {name: pl.Series(name, _numbers(table, batch, name)) for name in numeric}
@@ -66,12 +66,12 @@ def features(table: Table, batch: Batch, numeric: Sequence[str], categorical: Se
 
 
 def labels(table: Table, batch: Batch, name: str) -> NDArray[Any]:
-    """The labels as text, none of them missing."""
+    """The labels as text; a missing label is an error."""
     text = _as_text(table, batch.frame[name])
     empty = (text.is_null() | (text == "")).arg_true()
     if len(empty) > 0:
         raise DataError(
-            f"{table.place(batch.places[empty[0]])} has no label in column {name!r}; fill it in or remove the row."
+            f"{table.place(batch.places[empty[0]])} has no label in column {name!r}; add it or remove the row."
         )
     return np.asarray(text.to_list(), dtype=object)
 
@@ -86,8 +86,8 @@ def _numbers(table: Table, batch: Batch, name: str) -> NDArray[np.float64]:
     large = (numbers.abs() > LARGEST).fill_null(value=False).arg_true()
     if len(large) > 0:
         raise DataError(
-            f"{table.place(batch.places[large[0]])}, column {name!r}: {_shown(column[large[0]])} is too large a number "
-            f"to compute with, beyond {LARGEST:g}; correct it or leave the cell empty."
+            f"{table.place(batch.places[large[0]])}, column {name!r}: {_shown(column[large[0]])} is too large "
+            f"to compute with (above {LARGEST:g}); correct it or leave the cell empty."
         )
     return numbers.to_numpy(allow_copy=True).astype(np.float64) if numbers.len() else np.empty(0)
 
@@ -95,12 +95,12 @@ def _numbers(table: Table, batch: Batch, name: str) -> NDArray[np.float64]:
 def _no_number(table: Table, batch: Batch, name: str, at: int, other_way: str = "") -> DataError:
     cell, place = batch.frame[name][at], f"{table.place(batch.places[at])}, column {name!r}"
     if _DECIMAL_COMMA.fullmatch(cell):
-        return DataError(f"{place}: {cell!r} has a decimal comma; write numbers with a point.")
-    return DataError(f"{place}: {_shown(cell)} is no number; correct it, leave a missing cell empty{other_way}.")
+        return DataError(f"{place}: {cell!r} has a decimal comma; use a decimal point.")
+    return DataError(f"{place}: {_shown(cell)} is not a number; correct it, leave a missing cell empty{other_way}.")
 
 
 def _as_text(table: Table, column: pl.Series) -> pl.Series:
-    """Cells as text; the 1.0 of a Parquet file is the "1" of the same CSV."""
+    """Cells as text; 1.0 in a Parquet file is the same as "1" in a CSV."""
     import polars as pl
 
     _is_text(table, column)
@@ -126,7 +126,7 @@ def _missing(column: pl.Series) -> pl.Series:
 
 
 def _is_text(table: Table, column: pl.Series) -> bool:
-    """Whether cells are text, not numbers; what is neither is a fault."""
+    """Whether cells are text rather than numbers; any other type is an error."""
     import polars as pl
 
     if column.dtype == pl.String:
@@ -134,8 +134,8 @@ def _is_text(table: Table, column: pl.Series) -> bool:
     if column.dtype.is_numeric() or column.dtype == pl.Null:
         return False
     raise DataError(
-        f"{table.path}: column {column.name!r} holds {column.dtype}, which is neither number nor text; "
-        "turn it into one, or pass --ignore with its name."
+        f"{table.path}: column {column.name!r} contains {column.dtype}, which is neither number nor text; "
+        "convert it, or pass --ignore with its name."
     )
 
 

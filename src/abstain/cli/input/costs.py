@@ -1,4 +1,4 @@
-"""Costs as the command line states them: prices as options, or a published cost matrix with classes by name."""
+"""Costs from the command line: options, or a published cost matrix with classes by name."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def stated_costs(
     matrix: Path | None,
     classes: tuple[str, str],
 ) -> Costs:
-    """The costs of the options.
+    """The costs given by the options.
 
     Parameters
     ----------
     false_positive, false_negative : float or None
-        Prices of the two errors; None is 1.
+        Costs of the two errors; None is 1.
     reject : str or None
-        One price, or two as in "0.2,0.5": where the negative, and where the positive class is true.
+        One cost, or two as in "0.2,0.5", for rows of the negative and of the positive class.
     matrix : Path or None
-        A cost matrix instead of the prices of errors: rows actual, columns predicted.
+        A cost matrix instead of the two error costs: rows actual, columns predicted.
     classes : (str, str)
         The negative and the positive class.
     """
@@ -40,7 +40,7 @@ def stated_costs(
     elif false_positive is None and false_negative is None:
         errors = _errors_of(matrix, classes)
     else:
-        raise UsageError("--cost-matrix states the prices of both errors; leave out --false-positive/--false-negative.")
+        raise UsageError("--cost-matrix gives the costs of both errors; leave out --false-positive/--false-negative.")
     try:
         return Costs(*errors, price)
     except ValueError as error:
@@ -49,7 +49,7 @@ def stated_costs(
 
 def _reject_price(reject: str | None) -> float | tuple[float, float]:
     if reject is None:
-        raise UsageError("--reject is missing: state what a reject costs, as in --reject 0.3, less than an error does.")
+        raise UsageError("--reject is missing: give the cost of a reject, below that of an error, as in --reject 0.3.")
     try:
         prices = [float(part) for part in reject.split(",")]
     except ValueError:
@@ -58,15 +58,15 @@ def _reject_price(reject: str | None) -> float | tuple[float, float]:
         return prices[0]
     if len(prices) == 2:
         return prices[0], prices[1]
-    raise UsageError(f"--reject {reject!r} must be one price, or two as in 0.2,0.5 (negative, positive class).")
+    raise UsageError(f"--reject {reject!r} must be one cost, or two as in 0.2,0.5 (negative, positive class).")
 
 
 def _errors_of(path: Path, classes: tuple[str, str]) -> tuple[float, float]:
-    """The prices of a false positive and a false negative in a cost matrix file."""
+    """The costs of a false positive and a false negative in a cost matrix file."""
     with opened(path) as table:
         if len(table.columns) != 3:
             raise DataError(
-                f"{path}: line 1 names {len(table.columns)} columns; a cost matrix has three: actual, and one "
+                f"{path}: line 1 has {len(table.columns)} columns; a cost matrix has three: actual, and one "
                 "predicted column per class."
             )
         rows = [row for batch in table.batches for row in batch.frame.iter_rows()]
@@ -87,14 +87,14 @@ def _errors_of(path: Path, classes: tuple[str, str]) -> tuple[float, float]:
     for name in classes:
         if prices[name, name] != 0:
             raise DataError(
-                f"{path}: the price of calling {name!r} {name!r} must be 0, it is {prices[name, name]:g}; subtract it "
-                "from its row."
+                f"{path}: the cost of predicting {name!r} for {name!r} must be 0, not {prices[name, name]:g}; subtract "
+                "it from its row."
             )
     return prices[negative, positive], prices[positive, negative]
 
 
 def _class_of(column: str, classes: tuple[str, str]) -> str | None:
-    """The class that a predicted column names: itself, pred_CLASS, or pred_CLASS_and_words."""
+    """The class of a predicted column: CLASS, pred_CLASS, or pred_CLASS_and_words."""
     exact = [name for name in classes if column in (name, f"pred_{name}")]
     found = exact or [name for name in classes if column.startswith(f"pred_{name}_")]
     return found[0] if len(found) == 1 else None
@@ -105,5 +105,5 @@ def _price(path: Path, cell: object, actual: str, predicted: str) -> float:
         return float(str(cell))
     except ValueError:
         raise DataError(
-            f"{path}: the price of calling {actual!r} {predicted!r} is {cell!r}; it must be a number."
+            f"{path}: the cost of predicting {predicted!r} for {actual!r} is {cell!r}; it must be a number."
         ) from None

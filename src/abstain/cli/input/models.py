@@ -1,4 +1,4 @@
-"""A model as the commands use it: which columns it reads, its machine, and its decisions on batches of a table."""
+"""A model as the commands use it: which columns it reads, and its decisions on batches of a table."""
 
 from __future__ import annotations
 
@@ -12,77 +12,41 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features, for_sklearn
 from abstain.cli.input.read_table import Batch, Table
+from abstain.estimators.unwrap import FittedClassifier
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from abstain.costs import Costs
-    from abstain.rules.decisions import Decisions
+    from abstain.rules.rule import Decisions
 
 
 @dataclass(frozen=True, eq=False)
-class FittedModel:
+class FittedModel(FittedClassifier):
     """A fitted Pipeline of `default_pipeline`, or a machine fitted to named columns of numbers.
 
     Attributes
     ----------
-    estimator : object
-        As it was saved.
-    machine : object
-        Its last step, which decides.
     numeric, categorical : list of str
         The columns that it reads.
     """
 
-    estimator: Any
-    machine: Any
     numeric: list[str]
     categorical: list[str]
 
     @classmethod
-    def of(cls, estimator: Any) -> Self:
+    def of(cls, estimator: Any, pos_label: Any = None) -> Self:
         """Take a fitted estimator apart."""
         from abstain.preprocessing import CATEGORICAL, NUMERIC, PREPROCESS
 
+        fitted = FittedClassifier.of(estimator, pos_label)
         steps = getattr(estimator, "named_steps", None)
         if steps is None:
             names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
             if not names:
-                raise DataError("the model knows no names of columns; fit it with 'abstain fit' or to a data frame.")
-            return cls(estimator, estimator, names, [])
+                raise DataError("the model has no column names; fit it with 'abstain fit' or to a data frame.")
+            return cls(**vars(fitted), numeric=names, categorical=[])
         parts = {name: list(columns) for name, _, columns in steps[PREPROCESS].transformers_}
-        return cls(estimator, estimator[-1], parts.get(NUMERIC, []), parts.get(CATEGORICAL, []))
-
-    @property
-    def classes(self) -> list[Any]:
-        """The two classes, sorted."""
-        return list(self.machine.classes_.tolist())
-
-    @property
-    def positive(self) -> Any:
-        """The positive class."""
-        pos_label = getattr(self.machine, "pos_label", None)
-        return self.classes[1] if pos_label is None else pos_label
-
-    @property
-    def negative(self) -> Any:
-        """The other class."""
-        return next(label for label in self.classes if label != self.positive)
-
-    @property
-    def costs(self) -> Costs | None:
-        """The costs that its decisions are priced by."""
-        return self.machine.terms_.costs
-
-    @property
-    def orientation(self) -> int:
-        """+1 if high scores speak for the positive class, -1 if low ones do."""
-        return 1 if self.positive == self.classes[1] else -1
-
-    @property
-    def cut(self) -> float:
-        """Where the forced choice cuts the score."""
-        return float(self.machine.terms_.cut)
+        return cls(**vars(fitted), numeric=parts.get(NUMERIC, []), categorical=parts.get(CATEGORICAL, []))
 
     def check(self, table: Table) -> None:
         """Refuse a table that lacks a column."""
@@ -91,13 +55,13 @@ class FittedModel:
     def decide(self, table: Table, batch: Batch) -> Decisions:
         """Decide on the rows of a batch."""
         cells = features(table, batch, self.numeric, self.categorical)
-        if self.machine is self.estimator:
+        if self.final is self.estimator:
             _check_present(cells, table, batch)
         rows = for_sklearn(cells)
-        if self.machine is not self.estimator:
+        if self.final is not self.estimator:
             rows = self.estimator[:-1].transform(rows)
         try:
-            return self.machine.decide(rows)
+            return self.final.decide(rows)
         except ValueError as error:  # numbers so far from those of training that scores overflow
             last = batch.places[-1]
             raise DataError(f"{table.place(batch.places[0])} to {last} cannot be decided: {error}") from error
@@ -111,7 +75,7 @@ class FittedModel:
                     f"{table.place(batch.places[at])}, column {target!r}: {label!r} is none of the model's classes, "
                     f"{self.classes[0]!r} and {self.classes[1]!r}; correct it or remove the row."
                 )
-        return np.array([known[label] for label in text], dtype=self.machine.classes_.dtype)
+        return np.array([known[label] for label in text], dtype=self.final.classes_.dtype)
 
 
 def _check_present(cells: pl.DataFrame, table: Table, batch: Batch) -> None:

@@ -1,4 +1,4 @@
-"""A labelled table, read whole: its columns told apart, its labels checked, its size known before a fit begins."""
+"""A labelled table, read completely, with its column types, labels and size checked before training."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class TrainingTable:
     Attributes
     ----------
     path : Path
-        The file they came from.
+        The file of the rows.
     target : str
         The column of the labels.
     X : polars.DataFrame
-        The columns of numbers, then those of categories.
+        The numeric columns, then the categorical ones.
     y : ndarray of object
         The labels, as text.
     numeric, categorical : list of str
@@ -42,7 +42,7 @@ class TrainingTable:
     classes : (str, str)
         The negative and the positive class.
     memory : float
-        MB that the fit may use.
+        Memory that the fit may use, in MB.
     """
 
     path: Path
@@ -56,7 +56,7 @@ class TrainingTable:
 
     @property
     def rows(self) -> Any:
-        """X as scikit-learn takes it."""
+        """X in a form that scikit-learn accepts."""
         return for_sklearn(self.X)
 
     @property
@@ -66,7 +66,7 @@ class TrainingTable:
 
     @property
     def smallest_class(self) -> int:
-        """How many rows the rarer class has."""
+        """Number of rows of the rarer class."""
         return int(np.unique(self.y.astype(str), return_counts=True)[1].min())
 
 
@@ -79,7 +79,7 @@ def read_training(
     ignore: Sequence[str] = (),
     max_memory: float | None = None,
 ) -> TrainingTable:
-    """Read a table to learn from.
+    """Read a training table.
 
     Parameters
     ----------
@@ -90,9 +90,9 @@ def read_training(
     pos_label : str or None
         The positive class; the last in sorted order if None.
     categorical, ignore : sequence of str
-        Columns of numbers that are codes of categories, and columns to leave out.
+        Numeric columns to treat as categories, and columns to leave out.
     max_memory : float or None
-        MB that the table and the fit may use; half of the machine's memory if None.
+        Memory that the table and the fit may use, in MB; half of the machine's memory if None.
     """
     memory = max_memory or _half_of_the_memory()
     with opened(path) as table:
@@ -104,7 +104,7 @@ def read_training(
     classes = _two_classes(table, batch, target, y, pos_label)
     names = [name for name in batch.frame.columns if name != target]
     if not names:
-        raise DataError(f"{path} has no column beside {target!r}; a model needs at least one to learn from.")
+        raise DataError(f"{path} has no column besides {target!r}; a model needs at least one feature.")
     numeric = [name for name in names if name not in categorical and is_numeric(table, batch, name)]
     texts = [name for name in names if name not in numeric]
     X = features(table, batch, numeric, texts)
@@ -124,7 +124,8 @@ def _whole(table: Table, names: list[str], memory: float) -> Batch:
             size += frames[-1].estimated_size()
             if size > memory * MB / 2:
                 raise UsageError(
-                    f"{table.path} does not fit in {memory:.0f} MB with room to learn; raise --max-memory or give less."
+                    f"{table.path} does not fit in {memory:.0f} MB with room for training; raise --max-memory or use "
+                    "fewer rows."
                 )
     return Batch(pl.concat(frames), places)
 
@@ -132,9 +133,9 @@ def _whole(table: Table, names: list[str], memory: float) -> Batch:
 def _two_classes(table: Table, batch: Batch, target: str, y: NDArray[Any], pos_label: str | None) -> tuple[str, str]:
     classes = sorted(set(y))
     if len(classes) == 1:
-        raise DataError(f"{table.path}: column {target!r} holds one class only, {classes[0]!r}; two are needed.")
+        raise DataError(f"{table.path}: column {target!r} contains only one class, {classes[0]!r}; two are needed.")
     if len(classes) > 2:
-        first = {label: at for at, label in reversed(list(enumerate(y)))}  # where each class is met first
+        first = {label: at for at, label in reversed(list(enumerate(y)))}  # first row of each class
         one, two, third = sorted(first, key=lambda label: first[label])[:3]
         raise DataError(
             f"{table.place(batch.places[first[third]])}, column {target!r}: {third[:60]!r} is a third class after "
@@ -148,12 +149,12 @@ def _two_classes(table: Table, batch: Batch, target: str, y: NDArray[Any], pos_l
 
 
 def _check_size(X: pl.DataFrame, numeric: list[str], categorical: list[str], memory: float) -> None:
-    """Refuse a table whose rows of numbers would not fit, and name the column with the most categories."""
+    """Raise an error if the encoded rows would not fit in memory, naming the column with the most categories."""
     counts = {name: X[name].n_unique() for name in categorical}
     for name, count in counts.items():
         if count > 50 and count > 0.9 * X.height:
             warnings.warn(
-                f"column {name!r} has {count} different texts in {X.height} rows; if it is a name or a number of the "
+                f"column {name!r} has {count} different texts in {X.height} rows; if it is an identifier of the "
                 f"row, pass --ignore {name!r}.",
                 UserWarning,
                 stacklevel=2,
@@ -161,7 +162,7 @@ def _check_size(X: pl.DataFrame, numeric: list[str], categorical: list[str], mem
     need = X.height * (2 * len(numeric) + sum(counts.values())) * 8 / MB
     if need > memory / 2:
         most = max(counts, key=lambda name: counts[name], default=None)
-        hint = f"leave out {most!r}, which has {counts[most]} categories, by --ignore" if most else "give fewer rows"
+        hint = f"leave out {most!r}, which has {counts[most]} categories, with --ignore" if most else "use fewer rows"
         raise UsageError(f"the rows take {need:.0f} MB of the {memory:.0f} MB allowed; {hint}, or raise --max-memory.")
 
 

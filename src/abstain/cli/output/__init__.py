@@ -1,1 +1,1 @@
-"""What a command writes: text, files and reports."""
+"""Output of the commands: text, files and reports."""

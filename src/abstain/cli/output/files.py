@@ -1,4 +1,4 @@
-"""Files as we write them: never over another without leave, never half, and no cell that a spreadsheet would run."""
+"""Output files: replaced only with permission, written completely or not at all, and safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _RUNS = r"^[=+\-@\t\r\x00]"
 
 
 def check_free(path: Path | None, *, force: bool) -> None:
-    """Refuse, before any work, a path that is taken or lies in no folder."""
+    """Raise an error, before any work, if the path exists or its folder does not."""
     if path is None:
         return
     if path.is_dir():
-        raise UsageError(f"{path} is a folder; name a file in it.")
+        raise UsageError(f"{path} is a folder; specify a file.")
     if not path.parent.is_dir():
-        raise UsageError(f"{path} cannot be written: there is no folder {path.parent}; make it first.")
+        raise UsageError(f"{path} cannot be written: the folder {path.parent} does not exist; create it first.")
     if path.exists() and not force:
-        raise UsageError(f"{path} exists; pass --force to replace it, or name another file.")
+        raise UsageError(f"{path} exists; pass --force to replace it, or use another name.")
 
 
 @contextmanager
 def replacing(path: Path | None) -> Iterator[IO[bytes]]:
-    """A file to write that takes its name only when all is written; None is standard output."""
+    """A file to write, renamed to `path` only when complete; None is standard output."""
     if path is None:
         yield sys.stdout.buffer
         return
@@ -41,19 +41,19 @@ def replacing(path: Path | None) -> Iterator[IO[bytes]]:
             yield file
     except OSError as error:
         raise UsageError(
-            f"{path} cannot be written ({error.strerror or error}); free the disk or name another file."
+            f"{path} cannot be written ({error.strerror or error}); free some disk space or use another name."
         ) from error
 
 
 def write_csv(frame: pl.DataFrame, file: IO[bytes], *, header: bool) -> None:
-    """Write rows as CSV, every cell and name safe to open in a spreadsheet."""
+    """Write rows as CSV, with every cell and column name safe to open in a spreadsheet."""
     safe = frame.select(inert(column) for column in frame.get_columns())
     safe = safe.rename(dict(zip(frame.columns, inert_names(frame.columns), strict=True)))
     file.write(safe.write_csv(include_header=header).encode())
 
 
 def inert(column: pl.Series) -> pl.Series:
-    """The column with an apostrophe before each text that is no number and begins as a formula does."""
+    """The column with an apostrophe before each text that is not a number and starts like a formula."""
     import polars as pl
 
     if column.dtype != pl.String:
@@ -65,7 +65,7 @@ def inert(column: pl.Series) -> pl.Series:
 
 
 def inert_names(names: list[str]) -> list[str]:
-    """Names of columns, made safe in the same way."""
+    """Column names, made safe in the same way."""
     import polars as pl
 
     return inert(pl.Series("names", names, dtype=pl.String)).to_list()

@@ -1,4 +1,4 @@
-"""What a command says: tables on standard output, or the same as JSON; progress on stderr."""
+"""Printed output: tables on standard output, or the same as JSON; progress on stderr."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUIET_SECONDS = 2.0
 
 
 def print_json(result: Mapping[str, Any]) -> None:
-    """Print a result as JSON; what is no number there (nan, infinities) as null."""
+    """Print a result as JSON, with nan and infinities as null."""
     print(json.dumps(_jsonable(result), indent=2, ensure_ascii=False, allow_nan=False))
 
 
@@ -30,7 +30,7 @@ def print_facts(facts: Mapping[str, Any]) -> None:
 def print_table(
     header: Sequence[str] | None, rows: Iterable[Sequence[Any]], *, numbers_from: int = 1, longest: int = 40
 ) -> None:
-    """Print a table; columns from `numbers_from` on are flush right, and cells cut to `longest` characters."""
+    """Print a table; columns from `numbers_from` on are right-aligned, and cells are cut to `longest` characters."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -43,7 +43,7 @@ def print_table(
         table.add_column(Text(name), justify="right" if at >= numbers_from else "left", no_wrap=True)
     for row in cells:
         table.add_row(*(Text(cell) for cell in row))
-    # Not on a terminal a line is as long as it needs to be.
+    # Lines are not wrapped unless on a terminal.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 400)
     with console.capture() as caught:
         console.print(table)
@@ -51,7 +51,7 @@ def print_table(
 
 
 def shown(value: Any) -> str:
-    """A number with four digits, a list with commas, anything else as it is."""
+    """A number with four digits, a list with commas, anything else as is."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -62,14 +62,14 @@ def shown(value: Any) -> str:
 
 
 def short(text: str, longest: int) -> str:
-    """A cell's text on one line, made harmless, and only its beginning if it is longer than `longest`."""
+    """The text of a cell on one line, made safe and cut to `longest` characters."""
     text = one_line(text[: longest + 1])
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 @contextmanager
 def progress(name: str, file: Path) -> Iterator[Any]:
-    """A bar on stderr for reading a file, once it has taken two seconds; yields what to call with the bytes read."""
+    """A progress bar on stderr, shown after two seconds; yields a function to call with the bytes read."""
     began, bar = time.monotonic(), None
 
     def report(done: int) -> None:

@@ -1,4 +1,4 @@
-"""Reports as the commands write them: what was judged, handed to `abstain.report`."""
+"""Reports of the commands, made with `abstain.report`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 def write_evaluation(judged: Judged, path: Path) -> None:
     """Write the report of a model on labelled rows."""
+    from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report
 
     model = judged.model
@@ -27,20 +28,20 @@ def write_evaluation(judged: Judged, path: Path) -> None:
         raise UsageError("--report needs a model trained with costs, and this one has none; train it with --reject.")
     facts = {
         "File": judged.path.name,
-        "Columns of numbers": len(model.numeric),
-        "Columns of categories": len(model.categorical),
+        "Numeric columns": len(model.numeric),
+        "Categorical columns": len(model.categorical),
     }
     report = Report.of(
         judged.y_true,
         judged.score,
         model.costs,
-        model.machine.thresholds_,
+        model.thresholds,
         cut=model.cut,
         pos_label=model.positive,
-        classes=model.machine.classes_,
+        classes=model.final.classes_,
         title=judged.path.name,
         data_facts={"Rows": len(judged.y_true), **facts},
-        model_facts=_model_facts(model.machine),
+        model_facts=model_facts(model.final),
         row_names=judged.places,
     )
     write_page(report, path)
@@ -56,7 +57,8 @@ def write_comparison(
     notes: list[str],
     path: Path,
 ) -> None:
-    """Write the report of the double hinge on the folds it was compared on, with the comparison in it."""
+    """Write the report of the double hinge on the folds of the comparison, including the comparison."""
+    from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report
 
     name, model = next(iter(models.items()))
@@ -65,8 +67,8 @@ def write_comparison(
         score[test] = model.fit(for_sklearn(table.X[train]), table.y[train]).decision_function(
             for_sklearn(table.X[test])
         )
-    fitted = model.fit(table.rows, table.y)[-1]  # on all rows, for its thresholds and its facts
-    facts = {"File": table.path.name, "Rows": len(table.y), "Columns of numbers": len(table.numeric)}
+    fitted = model.fit(table.rows, table.y)[-1]  # on all rows, for its thresholds and facts
+    facts = {"File": table.path.name, "Rows": len(table.y), "Numeric columns": len(table.numeric)}
     report = Report.of(
         table.y.astype(str),
         score,
@@ -75,9 +77,9 @@ def write_comparison(
         pos_label=table.positive,
         classes=fitted.classes_.astype(str),
         title=table.path.name,
-        question=f"{name}, each row decided by a machine that was not trained on it",
-        data_facts={**facts, "Columns of categories": len(table.categorical)},
-        model_facts=_model_facts(fitted),
+        question=f"{name}, with each row decided by a machine that was not trained on it",
+        data_facts={**facts, "Categorical columns": len(table.categorical)},
+        model_facts=model_facts(fitted),
         comparison=records,
         comparison_notes=notes,
     )
@@ -91,14 +93,6 @@ def write_page(report: Report, path: Path) -> None:
 
         page = render(report)
     except ImportError as error:
-        raise UsageError(f"{error}; pip install 'abstain[cli]' brings what a report needs.") from error
+        raise UsageError(f"{error}; install what a report needs with: pip install 'abstain[cli]'.") from error
     with replacing(path) as file:
         file.write(page.encode())
-
-
-def _model_facts(machine: Any) -> dict[str, Any]:
-    stated = {"Machine": type(machine).__name__, "Kernel": getattr(machine, "kernel", None)}
-    stated |= {name: getattr(machine, f"{name}_", getattr(machine, name, None)) for name in ("C", "gamma", "status")}
-    stated["Support vectors"] = int(sum(machine.n_support_)) if hasattr(machine, "n_support_") else None
-    stated["Relative duality gap"] = getattr(machine, "duality_gap_", None)
-    return {name: value for name, value in stated.items() if value is not None}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral
-from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,23 +14,46 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from abstain.estimators.decide import RejectMixin
-from abstain.estimators.embedded.fitted import fitted_attributes, warning_text
-from abstain.estimators.embedded.training import EmbeddedTraining, embedded_scores
-from abstain.estimators.kernel_rows import KernelRowsMixin
+from abstain.costs import Costs
+from abstain.estimators.decide import Fitted
+from abstain.estimators.embedded.training import EmbeddedTraining
+from abstain.estimators.kernel_rows import KernelRowsMixin, checked_rows
 from abstain.estimators.parameters import CONSTRAINTS, POSITIVE
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
-from abstain.estimators.training import checked_rows
+from abstain.kernels import Kernel
 from abstain.labels import Labels
 from abstain.losses.step_loss import StepLoss
+from abstain.rules.rule import Rule
 from abstain.solvers.embedded.dual import EmbeddedDual
 from abstain.solvers.embedded.primal import EmbeddedPrimal
 from abstain.solvers.embedded.problem import EmbeddedSolution
+from abstain.thresholds import Thresholds
 
 SHARED = ("C", "kernel", "degree", "gamma", "coef0", "pos_label", "reject_label", "max_iter", "time_limit", "verbose")
 
 
-class EmbeddedRejectSVC(RejectMixin, KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(frozen=True, eq=False)
+class FittedEmbedded(Fitted):
+    """A fitted `EmbeddedRejectSVC`.
+
+    Attributes
+    ----------
+    objective, training_risk : float
+        F, and the mean cost of the decisions on the training rows.
+    lower_bound : float or None
+        The dual value, where the dual was solved.
+    status : {"local", "inaccurate", "iteration_limit", "time_limit"}
+    iterations : int
+    """
+
+    objective: float
+    training_risk: float
+    lower_bound: float | None
+    status: str
+    iterations: int
+
+
+class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Support vector classifier whose reject band is found together with its hyperplane.
 
     The machine of Fumera and Roli [1]_. It minimises ``F = 1/2 w.w + C sum_i h''(xi_i, eps)`` over w, bias, slacks and
@@ -206,7 +228,9 @@ class EmbeddedRejectSVC(RejectMixin, KernelRowsMixin, CallbackSupportMixin, Clas
 
     def _training(self, X: Any, y: ArrayLike, like: EmbeddedTraining | None = None) -> EmbeddedTraining:
         """The rows as features; those of `like`, the same rows under another loss, are used again."""
-        loss = StepLoss(self.reject_cost, self.margin_cost, float(self.steepness), float(self.slack_penalty))
+        loss = self._loss()
+        if not callable(self.kernel):
+            Kernel(self.kernel)  # an unknown name is refused before the data are looked at
         rows = checked_rows(self, X, y, dense=self._pairwise, reset=True)
         labels = Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=loss.rejects)
         if like is None:
@@ -226,15 +250,85 @@ class EmbeddedRejectSVC(RejectMixin, KernelRowsMixin, CallbackSupportMixin, Clas
         finally:
             task.end_line()
 
+    def _loss(self) -> StepLoss:
+        return StepLoss(self.reject_cost, self.margin_cost, float(self.steepness), float(self.slack_penalty))
+
+    def _rule(self, labels: Labels, eps: float) -> Rule:
+        """The band of FR02. Its score is not a log-odds, so `decide` has no expected costs."""
+        # the cost of a reject is only charged where there are any; beyond 1/2, which Costs refuses, there are none
+        costs = Costs(reject=min(self._loss().reject_cost, 0.5))
+        return Rule(labels, Thresholds(-eps if eps else 0.0, eps), cut=0.0, costs=costs)
+
     def _store(self, training: EmbeddedTraining, solution: EmbeddedSolution) -> None:
-        """Set the fitted attributes at once: a predict in another thread sees the old machine or the new one."""
-        fitted = fitted_attributes(self, training, solution)
-        stale = {"coef_", "support_", "support_vectors_", "dual_coef_", "lower_bound_"} - fitted.keys()
-        for name in stale & vars(self).keys():
-            delattr(self, name)
-        self.__dict__.update(fitted)
-        if text := warning_text(self, fitted, training):
+        problem = training.problem
+        if not np.isfinite(solution.objective):
+            raise ValueError(f"C={self.C:g} times the losses overflows; lower C.")
+        bound = solution.lower_bound
+        if bound is None and self.lower_bound:
+            dual = EmbeddedDual(max_iter=int(self.max_iter), time_limit=self.time_limit)
+            bound = dual.solve(problem).lower_bound
+        rule = self._rule(training.labels, solution.eps)
+        choice = rule.choose(problem.z @ solution.u + solution.b)
+        self._fitted_ = FittedEmbedded(
+            machine=training.machine(solution),
+            rule=rule,
+            objective=float(solution.objective),
+            training_risk=float(rule.costs.prices(problem.sign, choice).mean()) if rule.costs else np.nan,
+            lower_bound=None if bound is None else float(bound),
+            status=solution.status if training.definite or solution.status != "local" else "inaccurate",
+            iterations=solution.iterations,
+        )
+        if text := self._warning(training):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
 
-    def _scores(self, fitted: SimpleNamespace, X: Any) -> NDArray[np.float64]:
-        return embedded_scores(fitted, checked_rows(self, X, dense=self._pairwise, reset=False))
+    def _warning(self, training: EmbeddedTraining) -> str | None:
+        """What to tell the user about a fit that did not end at a local minimum, with a way out; else None."""
+        fitted = self._fitted_
+        if fitted.status == "local":
+            return None
+        advice = {
+            "iteration_limit": f"raise max_iter={self.max_iter}",
+            "time_limit": f"raise time_limit={self.time_limit} or lower n_starts={self.n_starts}",
+            "inaccurate": "scale the features or lower C",
+        }[fitted.status]
+        if not training.definite:
+            advice = (
+                "the kernel is not positive semidefinite on these rows, and was replaced by one that is; use another"
+            )
+        return (
+            f"{type(self).__name__} stopped after {fitted.iterations} steps with status {fitted.status!r} "
+            f"at objective {fitted.objective:.6g}; {advice}."
+        )
+
+    @property
+    def eps_(self) -> float:
+        """Half the width of the reject band on the score."""
+        return self._now.rule.thresholds.upper
+
+    @property
+    def objective_(self) -> float:
+        """F."""
+        return self._now.objective
+
+    @property
+    def training_risk_(self) -> float:
+        """The mean cost of the decisions on the training rows."""
+        return self._now.training_risk
+
+    @property
+    def lower_bound_(self) -> float:
+        """The dual value, below which no F lies."""
+        bound = self._now.lower_bound
+        if bound is None:
+            raise AttributeError('lower_bound_ exists with solver="dual" or lower_bound=True only.')
+        return float(bound)
+
+    @property
+    def status_(self) -> str:
+        """How the solver ended."""
+        return self._now.status
+
+    @property
+    def n_iter_(self) -> int:
+        """The solver's steps."""
+        return self._now.iterations

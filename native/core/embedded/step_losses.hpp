@@ -1,0 +1,131 @@
+// The loops of FR02's machine: its loss over all rows with gradient, and the least of many sums. Part of lanes/all_lanes.hpp.
+
+namespace abstain {
+namespace {
+
+using Doubles = Vec<double>;
+
+[[gnu::always_inline]] inline Doubles exp_of(Doubles t) { return exp2_of<double>(t * 1.4426950408889634); }
+
+[[gnu::always_inline]] inline Doubles clamped(Doubles t) {  // S beyond 40 is 1 to the last bit
+    const Doubles top = Doubles{} + 40;
+    t = t < top ? t : top;
+    return t > -top ? t : -top;
+}
+
+// e_k = exp(-s u_k) at the three steps u = xi, xi - 1 + eps, xi - 1 - eps. Where no product of them can overflow, one
+// exponential serves all three.
+template <bool together> struct Steps {
+    double s, inner, outer;  // the second and third as factors of the first, or as shifts
+
+    Steps(const StepLoss& loss) : s(loss.steepness) {
+        const double first = s * (1 - loss.eps), second = s * (1 + loss.eps);
+        inner = together ? exp_of(Doubles{} + first)[0] : first;
+        outer = together ? exp_of(Doubles{} + second)[0] : second;
+    }
+    [[gnu::always_inline]] static inline void of(const Steps& steps, Doubles xi, Doubles& e1, Doubles& e2, Doubles& e3) {
+        const Doubles t = xi * -steps.s;
+        if constexpr (together) {
+            e1 = exp_of(t);
+            e2 = e1 * steps.inner;
+            e3 = e1 * steps.outer;
+        } else {
+            e1 = exp_of(clamped(t));
+            e2 = exp_of(clamped(t + steps.inner));
+            e3 = exp_of(clamped(t + steps.outer));
+        }
+    }
+};
+
+// h'' and its two derivatives at xi = max(1 - m, xi0); the one by xi is 0 where the slack rests at xi0.
+template <bool together>
+[[gnu::always_inline]] inline void step_loss(const StepLoss& loss, const Steps<together>& steps, Doubles m, Doubles& value,
+                                             Doubles& by_xi, Doubles& by_eps) {
+    const Doubles zero = Doubles{}, least = zero + loss.least_slack, slack = 1 - m;
+    const Doubles xi = slack > least ? slack : least;
+    Doubles e1, e2, e3;
+    Steps<together>::of(steps, xi, e1, e2, e3);
+    const Doubles d1 = 1 + e1, d2 = 1 + e2, d3 = 1 + e3;
+    const Doubles r = 1 / (d1 * d2 * d3);  // one division for three sigmoids
+    const Doubles S1 = r * d2 * d3, S2 = r * d1 * d3, S3 = r * d1 * d2;
+    const Doubles D2 = loss.reject_step * loss.steepness * (S2 - S2 * S2), D3 = loss.error_step * loss.steepness * (S3 - S3 * S3);
+    value = loss.margin_cost * S1 + loss.reject_step * S2 + loss.error_step * S3 + loss.slack_penalty * xi * xi;
+    by_xi = loss.margin_cost * loss.steepness * (S1 - S1 * S1) + D2 + D3 + 2 * loss.slack_penalty * xi;
+    by_xi = slack > least ? by_xi : zero;
+    by_eps = D2 - D3;
+}
+
+template <bool together>
+void step_losses_of(const StepLoss& loss, int features, const double* rows, const double* weight, const double* point,
+                    long blocks, double* gradient, double* sums, double* scratch) {
+    constexpr int W = width<double>, R = block_rows<double>, V = tile_vectors;
+    const Steps<together> steps(loss);
+    const double least = loss.least_slack;
+    Doubles total = Doubles{}, total_by_eps = Doubles{}, resting, unused, resting_by_eps;
+    step_loss<together>(loss, steps, Doubles{} + (1 - least), resting, unused, resting_by_eps);
+    for (int k = 0; k < features * W; ++k) scratch[k] = 0;
+    for (long block = 0; block < blocks; ++block, rows += static_cast<long>(R) * features, weight += R)
+        for (int row = 0; row < R; row += V * W) {
+            Doubles m[V], slope[V];
+            for (int v = 0; v < V; ++v) m[v] = Doubles{};
+            const double* x = rows + row;
+            for (int k = 0; k < features; ++k, x += R)
+                for (int v = 0; v < V; ++v) m[v] += load<double>(x + v * W) * point[k];
+            Doubles closest = -m[0];
+            for (int v = 1; v < V; ++v) closest = -m[v] > closest ? -m[v] : closest;
+            if (1 + largest<double>(closest) <= least) {  // all rest at xi0; comes often once rows are sorted
+                for (int v = 0; v < V; ++v) {
+                    total += load<double>(weight + row + v * W) * resting;
+                    total_by_eps += load<double>(weight + row + v * W) * resting_by_eps;
+                }
+                continue;
+            }
+            for (int v = 0; v < V; ++v) {
+                Doubles value, by_xi, by_eps;
+                step_loss<together>(loss, steps, m[v], value, by_xi, by_eps);
+                const Doubles c = load<double>(weight + row + v * W);
+                total += c * value;
+                total_by_eps += c * by_eps;
+                slope[v] = -c * by_xi;
+            }
+            x = rows + row;
+            for (int k = 0; k < features; ++k, x += R) {
+                Doubles sum = load<double>(scratch + k * W);
+                for (int v = 0; v < V; ++v) sum += load<double>(x + v * W) * slope[v];
+                store<double>(scratch + k * W, sum);
+            }
+        }
+    sums[0] = sums[1] = 0;
+    for (int lane = 0; lane < W; ++lane) {
+        sums[0] += total[lane];
+        sums[1] += total_by_eps[lane];
+    }
+    for (int k = 0; k < features; ++k) {
+        gradient[k] = 0;
+        for (int lane = 0; lane < W; ++lane) gradient[k] += scratch[k * W + lane];
+    }
+}
+
+// Three sigmoids and their product reach exp(2 s + 120): 3 * 40 from the slack at its least, s (1 + eps) + s (1 - eps).
+void step_losses(const StepLoss& loss, int features, const double* rows, const double* weight, const double* point, long blocks,
+                 double* gradient, double* sums, double* scratch) {
+    constexpr double reach = Bits<double>::highest * 0.69314718;
+    if (2 * loss.steepness + 120 < reach)
+        return step_losses_of<true>(loss, features, rows, weight, point, blocks, gradient, sums, scratch);
+    step_losses_of<false>(loss, features, rows, weight, point, blocks, gradient, sums, scratch);
+}
+
+double least_sum(const double* base, const double* const* row, const double* factor, int count, int size, double* out) {
+    constexpr int W = width<double>;
+    Doubles lowest = Doubles{} + __builtin_huge_valf();
+    for (int e = 0; e < size; e += W) {
+        Doubles sum = load<double>(base + e);
+        for (int k = 0; k < count; ++k) sum += factor[k] * load<double>(row[k] + e);
+        if (out) store<double>(out + e, sum);
+        lowest = sum < lowest ? sum : lowest;
+    }
+    return smallest<double>(lowest);
+}
+
+}  // namespace
+}  // namespace abstain

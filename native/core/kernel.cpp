@@ -1,0 +1,17 @@
+#include "kernel.hpp"
+
+#include <cmath>
+
+namespace abstain {
+
+double KernelSpec::value(double product, double distance) const {
+    switch (name) {
+        case KernelName::linear: return product;
+        case KernelName::rbf: return std::exp(-distance);
+        case KernelName::poly: return std::pow(product + coef0, degree);
+        case KernelName::sigmoid: return std::tanh(product + coef0);
+    }
+    return 0;
+}
+
+}  // namespace abstain

@@ -1,0 +1,25 @@
+// Which kernel, with which parameters. A new kernel is added in three files and no others: its name here, its formula for
+// one pair of rows in kernel.cpp, and the same formula over vectors in lanes/formulas.hpp.
+#pragma once
+
+namespace abstain {
+
+enum class KernelName { linear, rbf, poly, sigmoid };
+inline constexpr const char* kernel_names[] = {"linear", "rbf", "poly", "sigmoid"};  // in the order of KernelName
+
+struct KernelSpec {
+    KernelName name;
+    double gamma;
+    double coef0;
+    int degree;
+
+    double scale() const { return name == KernelName::linear ? 1 : gamma; }
+    // k(x, x') from scale() times x.x' and scale() times |x - x'|^2.
+    double value(double product, double distance) const;
+    // Whether k(x + c, x' + c) = k(x, x').
+    bool shift_invariant() const { return name == KernelName::rbf; }
+    // Whether rows may be centred for training: under sum beta = 0 the linear kernel's F changes by a constant only.
+    bool may_be_centred() const { return shift_invariant() || name == KernelName::linear; }
+};
+
+}  // namespace abstain

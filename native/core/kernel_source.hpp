@@ -1,0 +1,56 @@
+// The kernel values of one set of rows, for one task or for many at once.
+//
+// This is the only code that knows which class makes which values: another layout of the rows, or values made on another
+// device, is one more KernelMatrix and one more line in kernel_source.cpp.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <tuple>
+
+#include "aligned.hpp"
+#include "kernel.hpp"
+#include "kernel_matrix.hpp"
+#include "rows.hpp"
+#include "thread_pool.hpp"
+#include "watch.hpp"
+
+namespace abstain {
+
+inline bool has_single_precision(const Rows& rows) { return std::holds_alternative<DenseRows>(rows); }
+
+class KernelSource {
+  public:
+    // cache_bytes: for the whole matrix, and for the cached rows of each kernel that makes its values as it goes.
+    KernelSource(const KernelSpec& spec, const Rows& rows, double cache_bytes)
+        : spec(spec), rows(rows), size(row_count(rows)), cache_bytes_(cache_bytes) {}
+
+    const KernelSpec spec;
+    const Rows rows;
+    const Index size;
+
+    bool is_given() const { return std::holds_alternative<GramRows>(rows); }
+    template <class T> static double bytes(Index rows) {
+        const double stride = static_cast<double>(rounded_up(rows));
+        return stride * stride * sizeof(T);
+    }
+    template <class T> bool fits() const { return bytes<T>(size) <= cache_bytes_; }
+
+    // Makes the whole matrix, once, whichever thread asks first. Every kernel asked for afterwards is a view of it.
+    template <class T> void hold(ThreadPool& pool, Watch& watch);
+
+    // A kernel for one thread, which must not outlive the source: a view of the matrix where it is held, else one that
+    // makes its values as it goes.
+    template <class T> std::unique_ptr<KernelMatrix<T>> kernel(ThreadPool& pool, Watch& watch) const;
+
+  private:
+    template <class T> struct Held {
+        std::once_flag once;
+        Aligned<T> values;
+    };
+
+    double cache_bytes_;
+    std::tuple<Held<float>, Held<double>> held_;
+};
+
+}  // namespace abstain

@@ -1,0 +1,21 @@
+// Every loop, for the vector_bytes and tile_vectors that the including file sets.
+//
+// Everything here has internal linkage, and no standard templates are used: a function compiled for a newer processor must
+// never be the copy that the linker keeps for the rest of the program.
+#include "lanes.hpp"
+#include "vectors.hpp"
+#include "formulas.hpp"
+#include "sums.hpp"
+#include "selection.hpp"
+#include "embedded/step_losses.hpp"
+
+namespace abstain {
+namespace {
+
+template <class T> constexpr Lanes<T> lanes_of() {
+    return {accumulate<T>, values<T>, combine<T>, step<T>, partner<T>, dot<T>, add<T>};
+}
+constexpr LaneSet all_lanes(const char* name) { return {name, lanes_of<float>(), lanes_of<double>(), {step_losses, least_sum}}; }
+
+}  // namespace
+}  // namespace abstain

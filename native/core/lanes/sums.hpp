@@ -1,0 +1,109 @@
+// Sums of kernel values and of vectors. Part of all_lanes.hpp.
+
+namespace abstain {
+namespace {
+
+// One tile: V vectors of rows against four support vectors, handed to `sink(s, v, values)`.
+template <class T, class F, int V, class Sink>
+[[gnu::always_inline]] inline void tile(const Shape<T>& shape, const T* block, const T* half, const T* support,
+                                        const T* support_half, Sink&& sink) {
+    Vec<T> t[support_tile][V];
+    for (int s = 0; s < support_tile; ++s)
+        for (int v = 0; v < V; ++v) {
+            if constexpr (F::halves) t[s][v] = -load<T>(half + v * width<T>) - support_half[s];
+            else t[s][v] = Vec<T>{};
+        }
+    for (int k = 0; k < shape.features; ++k, block += block_rows<T>, support += support_tile) {
+        Vec<T> x[V];
+        for (int v = 0; v < V; ++v) x[v] = load<T>(block + v * width<T>);
+        for (int s = 0; s < support_tile; ++s)
+            for (int v = 0; v < V; ++v) {
+                if constexpr (F::differences) {
+                    const Vec<T> difference = x[v] - support[s];
+                    t[s][v] += difference * difference;
+                } else {
+                    t[s][v] += x[v] * support[s];
+                }
+            }
+    }
+    for (int s = 0; s < support_tile; ++s)
+        for (int v = 0; v < V; ++v) sink(s, v, finish<T, F>(t[s][v], shape));
+}
+
+template <class T, class F>
+void accumulate_by(const Shape<T>& shape, const T* block, const T* half, const T* support, const T* support_half, const T* coef,
+                   int tiles, double* sums) {
+    constexpr int V = tile_vectors, flush = 16;
+    for (int row = 0; row < block_rows<T>; row += V * width<T>) {
+        for (int first = 0; first < tiles; first += flush) {
+            const int last = first + flush < tiles ? first + flush : tiles;
+            Vec<T> sum[V];
+            for (int v = 0; v < V; ++v) sum[v] = Vec<T>{};
+            for (int i = first; i < last; ++i) {
+                const long s0 = static_cast<long>(i) * support_tile;
+                tile<T, F, V>(shape, block + row, half + row, support + s0 * shape.features, support_half + s0,
+                              [&](int s, int v, Vec<T> value) { sum[v] += value * coef[s0 + s]; });
+            }
+            for (int v = 0; v < V; ++v)
+                for (int lane = 0; lane < width<T>; ++lane) sums[row + v * width<T> + lane] += static_cast<double>(sum[v][lane]);
+        }
+    }
+}
+
+template <class T, class F>
+void values_by(const Shape<T>& shape, const T* block, const T* half, const T* support, const T* support_half, int tiles,
+               T* const* out, long first) {
+    constexpr int V = tile_vectors;
+    for (int row = 0; row < block_rows<T>; row += V * width<T>)
+        for (int i = 0; i < tiles; ++i) {
+            const long s0 = static_cast<long>(i) * support_tile;
+            tile<T, F, V>(shape, block + row, half + row, support + s0 * shape.features, support_half + s0,
+                          [&](int s, int v, Vec<T> value) { store<T>(out[s0 + s] + first + row + v * width<T>, value); });
+        }
+}
+
+template <class T>
+void accumulate(const Shape<T>& shape, const T* block, const T* half, const T* support, const T* support_half, const T* coef,
+                int tiles, double* sums) {
+    with_formula(shape, [&]<class F>(F) { accumulate_by<T, F>(shape, block, half, support, support_half, coef, tiles, sums); });
+}
+
+template <class T>
+void values(const Shape<T>& shape, const T* block, const T* half, const T* support, const T* support_half, int tiles,
+            T* const* out, long first) {
+    with_formula(shape, [&]<class F>(F) { values_by<T, F>(shape, block, half, support, support_half, tiles, out, first); });
+}
+
+// Sixteen rows at a time keep the partial sums in registers and short enough for float.
+template <class T> void combine(const T* const* rows, const T* coef, int count, long first, long last, double* sums) {
+    constexpr int group = 16;
+    for (int r = 0; r < count; r += group) {
+        const int end = r + group < count ? r + group : count;
+        for (long column = first; column < last; column += width<T>) {
+            Vec<T> sum = Vec<T>{};
+            for (int i = r; i < end; ++i) sum += load<T>(rows[i] + column) * coef[i];
+            for (int lane = 0; lane < width<T>; ++lane) sums[column + lane] += static_cast<double>(sum[lane]);
+        }
+    }
+}
+
+template <class T> T dot(const T* a, const T* b, long size) {
+    Vec<T> even = Vec<T>{}, odd = Vec<T>{};
+    long t = 0;
+    for (; t + 2 * width<T> <= size; t += 2 * width<T>) {
+        even += load<T>(a + t) * load<T>(b + t);
+        odd += load<T>(a + t + width<T>) * load<T>(b + t + width<T>);
+    }
+    even += odd;
+    T sum = 0;
+    for (int lane = 0; lane < width<T>; ++lane) sum += even[lane];
+    for (; t < size; ++t) sum += a[t] * b[t];
+    return sum;
+}
+
+template <class T> void add(T* a, const T* b, T factor, long size) {
+    for (long t = 0; t < size; ++t) a[t] += factor * b[t];
+}
+
+}  // namespace
+}  // namespace abstain

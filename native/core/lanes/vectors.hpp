@@ -1,0 +1,90 @@
+// Vectors of vector_bytes, and what is computed on all their lanes at once. Part of all_lanes.hpp.
+
+namespace abstain {
+namespace {
+
+template <class T, int bytes = vector_bytes> struct VectorOf {
+    typedef T type __attribute__((vector_size(bytes)));
+};
+template <class T> using Vec = typename VectorOf<T>::type;
+template <class T> constexpr int width = vector_bytes / static_cast<int>(sizeof(T));
+
+template <class T> struct Bits;
+template <> struct Bits<float> {
+    typedef int element;
+    static constexpr int mantissa = 23;
+    static constexpr float shifter = 12582912.0f;  // 1.5 * 2^23: adding it leaves round(t) in the low bits
+    static constexpr float lowest = -125.0f, highest = 125.0f;
+    // 2^r on [-1/2, 1/2] by powers of r, highest first; relative error before rounding 5e-9 (double: 8e-18)
+    static constexpr float powers[] = {
+        0.000154531634f, 0.00133908633f, 0.00961808302f, 0.0555035695f, 0.240226507f, 0.693147182f, 1.0f};
+};
+template <> struct Bits<double> {
+    typedef long long element;
+    static constexpr int mantissa = 52;
+    static constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52
+    static constexpr double lowest = -1021.0, highest = 1021.0;
+    static constexpr double powers[] = {4.45496059818651839e-10, 7.0725859492692237e-9,    1.01780624458457735e-7,
+                                        1.32154425879216897e-6,  0.0000152527338298361184, 0.000154035304417360502,
+                                        0.00133335581464169353,  0.00961812910760688853,   0.0555041086648215943,
+                                        0.240226506959100982,    0.693147180559945309,     1.0};
+};
+template <class T> using Ints = typename VectorOf<typename Bits<T>::element>::type;
+
+template <class T> [[gnu::always_inline]] inline Vec<T> load(const T* from) {
+    Vec<T> v;
+    __builtin_memcpy(&v, from, sizeof v);
+    return v;
+}
+template <class T> [[gnu::always_inline]] inline void store(T* to, Vec<T> v) { __builtin_memcpy(to, &v, sizeof v); }
+
+// The compiler must not see through the pointer: coefficients kept in registers would push the sums of the tile, the
+// innermost loop's own, out to memory (which cost double precision a factor of 1.7).
+template <class T> [[gnu::always_inline]] inline Vec<T> power_series(Vec<T> r) {
+    const T* c = Bits<T>::powers;
+    asm volatile("" : "+r"(c));
+    constexpr int terms = sizeof(Bits<T>::powers) / sizeof(T);
+    Vec<T> p = c[0] * r + c[1];
+    for (int k = 2; k < terms; ++k) p = p * r + c[k];
+    return p;
+}
+
+// 2^t. The comparison sends nan (inf - inf of far away points) to the lowest exponent: a kernel value of 0.
+template <class T> [[gnu::always_inline]] inline Vec<T> exp2_of(Vec<T> t) {
+    using B = Bits<T>;
+    const Vec<T> lowest = Vec<T>{} + B::lowest;
+    t = t > lowest ? t : lowest;
+    const Vec<T> shifted = t + B::shifter;
+    const Vec<T> p = power_series<T>(t - (shifted - B::shifter));
+    return (Vec<T>)((Ints<T>)p + ((Ints<T>)shifted << B::mantissa));
+}
+
+// The largest (or smallest) of all lanes: halve until sixteen bytes are left.
+template <bool greatest, class E, int bytes = vector_bytes> struct Extreme {
+    typedef typename VectorOf<E, bytes>::type Whole;
+    typedef typename VectorOf<E, bytes / 2>::type Half;
+    [[gnu::always_inline]] static inline E of(Whole v) {
+        Half a, b;
+        __builtin_memcpy(&a, &v, sizeof a);
+        __builtin_memcpy(&b, reinterpret_cast<const char*>(&v) + sizeof a, sizeof b);
+        return Extreme<greatest, E, bytes / 2>::of((greatest ? a > b : a < b) ? a : b);
+    }
+};
+template <bool greatest, class E> struct Extreme<greatest, E, 16> {
+    [[gnu::always_inline]] static inline E of(typename VectorOf<E, 16>::type v) {
+        E m = v[0];
+        for (int lane = 1; lane < 16 / static_cast<int>(sizeof(E)); ++lane)
+            m = (greatest ? v[lane] > m : v[lane] < m) ? v[lane] : m;
+        return m;
+    }
+};
+template <class T> [[gnu::always_inline]] inline Ints<T> lane_numbers() {  // 0, 1, ...
+    Ints<T> lanes = Ints<T>{};
+    for (int lane = 0; lane < width<T>; ++lane) lanes[lane] = lane;
+    return lanes;
+}
+template <class T> [[gnu::always_inline]] inline T largest(Vec<T> v) { return Extreme<true, T>::of(v); }
+template <class T> [[gnu::always_inline]] inline T smallest(Vec<T> v) { return Extreme<false, T>::of(v); }
+
+}  // namespace
+}  // namespace abstain

@@ -1,0 +1,152 @@
+#include "solve_many.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <thread>
+
+#include "policy.hpp"
+
+namespace abstain {
+
+namespace {
+
+// Workers cannot ask Python about signals: they follow flags that the first thread raises when it is stopped.
+class Crew {
+  public:
+    explicit Crew(Watch& watch) : watch_(watch), first_(std::this_thread::get_id()) {}
+
+    // Gives back what the work threw, unless it was interrupted.
+    template <class Work> std::exception_ptr guarded(Work&& work) noexcept {
+        if (interrupted_) return nullptr;  // nothing more is begun
+        try {
+            if (std::this_thread::get_id() == first_) {
+                work(watch_);
+                finish_ = watch_.expired();
+            } else {
+                Watch follower([this](Index, double) { return followed(); }, watch_.seconds_left());
+                work(follower);
+            }
+        } catch (const Interrupted&) {
+            interrupted_ = true;
+        } catch (...) {
+            return std::current_exception();
+        }
+        return nullptr;
+    }
+
+    void check() const {
+        if (interrupted_) throw Interrupted();
+    }
+
+  private:
+    Watch::Answer followed() const {
+        return interrupted_ ? Watch::Answer::interrupt : finish_ ? Watch::Answer::finish : Watch::Answer::go_on;
+    }
+
+    Watch& watch_;
+    std::thread::id first_;
+    std::atomic<bool> interrupted_{false}, finish_{false};
+};
+
+// beta / C is piecewise linear in 1 / C: from the last two fits to the next along a straight line.
+void predict(const std::vector<double>& Cs, std::size_t c, const std::vector<double>& last, const std::vector<double>& before,
+             std::vector<double>& start) {
+    const double ahead = before.empty() ? 0 : (1 / Cs[c] - 1 / Cs[c - 1]) / (1 / Cs[c - 1] - 1 / Cs[c - 2]);
+    start.resize(last.size());
+    for (std::size_t i = 0; i < last.size(); ++i) {
+        const double gamma = last[i] / Cs[c - 1];
+        start[i] = Cs[c] * (before.empty() ? gamma : gamma + ahead * (gamma - before[i] / Cs[c - 2]));
+    }
+}
+
+void store(const Outcome& outcome, std::size_t fit, Answers& answers) {
+    const auto row = static_cast<std::ptrdiff_t>(fit * outcome.beta.size());
+    std::copy(outcome.expansion.begin(), outcome.expansion.end(), answers.expansion.begin() + row);
+    if (!answers.beta.empty()) std::copy(outcome.beta.begin(), outcome.beta.end(), answers.beta.begin() + row);
+    answers.bias[fit] = outcome.bias;
+    answers.violation[fit] = outcome.violation;
+    answers.iterations[fit] = outcome.iterations;
+    answers.status[fit] = outcome.status;
+}
+
+// All scales of one task in ascending order.
+void run(const Task& task, KernelSource& source, const Options& options, std::size_t first_fit, Answers& answers, Watch& watch,
+         std::atomic<Index>& finished) {
+    std::vector<double> weight(task.problem.size), start, last, before;
+    Problem problem = task.problem;
+    problem.weight = weight.data();
+    ThreadPool alone(1);
+    Fitter fitter(source, options, alone, watch);
+    for (std::size_t c = 0; c < task.scales.size() && !watch.expired(); ++c) {
+        for (Index i = 0; i < problem.size; ++i) weight[i] = task.scales[c] * task.problem.weight[i];
+        if (c > 0) predict(task.scales, c, last, before, start);
+        Outcome outcome = fitter.fit(problem, c > 0 ? start.data() : task.start);
+        store(outcome, first_fit + c, answers);
+        if (outcome.status == Status::time_limit) return;
+        before = std::move(last);
+        last = std::move(outcome.beta);
+        ++finished;
+    }
+}
+
+// In which precision most of the work is done, and whether its matrix is made beforehand for all tasks.
+bool in_single(const Rows& rows, Method method) {
+    if (!has_single_precision(rows)) return false;
+    return method == Method::search || (method != Method::active_set && row_count(rows) > policy::small_rows);
+}
+
+void share(KernelSource& source, Method method, ThreadPool& pool, Watch& watch) {
+    const bool search = method == Method::search, single = in_single(source.rows, method);
+    const bool small = source.size <= (search ? policy::one_block_rows : policy::small_rows);
+    if (source.is_given() && !search) return;
+    if (!small && !(single ? source.fits<float>() : source.fits<double>())) return;
+    if (single) source.hold<float>(pool, watch);
+    else source.hold<double>(pool, watch);
+}
+
+}  // namespace
+
+Answers solve_many(const Rows& rows, std::span<const KernelSpec> kernels, std::span<const Task> tasks, const Options& options,
+                   Keep keep, ThreadPool& pool, Watch& watch, std::atomic<Index>& finished) {
+    const std::size_t n = row_count(rows);
+    std::vector<std::size_t> first_fit{0};
+    for (const Task& task : tasks) first_fit.push_back(first_fit.back() + task.scales.size());
+    const std::size_t fits = first_fit.back();
+    Answers answers{std::vector<double>(fits * n),
+                    std::vector<double>(keep == Keep::scores ? 0 : fits * n),
+                    std::vector<double>(fits),
+                    std::vector<double>(fits),
+                    std::vector<Index>(fits),
+                    std::vector<Status>(fits, Status::time_limit),
+                    std::vector<std::exception_ptr>(tasks.size())};
+
+    // As many kernels at a time as fit the memory, in batches of even size.
+    const bool single = in_single(rows, options.method);
+    const double bytes = single ? KernelSource::bytes<float>(n) : KernelSource::bytes<double>(n);
+    const double fitting = std::clamp(options.cache_bytes / bytes, 1.0, 1e6);
+    const std::size_t most = std::max<std::size_t>(1, std::min<std::size_t>(kernels.size(), fitting));
+    const std::size_t batches = (kernels.size() + most - 1) / most;
+    Crew crew(watch);
+    for (std::size_t b = 0, first = 0; b < batches; ++b) {
+        const std::size_t last = first + (kernels.size() - first + batches - b - 1) / (batches - b);
+        std::deque<KernelSource> sources;
+        for (std::size_t k = first; k < last && !watch.expired(); ++k) {
+            sources.emplace_back(kernels[k], rows, options.cache_bytes);
+            share(sources.back(), options.method, pool, watch);
+        }
+        std::vector<std::size_t> now;
+        for (std::size_t t = 0; t < tasks.size(); ++t)
+            if (tasks[t].kernel >= first && tasks[t].kernel < first + sources.size()) now.push_back(t);
+        pool.run(std::ssize(now), [&](Index p) {
+            const std::size_t t = now[p];
+            answers.failures[t] = crew.guarded([&](Watch& own) {
+                run(tasks[t], sources[tasks[t].kernel - first], options, first_fit[t], answers, own, finished);
+            });
+        });
+        crew.check();
+        first = last;
+    }
+    return answers;
+}
+
+}  // namespace abstain

@@ -1,0 +1,41 @@
+// Many problems over the same rows: folds, classes, costs, kernel widths and grids of C, on one pool of threads.
+//
+// The kernel matrix of each width is made once, with all threads, and shared by its tasks where it fits the memory. A row
+// that a task leaves out (held out by a fold) has weight 0: it never moves, while its F is kept like any other's. Within a
+// task the scale C ascends, and each fit starts from the ones before: beta / C is piecewise linear in 1 / C.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <span>
+
+#include "solve.hpp"
+
+namespace abstain {
+
+// Borrows what its problem borrows, and the start.
+struct Task {
+    Problem problem;                // its weights are those of scale 1
+    std::vector<double> scales;     // of the weights, ascending
+    const double* start = nullptr;  // coefficients to begin the first scale with, or none
+    std::size_t kernel = 0;         // which of the kernels
+};
+
+// One entry per fit: the scales of the first task, those of the second, and so on. A fit that was never begun has status
+// time_limit and zeros; one that the limit cut short has the point it reached.
+struct Answers {
+    std::vector<double> expansion;  // (fits, rows): F, without the bias
+    std::vector<double> beta;       // (fits, rows), or empty if not asked for
+    std::vector<double> bias, violation;
+    std::vector<Index> iterations;
+    std::vector<Status> status;
+    std::vector<std::exception_ptr> failures;  // one per task: what it threw, or nullptr; the other tasks are unharmed
+};
+
+enum class Keep { scores, coefficients_too };
+
+// The answers are the same bits for any number of threads. `finished` counts the fits while they run. Throws Interrupted.
+Answers solve_many(const Rows& rows, std::span<const KernelSpec> kernels, std::span<const Task> tasks, const Options& options,
+                   Keep keep, ThreadPool& pool, Watch& watch, std::atomic<Index>& finished);
+
+}  // namespace abstain

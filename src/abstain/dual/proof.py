@@ -1,0 +1,63 @@
+"""How good a fitted machine is: what an estimator publishes of its certificate and of how its solver ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from abstain.dual.certificate import Certificate
+from abstain.dual.solution import DualSolution, Status
+
+__all__ = ["Proof", "certified_gap"]
+
+SLACK = 2.0  # the certificate's violation over the solver's, whose scores were rounded
+NEGLIGIBLE = 1e-9  # a relative gap below this is an optimum whatever rounding makes of the violation
+CERTIFIED = 10.0  # relative gap over tol (or 1e-3) that a small violation may leave; a larger one proves no optimum
+
+
+def certified_gap(tol: float) -> float:
+    """Give the relative gap up to which a fit to `tol` counts as optimal."""
+    return CERTIFIED * max(tol, 1e-3)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is known of a solution.
+
+    Attributes
+    ----------
+    objective, dual_objective : float
+        The primal and the dual value; the optimum lies between them.
+    gap : float
+        The duality gap over the primal value: how far from optimal the machine can be.
+    violation : float
+        The largest violation of the optimality conditions, in units of the score.
+    status : {"optimal", "inaccurate", "iteration_limit", "time_limit"}
+        How the solver ended. "optimal" only where certificate and kernel bear it out.
+    iterations : int
+    definite : bool
+        False if the kernel is not positive semidefinite on the training rows: a point without a better neighbour may
+        then be one of many.
+    """
+
+    objective: float
+    dual_objective: float
+    gap: float
+    violation: float
+    status: str
+    iterations: int
+    definite: bool = True
+
+    @classmethod
+    def of(cls, certificate: Certificate, solution: DualSolution, tol: float, *, definite: bool) -> Self:
+        """Judge a solution found to the tolerance `tol`: "optimal" stays only if it is proven."""
+        numbers = (certificate.primal, certificate.dual, certificate.relative_gap, certificate.kkt_violation)
+        proof = cls(*numbers, solution.status.value, solution.iterations, definite)
+        if solution.status is Status.OPTIMAL and not proof.proves(tol):
+            return replace(proof, status=Status.INACCURATE.value)
+        return proof
+
+    def proves(self, tol: float) -> bool:
+        """Whether the numbers prove an optimum to the tolerance `tol`."""
+        converged = self.violation <= SLACK * tol and self.gap <= certified_gap(tol)
+        return self.definite and self.gap >= 0.0 and (converged or self.gap <= NEGLIGIBLE)

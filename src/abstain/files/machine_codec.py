@@ -1,0 +1,106 @@
+"""Machines as fields and arrays, and back: a kernel expansion, or a weight per feature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from abstain.files.arrays import Arrays
+from abstain.files.errors import ModelFileError
+from abstain.files.schema import Fields, Spec, fitting
+from abstain.files.values import to_json
+from abstain.kernels import Kernel
+from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.linear_machine import LinearMachine
+
+# s rows with d features; k numbers in a sparse matrix
+FLOAT, INDEX = ("<f8",), ("<i4", "<i8")
+DENSE: dict[str, Spec] = {"vectors": (FLOAT, ("s", "d"))}
+SPARSE: dict[str, Spec] = {
+    "vectors_data": (FLOAT, ("k",)),
+    "vectors_indices": (INDEX, ("k",)),
+    "vectors_indptr": (INDEX, ("s + 1",)),
+}
+EXPANSION: dict[str, Spec] = {"support": (("<i8",), ("s",)), "coef": (FLOAT, ("s",))}
+LINEAR: dict[str, Spec] = {"weights": (FLOAT, ("d",)), "centre": (FLOAT, ("d",))}
+SPARSE_KINDS = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
+
+
+def machine_parts(machine: KernelMachine | LinearMachine) -> tuple[dict[str, Any], Arrays]:
+    """Give the fields and arrays of a machine; one with a callable kernel is refused with the reason."""
+    if isinstance(machine, LinearMachine):
+        return {"bias": machine.bias}, {"weights": machine.weights, "centre": machine.centre}
+    kernel = machine.kernel
+    if not isinstance(kernel, Kernel):
+        to_json("kernel", kernel)
+        raise TypeError  # never reached: a callable is refused by to_json
+    storage, vectors = _vector_parts(machine)
+    state = {
+        "kernel": [kernel.name, kernel.gamma, kernel.coef0, kernel.degree],
+        "bias": machine.bias,
+        "n_rows": machine.n_rows,
+        "vectors": storage,
+    }
+    return state, {"support": machine.support.astype("<i8"), "coef": machine.coef, **vectors}
+
+
+def machine_from(given: Any, arrays: Arrays, n_features: int) -> KernelMachine | LinearMachine:
+    """Make the machine of these fields and arrays, checked one by one and against each other."""
+    fields = Fields(given, "machine")
+    bias = fields.number("bias")
+    if "kernel" not in fields:
+        fields.end()
+        fitting(arrays, LINEAR, "machine", {"d": n_features})
+        return LinearMachine(arrays["weights"], arrays["centre"], bias)
+    kernel, n_rows = kernel_from(fields), fields.whole("n_rows", least=1)
+    storage = fields.one_of("vectors", ("dense", *SPARSE_KINDS))
+    fields.end()
+    precomputed = kernel.name == "precomputed"
+    specs = SPARSE if storage != "dense" else {} if precomputed else DENSE
+    numbers = fitting(arrays, EXPANSION | specs, "machine", {"d": n_features})
+    support = arrays["support"].astype(np.intp, copy=False)
+    if (np.diff(support) <= 0).any() or (len(support) and not (support[0] >= 0 and support[-1] < n_rows)):
+        raise ModelFileError("its support vectors are not increasing indices of training rows.")
+    if precomputed and n_rows != n_features:
+        raise ModelFileError("its Gram matrix has another number of columns than training rows.")
+    vectors = np.empty((0, 0)) if precomputed else _vectors_from(arrays, storage, numbers)
+    return KernelMachine(kernel, vectors, arrays["coef"], bias, support, n_rows)
+
+
+def kernel_from(fields: Fields) -> Kernel:
+    """The kernel of these fields."""
+    name, gamma, coef0, degree = [*fields.take("kernel", list), None, None, None, None][:4]
+    if not (isinstance(name, str) and isinstance(gamma, float) and isinstance(coef0, float) and type(degree) is int):
+        raise ModelFileError("its kernel is not given by a name and three numbers.")
+    if degree >= 2**31:
+        raise ModelFileError(f"its kernel has the degree {degree}, which is more than an int holds.")
+    return Kernel(name, gamma=gamma, coef0=coef0, degree=degree)
+
+
+def _vector_parts(machine: KernelMachine) -> tuple[str, Arrays]:
+    """How the rows are stored, and their arrays; none for a precomputed kernel."""
+    vectors = machine.vectors
+    if sparse.issparse(vectors):
+        arrays = {"vectors_data": vectors.data, "vectors_indices": vectors.indices, "vectors_indptr": vectors.indptr}
+        return type(vectors).__name__, arrays
+    return "dense", {} if machine.is_precomputed else {"vectors": vectors}
+
+
+def _vectors_from(arrays: Arrays, storage: str, numbers: dict[str, int]) -> Any:
+    """The rows, of the numbers that `fitting` found for the letters."""
+    if storage == "dense":
+        return arrays["vectors"]
+    s, d, k = numbers["s"], numbers["d"], numbers["k"]
+    indices, indptr = arrays["vectors_indices"], arrays["vectors_indptr"]
+    if len(indptr) != s + 1 or indptr[0] != 0 or indptr[-1] != k or (np.diff(indptr) < 0).any():
+        raise ModelFileError("its sparse support vectors have row pointers that do not fit.")
+    if k and not (indices.min() >= 0 and indices.max() < d):
+        raise ModelFileError("its sparse support vectors have a column outside the features.")
+    matrix = SPARSE_KINDS[storage]((arrays["vectors_data"], indices, indptr), shape=(s, d))
+    matrix.check_format(full_check=True)
+    if not matrix.has_canonical_format:
+        raise ModelFileError("its sparse support vectors have unsorted or repeated columns.")
+    return matrix
+

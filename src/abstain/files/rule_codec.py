@@ -1,0 +1,59 @@
+"""What a rule was fitted to, as JSON and back: its classes, and cuts that do not follow from its parameters."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.files.errors import ModelFileError
+from abstain.files.schema import Fields
+from abstain.files.values import DTYPES, from_json, to_json
+from abstain.rules.rule import Rule
+
+WIDEST = 1024  # characters of a text dtype, unless a class itself is longer
+
+
+def rule_state(rule: Rule, cuts: tuple[float, ...] = ()) -> dict[str, Any]:
+    """Give the classes of a rule, and its cuts; costs and labels follow from the estimator's parameters."""
+    classes = rule.labels.classes
+    if classes.dtype.str not in DTYPES and classes.dtype.kind not in "UO":
+        raise ValueError(f"classes of dtype {classes.dtype} cannot be held by a model file; use plain numbers.")
+    return {
+        "dtype": classes.dtype.str,
+        "classes": to_json("classes_", classes.tolist()),
+        "cuts": [to_json("cuts", float(cut)) for cut in cuts],
+    }
+
+
+def rule_from(given: Any, cuts: int = 0) -> tuple[NDArray[Any], list[float]]:
+    """Give the classes and that many cuts; the estimator makes the rule of them, and checks them."""
+    fields = Fields(given, "rule")
+    classes, found = _classes(fields), [from_json(cut) for cut in fields.take("cuts", list)]
+    fields.end()
+    if len(found) != cuts or not all(isinstance(cut, float) for cut in found):
+        raise ModelFileError(f"its rule does not have {cuts} cuts, each a number.")
+    return classes, found
+
+
+def check_same(rule: Rule, fitted: Rule) -> None:
+    """Refuse to save an estimator whose parameters were changed since it was fitted, so that they contradict it."""
+    same = rule.thresholds == fitted.thresholds and rule.cut == fitted.cut and rule.costs == fitted.costs
+    named = rule.labels.reject_label == fitted.labels.reject_label and rule.labels.positive == fitted.labels.positive
+    if not (same and named and rule.labels.rejects == fitted.labels.rejects):
+        raise ValueError("estimator was given other parameters since it was fitted; fit it again before saving.")
+
+
+def _classes(fields: Fields) -> NDArray[Any]:
+    dtype, values = fields.take("dtype", str), from_json(fields.take("classes", list))
+    texts = all(isinstance(value, str) for value in values)
+    if dtype in DTYPES and not any(isinstance(value, str) for value in values):
+        return np.array(values, dtype=dtype)
+    if texts and dtype == "|O":
+        return np.array(values, dtype=object)
+    width = re.fullmatch(r"[<>]U([1-9][0-9]{0,8})", dtype)
+    if not texts or width is None or int(width[1]) > max(WIDEST, *map(len, values), 1):
+        raise ModelFileError("its classes are not of the kind that its manifest says.")
+    return np.array(values, dtype=dtype)

@@ -1,0 +1,1 @@
+"""Machines: values that score rows. A `Rule` turns the scores into decisions."""

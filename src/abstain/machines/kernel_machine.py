@@ -1,0 +1,96 @@
+"""The machine of a kernel expansion: f(x) = sum_j coef_j k(x_j, x) + bias."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from abstain.kernels import Kernel, Matrix
+from abstain.machines.expansion import expand
+from abstain.machines.linear_machine import LinearMachine, finite
+
+__all__ = ["KernelMachine"]
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMachine:
+    """Some training rows, a coefficient for each, and a bias.
+
+    Attributes
+    ----------
+    kernel : Kernel or callable
+        A callable gets two arrays of rows and returns one value per pair.
+    vectors : ndarray or CSR of shape (n_vectors, n_features)
+        The rows x_j; of shape (0, 0) for a precomputed kernel.
+    coef : ndarray of shape (n_vectors,)
+    bias : float
+        For the linear kernel the score at the mean of the (dense) vectors, as in `linear`.
+    support : ndarray of intp, shape (n_vectors,)
+        Where the vectors stand among the training rows, ascending.
+    n_rows : int
+        The number of training rows: the columns of a precomputed kernel's X.
+    """
+
+    kernel: Kernel | Callable[..., Any]
+    vectors: Matrix
+    coef: NDArray[np.float64]
+    bias: float
+    support: NDArray[np.intp]
+    n_rows: int
+
+    @cached_property
+    def linear(self) -> LinearMachine | None:
+        """The same machine as a weight per feature, for the linear kernel; computed once, since scoring needs no more.
+
+        The coefficients sum to 0, so the rows may be centred: ``f(x) = sum_j coef_j (x_j - c).(x - c) + bias``.
+        """
+        if not (isinstance(self.kernel, Kernel) and self.kernel.name == "linear"):
+            return None
+        centre = np.zeros(self.vectors.shape[1])
+        if issparse(self.vectors) or not len(self.coef):
+            return LinearMachine(np.asarray(self.coef @ self.vectors), centre, self.bias)
+        # halved, so that the sum of rows near the largest float does not overflow
+        centre = 2.0 * (0.5 * self.vectors).mean(axis=0)
+        return LinearMachine(self.coef @ (self.vectors - centre), centre, self.bias)
+
+    @property
+    def intercept(self) -> float:
+        """The constant that scikit-learn calls `intercept_`."""
+        return self.bias if self.linear is None else self.linear.intercept
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of X."""
+        return self.n_rows if self.is_precomputed else int(self.vectors.shape[1])
+
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether X holds kernel values with the training rows instead of features."""
+        return isinstance(self.kernel, Kernel) and self.kernel.name == "precomputed"
+
+    def expansion(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Give sum_j coef_j k(x_j, x) for each row: the score without its bias."""
+        if self.linear is not None:
+            return self.linear.expansion(X)
+        if isinstance(self.kernel, Kernel) and not self.is_precomputed:
+            return expand(self.kernel, X, self.vectors, self.coef, n_jobs)
+        if self.is_precomputed:
+            block, columns, of = X, self.n_rows, "training row"
+        else:
+            block, columns, of = np.asarray(self.kernel(X, self.vectors), dtype=np.float64), len(self.coef), "vector"
+        if block.shape != (X.shape[0], columns):
+            raise ValueError(
+                f"kernel values must have shape {(X.shape[0], columns)}, one column per {of}, got {block.shape}."
+            )
+        return np.asarray((block[:, self.support] if self.is_precomputed else block) @ self.coef)
+
+    def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Give the score of each row."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return finite(self.expansion(X, n_jobs) + self.bias)

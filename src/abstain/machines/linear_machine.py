@@ -1,0 +1,72 @@
+"""The machine of a linear score: f(x) = w.(x - centre) + bias."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from abstain.kernels import Matrix
+
+__all__ = ["LinearMachine"]
+
+_BLOCK = 1_000_000  # entries of X that are centred at a time
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMachine:
+    """A weight per feature, and a bias at the centre of the training rows.
+
+    Data far from the origin would lose the digits of w.x in the intercept; around a centre near them they do not.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_features,)
+    centre : ndarray of shape (n_features,)
+    bias : float
+        The score at `centre`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from abstain.machines.linear_machine import LinearMachine
+    >>> LinearMachine(np.array([1.0, -2.0]), np.array([1e9, 0.0]), 0.5).score(np.array([[1e9 + 1, 0.0]]))
+    array([1.5])
+    """
+
+    weights: NDArray[np.float64]
+    centre: NDArray[np.float64]
+    bias: float
+
+    @property
+    def intercept(self) -> float:
+        """The score at the origin: f(x) = w.x + intercept."""
+        return float(self.bias - self.weights @ self.centre)
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return len(self.weights)
+
+    def expansion(self, X: Matrix) -> NDArray[np.float64]:
+        """Give w.(x - centre) for each row: the score without its bias."""
+        if issparse(X):
+            return np.asarray(X @ self.weights - self.weights @ self.centre)
+        step = max(1, _BLOCK // max(1, X.shape[1]))
+        if len(X) <= step:
+            return np.asarray((X - self.centre) @ self.weights)
+        return np.concatenate([self.expansion(X[first : first + step]) for first in range(0, len(X), step)])
+
+    def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:  # noqa: ARG002 (as every machine)
+        """Give the score of each row."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return finite(self.expansion(X) + self.bias)
+
+
+def finite(score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the scores if they are finite; an error says what to do otherwise."""
+    if not np.isfinite(score).all():
+        raise ValueError("X is so large that the scores overflow for some rows; scale it as the training rows were.")
+    return score

@@ -1,0 +1,47 @@
+"""The ways to place two thresholds on scores, by name. A new one is a file of this folder and an entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from abstain.costs import Costs
+from abstain.rules.budget import Shares, roc_within, symmetric_within
+from abstain.rules.scored_rows import ScoredRows
+from abstain.rules.tuning import forced_cut, roc_thresholds, symmetric_thresholds
+from abstain.thresholds import Thresholds
+
+__all__ = ["METHODS", "Method"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """How thresholds are placed for each request; costs have ``classes[1]`` for the positive class, like the scores.
+
+    Attributes
+    ----------
+    for_costs : callable or None
+        ``for_costs(rows, costs)`` gives the thresholds of least cost. None: Bayes' thresholds on the probability, which
+        need no rows.
+    for_budget : callable
+        ``for_budget(rows, shares)`` gives thresholds that reject at most these shares of the rows.
+    forced_cut : callable or None
+        ``forced_cut(rows, costs)`` gives the cut of the forced choice; None: the classifier's own.
+    needs_probabilities : bool
+        Whether the score must be a probability.
+    looks_at_labels : bool
+        Whether the order in which thresholds are tried depends on the labels, so that no error can be certified.
+    """
+
+    for_costs: Callable[[ScoredRows, Costs], Thresholds] | None
+    for_budget: Callable[[ScoredRows, Shares], Thresholds]
+    forced_cut: Callable[[ScoredRows, Costs], float] | None = None
+    needs_probabilities: bool = False
+    looks_at_labels: bool = False
+
+
+METHODS = {
+    "symmetric": Method(symmetric_thresholds, symmetric_within),
+    "roc": Method(roc_thresholds, roc_within, forced_cut, looks_at_labels=True),
+    "chow": Method(None, symmetric_within, needs_probabilities=True),
+}

@@ -1,0 +1,143 @@
+"""From scores to decisions: labels, costs and cuts in one value, and what `decide` returns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abstain.costs import Costs
+from abstain.labels import Labels
+from abstain.losses.margin_loss import MarginLoss
+from abstain.thresholds import Thresholds
+
+__all__ = ["Decisions", "Rule"]
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """Decisions on n rows.
+
+    Attributes
+    ----------
+    label : ndarray of shape (n,)
+        What `predict` returns: a class, or the reject label.
+    rejected : ndarray of bool, shape (n,)
+        True where the row was rejected.
+    score : ndarray of float64, shape (n,)
+        The decision function, oriented to ``classes_[1]``.
+    expected_cost : ndarray of float64, shape (n, 3)
+        Expected cost of deciding for the negative class, of rejecting, and of deciding for the positive class, in
+        this order, by P = 1 / (1 + exp(-f)). The loss makes this P right near the thresholds only, where the decision
+        is made; far from them it is not a calibrated probability. A `ThresholdRejector` takes the wrapped classifier's
+        own probabilities instead. nan if no costs were stated, or if there are no probabilities.
+    """
+
+    label: NDArray[Any]
+    rejected: NDArray[np.bool_]
+    score: NDArray[np.float64]
+    expected_cost: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    def to_frame(self) -> Any:
+        """The decisions as a pandas DataFrame, the three expected costs as columns of their own."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame() needs pandas; install it, or read the record's arrays directly.") from error
+        columns = {"label": self.label, "rejected": self.rejected, "score": self.score}
+        for action, cost in zip(("negative", "reject", "positive"), self.expected_cost.T, strict=True):
+            columns[f"cost_{action}"] = cost
+        return pd.DataFrame(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """How scores become decisions. Scores and cuts are oriented to ``classes[1]``; costs name the positive class.
+
+    ::
+
+        classes[1] if score > thresholds.upper; classes[0] if score < thresholds.lower; else reject
+
+    Attributes
+    ----------
+    labels : Labels
+        The two classes, the positive one, and the reject label.
+    thresholds : Thresholds
+        On the score.
+    cut : float
+        On the score: where the forced choice changes from ``classes[0]`` to ``classes[1]``.
+    costs : Costs or None, default=None
+        The costs of the decisions; None if none were stated, and an error then costs 1.
+    unit : float, default=nan
+        The log-odds of ``classes[1]`` per unit of score; nan where the score says nothing of probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from abstain import Thresholds
+    >>> from abstain.labels import Labels
+    >>> from abstain.rules.rule import Rule
+    >>> rule = Rule(Labels.of(["no", "yes"], rejects=True), Thresholds(-1.0, 2.0), cut=0.0)
+    >>> rule.predict(np.array([-3.0, 1.0, 4.0]))
+    array(['no', 'reject', 'yes'], dtype='<U6')
+    """
+
+    labels: Labels
+    thresholds: Thresholds
+    cut: float
+    costs: Costs | None = None
+    unit: float = math.nan
+
+    @classmethod
+    def of_loss(cls, loss: MarginLoss, labels: Labels, costs: Costs | None) -> Rule:
+        """Give the rule that a machine trained with `loss` decides by; the loss is that of `oriented_costs`."""
+        return cls(labels, loss.thresholds, loss.cut, costs, loss.unit)
+
+    def choose(self, score: NDArray[np.float64]) -> NDArray[np.int8]:
+        """Give -1 for ``classes[0]``, 0 for reject and +1 for ``classes[1]``."""
+        return self.thresholds.decide(score)
+
+    def predict(self, score: NDArray[np.float64]) -> NDArray[Any]:
+        """Give a label for each score, the reject label where it is rejected."""
+        return self.labels.decode(self.choose(score))
+
+    def forced(self, score: NDArray[np.float64]) -> NDArray[Any]:
+        """Give the cheaper of the two classes for each score."""
+        return self.labels.classes[(score > self.cut).astype(np.intp)]
+
+    def decide(self, score: NDArray[np.float64], probability: NDArray[np.float64] | None = None) -> Decisions:
+        """Give the decisions with their expected costs, by the probability of ``classes[1]`` or else by the score."""
+        choice = self.choose(score)
+        return Decisions(self.labels.decode(choice), choice == 0, score, self.expected_cost(score, probability))
+
+    def cost_of(self, y: ArrayLike, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give what each row's decision costs, given the true labels; without costs an error costs 1."""
+        sign, choice = self.labels.encode(y), self.choose(score)
+        if self.costs is None:
+            return (choice == -sign).astype(np.float64)
+        return oriented_costs(self.costs, self.labels).prices(sign, choice)
+
+    def expected_cost(
+        self, score: NDArray[np.float64], probability: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Give the expected cost of deciding for the negative class, rejecting, and deciding for the positive class."""
+        if self.costs is None:
+            return np.full((len(score), 3), np.nan)
+        if probability is None:
+            # in halves: exp of a large negative log-odds underflows to 0, it never overflows
+            log_odds = self.unit * score
+            small = np.exp(-np.abs(log_odds))
+            probability = np.where(log_odds > 0, 1.0, small) / (1.0 + small)
+        expected = oriented_costs(self.costs, self.labels).expected(probability)
+        return expected[:, :: self.labels.orientation]
+
+
+def oriented_costs(costs: Costs, labels: Labels) -> Costs:
+    """Give the costs with ``classes[1]`` for the positive class, towards which scores are oriented."""
+    return costs if labels.orientation > 0 else costs.swapped()
