@@ -8,6 +8,8 @@ DEMO   ?= demo
 PY     := $(VENV)/bin/python
 UV     := $(shell command -v uv 2>/dev/null)
 PIP    := $(if $(UV),$(UV) pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
+# Tests run side by side, one process per core and at most eight; a process that is done takes over from the others.
+PYTEST := -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
 NATIVE := build/native-test
 comma  := ,
 STAMPS := $(VENV)/.abstain
@@ -93,8 +95,8 @@ native-test-threads: $(STAMPS)/run ## tests of the core's threads under the thre
 	$(call build_native,$(NATIVE)-threads,thread)
 	ctest --test-dir $(NATIVE)-threads --output-on-failure -R 'thread_pool|kernels|solve'
 
-pytest: $(STAMPS)/check $(STAMPS)/package ## run the Python tests on the installed package
-	$(PY) -m pytest
+pytest: $(STAMPS)/check $(STAMPS)/package ## run the Python tests on the installed package, on all cores
+	$(PY) $(PYTEST)
 
 verify: $(STAMPS)/check $(STAMPS)/package ## compare optima with a general QP solver, certify exact solutions, compare the path with exact fits and ONNX graphs with Python
 	$(PY) verification/optimality.py
@@ -110,7 +112,7 @@ wheel: $(STAMPS)/check ## build the source distribution and the wheel from it, a
 	rm -rf build/wheel && $(PY) -m build --outdir build/wheel
 	$(if $(UV),$(UV) venv --quiet --seed --python $(PY) build/wheel/env,$(PY) -m venv build/wheel/env)
 	build/wheel/env/bin/python -m pip install --quiet -r $(STAMPS)/check.txt build/wheel/*.whl
-	build/wheel/env/bin/python -m pytest
+	build/wheel/env/bin/python $(PYTEST)
 
 docs: $(STAMPS)/check $(STAMPS)/package ## redraw the gallery and all pictures, build the site into build/site, run its examples
 	$(PY) docs/build_site.py

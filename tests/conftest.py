@@ -1,10 +1,17 @@
 """Settings shared by all tests."""
 
-import polars as pl
-import pytest
-import sklearn
-from hypothesis import settings
-from sklearn.utils.fixes import parse_version
+import os
+
+# One thread for NumPy's and scikit-learn's own loops, before either is imported: test processes run side by side, and
+# threads that wait for a core make small products up to fifty times slower. The solver has threads of its own.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import polars as pl  # noqa: E402
+import pytest  # noqa: E402
+import sklearn  # noqa: E402
+from hypothesis import settings  # noqa: E402
+from sklearn.utils.fixes import parse_version  # noqa: E402
 
 # The same examples in every run, and no time limit for one: a busy machine is not a failure.
 settings.register_profile("repeatable", derandomize=True, deadline=None)

@@ -14,7 +14,7 @@ def test_any_real_number_will_do(value):
 
 
 @pytest.mark.parametrize("value", [True, np.True_, "2", None, 2j, [2.0], np.array([2.0]), np.nan])
-def test_what_is_no_number_is_refused_by_name(value):
+def test_what_is_not_a_number_is_refused_by_name(value):
     with pytest.raises(ValueError, match=r"C=.* must be a"):
         real_number("C", value)
 

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from abstain.costs import Costs
 from abstain.thresholds import Thresholds
+from looping import looped
 
 prices = st.floats(1e-3, 1e3)
 shares = st.floats(0.01, 0.98)
@@ -93,15 +94,15 @@ def test_rejecting_that_never_pays_is_refused_with_the_largest_price_that_would(
     Costs(arguments[0], arguments[1], limit if len(limit) == 2 else limit[0])  # the way out is one
 
 
-@pytest.mark.parametrize("bad", [0, -1, np.nan, np.inf, "1", True, None, 1j])
 @pytest.mark.parametrize("name", ["false_positive", "false_negative", "reject"])
-def test_what_is_no_price_is_refused_by_name(name, bad):
+@looped(bad=[0, -1, np.nan, np.inf, "1", True, None, 1j])
+def test_an_invalid_cost_is_refused_by_name(name, bad):
     with pytest.raises(ValueError, match=f"{name}="):
         Costs(**{name: bad})
 
 
 @pytest.mark.parametrize("bad", [(0.1,), (0.1, 0.2, 0.3), (), (0.1, 0), ("a", 0.1), np.zeros((1, 2))])
-def test_what_is_no_pair_of_reject_prices_is_refused(bad):
+def test_an_invalid_pair_of_reject_costs_is_refused(bad):
     with pytest.raises(ValueError, match="reject"):
         Costs(reject=bad)
 
@@ -154,7 +155,7 @@ def test_mean_cost_prices_labels():
 
 
 @pytest.mark.parametrize("weight", [[1.0], [-1.0, 1.0], [np.nan, 1.0], [np.inf, 1.0], [0.0, 0.0]])
-def test_mean_cost_refuses_weights_that_are_none(weight):
+def test_mean_cost_refuses_invalid_weights(weight):
     with pytest.raises(ValueError, match=r"sample_weight (must|is zero)"):
         Costs().mean_cost([0, 1], [0, 1], sample_weight=weight)
 
@@ -173,6 +174,6 @@ def test_from_matrix_reads_rows_as_actual():
         ([[0, 0], [5, 0]], "false_positive"),
     ],
 )
-def test_from_matrix_refuses_what_has_no_such_costs(matrix, text):
+def test_from_matrix_refuses_invalid_matrices(matrix, text):
     with pytest.raises(ValueError, match=text):
         Costs.from_matrix(matrix, reject=0.3)

@@ -101,7 +101,7 @@ def test_precomputed_has_no_formula():
         ({"name": "poly", "degree": True}, "degree=True must be an integer"),
     ],
 )
-def test_what_is_no_kernel_is_refused(arguments, text):
+def test_invalid_arguments_of_a_kernel_are_refused(arguments, text):
     with pytest.raises(ValueError, match=text):
         Kernel(**arguments)
 
@@ -155,6 +155,6 @@ def test_gamma_beyond_the_range_is_finite_and_positive(scale):
 
 
 @pytest.mark.parametrize("gamma", [0, -1, np.nan, np.inf, True, None, "wide"])
-def test_a_gamma_that_is_none_is_refused(gamma):
+def test_an_invalid_gamma_is_refused(gamma):
     with pytest.raises(ValueError, match="gamma="):
         resolve_gamma(gamma, np.eye(2))

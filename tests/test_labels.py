@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstain.labels import Labels, default_reject_label, encode_pair
+from looping import looped
 
 CHOICES = np.array([-1, 0, 1], dtype=np.int8)
 
@@ -49,7 +50,7 @@ def test_without_rejects_the_labels_keep_their_dtype(y, reject, dtype):
 
 
 @pytest.mark.parametrize(("y", "reject", "dtype"), KINDS.values(), ids=KINDS)
-@pytest.mark.parametrize("first", [False, True])
+@looped(first=[False, True])
 def test_codes_follow_the_order_of_the_classes_whichever_is_positive(y, reject, dtype, first):
     del reject, dtype
     low, high = sorted(y.tolist())
@@ -109,7 +110,7 @@ def test_a_reject_label_that_the_own_dtype_holds_keeps_it():
         ([True, False], None, "does not have the type"),
     ],
 )
-@pytest.mark.parametrize("rejects", [False, True])
+@looped(rejects=[False, True])
 def test_a_wrong_reject_label_is_an_error(y, label, words, rejects):
     with pytest.raises(ValueError, match=words):
         Labels.of(np.asarray(y), reject_label=label, rejects=rejects)
@@ -125,7 +126,7 @@ def test_a_wrong_reject_label_is_an_error(y, label, words, rejects):
     ],
     ids=["reject is a class", "uint64 full", "int64 full", "float without a neighbour"],
 )
-def test_where_no_reject_label_fits_only_a_rejecting_machine_minds(y):
+def test_where_no_reject_label_fits_only_a_rejecting_machine_is_refused(y):
     with pytest.raises(ValueError, match="reject_label"):
         Labels.of(y, rejects=True)
     assert Labels.of(y, rejects=False).decode(np.array([-1, 1], dtype=np.int8)).tolist() == sorted(y.tolist())
@@ -151,7 +152,7 @@ def test_where_no_reject_label_fits_only_a_rejecting_machine_minds(y):
         ([[0, 1], [1, 0]], "1d array"),
     ],
 )
-def test_labels_that_are_no_two_classes_are_errors(y, words):
+def test_labels_other_than_two_classes_are_errors(y, words):
     with pytest.raises(ValueError, match=words):
         Labels.of(y, rejects=True)
 
@@ -167,12 +168,12 @@ def test_numpy_string_dtype_is_understood():
 
 
 @pytest.mark.parametrize(("y", "pos_label"), [([0, 1], 2), ([0, 1], "1"), (["a", "b"], "c"), (["a", "b"], 1)])
-def test_a_pos_label_that_is_no_class_is_an_error(y, pos_label):
+def test_a_pos_label_that_is_not_a_class_is_an_error(y, pos_label):
     with pytest.raises(ValueError, match=r"pos_label=.* is not one of the classes"):
         Labels.of(np.asarray(y), pos_label=pos_label, rejects=True)
 
 
-def test_encoding_a_label_that_is_no_class_is_an_error():
+def test_encoding_a_label_that_is_not_a_class_is_an_error():
     with pytest.raises(ValueError, match=r"y contains 'c', which is not"):
         Labels.of(np.array(["a", "b"]), rejects=True).encode(["a", "c"])
 

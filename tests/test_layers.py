@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from looping import looped
+
 LINE = "datasets arguments labels thresholds costs losses kernels features machines dual solvers rules estimators "
 LINE += "preprocessing files metrics comparison plot report cli"
 LAYERS = LINE.split()
@@ -38,7 +40,7 @@ def strays(source, layer):
     return {name for name in imported_layers(source) if name in {*LAYERS, "_native"} and name not in allowed}
 
 
-@pytest.mark.parametrize("module", MODULES, ids=str)
+@looped(module=MODULES)
 def test_imports_point_left(module):
     assert layer_of(module) in LAYERS, "a new layer needs its place in the line"
     assert strays((PACKAGE / module).read_text(encoding="utf-8"), layer_of(module)) == set()
@@ -57,7 +59,7 @@ def test_the_judge_has_teeth(source, layer, stray):
     assert strays(source, layer) == {stray}
 
 
-def test_public_names_of_the_package_are_no_layers():
+def test_modules_import_from_layers_and_not_from_the_package():
     # `from abstain import Costs` inside the library would hide which layer it comes from
     for module in MODULES:
         for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))):

@@ -54,7 +54,7 @@ def test_choices_keep_the_shape_of_the_scores():
         (True, 1.0, "lower=True must be a real number, not bool"),
     ],
 )
-def test_what_is_no_pair_of_thresholds_is_refused(lower, upper, text):
+def test_an_invalid_pair_of_thresholds_is_refused(lower, upper, text):
     with pytest.raises(ValueError, match=text):
         Thresholds(lower, upper)
 

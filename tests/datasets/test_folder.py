@@ -58,7 +58,7 @@ def test_other_bytes_of_the_same_numbers_are_welcome(wdbc_folder):
     ids=["empty", "no gzip", "text", "ragged", "broken class"],
 )
 @pytest.mark.filterwarnings("ignore:loadtxt:UserWarning")
-def test_files_that_are_no_table_are_refused(content, wdbc_folder):
+def test_files_that_are_not_tables_are_refused(content, wdbc_folder):
     (wdbc_folder / "wdbc.csv.gz").write_bytes(content)
     with pytest.raises(
         ValueError, match=r"wdbc.csv.gz' cannot be read as the data set 'wdbc' \(.*\); put the original"

@@ -6,6 +6,7 @@ from scipy.stats import multivariate_normal, norm
 
 from abstain import Costs
 from abstain.datasets import Gaussians, make_gaussians
+from looping import looped
 
 COSTS = [Costs(reject=0.2), Costs(1, 5, 0.3), Costs(2, 1, (0.1, 0.4)), Costs(reject=0.5)]
 COVARIANCE = np.array([[2.0, 0.6, 0.0], [0.6, 1.0, -0.3], [0.0, -0.3, 0.5]])
@@ -52,7 +53,7 @@ def drawn_risk(law, costs, thresholds, n=400_000):
     return prices.mean(), prices.std() / np.sqrt(n)
 
 
-@pytest.mark.parametrize("costs", COSTS, ids=str)
+@looped(costs=COSTS)
 def test_the_bayes_risk_is_that_of_drawn_samples(law, costs):
     mean, error = drawn_risk(law, costs, costs.thresholds())
     assert abs(law.bayes_risk(costs.table()) - mean) < 4 * error
@@ -67,8 +68,7 @@ def test_the_judge_has_teeth(law):
 
 
 @pytest.mark.parametrize("scale", [0.01, 0.25, 0.9, 0.99, 1.0, 1.01, 1.5, 4.0, 100.0])
-@pytest.mark.parametrize("distance", [1e-3, 0.3, 2.0, 6.0])
-@pytest.mark.parametrize("prior", [0.1, 0.5])
+@looped(distance=[1e-3, 0.3, 2.0, 6.0], prior=[0.1, 0.5])
 def test_the_bayes_risk_on_a_line_is_the_integral_of_the_cheapest_choice(scale, distance, prior):
     law = Gaussians([[0.0], [distance]], [[1.0]], scale, prior)
     width = 12 * max(1.0, np.sqrt(scale))
@@ -103,7 +103,7 @@ def test_rates_are_a_distribution_and_the_ends_reject_all(law):
     np.testing.assert_allclose(law.rates(0.4, 0.4)[:, 1], 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("costs", COSTS, ids=str)
+@looped(costs=COSTS)
 def test_no_other_thresholds_are_cheaper(law, costs):
     table, best = costs.table(), law.bayes_risk(costs.table())
     bayes = costs.thresholds()
@@ -113,7 +113,7 @@ def test_no_other_thresholds_are_cheaper(law, costs):
             assert law.risk(table, low, high) >= best - 1e-12
 
 
-@pytest.mark.parametrize("costs", COSTS, ids=str)
+@looped(costs=COSTS)
 def test_bayes_choice_is_the_cheapest_at_every_row(law, costs):
     X, _ = law.sample(2000, random_state=3)
     table = costs.table()
@@ -177,7 +177,7 @@ def test_a_law_cannot_be_changed():
         ({"means": [[1.0, 1.0], [1.0, 1.0]]}, "means must differ if scale=1"),
     ],
 )
-def test_laws_that_are_none_are_refused(changes, message):
+def test_invalid_parameters_of_the_law_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         Gaussians(**{"means": [[0.0, 0.0], [1.0, 1.0]], "covariance": np.eye(2), **changes})
 
@@ -191,7 +191,7 @@ def test_laws_that_are_none_are_refused(changes, message):
         ({"distance": -1.0}, "distance=-1.0 must be finite and non-negative"),
     ],
 )
-def test_samples_that_cannot_be_made_are_refused(changes, message):
+def test_invalid_arguments_of_make_gaussians_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         make_gaussians(**changes)
 
@@ -205,7 +205,7 @@ def test_samples_that_cannot_be_made_are_refused(changes, message):
         ([[0, 0.2, np.inf], [1, 0.2, 0]], "positive and finite elsewhere"),
     ],
 )
-def test_prices_that_are_none_are_refused(prices, message):
+def test_invalid_cost_tables_are_refused(prices, message):
     with pytest.raises(ValueError, match=message):
         LAWS["linear"].bayes_risk(prices)
 

@@ -162,13 +162,13 @@ def test_beats_keep_their_record_and_symbol(data):
 
 
 @pytest.mark.parametrize("pair", ["H", "HH", "HKL", "hk", "H1", 7, ("H", "K")])
-def test_letter_refuses_what_is_no_pair(pair):
+def test_letter_refuses_what_is_not_a_pair_of_letters(pair):
     with pytest.raises(ValueError, match=r'pair=.* must be two different capital letters, such as "HK", or None'):
         load_letter(pair=pair)
 
 
 @pytest.mark.parametrize("classes", [(4,), (4, 4), (0, 4), (4, 8), "46", 4])
-def test_covtype_refuses_what_are_no_classes(classes):
+def test_covtype_refuses_classes_that_do_not_exist(classes):
     with pytest.raises(ValueError, match=r"classes=.* must be at least two different cover types, 1 to 7"):
         load_covtype(classes=classes)
 

@@ -64,7 +64,7 @@ def test_the_rule_has_teeth(typed):
         "$$\nx = 0.5\n$$",
     ],
 )
-def test_the_rule_lets_pass_what_is_no_measurement(allowed):
+def test_the_rule_allows_numbers_that_are_not_measurements(allowed):
     assert measured_literals(allowed) == []
 
 

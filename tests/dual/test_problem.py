@@ -12,6 +12,7 @@ from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.piecewise import PiecewiseLinear
 from abstain.machines import expansion
 from abstain.thresholds import Thresholds
+from looping import looped
 from problems import KERNELS, pose, random_problem
 
 LOSS = MarginLoss(
@@ -50,7 +51,7 @@ def with_other_storage(problem, storage):
 
 @pytest.mark.parametrize("storage", ["dense", "sparse", "precomputed", "sparse Gram"])
 @pytest.mark.parametrize("kernel", [*KERNELS, Kernel("sigmoid", 0.1)], ids=lambda kernel: kernel.name)
-@pytest.mark.parametrize("entries", [1, 50, 10**6])
+@looped(entries=[1, 50, 10**6])
 def test_scores_are_the_gram_matrix_times_beta(kernel, storage, entries, monkeypatch):
     monkeypatch.setattr(expansion, "_BLOCK", entries)
     problem = with_other_storage(replace(random_problem(1), kernel=kernel), storage)
@@ -92,7 +93,7 @@ def test_data_are_not_copied():
         ({"kernel": Kernel("poly", degree=9), "X": np.array([[1e30], [1.0]])}, "poly kernel overflows at row 0"),
     ],
 )
-def test_what_is_no_problem_is_refused(change, text):
+def test_invalid_problems_are_refused(change, text):
     whole = {
         "kernel": Kernel("linear"),
         "X": np.eye(2),

@@ -49,7 +49,7 @@ def test_half_a_price_is_the_hinge():
 
 
 @pytest.mark.parametrize("r", [0, -0.1, 0.6, np.nan, np.inf, "0.1", True])
-def test_a_price_that_is_none_is_refused(r):
+def test_an_invalid_price_is_refused(r):
     with pytest.raises(ValueError, match="r="):
         generalized_hinge(r)
 

@@ -66,6 +66,6 @@ def test_scaled_is_a_multiple(loss, factor, z):
         ((0.0, 1.0), (np.nan, -1.0), "slopes=.*finite"),
     ],
 )
-def test_what_is_no_such_loss_is_refused(knots, slopes, text):
+def test_invalid_knots_and_slopes_are_refused(knots, slopes, text):
     with pytest.raises(ValueError, match=text):
         PiecewiseLinear(knots, slopes)

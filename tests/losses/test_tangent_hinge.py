@@ -111,12 +111,12 @@ def test_the_forced_choice_is_the_likelier_class_if_nothing_else_is_said(log_odd
 
 
 @pytest.mark.parametrize("log_odds", [[], [1.0, 1.0], [1.0, 0.0], [0.0, 701.0], [-np.inf, 0.0], [np.nan], ["a"]])
-def test_log_odds_that_are_none_are_refused(log_odds):
+def test_invalid_log_odds_are_refused(log_odds):
     with pytest.raises(ValueError, match="log_odds="):
         tangent_hinge(log_odds)
 
 
 @pytest.mark.parametrize("p", [[0.0, 0.5], [0.5, 1.0], [-0.1], [np.nan]])
-def test_probabilities_that_are_none_are_refused(p):
+def test_invalid_probabilities_are_refused(p):
     with pytest.raises(ValueError, match="probabilities="):
         tangent_hinge_at(p)

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from abstain.metrics import areas, augrc, aurc, e_aurc, risk_coverage_curve
+from looping import looped
 from metrics.definitions import (
     Rows,
     aurc_of_order,
@@ -48,7 +49,7 @@ def test_the_definition_depends_on_the_order_where_ties_are_not_averaged():
 
 @settings(max_examples=300)
 @given(data=rows(largest=12, weights=(0, 4)), seed=st.integers(0, 99))
-@pytest.mark.parametrize("area", AREAS)
+@looped(area=AREAS)
 def test_a_weight_is_a_repeated_row_and_may_be_split(area, data, seed):
     y, score = data.arrays
     weight = np.array(data.weight, dtype=float)
@@ -62,7 +63,7 @@ def test_a_weight_is_a_repeated_row_and_may_be_split(area, data, seed):
 
 @settings(max_examples=300)
 @given(data=rows(largest=12, weights=(0, 4)), seed=st.integers(0, 99))
-@pytest.mark.parametrize("area", AREAS)
+@looped(area=AREAS)
 def test_the_order_of_the_rows_and_the_units_of_the_confidence_never_matter(area, data, seed):
     y, score = data.arrays
     weight = np.array(data.weight) / 3
@@ -86,15 +87,13 @@ def test_long_sums_keep_their_digits(n):
     assert augrc(y, score, pos_label=1) == pytest.approx(np.cumsum(wrong).mean() / n, rel=1e-12)
 
 
-@pytest.mark.parametrize("start", [0, 1, 30, 31, 32, 100, 10**6])
-@pytest.mark.parametrize("length", [1, 2, 40, 1000])
+@looped(start=[0, 1, 30, 31, 32, 100, 10**6], length=[1, 2, 40, 1000])
 def test_the_harmonic_gap_is_a_sum_of_reciprocals(start, length):
     gap = areas._harmonic_gap(np.array([float(start)]), np.array([float(length)]))[0]
     assert gap == pytest.approx(np.sum(1 / np.arange(start + 1.0, start + length + 1)), rel=1e-13, abs=0)
 
 
-@pytest.mark.parametrize("A", [0.3, 30.4, 31.5, 500.25])
-@pytest.mark.parametrize("g", [1e-9, 0.25, 0.7, 3.4])
+@looped(A=[0.3, 30.4, 31.5, 500.25], g=[1e-9, 0.25, 0.7, 3.4])
 def test_the_harmonic_gap_of_fractions_obeys_the_same_recurrence(A, g):
     # h(A + 1) - h(A) = 1 / (A + 1), so that gap(A, g + 1) = gap(A, g) + 1 / (A + g + 1)
     def gap(A, g):

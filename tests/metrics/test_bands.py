@@ -120,7 +120,7 @@ def test_a_band_is_frozen():
         ({"grid": []}, "grid=.* must be a list"),
     ],
 )
-def test_what_makes_no_band_is_refused(options, text):
+def test_invalid_arguments_of_a_band_are_refused(options, text):
     arguments = {"curve": "risk_coverage", "y_true": [0, 1], "score": [-1.0, 1.0], "n_resamples": 2, **options}
     with pytest.raises(ValueError, match=text):
         bootstrap_band(**arguments)

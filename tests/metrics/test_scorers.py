@@ -77,7 +77,7 @@ def test_an_area_scores_probabilities_where_there_is_nothing_else(name, data):
 
 
 @pytest.mark.parametrize("pos_label", [0, 1])
-def test_an_area_knows_whether_a_threshold_rejector_scores_by_probabilities(data, pos_label):
+def test_an_area_cuts_at_one_half_where_a_threshold_rejector_scores_by_probabilities(data, pos_label):
     X, y = data
     tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
     by_proba = ThresholdRejector(tree, COSTS, method="chow", cv="prefit").fit(X, y)
@@ -105,7 +105,7 @@ def test_the_estimators_own_labels_are_read_behind_pipelines_and_searches(data):
     assert told != pytest.approx(-expected)
 
 
-def test_a_reject_label_may_be_told(data):
+def test_a_reject_label_may_be_given(data):
     X, y = data
 
     class Hesitant(ClassifierMixin, BaseEstimator):
@@ -245,7 +245,7 @@ def test_scorers_are_copied_pickled_and_shown(data, pipeline):
         ("aurc", {"cut": "0"}, "cut='0' must be a real number"),
     ],
 )
-def test_what_is_no_scorer_is_refused(name, options, text):
+def test_invalid_arguments_of_a_scorer_are_refused(name, options, text):
     with pytest.raises(ValueError, match=text):
         get_scorer(name, **options)
 

@@ -136,7 +136,7 @@ def test_only_what_is_missing_is_undefined():
     ],
 )
 @pytest.mark.parametrize("name", [*MEASURES, "reject_confusion_matrix"])
-def test_what_cannot_be_measured_is_refused(name, options, text):
+def test_invalid_arguments_of_a_measure_are_refused(name, options, text):
     arguments = {"y_true": [0, 1, 1], "y_pred": [0, 1, -1], **options}
     with pytest.raises(ValueError, match=text):
         getattr(metrics, name)(arguments.pop("y_true"), arguments.pop("y_pred"), **arguments)

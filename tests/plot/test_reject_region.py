@@ -100,8 +100,11 @@ OUTSIDE = [(-np.inf, np.inf), (-100.0, 100.0), (50.0, 60.0), (-60.0, -50.0), (-n
 
 
 @pytest.mark.parametrize(("lower", "upper"), OUTSIDE)
-def test_thresholds_outside_the_picture_are_no_surprise(lower, upper):
-    draw(Ramp(lower, upper)).figure_.canvas.draw()
+def test_thresholds_outside_the_picture_are_not_drawn(lower, upper):
+    display = draw(Ramp(lower, upper))
+    display.figure_.canvas.draw()
+    assert lines_at(display) == [0.0]  # the cut alone
+    assert set(display.choice) == set(Thresholds(lower, upper).decide(X[:, 0]))
 
 
 def test_drawing_changes_nothing_that_is_stored():

@@ -6,6 +6,7 @@ import pytest
 from abstain.rules.budget import roc_within, symmetric_within
 from abstain.rules.scored_rows import ScoredRows
 from abstain.thresholds import Thresholds
+from looping import looped
 
 
 def random_case(seed):
@@ -30,7 +31,7 @@ def places(values):
     return np.unique(np.concatenate([seen, (seen[1:] + seen[:-1]) / 2, [-np.inf, np.inf]]))
 
 
-@pytest.mark.parametrize("seed", range(300))
+@looped(seed=range(300))
 def test_symmetric_rejects_the_most_that_the_budget_allows(seed):
     score, sign, shares = random_case(seed)
     found = symmetric_within(ScoredRows.of(score, sign, cut=0.0), shares)
@@ -41,7 +42,7 @@ def test_symmetric_rejects_the_most_that_the_budget_allows(seed):
     assert np.sum(found.decide(score) == 0) == max(allowed)
 
 
-@pytest.mark.parametrize("seed", range(300))
+@looped(seed=range(300))
 def test_roc_leaves_the_fewest_errors_that_the_budget_allows(seed):
     score, sign, shares = random_case(seed)
     found = roc_within(ScoredRows.of(score, sign, cut=0.0), shares)

@@ -9,6 +9,7 @@ from abstain.costs import Costs
 from abstain.rules.scored_rows import Prefixes, ScoredRows
 from abstain.rules.tuning import forced_cut, roc_thresholds, symmetric_thresholds
 from abstain.thresholds import Thresholds
+from looping import looped
 
 CASES = range(300)
 
@@ -61,14 +62,14 @@ def all_bands(score):
     return [Thresholds(low, high) for low in at for high in at[at >= low]]
 
 
-@pytest.mark.parametrize("seed", CASES)
+@looped(seed=CASES)
 def test_symmetric_costs_what_the_best_of_all_costs(seed):
     score, sign, cut, costs = random_case(seed)
     ours = paid(score, sign, costs, symmetric_thresholds(ScoredRows.of(score, sign, cut=cut), costs))
     assert ours == min(paid(score, sign, costs, band) for band in symmetric_bands(score, cut))
 
 
-@pytest.mark.parametrize("seed", CASES)
+@looped(seed=CASES)
 def test_roc_costs_what_the_best_of_all_pairs_costs(seed):
     score, sign, cut, costs = random_case(seed)
     rows = ScoredRows.of(score, sign, cut=cut)
@@ -115,7 +116,7 @@ def test_roc_thresholds_are_tortorellas_points_of_tangency():
     assert found.lower < found.upper
 
 
-@pytest.mark.parametrize("k", range(2, 61))
+@looped(k=range(2, 61))
 def test_one_error_for_k_rejects_goes_to_fewer_rejects(k):
     # the k-th row by confidence is wrong: at r = 1/k sparing it costs exactly what it saves, however 1/k is rounded
     score = np.arange(1.0, k + 4)
@@ -129,7 +130,7 @@ def test_one_error_for_k_rejects_goes_to_fewer_rejects(k):
     assert np.sum(symmetric_thresholds(rows, Costs(reject=0.999 / k)).decide(score) == 0) == k
 
 
-def test_prices_of_very_different_size_are_told_apart():
+def test_costs_of_very_different_size_do_not_round_together():
     score, sign = np.array([-3.0, -2, -1, 1, 2, 3]), np.array([1, -1, -1, -1, 1, 1])
     rows, costs = ScoredRows.of(score, sign, cut=0.0), Costs(1, 1e9, 0.3)
     assert roc_thresholds(rows, costs).decide(score).tolist() == [0, 0, 0, 0, 1, 1]
@@ -150,7 +151,7 @@ def test_the_order_of_the_rows_never_matters(tune):
 
 
 @pytest.mark.parametrize("tune", [symmetric_thresholds, roc_thresholds])
-@pytest.mark.parametrize("seed", range(40))
+@looped(seed=range(40))
 def test_a_weight_is_a_row_given_so_many_times(tune, seed):
     score, sign, cut, costs = random_case(seed)
     weight = np.random.default_rng(seed).integers(0, 4, len(score))
@@ -181,7 +182,7 @@ class TestBands:
         assert sides.band(1, 3).decide([a, b, c, d]).tolist() == [-1, 0, 0, 1]
         assert sides.band(2, 2).decide([a, b, c, d]).tolist() == [-1, -1, 1, 1]
 
-    @pytest.mark.parametrize("seed", range(50))
+    @looped(seed=range(50))
     def test_symmetric_bands_reject_what_they_say_whatever_rounds(self, seed):
         rng = np.random.default_rng(seed)
         score = rng.random(30) * 10.0 ** rng.integers(-17, 0, 30)  # distances from 1/2 that round
@@ -192,7 +193,7 @@ class TestBands:
             np.testing.assert_array_equal(rejected, rows.confidence <= furthest)
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf])
-    def test_a_score_that_is_no_number_is_refused(self, bad):
+    def test_a_score_that_is_nan_or_infinite_is_refused(self, bad):
         with pytest.raises(ValueError, match="nan or infinite"):
             ScoredRows.of([0.0, bad], [1, -1], cut=0.0)
 

@@ -15,6 +15,7 @@ from abstain.losses.hinge import hinge
 from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.smo import SMO
 from clarabel_qp import dual_optimum
+from looping import looped
 from optimality_cases import (
     COSTS,
     DATA_SETS,
@@ -34,43 +35,40 @@ from problems import random_problem
 needs_data = pytest.mark.skipif("ABSTAIN_DATA" not in os.environ, reason="ABSTAIN_DATA names no folder with the data")
 
 
-def params(cases):
+def each_data_set(*names):
     at_hand = ("wdbc", PLANE)
-    return [pytest.param(case, id=str(case), marks=[] if case.data in at_hand else [needs_data]) for case in cases]
+    marked = [pytest.param(name, marks=[] if name in at_hand else [needs_data]) for name in names]
+    return pytest.mark.parametrize("data", marked)
 
 
-CROSSED = params(case for data in DATA_SETS for case in covering_cases(data))
-STRENGTHS = params(
-    # every decade of C with every kernel and set, the costs in turn
-    Case(data, kernel, COSTS[(a + b + c) % len(COSTS)], C)
-    for a, data in enumerate((*DATA_SETS, PLANE))
-    for b, kernel in enumerate(KERNELS)
-    for c, C in enumerate(DECADES)
-)
-
-
-@pytest.mark.parametrize("twice", [False, True], ids=["once", "every row twice"])
-@pytest.mark.parametrize("case", CROSSED)
-def test_the_gap_is_rounding(case, twice):
+def check_exact(case, *, twice=False):
     status, certificate = exact(case, twice=twice)
-    assert status == "optimal"
-    assert certificate.relative_gap <= gap_allowed(case.C)
+    assert status == "optimal", case
+    assert certificate.relative_gap <= gap_allowed(case.C), case
 
 
-@pytest.mark.parametrize("case", STRENGTHS)
-def test_the_gap_is_rounding_at_every_strength(case):
-    status, certificate = exact(case)
-    assert status == "optimal"
-    assert certificate.relative_gap <= gap_allowed(case.C)
+@pytest.mark.parametrize("kernel", KERNELS)
+@each_data_set(*DATA_SETS)
+@looped(twice=(False, True))
+def test_the_gap_is_rounding(data, kernel, twice):
+    for case in covering_cases(data):
+        if case.kernel == kernel:
+            check_exact(case, twice=twice)
 
 
-@pytest.mark.parametrize("C", DECADES)
+@pytest.mark.parametrize("kernel", KERNELS)
+@each_data_set(*DATA_SETS, PLANE)
+@looped(decade=range(len(DECADES)))
+def test_the_gap_is_rounding_at_every_strength(data, kernel, decade):
+    # every decade of C with every kernel and set, the costs in turn
+    turn = (*DATA_SETS, PLANE).index(data) + KERNELS.index(kernel) + decade
+    check_exact(Case(data, kernel, COSTS[turn % len(COSTS)], DECADES[decade]))
+
+
 @pytest.mark.parametrize("costs", COSTS, ids=str)
-def test_the_gap_is_rounding_at_rank_two(costs, C):
-    for twice in (False, True):
-        status, certificate = exact(Case(PLANE, "linear", costs, C), twice=twice)
-        assert status == "optimal"
-        assert certificate.relative_gap <= gap_allowed(C)
+@looped(C=DECADES, twice=(False, True))
+def test_the_gap_is_rounding_at_rank_two(costs, C, twice):
+    check_exact(Case(PLANE, "linear", costs, C), twice=twice)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -159,7 +157,7 @@ class TestWarmStart:
         np.testing.assert_allclose(again.beta, solution.beta, rtol=0, atol=1e-12 * STARTED.C)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@looped(seed=range(60))
 def test_any_number_of_knots(seed):
     problem = random_problem(seed)
     solution = ActiveSet().solve(problem)

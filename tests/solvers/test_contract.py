@@ -13,6 +13,7 @@ from abstain.kernels import Kernel
 from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.reference import Reference
 from abstain.solvers.smo import SMO
+from looping import looped
 from problems import KNOWN, random_problem
 
 SOLVERS = {
@@ -26,16 +27,12 @@ SOLVERS = {
 }
 # The optimum is flat where coefficients are not unique; gaps and violations say what matters.
 GAP = 1e-7
+SEEDS = range(24)
 
 
 @pytest.fixture(params=SOLVERS, name="solver")
 def each_solver(request):
     return SOLVERS[request.param]
-
-
-@pytest.fixture(params=range(24), name="problem")
-def each_random_problem(request):
-    return random_problem(request.param)
 
 
 def certified(problem, solution):
@@ -55,7 +52,9 @@ def test_known_answers(solver, known):
         assert_allclose(solution.beta, known.beta, rtol=1e-7, atol=1e-7)
 
 
-def test_reaches_the_optimum(solver, problem):
+@looped(seed=SEEDS)
+def test_reaches_the_optimum(solver, seed):
+    problem = random_problem(seed)
     solution = solver.solve(problem)
     certificate = certified(problem, solution)
     assert solution.status is Status.OPTIMAL
@@ -63,7 +62,9 @@ def test_reaches_the_optimum(solver, problem):
     assert certificate.kkt_violation < 1e-6
 
 
-def test_the_judge_has_teeth(solver, problem):
+@looped(seed=SEEDS)
+def test_the_judge_has_teeth(solver, seed):
+    problem = random_problem(seed)
     # Shifting coefficients along any two rows that can move must be noticed.
     solution = solver.solve(problem)
     g, tops = problem.sign * solution.beta, problem.breakpoints[:, -1]
@@ -80,13 +81,17 @@ def test_the_judge_has_teeth(solver, problem):
     assert after.kkt_violation > 1e3 * before.kkt_violation
 
 
-def test_the_kept_expansion_is_true(solver, problem):
+@looped(seed=SEEDS)
+def test_the_kept_expansion_is_true(solver, seed):
+    problem = random_problem(seed)
     solution = solver.solve(problem)
     scale = np.abs(problem.gram()).max() * np.abs(solution.beta).sum()
     assert_allclose(solution.expansion, problem.gram() @ solution.beta, atol=1e-9 * scale)
 
 
-def test_coefficients_are_feasible_and_rest_exactly(solver, problem):
+@looped(seed=SEEDS)
+def test_coefficients_are_feasible_and_rest_exactly(solver, seed):
+    problem = random_problem(seed)
     solution = solver.solve(problem)
     g = problem.sign * solution.beta
     assert (g >= 0).all()
@@ -111,7 +116,9 @@ def test_rows_without_weight_change_nothing(solver):
     assert with_them.primal == pytest.approx(without.primal, rel=1e-9)
 
 
-def test_a_row_twice_is_a_row_of_twice_the_weight(solver, problem):
+@looped(seed=SEEDS)
+def test_a_row_twice_is_a_row_of_twice_the_weight(solver, seed):
+    problem = random_problem(seed)
     doubled = replace(problem, weight=2 * problem.weight)
     repeated = replace(
         problem, X=np.repeat(problem.X, 2, axis=0), sign=np.repeat(problem.sign, 2), weight=np.repeat(problem.weight, 2)
@@ -120,7 +127,9 @@ def test_a_row_twice_is_a_row_of_twice_the_weight(solver, problem):
     assert values[0] == pytest.approx(values[1], rel=GAP)
 
 
-def test_exchanging_the_classes_negates_the_score(solver, problem):
+@looped(seed=SEEDS)
+def test_exchanging_the_classes_negates_the_score(solver, seed):
+    problem = random_problem(seed)
     loss = problem.loss
     mirrored = replace(problem, sign=-problem.sign, loss=replace(loss, negative=loss.positive, positive=loss.negative))
     here, there = solver.solve(problem), solver.solve(mirrored)
@@ -129,7 +138,7 @@ def test_exchanging_the_classes_negates_the_score(solver, problem):
 
 
 @pytest.mark.parametrize("storage", ["csr_array", "csr_matrix", "int64 indices", "precomputed"])
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@looped(seed=(1, 2, 3))
 def test_every_storage_gives_the_same_optimum(solver, storage, seed):
     problem = random_problem(seed)
     value = certified(problem, solver.solve(problem)).primal
@@ -143,7 +152,9 @@ def test_every_storage_gives_the_same_optimum(solver, storage, seed):
     assert certified(other, solver.solve(other)).primal == pytest.approx(value, rel=GAP)
 
 
-def test_a_start_is_taken(solver, problem):
+@looped(seed=SEEDS)
+def test_a_start_is_taken(solver, seed):
+    problem = random_problem(seed)
     first = solver.solve(problem)
     again = solver.solve(problem, start=first.beta)
     assert certified(problem, again).relative_gap < GAP
@@ -157,7 +168,9 @@ def test_the_start_is_left_alone(solver):
     assert not start.any()
 
 
-def test_two_runs_give_the_same_bits(solver, problem):
+@looped(seed=SEEDS)
+def test_two_runs_give_the_same_bits(solver, seed):
+    problem = random_problem(seed)
     first, second = solver.solve(problem), solver.solve(problem)
     assert first.beta.tobytes() == second.beta.tobytes()
     assert first.bias == second.bias

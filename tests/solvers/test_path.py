@@ -15,12 +15,12 @@ from abstain.losses.hinge import hinge
 from abstain.solvers import path as module
 from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.path import follow_path
+from looping import looped
 from problems import KNOWN, entropy, pose, random_problem, two_points
 
 RBF = Kernel("rbf", gamma=0.5)
 ASYMMETRIC, SYMMETRIC = double_hinge(Costs(1, 5, 0.3)), double_hinge(Costs(reject=0.2))
 LOSSES = {"hinge": hinge(), "double hinge": ASYMMETRIC, "symmetric": SYMMETRIC}
-BATCH = 25
 
 
 def of_unit_weight(problem):
@@ -90,21 +90,19 @@ class TestByHand:
 
 
 class TestEveryProblem:
-    @pytest.mark.parametrize("batch", range(300 // BATCH))
-    def test_random_ones_of_any_number_of_knots(self, batch):
+    @looped(seed=range(300))
+    def test_random_ones_of_any_number_of_knots(self, seed):
         # grids of whole numbers, every row twice, rows without weight, both labels in one place: see problems.py
-        for seed in range(BATCH * batch, BATCH * (batch + 1)):
-            path = follow_path(of_unit_weight(random_problem(seed)), 1e-2, 1e3)
-            assert worst_gap(path, sampled(path, seed, count=5)) <= 1e-9, f"seed {seed}"
+        path = follow_path(of_unit_weight(random_problem(seed)), 1e-2, 1e3)
+        assert worst_gap(path, sampled(path, seed, count=5)) <= 1e-9
 
-    @pytest.mark.parametrize("batch", range(100 // BATCH))
-    def test_random_ones_over_twelve_decades(self, batch):
-        for seed in range(BATCH * batch, BATCH * (batch + 1)):
-            path = follow_path(of_unit_weight(random_problem(seed)), 1e-6, 1e6)
-            Cs = sampled(path, seed, count=5)
-            allowed = [max(1e-8, 1e-12 * C) for C in Cs]
-            gaps = [certify(path.problem_at(C), *path.at(C)).relative_gap for C in Cs]
-            assert (np.array(gaps) <= allowed).all(), f"seed {seed}"
+    @looped(seed=range(100))
+    def test_random_ones_over_twelve_decades(self, seed):
+        path = follow_path(of_unit_weight(random_problem(seed)), 1e-6, 1e6)
+        Cs = sampled(path, seed, count=5)
+        allowed = [max(1e-8, 1e-12 * C) for C in Cs]
+        gaps = [certify(path.problem_at(C), *path.at(C)).relative_gap for C in Cs]
+        assert (np.array(gaps) <= allowed).all()
 
     @pytest.mark.parametrize("loss", LOSSES)
     @pytest.mark.parametrize("kernel", [RBF, Kernel("linear"), Kernel("poly", coef0=1.0)], ids=lambda k: k.name)

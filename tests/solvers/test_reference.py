@@ -6,10 +6,11 @@ from abstain.dual.certificate import certify
 from abstain.losses.hinge import hinge
 from abstain.solvers.reference import Reference
 from clarabel_qp import dual_optimum
+from looping import looped
 from problems import pose, random_problem
 
 
-@pytest.mark.parametrize("seed", range(30))
+@looped(seed=range(30))
 def test_agrees_with_a_general_solver(seed):
     problem = random_problem(seed)
     solution = Reference().solve(problem)

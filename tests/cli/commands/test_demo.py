@@ -69,7 +69,7 @@ def test_the_page_states_the_numbers(shown):
     assert f"cost per patient {shown.plain.mean_cost:.3f}" in demo.words(shown)
 
 
-def test_a_dearer_machine_is_not_called_cheaper():
+def test_a_more_expensive_machine_is_not_called_cheaper():
     cheap = demo.Outcome(np.array([[2, 0, 0], [0, 2, 0]]), 0.1)
     dear = demo.Outcome(np.array([[2, 0, 0], [0, 1, 1]]), 0.2)
     assert "50% less" in demo.words(demo.Demonstration(4, dear, dear, cheap))

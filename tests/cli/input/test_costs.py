@@ -58,7 +58,7 @@ def test_a_longer_name_is_not_mistaken_for_a_shorter(matrix):
         ("actual,pred_1,pred_2\n1,0\n2,5,0\n", "line 2 has 2 cells"),
     ],
 )
-def test_a_matrix_that_is_none(matrix, text, said):
+def test_what_is_not_a_cost_matrix_is_refused(matrix, text, said):
     with pytest.raises(DataError, match=said):
         stated_costs(None, None, "0.3", matrix(text), CLASSES)
 

@@ -74,7 +74,7 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize("content", HARMLESS.values(), ids=HARMLESS)
-def test_what_is_no_fault_reads_the_same(tmp_path, content):
+def test_harmless_variations_are_read_the_same(tmp_path, content):
     good, other = tmp_path / "good.csv", tmp_path / "other.csv"
     good.write_bytes(lines())
     other.write_bytes(content)

@@ -66,7 +66,7 @@ def test_a_fault_in_a_late_chunk_keeps_its_line(tmp_path, monkeypatch):
         list(table.batches)
 
 
-def test_a_line_without_end_is_no_table(tmp_path, monkeypatch, model):
+def test_a_line_without_end_is_refused(tmp_path, monkeypatch, model):
     monkeypatch.setattr(csv_records, "LONGEST", 1 << 20)
     path = tmp_path / "table.csv"
     path.write_bytes(b"a" * (1 << 21))
@@ -91,7 +91,7 @@ def test_parquet_gives_the_same_rows(tmp_path, suffix):
     assert read(path) == (["n", "c", "t"], [[1.5, "x", "true"], [None, "y", None]], [1, 2])
 
 
-def test_parquet_that_is_none_or_empty_is_refused(tmp_path, model):
+def test_files_that_are_not_parquet_or_are_empty_are_refused(tmp_path, model):
     import polars as pl
 
     path = tmp_path / "table.parquet"

@@ -1,7 +1,6 @@
-"""Tables damaged at random: answered, or refused in one sentence with exit code 3; never a bug of ours."""
+"""Tables damaged at random are answered, or refused in one sentence with exit code 3."""
 
 import numpy as np
-import pytest
 
 from cli.running import run, said
 
@@ -40,13 +39,16 @@ def test_the_rows_are_good_before_the_damage(tmp_path, table, model):
     assert run("evaluate", model, path).exit_code == 0
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_no_damage_is_a_bug_of_ours(tmp_path, table, model, seed):
+def test_a_damaged_table_is_answered_or_refused_in_one_sentence(tmp_path, table, model):
     path = tmp_path / "table.csv"
-    path.write_bytes(damaged(first_rows(table), np.random.default_rng(seed)))
-    for arguments in (("predict", model, path), ("evaluate", model, path)):
-        result = run(*arguments)
-        assert result.exit_code in {0, 3}, result.output
-        if result.exit_code == 3:
-            assert said(result).startswith(f"abstain: {path}")
-            assert result.stdout == ""
+    refused = 0
+    for seed in range(60):
+        path.write_bytes(damaged(first_rows(table), np.random.default_rng(seed)))
+        for command in ("predict", "evaluate"):
+            result = run(command, model, path)
+            assert result.exit_code in {0, 3}, (seed, command, result.output)
+            if result.exit_code == 3:
+                assert said(result).startswith(f"abstain: {path}"), (seed, command)
+                assert result.stdout == "", (seed, command)
+                refused += 1
+    assert 0 < refused < 120  # both happen

@@ -20,7 +20,7 @@ def cells_of(frame):
     return list(csv.reader(io.StringIO(file.getvalue().decode(), newline="")))
 
 
-def test_formulas_get_an_apostrophe_and_numbers_none():
+def test_formulas_get_an_apostrophe_and_numbers_do_not():
     header, *rows = cells_of(pl.DataFrame({"=name": HOSTILE + NUMBERS}))
     assert header == ["'=name"]
     expected = [f"'{cell}" if cell[0] in "=+-@\t\r\0" else cell for cell in HOSTILE] + NUMBERS

@@ -59,14 +59,14 @@ def test_intervals_are_students_of_the_prices_and_of_the_paired_differences():
     assert tuple(frame.loc[best, ["difference", "difference_lower", "difference_upper"]]) == (0, 0, 0)
 
 
-def test_noise_is_no_ranking_and_a_difference_is():
+def test_noise_is_not_ranked_and_a_difference_is():
     X, y = rows(400)
     twins = {"good": Fixed(), "twin": Fixed(0.01, 0.01), "bad": Fixed(3.0, 3.0)}
     found = abstain.compare(twins, X, y, COSTS)
     assert set(found.not_told_apart) == {"good", "twin"}
 
 
-def test_the_interval_of_a_mean_cost_keeps_its_word():
+def test_the_interval_of_a_mean_cost_covers_it_as_often_as_stated():
     """Fixed rules have a true cost, from a million rows; 400 data sets of 150 rows each."""
     costs, model = Costs(1, 2, 0.3), Fixed(-0.3, 0.3)
     X, y = rows(1_000_000, seed=1)
@@ -86,7 +86,7 @@ def test_the_interval_of_a_mean_cost_keeps_its_word():
     assert np.mean(naive) < 0.95 - margin  # the judge has teeth
 
 
-def test_the_interval_holds_for_the_machines_fitted_on_the_folds():
+def test_the_interval_covers_the_cost_of_the_machines_fitted_on_the_folds():
     """What is promised is their mean cost on new rows; 150 data sets, five machines each, judged on 2,000 rows."""
     costs, (X_new, y_new) = Costs(1, 2, 0.3), rows(2_000, seed=1)
     covered = []
@@ -101,7 +101,7 @@ def test_the_interval_holds_for_the_machines_fitted_on_the_folds():
     assert abs(np.mean(covered) - 0.95) <= 3 * np.sqrt(0.95 * 0.05 / 150)
 
 
-def test_pairing_is_worth_it():
+def test_paired_intervals_are_less_than_half_as_wide():
     X, y = rows()
     found = abstain.compare({"one": Fixed(-0.2, 0.2), "two": Fixed(-0.3, 0.3)}, X, y, COSTS)
     width = np.ptp(found.difference_interval, axis=1).max()
@@ -206,7 +206,7 @@ def test_everything_rejected_is_said_without_a_warning():
     assert " - " in str(found)
 
 
-def test_the_table_reads_from_the_cheapest_and_marks_what_is_not_told_apart():
+def test_the_table_starts_with_the_cheapest_and_marks_what_cannot_be_distinguished():
     X, y = rows(400)
     found = abstain.compare({"bad": Fixed(3.0, 3.0), "good": Fixed(), "twin": Fixed(0.01, 0.01)}, X, y, COSTS)
     title, _, head, *body = str(found).splitlines()

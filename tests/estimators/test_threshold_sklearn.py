@@ -1,4 +1,4 @@
-"""ThresholdRejector in company: weights, Pipelines, searches, kernels, data frames, pickles."""
+"""ThresholdRejector with scikit-learn: sample weights, Pipelines, searches, kernels, data frames and pickles."""
 
 import pickle
 
@@ -27,7 +27,7 @@ METHODS = ["symmetric", "roc", "chow"]
 
 
 class TestWeights:
-    def test_they_reach_the_fit_and_the_tuning(self, data):
+    def test_weights_reach_the_fit_and_the_tuning(self, data):
         X, y = data
         weight = np.random.default_rng(0).uniform(0.2, 3, len(y))
         clf = ThresholdRejector(LogisticRegression(), ASYMMETRIC, cv="train").fit(X, y, weight)
@@ -36,7 +36,7 @@ class TestWeights:
         rows = ScoredRows.of(model.decision_function(X), 2 * y - 1, weight, cut=0.0)
         assert clf.thresholds_ == symmetric_thresholds(rows, ASYMMETRIC)
 
-    def test_folds_are_fitted_with_their_own(self, data):
+    def test_folds_are_fitted_with_their_own_weights(self, data):
         X, y = data
         weight = np.random.default_rng(0).uniform(0.2, 3, len(y))
         scores = cross_val_predict(
@@ -46,7 +46,7 @@ class TestWeights:
         clf = ThresholdRejector(LogisticRegression(), ASYMMETRIC).fit(X, y, weight)
         assert clf.thresholds_ == symmetric_thresholds(rows, ASYMMETRIC)
 
-    def test_a_classifier_that_takes_none_is_tuned_with_them(self, data):
+    def test_a_classifier_without_sample_weights_is_tuned_with_them(self, data):
         X, y = data
         weight = np.where(y == 1, 10.0, 1.0)
         model = KNeighborsClassifier(7)
@@ -56,12 +56,12 @@ class TestWeights:
         with pytest.raises(ValueError, match=r"no use here: KNeighborsClassifier\.fit takes none"):
             ThresholdRejector(model).fit(X, y, weight)
 
-    def test_a_ceiling_refuses_them(self, data):
+    def test_a_limit_on_the_error_refuses_weights(self, data):
         X, y = data
         with pytest.raises(ValueError, match="the exact binomial test counts each row once"):
             ThresholdRejector(LogisticRegression(), max_error=0.4).fit(X, y, np.linspace(1, 2, len(y)))
 
-    def test_routing(self, data):
+    def test_metadata_routing_passes_weights_on(self, data):
         X, y = data
         weight = np.random.default_rng(0).uniform(0.2, 3, len(y))
         direct = ThresholdRejector(LogisticRegression(), ASYMMETRIC).fit(StandardScaler().fit_transform(X), y, weight)
@@ -81,7 +81,7 @@ class TestWeights:
         assert outer[-1].thresholds_ == direct.thresholds_
 
 
-class TestCompany:
+class TestOtherParts:
     """Around, inside and beside other parts of scikit-learn."""
 
     def test_data_that_only_the_classifier_understands(self, data):

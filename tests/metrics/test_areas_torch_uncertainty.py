@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from abstain.metrics import augrc, aurc, error_rate, risk_coverage_curve
+from looping import looped
 
 
 def trapezoid(proba, y, *, generalised=False):
@@ -34,8 +35,8 @@ def sample(n, seed):
     return y, 1 / (1 + np.exp(-rng.normal(2 * y - 1, 2)))
 
 
-@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("n", [2, 3, 50, 1000])
+@looped(seed=range(5))
 def test_torch_uncertainty_aurc_is_ours_by_the_trapezoidal_rule(n, seed):
     y, proba = sample(n, seed)
     curve = risk_coverage_curve(y, proba, cut=0.5, pos_label=1)
@@ -43,8 +44,8 @@ def test_torch_uncertainty_aurc_is_ours_by_the_trapezoidal_rule(n, seed):
     assert ours == pytest.approx(trapezoid(proba, y), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("n", [2, 3, 50, 1000])
+@looped(seed=range(5))
 def test_torch_uncertainty_augrc_is_ours_by_the_trapezoidal_rule(n, seed):
     y, proba = sample(n, seed)
     curve = risk_coverage_curve(y, proba, cut=0.5, pos_label=1)

@@ -1,4 +1,4 @@
-"""Models that Python saved, given to the commands: other machines than `abstain fit` makes."""
+"""The commands on models saved from Python: estimators other than those that `abstain fit` makes."""
 
 import csv
 import io
@@ -54,7 +54,7 @@ def test_the_report_of_an_embedded_machine(hostile, tmp_path):
     assert HOSTILE[0] not in page
 
 
-def test_what_has_no_graph_is_said(hostile, tmp_path):
+def test_export_names_what_cannot_be_a_graph(hostile, tmp_path):
     _, frame = hostile
     chow = ThresholdRejector(LogisticRegression(), COSTS, method="chow")
     save(default_pipeline(chow, ["age"], ["city"]).fit(frame, frame["answer"]), tmp_path / "model")

@@ -1,4 +1,4 @@
-"""scikit-learn before 1.9 does not take polars 2 by name: the commands then hand it pandas, with the same results."""
+"""scikit-learn before 1.9 does not accept columns of polars 2 by name: the commands then pass it pandas."""
 
 import json
 import sys
@@ -30,7 +30,7 @@ def old(monkeypatch):
     return met
 
 
-def test_every_command_does_the_same(table, model, tmp_path, old):
+def test_every_command_gives_the_same_results_through_pandas(table, model, tmp_path, old):
     one, other = tmp_path / "model", tmp_path / "answers.csv"
     assert run("fit", table, *FIT, "-o", one).exit_code == 0
     assert set(old) == {pd.DataFrame}
@@ -44,7 +44,7 @@ def test_every_command_does_the_same(table, model, tmp_path, old):
     assert len(json.loads(result.stdout)["rules"]) == 7
 
 
-def test_cells_are_handed_over_as_they_are(monkeypatch):
+def test_cells_are_passed_to_pandas_unchanged(monkeypatch):
     monkeypatch.setattr(preprocessing, "takes_polars", lambda: False)
     given = pl.DataFrame({"</script>": [1.5, float("nan")], "=cmd": ["a", None]})
     handed = for_sklearn(given)

@@ -1,4 +1,4 @@
-"""A newcomer's tour: German credit with its published cost matrix, each command as the README prints it."""
+"""The commands of the README and of docs/command_line.md, on German credit with its published cost matrix."""
 
 import csv
 import gzip
@@ -56,7 +56,7 @@ def answers(folder):
         return list(csv.DictReader(file))
 
 
-def test_every_command_is_done_and_says_so(toured):
+def test_every_command_succeeds(toured):
     _, results = toured
     assert [(result.exit_code, result.stderr) for result in results] == [(0, "")] * len(TOUR)
 
