@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from abstain.dual.problem import DualProblem
+from abstain.kernels import Kernel
 
-__all__ = ["Certificate", "best_bias", "certify", "set_names", "sets"]
+__all__ = ["Certificate", "best_bias", "certify", "rounding", "set_names", "sets"]
 
 # As a share of a row's largest breakpoint: how far from a breakpoint rounding may leave a coefficient that rests on it.
 _ROUNDING = 1e-12
@@ -66,6 +68,42 @@ def certify(
     # An overflow proves nothing, and says so with the largest number rather than with nan.
     proven = np.isfinite(relative_gap)
     return Certificate(primal, dual, gap, relative_gap if proven else sys.float_info.max, violation)
+
+
+def rounding(problem: DualProblem, beta: NDArray[np.float64]) -> float:
+    """Bound what rounding in float64 can hide of the gap, in units of the objective.
+
+    ::
+
+        |F_i - computed F_i| <= 4 eps (sqrt(m) + sqrt(d) + 2) (1 + s_i) root_i sum_j |beta_j| root_j
+
+    for m coefficients and d features, where |k(x_i, x_j)| <= root_i root_j: a sum of m terms, each a sum of d, with
+    roundings of both signs. s_i bounds the rounding of the exponent of the rbf kernel. A score that is off by e moves a
+    row's part of the gap by no more than (w_i |slopes[0]| + |beta_i|) e.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        root, exponent = _magnitudes(problem)
+        d = 1 if problem.kernel.name == "precomputed" else problem.X.shape[1]
+        terms = 4.0 * (np.sqrt(np.count_nonzero(beta)) + np.sqrt(d) + 2.0)
+        score = np.finfo(np.float64).eps * terms * (1.0 + exponent) * root * float(np.abs(beta) @ root)
+        return float((problem.breakpoint(problem.loss.n_knots) + np.abs(beta)) @ score)
+
+
+def _magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.float64] | float]:
+    """Give root_i and s_i of `rounding` for each row."""
+    kernel, X = problem.kernel, problem.X
+    if kernel.name == "precomputed":
+        return np.sqrt(np.abs(kernel.diagonal(X))), 0.0
+    dense = not issparse(X)
+    centred = X - X.mean(axis=0) if dense and kernel.name in ("linear", "rbf") else X
+    squares = Kernel("linear").diagonal(centred)
+    if kernel.name == "linear":
+        return np.sqrt(squares), 0.0
+    if kernel.name == "rbf":
+        return np.ones(problem.n), 2.0 * kernel.gamma * (squares + squares.max(initial=0.0))
+    inner = kernel.gamma * squares + abs(kernel.coef0)
+    # |tanh(u) - tanh(v)| <= |u - v|, so the sigmoid is no worse than its argument
+    return np.sqrt(inner ** (kernel.degree if kernel.name == "poly" else 1)), 0.0
 
 
 def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from abstain.dual.certificate import Certificate, best_bias, certify
+from abstain.dual.certificate import Certificate, best_bias, certify, rounding
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, Proof, certified_gap
 from abstain.dual.solution import DualSolution, Status
 from abstain.machines.kernel_machine import KernelMachine
 
-SAMPLE = 1000  # rows on which a kernel is tried for definiteness
+SAMPLE = 4000  # rows up to which a kernel is tried for definiteness by a Cholesky factor
 ROUNDS = 3  # times that a solver is sent back with a finer tolerance
+UNBALANCED = 1e-10  # of the sum of coefficients of a class: what rounding may leave between the two sums
+DEFORMED = 0.1  # share of the promised gap that a negative eigenvalue may be worth
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,19 +34,29 @@ class Solved:
     certificate: Certificate
 
     @classmethod
-    def of(cls, problem: DualProblem, solution: DualSolution) -> Solved:
-        """Certify a solution, for the linear kernel by the scores that its machine predicts with."""
-        machine = problem.machine(solution.beta, solution.bias)
-        expansion = solution.expansion
-        if machine.linear is not None:
-            expansion = machine.expansion(problem.X)
-            machine = replace(machine, bias=best_bias(problem, expansion))
-        return cls(problem, solution, machine, certify(problem, solution.beta, machine.bias, expansion))
+    def of(cls, problem: DualProblem, solution: DualSolution, n_jobs: int | None) -> Solved:
+        """Certify a solution by the scores that its machine predicts with: nothing of the solver's is believed.
+
+        The solver keeps its sums in single precision, and updates them for millions of steps; one scoring pass in double
+        replaces them. What rounding may still hide is added to the gap where it is not negligible.
+        """
+        beta = feasible(problem, solution.beta)
+        machine = problem.machine(beta)
+        expansion = machine.expansion(problem.X, n_jobs)
+        machine = replace(machine, bias=best_bias(problem, expansion))
+        certificate = certify(problem, beta, machine.bias, expansion)
+        hidden = rounding(problem, beta) / max(abs(certificate.primal), sys.float_info.min)
+        if hidden > NEGLIGIBLE:
+            gap = min(certificate.relative_gap + hidden, sys.float_info.max)
+            certificate = replace(certificate, relative_gap=gap if np.isfinite(gap) else sys.float_info.max)
+        return cls(problem, replace(solution, beta=beta), machine, certificate)
 
     def proof(self, tol: float) -> Proof:
         """Give what may be said of it."""
-        definite = not is_indefinite(self.problem, self.solution.beta)
-        return Proof.of(self.certificate, self.solution, tol, definite=definite)
+        allowed = DEFORMED * certified_gap(tol) * self.certificate.primal
+        return Proof.of(
+            self.certificate, self.solution, tol, definite=not is_indefinite(self.problem, self.solution.beta, allowed)
+        )
 
 
 def solved(solver: Any, problem: DualProblem, start: NDArray[np.float64] | None) -> Solved:
@@ -51,7 +66,7 @@ def solved(solver: Any, problem: DualProblem, start: NDArray[np.float64] | None)
     The solver then goes on from where it stopped, with a tolerance finer by as much as the gap is too large.
     """
     began, tol, enough = time.monotonic(), solver.tol, certified_gap(solver.tol)
-    found = Solved.of(problem, solver.solve(problem, start))
+    found = Solved.of(problem, solver.solve(problem, start), solver.n_jobs)
     for _ in range(ROUNDS):
         gap, solution = found.certificate.relative_gap, found.solution
         if solution.status is not Status.OPTIMAL or not enough < gap < 1.0 / NEGLIGIBLE:
@@ -65,33 +80,64 @@ def solved(solver: Any, problem: DualProblem, start: NDArray[np.float64] | None)
             time_limit=None if solver.time_limit is None else max(0.0, solver.time_limit - gone),
         )
         again = finer.solve(problem, solution.beta)
-        found = Solved.of(problem, replace(again, iterations=solution.iterations + again.iterations))
+        found = Solved.of(problem, replace(again, iterations=solution.iterations + again.iterations), solver.n_jobs)
     return found
 
 
-def is_indefinite(problem: DualProblem, beta: np.ndarray[Any, Any]) -> bool:
-    """Whether the kernel has a negative direction among some rows, so that a stationary point may not be an optimum.
+def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give coefficients inside their boxes that sum to 0, without which the dual value would not be a bound.
 
-    Kernels that are positive semidefinite by their formula are not tried. On others, any block of rows that has such
-    a direction proves it; rows with coefficients come first, because that is where the solver may have gone wrong.
+    The class with the larger sum is shrunk. Coefficients that are feasible but for rounding stay as they are, on the
+    breakpoints where they rest.
+    """
+    g = np.clip(problem.sign * beta, 0.0, problem.breakpoint(problem.loss.n_knots))
+    negative, positive = (float(g[problem.sign == y].sum()) for y in (-1, 1))
+    if abs(positive - negative) <= UNBALANCED * max(positive, negative) and (g == problem.sign * beta).all():
+        return beta
+    least = min(negative, positive)
+    shrink = np.where(problem.sign > 0, least / (positive or 1.0), least / (negative or 1.0))
+    return np.asarray(problem.sign * g * shrink)
+
+
+def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: float) -> bool:
+    """Whether the kernel has a negative direction that matters: a stationary point may then not be an optimum.
+
+    An eigenvalue -e matters if adding e to the diagonal, which makes the problem convex, changes the objective by more
+    than `allowed`: 1/2 e |beta|^2. Kernels that are positive semidefinite by their formula are not tried. Of other
+    kernels all rows are, up to `SAMPLE` (rows with coefficients first); of larger Gram matrices, a Krylov space.
     """
     kernel = problem.kernel
     if kernel.formula.definite(kernel):
         return False
-    order = np.argsort(beta == 0, kind="stable")
-    rows = np.sort(order[np.linspace(0, len(order) - 1, SAMPLE).astype(np.intp)] if len(order) > SAMPLE else order)
-    block = problem.X[np.ix_(rows, rows)] if kernel.name == "precomputed" else kernel(problem.X[rows])
+    rows = np.arange(problem.n)
+    if problem.n > SAMPLE and kernel.name != "precomputed":
+        order = np.argsort(beta == 0, kind="stable")
+        rows = np.sort(order[np.linspace(0, problem.n - 1, SAMPLE).astype(np.intp)])
+    block = problem.X if kernel.name == "precomputed" else kernel(problem.X[rows])
     largest = float(np.abs(block).max())
-    if largest == 0.0:
+    squared = float(beta @ beta)
+    if largest == 0.0 or squared == 0.0:
         return False
-    # rounding in single precision moves eigenvalues by up to n 1e-7 times the largest entry
-    block = block / largest
-    block[np.diag_indices_from(block)] += len(block) * 1e-7
+    # rounding in double moves eigenvalues by up to n 1e-16 times the largest entry
+    shift = max(2.0 * allowed / squared, 1e-14 * len(rows) * largest)
+    if len(rows) > SAMPLE:
+        return _lowest_ritz_value(block) < -shift
+    block = (block.toarray() if issparse(block) else block) / largest
+    block[np.diag_indices_from(block)] += shift / largest
     try:
         np.linalg.cholesky(block)
     except np.linalg.LinAlgError:
         return True
     return False
+
+
+def _lowest_ritz_value(gram: Any) -> float:
+    """Give an upper bound on the smallest eigenvalue, close to it where it lies outside the others."""
+    start = np.random.default_rng(0).standard_normal(gram.shape[0])
+    try:
+        return float(eigsh(gram, k=1, which="SA", maxiter=30, tol=1e-3, v0=start, return_eigenvectors=False)[0])
+    except ArpackNoConvergence as error:
+        return float(error.eigenvalues[0]) if len(error.eigenvalues) else 0.0
 
 
 def warning_text(proof: Proof, parameters: Any) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from abstain.arguments import row_weights
 from abstain.costs import Costs
@@ -24,6 +25,7 @@ __all__ = ["Posed", "Training", "implied_rule", "resolved_kernel", "symmetric", 
 
 ASYMMETRY = 1e-6  # what rounding in single precision leaves between K_ij and K_ji, relative to the largest entry
 BLOCK = 1024
+CANCELLED = 1e-10  # what a squared distance, relative to the kernel's width, may lose by cancellation
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +123,7 @@ class Training:
         kernel = resolved_kernel(self.parameters, gamma, self.X, self.sample_weight)
         known, X = Kernel("precomputed"), self.X
         if isinstance(kernel, Kernel) and kernel.name != "precomputed":
-            known, X = kernel, self.X if len(kept) == len(weight) else self.X[kept]
+            known, X = kernel, centrable(kernel, self.X if len(kept) == len(weight) else self.X[kept])
         else:
             gram = symmetric(*training_gram(kernel, self.X))
             X = gram if len(kept) == len(weight) else np.ascontiguousarray(gram[np.ix_(kept, kept)])
@@ -178,6 +180,25 @@ def resolved_kernel(
         return parameters.kernel
     kernel = Kernel(parameters.kernel, coef0=float(parameters.coef0), degree=int(parameters.degree))
     return replace(kernel, gamma=resolve_gamma(gamma, X, sample_weight)) if kernel.formula.takes_gamma else kernel
+
+
+def centrable(kernel: Kernel, X: Matrix) -> Matrix:
+    """Give sparse rows as dense ones where they lie so far from the origin that only centring saves their distances.
+
+    ::
+
+        |x - y|^2 = |x|^2 - 2 x.y + |y|^2      loses eps max|x|^2, in units of 1 / gamma (of the variance if linear)
+
+    Such rows have few zeros, if any, so the dense matrix is not much larger. Dense rows are centred everywhere.
+    """
+    if not issparse(X) or kernel.name not in ("linear", "rbf"):
+        return X
+    squares = Kernel("linear").diagonal(X)
+    centre = np.asarray(X.mean(axis=0)).ravel()
+    variance = float(squares.mean() - centre @ centre)
+    scale = kernel.gamma if kernel.name == "rbf" else 1.0 / max(variance, np.finfo(np.float64).tiny)
+    lost = np.finfo(np.float64).eps * float(squares.max(initial=0.0)) * scale
+    return X if lost <= CANCELLED else np.ascontiguousarray(X.toarray())
 
 
 def training_gram(kernel: Kernel | Callable[..., Any], X: Matrix) -> tuple[NDArray[np.float64], str]:

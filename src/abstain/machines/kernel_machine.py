@@ -88,7 +88,11 @@ class KernelMachine:
             raise ValueError(
                 f"kernel values must have shape {(X.shape[0], columns)}, one column per {of}, got {block.shape}."
             )
-        return np.asarray((block[:, self.support] if self.is_precomputed else block) @ self.coef)
+        if not self.is_precomputed:
+            return np.asarray(block @ self.coef)
+        everywhere = np.zeros(self.n_rows)
+        everywhere[self.support] = self.coef
+        return np.asarray(block @ everywhere)
 
     def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Give the score of each row."""
