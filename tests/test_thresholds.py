@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstain.thresholds import Thresholds
+from abstain.thresholds import Thresholds, distances
 
 numbers = st.floats(allow_nan=False)
 
@@ -65,3 +65,29 @@ def test_is_a_value():
     assert hash(thresholds) == hash(Thresholds(0.25, 1.0))
     assert pickle.loads(pickle.dumps(thresholds)) == thresholds  # noqa: S301 (our own bytes)
     assert type(thresholds.lower) is float
+
+
+class TestDistances:
+    def test_the_two_sides_of_a_cut_are_equally_far(self):
+        scores = np.array([0.2, 0.8, 0.1, 0.9, 0.5])
+        assert abs(0.2 - 0.5) != abs(0.8 - 0.5)  # control: without care they are not
+        near, far = distances(scores, 0.5)[:2], distances(scores, 0.5)[2:4]
+        assert near[0] == near[1]
+        assert far[0] == far[1]
+        assert near[0] < far[0]
+        assert distances(scores, 0.5)[4] == 0.0
+
+    def test_of_every_grid_of_probabilities(self):
+        for k in range(2, 60):
+            p = np.arange(k + 1) / k
+            found = distances(p, 0.5)
+            np.testing.assert_array_equal(found, found[::-1], err_msg=f"k = {k}")
+            assert len(np.unique(found)) == k // 2 + 1, k
+            np.testing.assert_allclose(found, np.abs(p - 0.5), atol=1e-15)
+
+    def test_differences_above_rounding_stay(self):
+        scores = np.array([1.0, 1.0 + 1e-14, 1.0 - 1e-14, 1e8, 1e8 + 1e-6, np.inf, -np.inf])
+        assert len(np.unique(distances(scores, 0.5))) == 6
+        neighbours = np.array([1.0, np.nextafter(1.0, 2.0)])
+        assert len(np.unique(distances(neighbours, 0.0))) == 2  # nothing was rounded
+        assert distances(np.zeros(0), 0.0).shape == (0,)

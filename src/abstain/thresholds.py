@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
 
-__all__ = ["Thresholds"]
+__all__ = ["Thresholds", "distances"]
 
 
 @dataclass(frozen=True)
@@ -58,3 +58,27 @@ class Thresholds:
         if not self.rejects:
             return 2 * positive - np.int8(1)
         return positive - (s < self.lower).astype(np.int8)
+
+
+def distances(scores: NDArray[np.float64], cut: float) -> NDArray[np.float64]:
+    """Return the distance of each score from the cut, where distances that differ only by rounding are one distance.
+
+    In floating point |0.2 - 0.5| and |0.8 - 0.5| differ, and a symmetric threshold between them would treat the two
+    sides differently. Of such a group the smallest distance counts for all. From a cut at 0 distances are exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from abstain.thresholds import distances
+    >>> distances(np.array([0.2, 0.8]), 0.5)
+    array([0.3, 0.3])
+    """
+    distance = np.abs(scores - cut)
+    order = np.argsort(distance, kind="stable")
+    size = np.maximum(np.abs(scores[order]), abs(cut))
+    slack = 8.0 * np.finfo(np.float64).eps * np.where(np.isfinite(size) & (cut != 0.0), size, 0.0)
+    ascending = distance[order]
+    with np.errstate(invalid="ignore"):  # between two infinities there is no difference
+        begins = np.append(True, np.diff(ascending) > np.maximum(slack[1:], slack[:-1]))
+    distance[order] = ascending[np.flatnonzero(begins)[np.cumsum(begins) - 1]] if len(order) else ascending
+    return distance

@@ -148,3 +148,8 @@ def test_many_small_weights_come_near_the_integral():
     integral = risk_coverage_curve(y, score).at(grid).mean()
     assert aurc(y, score, sample_weight=np.full(6, 1e6)) == pytest.approx(integral, rel=1e-5)
     assert abs(aurc(y, score) - integral) > 0.01
+
+
+def test_confidences_that_differ_by_rounding_are_ties():
+    # all four rows are 0.3 from the cut and one is wrong: among tied rows every coverage has the error rate 1/4
+    assert aurc([1, 0, 1, 1], [0.2, 0.2, 0.8, 0.8], cut=0.5) == pytest.approx(0.25)

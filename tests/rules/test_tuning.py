@@ -200,3 +200,16 @@ class TestBands:
     def test_no_rows_at_all_are_refused(self):
         with pytest.raises(ValueError, match="thresholds cannot be tuned without rows"):
             ScoredRows.of([1.0, 2.0], [1, -1], [0.0, 0.0], cut=0.0)
+
+
+def test_a_symmetric_band_is_symmetric_on_probabilities_with_few_values():
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        score = rng.integers(0, 11, 40) / 10  # as of 10 nearest neighbours
+        sign = np.where(rng.random(40) < score, 1, -1)
+        if not 0 < np.sum(sign > 0) < 40:
+            continue
+        band = symmetric_thresholds(ScoredRows.of(score, sign, cut=0.5), Costs(reject=0.2))
+        grid = np.arange(11) / 10
+        rejected = band.decide(grid) == 0
+        np.testing.assert_array_equal(rejected, rejected[::-1], err_msg=f"seed {seed}")

@@ -37,8 +37,8 @@ class Solved:
     def of(cls, problem: DualProblem, solution: DualSolution, n_jobs: int | None) -> Solved:
         """Certify a solution by the scores that its machine predicts with: nothing of the solver's is believed.
 
-        The solver keeps its sums in single precision, and updates them for millions of steps; one scoring pass in double
-        replaces them. What rounding may still hide is added to the gap where it is not negligible.
+        The solver makes its sums in single precision and updates them for millions of steps. One scoring pass in double
+        replaces them. What rounding may still hide is added to the gap unless it is negligible.
         """
         beta = feasible(problem, solution.beta)
         machine = problem.machine(beta)
@@ -102,9 +102,10 @@ def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.floa
 def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: float) -> bool:
     """Whether the kernel has a negative direction that matters: a stationary point may then not be an optimum.
 
-    An eigenvalue -e matters if adding e to the diagonal, which makes the problem convex, changes the objective by more
-    than `allowed`: 1/2 e |beta|^2. Kernels that are positive semidefinite by their formula are not tried. Of other
-    kernels all rows are, up to `SAMPLE` (rows with coefficients first); of larger Gram matrices, a Krylov space.
+    An eigenvalue -e matters if adding e to the diagonal, which makes the problem convex, can change the objective by
+    more than `allowed`: by 1/2 e |beta|^2, for coefficients as large as they may be. Kernels that are positive
+    semidefinite by their formula are not tried. Of other kernels all rows are, up to `SAMPLE` (rows with coefficients
+    first); of larger Gram matrices, a Krylov space.
     """
     kernel = problem.kernel
     if kernel.formula.definite(kernel):
@@ -115,7 +116,8 @@ def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: floa
         rows = np.sort(order[np.linspace(0, problem.n - 1, SAMPLE).astype(np.intp)])
     block = problem.X if kernel.name == "precomputed" else kernel(problem.X[rows])
     largest = float(np.abs(block).max())
-    squared = float(beta @ beta)
+    top = problem.breakpoint(problem.loss.n_knots)
+    squared = float(top @ top)
     if largest == 0.0 or squared == 0.0:
         return False
     # rounding in double moves eigenvalues by up to n 1e-16 times the largest entry

@@ -92,8 +92,8 @@ def reject_svc_path(
     # the coefficients of a path are those of +1 = the positive class
     sign = posed.sign * np.int8(training.labels.orientation)
     problem = replace(posed, sign=sign, loss=margin_loss(training.costs, rule))
-    largest = highest * problem.weight  # as large as coefficients get, and losses by about the sum of it
-    if is_indefinite(problem, largest, 1e-3 * float(largest.sum())):
+    last = replace(problem, weight=highest * problem.weight)
+    if is_indefinite(last, last.weight, 1e-3 * float(last.weight.sum())):  # the sum is about the objective
         warnings.warn(
             "the kernel is not positive semidefinite on these rows, so points of the path may not be optimal; "
             "use another.",

@@ -16,7 +16,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.arguments import real_number, row_weights
 from abstain.labels import encode_pair, free_label
-from abstain.thresholds import Thresholds
+from abstain.thresholds import Thresholds, distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class RankedRows:
         given = row_weights(sample_weight, len(s))
         weight = np.ones(len(s)) if given is None else given
         choice = Thresholds(cut, cut).decide(s)
-        confidence = np.abs(s - cut)
+        confidence = distances(s, cut)
         order = np.lexsort((weight, 2 * sign + choice, -confidence))
         order = order[weight[order] > 0]
         confidence = confidence[order]

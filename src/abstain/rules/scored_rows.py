@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.thresholds import Thresholds
+from abstain.thresholds import Thresholds, distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +53,10 @@ class ScoredRows:
             raise ValueError("thresholds cannot be tuned without rows; pass rows with weight above 0.")
         return cls(s[order], y[order], w[order], cut, flaw)
 
-    @property
+    @cached_property
     def confidence(self) -> NDArray[np.float64]:
         """The distance of each score from the cut."""
-        return np.abs(self.score - self.cut)
+        return distances(self.score, self.cut)
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
