@@ -102,8 +102,8 @@ def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.floa
 def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: float) -> bool:
     """Whether the kernel has a negative direction that matters: a stationary point may then not be an optimum.
 
-    An eigenvalue -e matters if adding e to the diagonal, which makes the problem convex, can change the objective by
-    more than `allowed`: by 1/2 e |beta|^2, for coefficients as large as they may be. Kernels that are positive
+    An eigenvalue -e matters if it is larger than any rounding, or if adding e to the diagonal, which makes the problem
+    convex, can change the objective by more than `allowed`: by 1/2 e |beta|^2, for the largest coefficients. Kernels that are positive
     semidefinite by their formula are not tried. Of other kernels all rows are, up to `SAMPLE` (rows with coefficients
     first); of larger Gram matrices, a Krylov space.
     """
@@ -120,8 +120,9 @@ def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: floa
     squared = float(top @ top)
     if largest == 0.0 or squared == 0.0:
         return False
-    # rounding in double moves eigenvalues by up to n 1e-16 times the largest entry
-    shift = max(2.0 * allowed / squared, 1e-14 * len(rows) * largest)
+    # rounding moves eigenvalues by up to n 1e-16 times the largest entry, and by n 1e-7 if the entries were float32
+    size = len(rows) * largest
+    shift = max(min(2.0 * allowed / squared, 1e-7 * size), 1e-14 * size)
     if len(rows) > SAMPLE:
         return _lowest_ritz_value(block) < -shift
     block = (block.toarray() if issparse(block) else block) / largest
