@@ -15,7 +15,7 @@ def again(estimator, folder):
 
 
 def assert_same(first, second):
-    """Equal values of equal types, however deep; of our own values all fields, without what they have computed since."""
+    """Equal values of equal types, however deep; of our own values the fields, not what was computed from them."""
     assert type(first) is type(second)
     if dataclasses.is_dataclass(first):
         first, second = ({one.name: getattr(value, one.name) for one in fields(value)} for value in (first, second))

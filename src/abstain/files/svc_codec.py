@@ -48,6 +48,8 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     rule, loss = implied_rule(estimator, fitted.rule.labels.classes)
     machine, arrays = machine_parts(fitted.machine)
     check_same(rule, fitted.rule)
+    if grid is not None:
+        _check_grid(estimator, grid, rule.costs)
     C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
     check_kernel(estimator, fitted.machine, gamma)
     _check_rows(fitted, loss, float(C))
@@ -59,7 +61,6 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     }
     arrays = prefixed(arrays, MACHINE) | {"sets": fitted.sets}
     if grid is not None:
-        _check_grid(estimator, grid, rule.costs)
         arrays["search_cs"] = grid.Cs
         arrays["search_gammas"] = grid.gammas if grid.has_gamma else np.empty(0)
         arrays["search_costs"] = grid.costs.reshape(-1, grid.n_splits)
@@ -102,8 +103,8 @@ def _check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
     known = proof.gap < sys.float_info.max and math.isfinite(sizes)
     if known and abs(apart - proof.gap * abs(proof.objective)) > UNBALANCED * sizes:
         raise ModelFileError("the gap of its proof is not that between its objectives.")
-    formula = machine.kernel.formula if isinstance(machine.kernel, Kernel) else None
-    if formula is not None and formula.definite(machine.kernel) and not proof.definite:
+    kernel = machine.kernel
+    if isinstance(kernel, Kernel) and kernel.formula.definite(kernel) and not proof.definite:
         raise ModelFileError("its kernel is called indefinite, which it cannot be.")
     if proof.status == Status.OPTIMAL and not proof.proves(tol):
         raise ModelFileError(f"it is called optimal, and its proof does not say so for tol={tol:g}.")
@@ -134,9 +135,7 @@ def _check_grid(estimator: Any, grid: Grid, costs: Costs | None) -> None:
     tried &= grid.has_gamma == KERNELS[estimator.kernel].takes_gamma
     tried &= not grid.has_gamma or _includes(grid.gammas, estimator.gammas)
     if not tried or check_cv(estimator.cv).get_n_splits() != grid.n_splits:
-        raise ModelFileError(
-            "its search has tried another C, gamma or number of folds than its parameters say."
-        )
+        raise ModelFileError("its search has tried another C, gamma or number of folds than its parameters say.")
     if (grid.costs > (1.0 + CLOSE) * highest).any():
         raise ModelFileError("its search has mean costs beyond the highest cost.")
 
