@@ -39,7 +39,7 @@ def test_predict_evaluate_and_export(name, hostile, tmp_path):
     assert [row["label"] for row in answers] == expected
     facts = json.loads(run("evaluate", tmp_path / "model", data, "--json").stdout)
     assert facts["reject_rate"] == pytest.approx(np.mean(model.predict(frame) == "reject"))
-    if model[-1].terms_.costs is not None:
+    if model[-1].rule_.costs is not None:
         assert facts["mean_cost"] == pytest.approx(-model.score(frame, frame["answer"]))
     assert run("export", tmp_path / "model", "--onnx", tmp_path / "graph").exit_code == 0
 

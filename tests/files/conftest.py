@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
-from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, save
+from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, save
 from abstain.files.arrays import packed
 from abstain.files.container import write_members
 from abstain.files.manifest import manifest_members
@@ -56,6 +56,11 @@ def embedded(data):
 @pytest.fixture(scope="session")
 def embedded_linear(data):
     return EmbeddedRejectSVC(0.2, C=1.0, lower_bound=True).fit(*data)
+
+
+@pytest.fixture(scope="session")
+def rejector(data):
+    return ThresholdRejector(RejectSVC(Costs(reject=0.2)), Costs(1, 3, 0.3), method="roc").fit(*data)
 
 
 @pytest.fixture(scope="session")

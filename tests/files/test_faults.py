@@ -31,7 +31,7 @@ def refused(raw):
     return reason, None
 
 
-@pytest.fixture(params=["machine", "search", "embedded", "embedded_linear", "pipeline"])
+@pytest.fixture(params=["machine", "search", "embedded", "embedded_linear", "rejector", "pipeline"])
 def saved(request, contents):
     return contents(request.getfixturevalue(request.param))
 

@@ -357,7 +357,7 @@ def nodes(value, found):
     return found
 
 
-@pytest.mark.parametrize("kind", ["machine", "search", "embedded", "embedded_linear", "pipeline"])
+@pytest.mark.parametrize("kind", ["machine", "search", "embedded", "embedded_linear", "rejector", "pipeline"])
 def test_random_alterations_are_refused_or_harmless(kind, request, forge, contents, data, table):
     estimator = request.getfixturevalue(kind)
     rows = table[0] if kind == "pipeline" else data[0]

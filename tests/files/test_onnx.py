@@ -169,13 +169,13 @@ def test_factors_are_not_rounded_to_float32(rows):
         (LogisticRegression(), "estimator is a LogisticRegression, and to_onnx takes RejectSVC"),
         (
             RejectSVC(kernel=lambda X, Y: X @ Y.T),
-            "a callable kernel has no graph; to_onnx needs linear, rbf, poly, sig",
+            "a callable kernel has no graph; to_onnx needs linear, rbf, poly",
         ),
         (EmbeddedRejectSVC(kernel=lambda X, Y: X @ Y.T), "a callable kernel has no graph; to_onnx needs linear, rbf"),
         (ThresholdRejector(SVC(), COSTS), "around a SVC, and to_onnx takes RejectSVC.* skl2onnx"),
         (
             ThresholdRejector(LogisticRegression(), COSTS, method="chow"),
-            "a LogisticRegression that decides by probabilities, and to_onnx writes decision functions only; use method=",
+            "decides by probabilities, and to_onnx writes decision functions only; use method=",
         ),
         (make_pipeline(StandardScaler(), RejectSVC()), "default_pipeline makes them"),
     ],

@@ -10,16 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
 from abstain.files.arrays import Arrays
 from abstain.files.errors import ModelFileError
-from abstain.files.machine_codec import FLOAT
+from abstain.files.machine_codec import FLOAT, kernel_from
 from abstain.files.registry import CLASSIFIER_PREFIX, LOGISTIC, PIPELINE, REJECTOR, TABLE_PREFIX, restored
 from abstain.files.schema import Fields, Spec, fitting, prefixed, within
 from abstain.files.svc_codec import MACHINE
 from abstain.files.values import from_json
+from abstain.machines.linear_machine import LinearMachine
 from abstain.preprocessing import ESTIMATOR
 from abstain.rules.rule import Rule
 
@@ -85,9 +87,14 @@ def _compare(estimator: Any, state: Any, arrays: Arrays) -> None:
         if (fitted["rows"] or [None])[0] != cut:
             raise ModelFileError("its rows are cut elsewhere than its score.")
         _compare(estimator.estimator_, state["wrapped"], within(arrays, WRAPPED))
+    if isinstance(estimator, EmbeddedRejectSVC):
+        known = estimator.kernel, 1.0, estimator.coef0, estimator.degree
+        if isinstance(estimator.machine_, LinearMachine) and fitted["kernel"] != [*known]:
+            raise ModelFileError("its kernel is not the linear one of its parameters.")
     if isinstance(estimator, RejectSVC):
         same = arrays["n_support"].tolist() == estimator.n_support_.tolist()
         same &= fitted["set_names"] == [*estimator.set_names_] and bool((arrays["weight"] >= 0).all())
+        same &= bool(arrays["weight"][estimator.support_].all())
         if not same:
             raise ModelFileError("its weights, sets or numbers of support vectors are not those of its machine.")
     if isinstance(estimator, RejectSVCCV):
@@ -177,8 +184,7 @@ def _embedded(fields: Fields, arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
         machine, found = _expansion(fields, arrays, n_rows)
     else:
         fitting(arrays, LINEAR, "machine", {})
-        if fields.take("kernel", list)[:1] != ["linear"]:
-            raise ModelFileError("its machine has weights of features, and its kernel is not linear.")
+        kernel_from(fields)  # compared with the parameters afterwards
         weights = arrays["coef"][0]
         machine = {"bias": float(arrays["intercept"][0])}
         found = prefixed({"weights": weights, "centre": np.zeros_like(weights)}, MACHINE)
