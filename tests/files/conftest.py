@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
-from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, save
+from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, save
 from abstain.files.arrays import packed
 from abstain.files.container import write_members
 from abstain.files.manifest import manifest_members
@@ -38,7 +39,8 @@ def table():
 
 @pytest.fixture(scope="session")
 def machine(data):
-    return RejectSVC(Costs(1, 3, 0.3)).fit(*data)
+    # some rows have no coefficient, and the optimum is proven to `tol`, not to machine precision
+    return RejectSVC(Costs(1, 3, 0.3), C=10.0, solver="smo").fit(*data)
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +56,11 @@ def embedded(data):
 @pytest.fixture(scope="session")
 def embedded_linear(data):
     return EmbeddedRejectSVC(0.2, C=1.0, lower_bound=True).fit(*data)
+
+
+@pytest.fixture(scope="session")
+def rejector(data):
+    return ThresholdRejector(RejectSVC(Costs(reject=0.2)), Costs(1, 3, 0.3), method="roc").fit(*data)
 
 
 @pytest.fixture(scope="session")
@@ -74,23 +81,33 @@ def contents(tmp_path_factory):
     return written
 
 
+def forged(raw, change):
+    """A model file of altered contents; `change` gets the manifest's model and arrays as `inside`, and edits them."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+        arrays = {name: np.load(io.BytesIO(archive.read(f"arrays/{name}.npy"))) for name in manifest["arrays"]}
+    change(SimpleNamespace(model=manifest["model"], arrays=arrays))
+    manifest["arrays"], members = packed(arrays)
+    file = io.BytesIO()
+    write_members(file, manifest_members(manifest) | members)
+    return file.getvalue()
+
+
 @pytest.fixture(scope="session")
 def forge(contents):
-    """A model file of altered contents; `change` gets the manifest's model and arrays as `inside`, and edits them."""
-
+    """The file of an estimator, forged."""
     known = {}
 
-    def forged(estimator, change):
+    def changed(estimator, change):
         if id(estimator) not in known:
             known[id(estimator)] = estimator, contents(estimator)  # kept, so that no other takes over its id
-        raw = known[id(estimator)][1]
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            manifest = json.loads(archive.read("manifest.json"))
-            arrays = {name: np.load(io.BytesIO(archive.read(f"arrays/{name}.npy"))) for name in manifest["arrays"]}
-        change(SimpleNamespace(model=manifest["model"], arrays=arrays))
-        manifest["arrays"], members = packed(arrays)
-        file = io.BytesIO()
-        write_members(file, manifest_members(manifest) | members)
-        return file.getvalue()
+        return forged(known[id(estimator)][1], change)
 
-    return forged
+    return changed
+
+
+@pytest.fixture(scope="session")
+def forge_stored():
+    """A stored file of format 1, forged."""
+    folder = Path(__file__).parent / "data"
+    return lambda kind, change: forged((folder / f"0.1.0-{kind}.abstain").read_bytes(), change)

@@ -32,7 +32,7 @@ def refused(raw):
     return reason, None
 
 
-@pytest.fixture(params=["machine", "search", "embedded", "embedded_linear", "pipeline"])
+@pytest.fixture(params=["machine", "search", "embedded", "embedded_linear", "rejector", "pipeline"])
 def saved(request, contents):
     return contents(request.getfixturevalue(request.param))
 
@@ -100,8 +100,8 @@ def packed_again(raw, change):
     return file.getvalue()
 
 
-def swapped(manifest, checksum, first, second, *others):
-    return [manifest, checksum, (first[0], second[1]), (second[0], first[1]), *others]
+def swapped(manifest, checksum, first, second, third, *others):
+    return [manifest, checksum, (first[0], third[1]), second, (third[0], first[1]), *others]
 
 
 @pytest.mark.parametrize(
@@ -180,20 +180,20 @@ def declared(raw, change):
         ("dtype", "<U9", "declared with a dtype"),
         ("dtype", [["a", "<f8"]], "declared with a dtype"),
         ("dtype", "<f4", "not the size of its member"),
-        ("dtype", "<i8", "header of the array 'dual_coef' does not say"),
-        ("shape", [1, 2**39], "not the size of its member"),
+        ("dtype", "<i8", "header of the array 'machine.coef' does not say"),
+        ("shape", [2**39], "not the size of its member"),
         ("shape", [2**62, 2**62], "a shape that no array"),
         ("shape", [-1, -4], "a shape that no array"),
         ("shape", [1, 1, 1, 2], "a shape that no array"),
         ("shape", [True, 2], "a shape that no array"),
         ("shape", "12", "a shape that no array"),
-        ("sha256", "0" * 64, "'arrays/dual_coef.npy' was altered"),
+        ("sha256", "0" * 64, "'arrays/machine.coef.npy' was altered"),
         ("sha256", None, "without a SHA-256"),
         ("more", 1, "does not give dtype, shape and sha256"),
     ],
 )
 def test_declarations_of_arrays(field, value, message, machine, contents):
-    raw = declared(contents(machine), lambda manifest: manifest["arrays"]["dual_coef"].update({field: value}))
+    raw = declared(contents(machine), lambda manifest: manifest["arrays"]["machine.coef"].update({field: value}))
     with pytest.raises(ModelFileError, match=message):
         read(io.BytesIO(raw), len(raw), LARGEST)
 
@@ -210,7 +210,7 @@ def test_headers_of_arrays(header, machine, contents):
     """Headers that NumPy would read, or choke on, with all checksums right: ours is the only form."""
     raw = contents(machine)
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-        name = "arrays/intercept.npy"
+        name = "arrays/machine.coef.npy"
         value = archive.read(name)
     text, body = {
         "longer": (value[10:127] + b" " * 64 + b"\n", value[128:]),
@@ -224,15 +224,57 @@ def test_headers_of_arrays(header, machine, contents):
         return [(one, altered if one == name else data) for one, data in members]
 
     def digest_of(manifest):
-        manifest["arrays"]["intercept"]["sha256"] = hashlib.sha256(altered).hexdigest()
+        manifest["arrays"]["machine.coef"]["sha256"] = hashlib.sha256(altered).hexdigest()
 
     reason = refused(declared(packed_again(raw, with_header), digest_of))[0]
     assert reason
-    assert "array 'intercept'" in reason
+    assert "array 'machine.coef'" in reason
+
+
+@pytest.mark.parametrize("format", [0, -1, True, 2.0, "2", None, [2]], ids=repr)
+def test_formats_that_do_not_exist(format, machine, contents):  # noqa: A002 (the field's name)
+    assert "'format'" in refused(declared(contents(machine), lambda manifest: manifest.update(format=format)))[0]
+
+
+def test_one_format_is_not_read_as_the_other(machine, contents):
+    assert refused(declared(contents(machine), lambda manifest: manifest.update(format=1)))[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps,
+        lambda manifest: json.dumps(manifest, indent=1) + "\n",
+        lambda manifest: json.dumps(manifest, indent=1).replace("0.3", "3e-1", 1),
+    ],
+    ids=["indent", "newline", "number"],
+)
+def test_other_json_of_the_same_model(text, machine, contents):
+    raw = contents(machine)
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        written = archive.read("manifest.json").decode()
+    altered = text(json.loads(written)).encode()
+    assert altered.decode() != written
+    digest = hashlib.sha256(altered).hexdigest().encode()
+    pair = [("manifest.json", altered), ("manifest.sha256", digest)]
+    assert refused(packed_again(raw, lambda members: [*pair, *members[2:]]))[0]
+
+
+def test_fields_and_arrays_in_another_order(machine, contents):
+    def turned(manifest):
+        manifest["model"] = dict(reversed(manifest["model"].items()))
+
+    assert "is not what the library writes" in refused(declared(contents(machine), turned))[0]
+    raw = packed_again(contents(machine), lambda members: [*members[:2], *members[:1:-1]])
+
+    def listed(manifest):
+        manifest["arrays"] = dict(reversed(manifest["arrays"].items()))
+
+    assert "not in the order" in refused(declared(raw, listed))[0]
 
 
 def test_a_later_format_asks_for_an_upgrade(machine, contents):
-    raw = declared(contents(machine), lambda manifest: manifest.update(format=2))
+    raw = declared(contents(machine), lambda manifest: manifest.update(format=3))
     assert "written by a later version of abstain" in refused(raw)[0]
 
 

@@ -1,5 +1,7 @@
 """EmbeddedRejectSVC in model files: what is saved comes back, bit for bit."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,11 +74,32 @@ def test_names_of_features_and_pipelines(table, tmp_path):
     assert_same(saved.decision_function(X), loaded.decision_function(X))
 
 
-def test_parameters_may_have_been_changed_since_the_fit(data, tmp_path):
-    saved = EmbeddedRejectSVC(0.2, C=1.0).fit(*data).set_params(reject_cost=0.4, kernel="rbf")
-    loaded = again(saved, tmp_path)
-    assert (loaded.reject_cost, loaded.kernel) == (0.4, "rbf")
-    assert_same(saved.decision_function(data[0]), loaded.decision_function(data[0]))
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_parameters_that_contradict_nothing_may_change_after_the_fit(kernel, data, tmp_path):
+    saved = EmbeddedRejectSVC(0.2, C=1.0, kernel=kernel).fit(*data)
+    saved.set_params(C=2.0, n_starts=1, max_iter=7, time_limit=3.0, verbose=True, random_state=4, steepness=50.0)
+    assert_same(sorted_vars(saved), sorted_vars(again(saved, tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"reject_cost": 0.4}, "its costs, thresholds or labels"),
+        ({"reject_cost": 0.6}, "its costs, thresholds or labels"),
+        ({"reject_label": 9}, "its costs, thresholds or labels"),
+        ({"pos_label": 0}, "its costs, thresholds or labels"),
+        ({"kernel": "linear"}, "another kernel, gamma, coef0 or degree"),
+        ({"gamma": 0.123}, "another kernel, gamma, coef0 or degree"),
+        ({"lower_bound": True}, "call for a lower bound that it does not have"),
+        ({"solver": "dual"}, "call for a lower bound that it does not have"),
+    ],
+    ids=repr,
+)
+def test_parameters_that_contradict_the_machine_are_refused(changed, reason, embedded, tmp_path):
+    message = f"given other parameters since it was fitted: .*{reason}.* Fit it again before saving"
+    with pytest.raises(ValueError, match=message):
+        save(copy.copy(embedded).set_params(**changed), tmp_path / "model")
+    assert not [*tmp_path.iterdir()]
 
 
 def linear(X, Y):

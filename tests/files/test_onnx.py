@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import onnx
@@ -83,12 +84,18 @@ def test_labels_keep_their_kind(labels, dtype, costs, data):
     assert rejected.any() == (costs is not None)
 
 
+def altered(clf, thresholds=None, **values):
+    """The classifier with other thresholds, or another machine."""
+    rule = clf.rule_ if thresholds is None else replace(clf.rule_, thresholds=thresholds)
+    clf._fitted_ = replace(clf._fitted_, rule=rule, machine=replace(clf.machine_, **values))
+    return clf
+
+
 @pytest.mark.parametrize("thresholds", [(-0.5, 1.0), (0.25, 0.25), (-np.inf, np.inf)])
 def test_scores_exactly_on_a_threshold(thresholds):
     # f(x) = x, so that scores are chosen at will
     clf = RejectSVC(Costs(reject=0.2), kernel="linear").fit([[-1.0], [1.0]], [0, 1])
-    clf.dual_coef_, clf.intercept_ = np.array([[-0.5, 0.5]]), np.zeros(1)
-    clf.thresholds_ = Thresholds(*thresholds)
+    clf = altered(clf, coef=np.array([-0.5, 0.5]), bias=0.0, thresholds=Thresholds(*thresholds))
     edges = [edge for edge in thresholds if np.isfinite(edge)]
     x = np.array([[s] for edge in [*edges, 0.0] for s in (np.nextafter(edge, -9), edge, np.nextafter(edge, 9))])
     assert clf.decision_function(x).tolist() == x[:, 0].tolist()
@@ -135,12 +142,12 @@ def test_a_graph_that_disagrees_is_not_returned(data, monkeypatch):
     clf = RejectSVC(COSTS).fit(*data)
     model = to_onnx(clf)
     onnx_check.compare(model, clf)
-    clf.intercept_ = clf.intercept_ + 1e-6
+    altered(clf, bias=clf.machine_.bias + 1e-6)
     with pytest.raises(RuntimeError, match="does not compute what Python does: scores differ by up to 1e-06"):
         onnx_check.compare(model, clf)
     for other in (EmbeddedRejectSVC(0.2), EmbeddedRejectSVC(0.2, kernel="rbf"), ThresholdRejector(clf, COSTS)):
         model = to_onnx(other.fit(*data))
-        other.thresholds_ = Thresholds(other.thresholds_.lower - 0.1, other.thresholds_.upper)
+        altered(other, Thresholds(other.thresholds_.lower - 0.1, other.thresholds_.upper))
         with pytest.raises(RuntimeError, match="of 200 decisions differ; no graph is returned"):
             onnx_check.compare(model, other)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)  # not installed: nothing to compare with
@@ -160,12 +167,15 @@ def test_factors_are_not_rounded_to_float32(rows):
     ("estimator", "message"),
     [
         (LogisticRegression(), "estimator is a LogisticRegression, and to_onnx takes RejectSVC"),
-        (RejectSVC(kernel=lambda X, Y: X @ Y.T), "a function of Python; to_onnx needs linear, rbf, poly or sigmoid"),
-        (EmbeddedRejectSVC(kernel=lambda X, Y: X @ Y.T), "a function of Python; to_onnx needs linear, rbf, poly or"),
-        (ThresholdRejector(SVC(), COSTS), "that asks a SVC, and to_onnx takes RejectSVC.* skl2onnx"),
+        (
+            RejectSVC(kernel=lambda X, Y: X @ Y.T),
+            "a callable kernel has no graph; to_onnx needs linear, rbf, poly",
+        ),
+        (EmbeddedRejectSVC(kernel=lambda X, Y: X @ Y.T), "a callable kernel has no graph; to_onnx needs linear, rbf"),
+        (ThresholdRejector(SVC(), COSTS), "around a SVC, and to_onnx takes RejectSVC.* skl2onnx"),
         (
             ThresholdRejector(LogisticRegression(), COSTS, method="chow"),
-            "asks a LogisticRegression for probabilities, and to_onnx writes decision functions only; use method=",
+            "decides by probabilities, and to_onnx writes decision functions only; use method=",
         ),
         (make_pipeline(StandardScaler(), RejectSVC()), "default_pipeline makes them"),
     ],
@@ -179,7 +189,7 @@ def test_what_has_no_graph_is_refused(estimator, message, data):
 @pytest.mark.parametrize("kind", [RejectSVC, EmbeddedRejectSVC])
 def test_a_precomputed_kernel_is_refused(kind, data):
     X, y = data
-    with pytest.raises(ValueError, match="kernel='precomputed' is precomputed"):
+    with pytest.raises(ValueError, match="kernel='precomputed' has no graph; to_onnx needs linear, rbf"):
         to_onnx(kind(kernel="precomputed").fit(X @ X.T, y))
 
 
@@ -203,6 +213,14 @@ def test_without_onnx_the_error_says_what_to_install():
 def test_no_rows_have_no_answers(estimator, data):
     label, score, rejected = run(to_onnx(estimator.fit(*data)), {"X": np.empty((0, 3))})
     assert label.shape == score.shape == rejected.shape == (0,)
+
+
+@pytest.mark.parametrize("estimator", [RejectSVC(kernel="linear"), EmbeddedRejectSVC(0.2)], ids=repr)
+@pytest.mark.parametrize("positives", [1, 2, 5])
+def test_features_that_say_nothing(estimator, positives):
+    clf = estimator.fit(np.ones((6, 2)), np.arange(6) < positives)
+    assert not clf.coef_.any()
+    assert run(to_onnx(clf), {"X": np.ones((2, 2))})[1].tolist() == clf.decision_function(np.ones((2, 2))).tolist()
 
 
 def test_a_machine_without_support_vectors():

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from abstain import load
+from abstain import load, save
+from files.sameness import assert_same
 
 FOLDER = Path(__file__).parent / "data"
 FILES = sorted(FOLDER.glob("*.abstain"))
@@ -33,25 +34,40 @@ sys.meta_path.insert(0, Absent())
 
 
 def inside(path):
-    """What the file holds, read without a line of ours."""
+    """What the file holds, read without a line of ours: format, model and arrays."""
     with zipfile.ZipFile(path) as archive:
         manifest = json.loads(archive.read("manifest.json"))
         arrays = {name: np.load(io.BytesIO(archive.read(f"arrays/{name}.npy"))) for name in manifest["arrays"]}
-    return manifest["model"], arrays
+    return manifest["format"], manifest["model"], arrays
 
 
-def decided(decisions, score):
-    lower, upper = decisions["thresholds"]["Thresholds"]
-    first, second = decisions["classes"]
-    return [second if s > upper else first if s < lower else decisions["reject_label"] for s in score]
+def decided(model, version, score):
+    """The labels: in format 1 by the thresholds in the file, in format 2 by cuts in the file or Chow's of the costs."""
+    if version == 1:
+        decisions = model["fitted"]["decisions"]
+        lower, upper = decisions["thresholds"]["Thresholds"]
+        first, second, reject = *decisions["classes"], decisions["reject_label"]
+    else:
+        (first, second), cuts, parameters = model["rule"]["classes"], model["rule"]["cuts"], model["parameters"]
+        reject = "reject"
+        if len(cuts) == 3:
+            lower, upper = cuts[:2]
+        elif cuts:
+            lower, upper = -cuts[0], cuts[0]
+        else:
+            false_positive, false_negative, price = parameters["costs"]["Costs"]
+            lower, upper = (np.log(p / (1 - p)) for p in (price / false_negative, 1 - price / false_positive))
+            if parameters["pos_label"] == first:  # scores are oriented to the second class
+                lower, upper = -upper, -lower
+    return [second if s > upper else first if s < lower else reject for s in score]
 
 
-def expanded(model, arrays, rows):
-    """f(x) = sum_j beta_j k(x_j, x) + bias, term by term."""
-    name, gamma, coef0, degree = model["fitted"]["kernel"]
+def expanded(kernel, arrays, coef, rows):
+    """The sum over j of coef_j k(x_j, x), term by term."""
+    name, gamma, coef0, degree = kernel
     vectors = arrays.get("vectors")
     if vectors is None:
-        vectors = np.zeros((len(arrays["support"]), model["n_features"]))
+        vectors = np.zeros((len(arrays["support"]), rows.shape[1]))
         starts = arrays["vectors_indptr"]
         for row, (first, last) in enumerate(pairwise(starts)):
             vectors[row, arrays["vectors_indices"][first:last]] = arrays["vectors_data"][first:last]
@@ -60,29 +76,63 @@ def expanded(model, arrays, rows):
         "rbf": lambda x, v: np.exp(-gamma * np.sum((x - v) ** 2)),
         "poly": lambda x, v: (gamma * (x @ v) + coef0) ** degree,
     }
-    values = np.array([[kernels[name](x, v) for v in vectors] for x in rows])
-    return values @ arrays["dual_coef"][0] + arrays["intercept"][0]
+    return np.array([[kernels[name](x, v) for v in vectors] for x in rows]) @ coef
+
+
+def scored(model, version, arrays, rows):
+    """f(x) = sum_j coef_j k(x_j, x) + bias, or that of a weight per feature, or that of the classifier inside."""
+    if "wrapped" in model or "classifier" in model:
+        part = "wrapped" if version == 1 else "classifier"
+        own = {name.removeprefix(f"{part}."): one for name, one in arrays.items() if name.startswith(f"{part}.")}
+        return scored(model[part], version, own, rows)
+    if "coef" in arrays:
+        return rows @ arrays["coef"][0] + arrays["intercept"][0]
+    if version == 1:
+        kernel, coef, bias = model["fitted"]["kernel"], arrays["dual_coef"][0], arrays["intercept"][0]
+        return expanded(kernel, arrays, coef, rows) + bias
+    own = {name.removeprefix("machine."): one for name, one in arrays.items() if name.startswith("machine.")}
+    machine = model["machine"]
+    if "weights" in own:
+        return (rows - own["centre"]) @ own["weights"] + machine["bias"]
+    if machine["kernel"][0] == "linear" and "vectors" in own:  # the bias is the score at the mean of the vectors
+        centre = own["vectors"].mean(axis=0)
+        own, rows = own | {"vectors": own["vectors"] - centre}, rows - centre
+    return expanded(machine["kernel"], own, own["coef"], rows) + machine["bias"]
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if "pipeline" not in path.name], ids=lambda path: path.stem)
 def test_machines_and_rejectors(path):
-    model, arrays = inside(path)
+    version, model, arrays = inside(path)
+    assert version == {"0.1.0": 1, "0.2.0": 2}[path.stem.partition("-")[0]]
     loaded = load(path)
-    if "coef" in arrays:
-        score = X @ arrays["coef"][0] + arrays["intercept"][0]
-    elif "wrapped" in model:
-        score = X @ arrays["wrapped.coef"][0] + arrays["wrapped.intercept"][0]
-    else:
-        score = expanded(model, arrays, X)
-    np.testing.assert_allclose(loaded.decision_function(X), score, rtol=0, atol=1e-10)
-    labels = loaded.predict(X).tolist()
-    assert labels == decided(model["fitted"]["decisions"], score)
+    rows = X + 1e4 if path.stem.endswith("linear") else X
+    score = scored(model, version, arrays, rows)
+    np.testing.assert_allclose(loaded.decision_function(rows), score, rtol=0, atol=1e-10)
+    labels = loaded.predict(rows).tolist()
+    assert labels == decided(model, version, score)
     assert len(set(labels)) > 1
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if "0.1.0" in path.name], ids=lambda path: path.stem)
+def test_both_formats_of_one_model(path, tmp_path):
+    """A file of format 1 says the same as the one of format 2 that it is saved to, and as that of the later version."""
+    old, new = load(path), load(path.with_name(path.name.replace("0.1.0", "0.2.0")))
+    save(old, tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert inside(tmp_path / "model")[0] == 2
+    first, second, third = (one[-1] if hasattr(one, "steps") else one for one in (old, again, new))
+    assert first.get_params(deep=False).keys() == third.get_params(deep=False).keys()
+    for name in vars(first._fitted_).keys() - {"machine"}:
+        assert_same(getattr(first._fitted_, name), getattr(second._fitted_, name))
+    rows = np.random.default_rng(2).standard_normal((40, first.n_features_in_))
+    assert_same(first.decision_function(rows), second.decision_function(rows))
+    np.testing.assert_allclose(first.decision_function(rows), third.decision_function(rows), rtol=0, atol=1e-6)
+    assert_same(first.predict(rows), third.predict(rows))
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if "pipeline" in path.name], ids=lambda path: path.stem)
 def test_pipelines(path):
-    model, arrays = inside(path)
+    version, model, arrays = inside(path)
     rng = np.random.default_rng(1)
     cities = rng.choice(np.array(["Bonn", "Ulm", "Rom", None], dtype=object), len(X))
     frame = pd.DataFrame({"age": np.where(rng.uniform(size=len(X)) < 0.2, np.nan, X[:, 0]), "dose": X[:, 1]})
@@ -92,11 +142,11 @@ def test_pipelines(path):
     scaled = (np.hstack([filled, flags]) - arrays["table.mean"]) / arrays["table.scale"]
     (categories,) = model["preprocessing"]["categories"]
     coded = [[float(("(missing)" if city is None else city) == one) for one in categories] for city in cities]
-    score = expanded(model["estimator"], arrays, np.hstack([scaled, coded]))
+    score = scored(model["estimator"], version, arrays, np.hstack([scaled, coded]))
     loaded = load(path)
     frame["city"] = cities
     np.testing.assert_allclose(loaded.decision_function(frame), score, rtol=0, atol=1e-10)
-    assert loaded.predict(frame).tolist() == decided(model["estimator"]["fitted"]["decisions"], score)
+    assert loaded.predict(frame).tolist() == decided(model["estimator"], version, score)
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if "pipeline" in path.name], ids=lambda path: path.stem)
@@ -122,5 +172,6 @@ def test_pipelines_ask_for_a_library_of_tables(path):
 
 
 def test_there_is_a_file_of_each_kind():
-    kinds = {path.stem.rpartition("-")[2] for path in FILES}
-    assert kinds >= {"machine", "sparse", "search", "embedded", "embedded_kernel", "rejector", "pipeline"}
+    first = {"machine", "sparse", "search", "embedded", "embedded_kernel", "rejector", "pipeline"}
+    for version, kinds in {"0.1.0": first, "0.2.0": first | {"linear", "ceiling"}}.items():
+        assert {path.stem.partition("-")[2] for path in FILES if path.stem.startswith(version)} == kinds

@@ -103,9 +103,9 @@ def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: floa
     """Whether the kernel has a negative direction that matters: a stationary point may then not be an optimum.
 
     An eigenvalue -e matters if it is larger than any rounding, or if adding e to the diagonal, which makes the problem
-    convex, can change the objective by more than `allowed`: by 1/2 e |beta|^2, for the largest coefficients. Kernels that are positive
-    semidefinite by their formula are not tried. Of other kernels all rows are, up to `SAMPLE` (rows with coefficients
-    first); of larger Gram matrices, a Krylov space.
+    convex, can change the objective by more than `allowed`: by 1/2 e |beta|^2, for the largest coefficients. Kernels
+    that are positive semidefinite by their formula are not tried. Of other kernels all rows are, up to `SAMPLE` (rows
+    with coefficients first); of larger Gram matrices, a Krylov space.
     """
     kernel = problem.kernel
     if kernel.formula.definite(kernel):

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC, FittedEmbedded
 from abstain.files.arrays import Arrays
 from abstain.files.errors import ModelFileError
-from abstain.files.machine_codec import machine_from, machine_parts
+from abstain.files.machine_codec import check_kernel, machine_from, machine_parts
 from abstain.files.rule_codec import check_same, rule_from, rule_state
 from abstain.files.schema import Fields, fitting, prefixed, within
 from abstain.files.svc_codec import MACHINE
 from abstain.files.values import from_json, to_json
 from abstain.labels import Labels
+from abstain.machines.linear_machine import LinearMachine
 
 STATUSES = ("local", "inaccurate", "iteration_limit", "time_limit")
+ROUNDING = 1e-6  # of an objective near its lower bound
 
 
 def embedded_parts(estimator: EmbeddedRejectSVC) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a fitted machine."""
+    """Give the fields and arrays of a fitted machine; one that its parameters contradict is refused."""
     fitted: FittedEmbedded = estimator._fitted_
     eps = fitted.rule.thresholds.upper
-    check_same(estimator._rule(_labels(estimator, fitted.rule.labels.classes), eps), fitted.rule)
     machine, arrays = machine_parts(fitted.machine)
+    check_same(estimator._rule(_labels(estimator, fitted.rule.labels.classes), eps), fitted.rule)
+    check_kernel(estimator, fitted.machine, estimator.gamma)
+    _check_bound(estimator, fitted)
     state = {
         "machine": machine,
         "rule": rule_state(fitted.rule, (eps,)),
@@ -36,15 +41,14 @@ def embedded_parts(estimator: EmbeddedRejectSVC) -> tuple[dict[str, Any], Arrays
 
 
 def embedded_from(estimator: EmbeddedRejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedEmbedded:
-    """Make the fitted value of these fields and arrays, checked one by one and against each other."""
+    """Make the fitted value of these fields and arrays; `embedded_parts` compares them with the parameters."""
     classes, (eps,) = rule_from(fields.take("rule", dict), cuts=1)
     labels = _labels(estimator, classes)
     if not 0.0 <= eps <= 1.0 or (eps > 0.0 and not labels.rejects):
         raise ModelFileError("its band is not one of its machine: eps lies between 0 and 1, and is 0 without rejects.")
     fitting({name: one for name, one in arrays.items() if not name.startswith(MACHINE)}, {}, "machine", {})
     machine = machine_from(fields.take("machine", dict), within(arrays, MACHINE), n_features)
-    kernel = getattr(machine, "kernel", None)
-    if estimator.kernel != ("linear" if kernel is None else kernel.name):
+    if isinstance(machine, LinearMachine) != (estimator.kernel == "linear"):
         raise ModelFileError("its machine is not one of the kernel that its parameters name.")
     risk, bound = fields.number("training_risk"), from_json(fields.take("lower_bound"))
     if not 0.0 <= risk <= 1.0 or not (bound is None or isinstance(bound, float)):
@@ -58,6 +62,15 @@ def embedded_from(estimator: EmbeddedRejectSVC, fields: Fields, arrays: Arrays, 
         status=fields.one_of("status", STATUSES),
         iterations=fields.whole("iterations"),
     )
+
+
+def _check_bound(estimator: EmbeddedRejectSVC, fitted: FittedEmbedded) -> None:
+    """The dual was solved where the parameters say so, and bounds the objective."""
+    bound = fitted.lower_bound
+    if (bound is None) == (estimator.solver == "dual" or bool(estimator.lower_bound)):
+        raise ModelFileError("its parameters call for a lower bound that it does not have, or it has one without.")
+    if fitted.objective < max(0.0, -math.inf if bound is None else (1.0 - ROUNDING) * bound):
+        raise ModelFileError("its objective lies below its lower bound.")
 
 
 def _labels(estimator: EmbeddedRejectSVC, classes: Any) -> Labels:

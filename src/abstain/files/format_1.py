@@ -1,7 +1,7 @@
 """Files of format 1, which versions up to 0.1 wrote, as fields and arrays of the present format.
 
-Format 1 wrote fitted attributes one by one, costs and thresholds twice. What was written twice is compared after
-restoring, so that nothing in a file of that format is left unread.
+Format 1 wrote fitted attributes one by one, many of which follow from others. Those are compared with what the restored
+estimator says, so that nothing in a file of that format is left unread.
 """
 
 from __future__ import annotations
@@ -10,61 +10,124 @@ from typing import Any
 
 import numpy as np
 
-from abstain.estimators.unwrap import final_estimator
+from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
+from abstain.estimators.svc import RejectSVC
+from abstain.estimators.svc_cv import RejectSVCCV
+from abstain.estimators.threshold import ThresholdRejector
 from abstain.files.arrays import Arrays
 from abstain.files.errors import ModelFileError
-from abstain.files.registry import restored
-from abstain.files.schema import Fields, prefixed, within
+from abstain.files.machine_codec import FLOAT, kernel_from
+from abstain.files.registry import CLASSIFIER_PREFIX, LOGISTIC, PIPELINE, REJECTOR, TABLE_PREFIX, restored
+from abstain.files.schema import Fields, Spec, fitting, prefixed, within
+from abstain.files.svc_codec import MACHINE
 from abstain.files.values import from_json
+from abstain.machines.linear_machine import LinearMachine
 from abstain.preprocessing import ESTIMATOR
 from abstain.rules.rule import Rule
 
 ROUNDING = 1e-9  # of the thresholds, which were computed by another order of operations
+WRAPPED, UNIT = "wrapped.", "log_odds_per_score"
+# s support vectors of n training rows with d features; p pairs of a search on f folds
+EXPANSION: dict[str, Spec] = {
+    "support": (("<i8",), ("s",)),
+    "dual_coef": (FLOAT, (1, "s")),
+    "intercept": (FLOAT, (1,)),
+}
+SVC: dict[str, Spec] = EXPANSION | {
+    "n_support": (("<i4",), (2,)),
+    "sets": (("|i1",), ("n",)),
+    "weight": (FLOAT, ("n",)),
+}
+SEARCH: dict[str, Spec] = {
+    "search_c": (FLOAT, ("p",)),
+    "search_scores": (FLOAT, ("p", "f")),
+    "search_mean": (FLOAT, ("p",)),
+    "search_std": (FLOAT, ("p",)),
+    "search_rank": (("<i4",), ("p",)),
+}
+GAMMA: dict[str, Spec] = {"search_gamma": (FLOAT, ("p",))}
+LINEAR: dict[str, Spec] = {"coef": (FLOAT, (1, "d")), "intercept": (FLOAT, (1,))}
 
 
 def restored_from_1(state: Any, arrays: Arrays) -> Any:
     """Make the fitted estimator of a format-1 model."""
     estimator = restored(*upgraded(state, arrays))
-    _check_decisions(state.get(ESTIMATOR, state), final_estimator(estimator).rule_)
+    if state["kind"] == PIPELINE:
+        _compare(estimator[-1], state[ESTIMATOR], _without(arrays, TABLE_PREFIX))
+    else:
+        _compare(estimator, state, arrays)
     return estimator
 
 
 def upgraded(state: Any, arrays: Arrays) -> tuple[Any, Arrays]:
     """Give the fields and arrays of a format-1 model in the present format."""
     kind = state.get("kind")
-    if kind == "Pipeline":
-        inner, more = upgraded(Fields(state, "model").take(ESTIMATOR, dict), _without(arrays, "table."))
-        return {**state, ESTIMATOR: inner}, prefixed(within(arrays, "table."), "table.") | more
-    if kind == "ThresholdRejector":
+    if kind == PIPELINE:
+        inner, more = upgraded(Fields(state, "model").take(ESTIMATOR, dict), _without(arrays, TABLE_PREFIX))
+        return {**state, ESTIMATOR: inner}, prefixed(within(arrays, TABLE_PREFIX), TABLE_PREFIX) | more
+    if kind == REJECTOR:
         return _rejector(state, arrays)
-    fitted = Fields(state, "model").take("fitted", dict)
+    fitted = Fields(Fields(state, "model").take("fitted", dict), "machine")
     common = {name: value for name, value in state.items() if name != "fitted"}
-    if kind == "LogisticRegression":
+    if kind == LOGISTIC:
+        fitted.end()
         return common, arrays
-    new, found = (_embedded if kind == "EmbeddedRejectSVC" else _svc)(Fields(fitted, "machine"), dict(arrays))
+    new, found = (_embedded if kind == "EmbeddedRejectSVC" else _svc)(fitted, arrays)
+    fitted.end()
     return common | new, found
 
 
-def _check_decisions(state: Any, rule: Rule) -> None:
-    """Compare what format 1 says of the decisions with the rule that its parameters imply."""
-    decisions = Fields(state.get("fitted"), "machine").take("decisions", dict)
-    thresholds, costs = from_json(decisions.get("thresholds")), from_json(decisions.get("costs"))
-    near = all(
-        abs(ours - theirs) <= ROUNDING * max(1.0, abs(ours)) or ours == theirs
-        for ours, theirs in (
-            (rule.thresholds.lower, thresholds.lower),
-            (rule.thresholds.upper, thresholds.upper),
-            (rule.cut, from_json(decisions.get("cut"))),
-        )
-    )
-    labels = rule.labels
-    named = (labels.positive, labels.reject_label, labels.rejects) == (
-        from_json(decisions.get("positive")),
-        from_json(decisions.get("reject_label")),
-        decisions.get("rejects"),
-    )
-    if not near or not named or costs != rule.costs:
+def _compare(estimator: Any, state: Any, arrays: Arrays) -> None:
+    """Compare what format 1 wrote besides, with what the restored estimator says."""
+    fitted = state["fitted"]
+    if "decisions" in fitted:
+        _compare_decisions(Fields(fitted["decisions"], "decisions"), estimator.rule_)
+    if isinstance(estimator, ThresholdRejector):
+        cut = None if fitted["rows"] is None else estimator.machine_.cut
+        if (fitted["rows"] or [None])[0] != cut:
+            raise ModelFileError("its rows are cut elsewhere than its score.")
+        _compare(estimator.estimator_, state["wrapped"], within(arrays, WRAPPED))
+    if isinstance(estimator, EmbeddedRejectSVC):
+        known = estimator.kernel, 1.0, estimator.coef0, estimator.degree
+        if isinstance(estimator.machine_, LinearMachine) and fitted["kernel"] != [*known]:
+            raise ModelFileError("its kernel is not the linear one of its parameters.")
+    if isinstance(estimator, RejectSVC):
+        same = arrays["n_support"].tolist() == estimator.n_support_.tolist()
+        same &= fitted["set_names"] == [*estimator.set_names_] and bool((arrays["weight"] >= 0).all())
+        same &= bool(arrays["weight"][estimator.support_].all())
+        if not same:
+            raise ModelFileError("its weights, sets or numbers of support vectors are not those of its machine.")
+    if isinstance(estimator, RejectSVCCV):
+        _compare_search(estimator, fitted["chosen"], arrays)
+
+
+def _compare_decisions(fields: Fields, rule: Rule) -> None:
+    """The rule that the parameters imply."""
+    labels, thresholds = rule.labels, from_json(fields.take("thresholds"))
+    numbers = [thresholds.lower, thresholds.upper, *(from_json(fields.take(name)) for name in ("cut", UNIT))]
+    unit = labels.orientation * rule.unit  # of the positive class, there
+    near = _near(numbers, [rule.thresholds.lower, rule.thresholds.upper, rule.cut, unit])
+    named = [from_json(fields.take(name)) for name in ("positive", "reject_label", "rejects", "costs")]
+    fields.take("dtype")
+    fields.take("classes")  # both are in the upgraded rule
+    fields.end()
+    if not near or repr(named) != repr([labels.positive, labels.reject_label, labels.rejects, rule.costs]):
         raise ModelFileError("its decisions are not those of its parameters.")
+
+
+def _compare_search(estimator: RejectSVCCV, chosen: Any, arrays: Arrays) -> None:
+    results = estimator.cv_results_
+    near = _near([from_json(value) for value in chosen], [estimator.C_, estimator.gamma_, estimator.best_score_])
+    near &= _near(arrays["search_c"], results["param_C"])
+    near &= "search_gamma" not in arrays or _near(arrays["search_gamma"], results["param_gamma"])
+    near &= all(_near(arrays[f"search_{name}"], results[f"{name}_test_score"]) for name in ("mean", "std", "rank"))
+    if not near:
+        raise ModelFileError("its search has chosen, or counts as tried, something else than its scores say.")
+
+
+def _near(theirs: Any, ours: Any) -> bool:
+    slack = {"rtol": ROUNDING, "atol": ROUNDING}
+    return np.shape(theirs) == np.shape(ours) and np.allclose(theirs, ours, **slack, equal_nan=True)
 
 
 def _without(arrays: Arrays, prefix: str) -> Arrays:
@@ -76,92 +139,77 @@ def _rule(decisions: Any, *cuts: Any) -> dict[str, Any]:
     return {"dtype": fields.take("dtype"), "classes": fields.take("classes"), "cuts": [*cuts]}
 
 
-def _one(arrays: Arrays, name: str) -> Any:
-    """The one row of an array, or a number that is stored as an array of one."""
-    array = arrays.pop(name, None)
-    if array is None or array.shape[:1] != (1,):
-        raise ModelFileError(f"the machine lacks the array {name!r}, or it has another shape than it should.")
-    return array[0]
-
-
-def _vectors(fields: Fields, arrays: Arrays, n_rows: int) -> tuple[dict[str, Any], Arrays]:
+def _expansion(fields: Fields, arrays: Arrays, n_rows: Any) -> tuple[dict[str, Any], Arrays]:
     """A kernel expansion; its bias is at the mean of the vectors for the linear kernel."""
-    kernel, storage, bias = fields.take("kernel", list), fields.take("vectors", str), float(_one(arrays, "intercept"))
-    found = {"coef": _one(arrays, "dual_coef"), "support": arrays.pop("support", None)}
-    if found["support"] is None:
-        raise ModelFileError("the machine lacks the array 'support'.")
-    found |= {name: arrays.pop(name) for name in [*arrays] if name.startswith("vectors")}
+    kernel, coef, bias = fields.take("kernel", list), arrays["dual_coef"][0], float(arrays["intercept"][0])
+    found = {"support": arrays["support"], "coef": coef, **_vectors(arrays)}
     dense = found.get("vectors")
-    if kernel[:1] == ["linear"] and dense is not None and dense.ndim == 2 and len(dense) == len(found["coef"]):
+    if kernel[:1] == ["linear"] and dense is not None and dense.ndim == 2 and len(dense) == len(coef):
         centre = 2.0 * (0.5 * dense).mean(axis=0) if len(dense) else np.zeros(dense.shape[1])
-        bias += float((found["coef"] @ (dense - centre)) @ centre)
-    return {"kernel": kernel, "bias": bias, "n_rows": n_rows, "vectors": storage}, found
+        bias += float((coef @ (dense - centre)) @ centre)
+    state = {"kernel": kernel, "bias": bias, "n_rows": n_rows, "vectors": fields.take("vectors", str)}
+    return state, prefixed(found, MACHINE)
+
+
+def _vectors(arrays: Arrays) -> Arrays:
+    """The support vectors, whose names and shapes are those of the present format."""
+    return {name: array for name, array in arrays.items() if name.startswith("vectors")}
 
 
 def _svc(fields: Fields, arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
-    sets = arrays.pop("sets", np.zeros(0, dtype=np.int8))
-    arrays.pop("weight", None)
-    counts = arrays.pop("n_support", None)
-    machine, found = _vectors(fields, arrays, len(sets))
-    if counts is None or counts.tolist() != [int(np.sum(found["coef"] < 0)), int(np.sum(found["coef"] > 0))]:
-        raise ModelFileError("its numbers of support vectors by class are not those of its coefficients.")
-    objective, dual, gap, violation = [*fields.take("certificate", list), None, None, None, None][:4]
-    proof = {"objective": objective, "dual_objective": dual, "gap": gap, "violation": violation}
+    searches = "chosen" in fields
+    specs = SVC | (SEARCH if searches else {}) | (GAMMA if searches and "search_gamma" in arrays else {})
+    fitting(_without(arrays, "vectors"), specs, "machine", {})
+    machine, found = _expansion(fields, arrays, len(arrays["sets"]))
+    rule, numbers = _rule(fields.take("decisions", dict)), fields.take("certificate", list)
+    if len(numbers) != 4:
+        raise ModelFileError("its certificate is not the four numbers that a certificate has.")
+    proof = dict(zip(("objective", "dual_objective", "gap", "violation"), numbers, strict=True))
     proof |= {"status": fields.take("status"), "iterations": fields.take("n_iter")}
-    new = {
-        "machine": machine,
-        "rule": _rule(fields.take("decisions", dict)),
-        "proof": {**proof, "definite": fields.take("indefinite", bool) is False},
-    }
+    proof["definite"] = not fields.take("indefinite", bool)
     fields.take("set_names", list)
-    found = prefixed(found, "machine.") | {"sets": sets}
-    if "chosen" in fields:
-        found |= _search(fields.take("chosen", list), arrays)
-    fields.end()
-    return new, found | arrays
-
-
-def _search(chosen: Any, arrays: Arrays) -> Arrays:
-    scores, Cs = arrays.pop("search_scores", None), arrays.pop("search_c", None)
-    gammas = arrays.pop("search_gamma", np.empty(0))
-    for name in ("mean", "std", "rank"):
-        arrays.pop(f"search_{name}", None)
-    if scores is None or Cs is None or len(chosen) != 3:
-        raise ModelFileError("its search lacks its scores, its values of C or what it chose.")
-    return {"search_cs": np.unique(Cs), "search_gammas": np.unique(gammas), "search_costs": 0.0 - scores}
+    found["sets"] = arrays["sets"]
+    if searches:
+        fields.take("chosen", list)
+        found["search_cs"] = np.unique(arrays["search_c"])
+        found["search_gammas"] = np.unique(arrays.get("search_gamma", np.empty(0)))
+        found["search_costs"] = 0.0 - arrays["search_scores"]
+    return {"machine": machine, "rule": rule, "proof": proof}, found
 
 
 def _embedded(fields: Fields, arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
-    decisions = fields.take("decisions", dict)
-    thresholds, n_rows = from_json(decisions.get("thresholds")), fields.take("n_rows")
+    decisions, n_rows = fields.take("decisions", dict), fields.whole("n_rows", least=1)
     if "vectors" in fields:
-        machine, found = _vectors(fields, arrays, n_rows)
+        fitting(_without(arrays, "vectors"), EXPANSION, "machine", {})
+        machine, found = _expansion(fields, arrays, n_rows)
     else:
-        fields.take("kernel", list)
-        weights = _one(arrays, "coef")
-        machine, found = {"bias": float(_one(arrays, "intercept"))}, {"weights": weights}
-        found["centre"] = np.zeros_like(weights)
-    new = {"machine": machine, "rule": _rule(decisions, getattr(thresholds, "upper", None))}
+        fitting(arrays, LINEAR, "machine", {})
+        kernel_from(fields)  # compared with the parameters afterwards
+        weights = arrays["coef"][0]
+        machine = {"bias": float(arrays["intercept"][0])}
+        found = prefixed({"weights": weights, "centre": np.zeros_like(weights)}, MACHINE)
+    new = {"machine": machine, "rule": _rule(decisions, from_json(decisions.get("thresholds")).upper)}
     new |= {name: fields.take(name) for name in ("objective", "training_risk", "lower_bound", "status")}
-    new["iterations"] = fields.take("n_iter")
-    fields.end()
-    return new, prefixed(found, "machine.") | arrays
+    return {**new, "iterations": fields.take("n_iter")}, found
 
 
 def _rejector(state: Any, arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
     fields = Fields(state, "model")
-    inner, more = upgraded(fields.take("wrapped", dict), within(arrays, "wrapped."))
+    inner, more = upgraded(fields.take("wrapped", dict), within(arrays, WRAPPED))
     fitted = Fields(fields.take("fitted", dict), "rejector")
     decisions, rows = fitted.take("decisions", dict), fitted.take("rows")
-    thresholds = decisions.get("thresholds", {}).get("Thresholds", [None, None])
+    if rows is not None and not (isinstance(rows, list) and len(rows) == 2):
+        raise ModelFileError("the rows that its thresholds were tuned on are not described as they should be.")
+    thresholds = decisions["thresholds"]["Thresholds"]
     new = {
-        "kind": "ThresholdRejector",
+        "kind": fields.take("kind"),
         "parameters": fields.take("parameters"),
-        "rule": _rule(decisions, *thresholds, decisions.get("cut")),
+        "rule": _rule(decisions, *thresholds, decisions["cut"]),
         "method": fitted.take("response_method"),
         "error_bound": fitted.take("certificate"),
         "flaw": None if rows is None else rows[1],
         "classifier": inner,
     }
     fitted.end()
-    return new, _without(arrays, "wrapped.") | prefixed(more, "classifier.")
+    fields.end()
+    return new, _without(arrays, WRAPPED) | prefixed(more, CLASSIFIER_PREFIX)

@@ -7,6 +7,8 @@ import stat
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from abstain.files.arrays import read_arrays
 from abstain.files.container import LARGEST, Container
 from abstain.files.errors import ModelFileError
@@ -70,7 +72,8 @@ def read(file: BinaryIO, size: int, max_bytes: int) -> Any:
     fields.end()
     arrays = read_arrays(container, declared)
     try:
-        return restored(state, arrays) if version > 1 else restored_from_1(state, arrays)
+        with np.errstate(all="ignore"):  # numbers that overflow contradict others, and are refused for that
+            return restored(state, arrays) if version > 1 else restored_from_1(state, arrays)
     except ModelFileError:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,11 +70,26 @@ def machine_from(given: Any, arrays: Arrays, n_features: int) -> KernelMachine |
     return KernelMachine(kernel, vectors, arrays["coef"], bias, support, n_rows)
 
 
+def check_kernel(parameters: Any, machine: KernelMachine | LinearMachine, gamma: Any) -> None:
+    """Compare the kernel that the parameters and `gamma` name with the machine's; "scale" may be any number."""
+    if isinstance(machine, LinearMachine):
+        same = parameters.kernel == "linear"
+    else:
+        kernel, gamma = machine.kernel, 1.0 / machine.n_features if gamma == "auto" else gamma
+        named = Kernel(parameters.kernel, coef0=float(parameters.coef0), degree=int(parameters.degree))
+        if named.formula.takes_gamma and isinstance(kernel, Kernel):
+            named = replace(named, gamma=kernel.gamma if gamma == "scale" else float(gamma))
+        same = named == kernel
+    if not same:
+        raise ModelFileError("its machine has another kernel, gamma, coef0 or degree than its parameters name.")
+
+
 def kernel_from(fields: Fields) -> Kernel:
     """The kernel of these fields."""
-    name, gamma, coef0, degree = [*fields.take("kernel", list), None, None, None, None][:4]
-    if not (isinstance(name, str) and isinstance(gamma, float) and isinstance(coef0, float) and type(degree) is int):
+    given = fields.take("kernel", list)
+    if [type(value) for value in given] != [str, float, float, int]:
         raise ModelFileError("its kernel is not given by a name and three numbers.")
+    name, gamma, coef0, degree = given
     if degree >= 2**31:
         raise ModelFileError(f"its kernel has the degree {degree}, which is more than an int holds.")
     return Kernel(name, gamma=gamma, coef0=coef0, degree=degree)
@@ -94,7 +110,8 @@ def _vectors_from(arrays: Arrays, storage: str, numbers: dict[str, int]) -> Any:
         return arrays["vectors"]
     s, d, k = numbers["s"], numbers["d"], numbers["k"]
     indices, indptr = arrays["vectors_indices"], arrays["vectors_indptr"]
-    if len(indptr) != s + 1 or indptr[0] != 0 or indptr[-1] != k or (np.diff(indptr) < 0).any():
+    rising = len(indptr) == s + 1 and indptr[0] == 0 and indptr[-1] == k and (np.diff(indptr) >= 0).all()
+    if not rising or indptr.dtype != indices.dtype:
         raise ModelFileError("its sparse support vectors have row pointers that do not fit.")
     if k and not (indices.min() >= 0 and indices.max() < d):
         raise ModelFileError("its sparse support vectors have a column outside the features.")
@@ -103,4 +120,3 @@ def _vectors_from(arrays: Arrays, storage: str, numbers: dict[str, int]) -> Any:
     if not matrix.has_canonical_format:
         raise ModelFileError("its sparse support vectors have unsorted or repeated columns.")
     return matrix
-

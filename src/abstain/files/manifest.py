@@ -35,13 +35,17 @@ def read_manifest(container: Container) -> tuple[Fields, int]:
     container.check(MANIFEST, container.read(CHECKSUM).decode("latin-1"))
     checksum = container.read(CHECKSUM)
     container.check(CHECKSUM, hashlib.sha256(checksum).hexdigest())
-    fields = Fields(_parsed(container.read(MANIFEST)), "model")
+    text = container.read(MANIFEST)
+    manifest = _parsed(text)
+    fields = Fields(manifest, "model")
     version = fields.whole("format", least=1)
     if version > FORMAT:
         raise ModelFileError(
             f"it has format {version}, written by a later version of abstain, and this one reads up to {FORMAT}; "
             "upgrade abstain."
         )
+    if json.dumps(manifest, indent=1).encode("ascii") != text:
+        raise ModelFileError("its manifest is not written as the library writes JSON.")
     return fields, version
 
 

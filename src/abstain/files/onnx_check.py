@@ -78,8 +78,11 @@ def _machine_rows(machine: KernelMachine | LinearMachine) -> tuple[NDArray[np.fl
     if linear is not None:
         weights = linear.weights
         rows = rng.standard_normal((ROWS, len(weights)))
-        apart = np.linspace(-3.0, 3.0, ROWS) - rows @ weights - machine.bias
-        rows += linear.centre + np.outer(apart / max(float(weights @ weights), np.finfo(np.float64).tiny), weights)
+        square = float(weights @ weights)
+        if square >= np.finfo(np.float64).tiny:  # else every score is the bias, but for rounding
+            apart = np.linspace(-3.0, 3.0, ROWS) - rows @ weights - machine.bias
+            rows += np.outer(apart / square, weights)
+        rows += linear.centre
         return rows, {"X": rows}
     vectors = _dense(machine.vectors) if isinstance(machine, KernelMachine) else np.empty((0, 0))
     if not len(vectors):

@@ -21,6 +21,7 @@ from abstain.preprocessing import CATEGORICAL, ESTIMATOR, NUMERIC, PREPROCESS, d
 
 # n numeric columns, i of them with an indicator of missing values, m = n + i columns to be scaled
 FLOAT = ("<f8", "<f4")
+ROUNDING = 1e-5  # of a square root in single precision
 TABLE: dict[str, Spec] = {
     "statistics": (FLOAT, ("n",)),
     "indicators": (("<i8",), ("i",)),
@@ -129,8 +130,11 @@ def _check_arrays(arrays: Arrays, n: int) -> dict[str, int]:
     rising = len(indicators) == 0 or (indicators[0] >= 0 and indicators[-1] < n and (np.diff(indicators) > 0).all())
     if not rising or numbers["m"] != n + numbers["i"]:
         raise ModelFileError("its indicators of missing values do not fit its numeric columns.")
-    if (arrays["variance"] < 0).any() or (arrays["scale"] <= 0).any():
+    scale, variance = arrays["scale"], arrays["variance"]
+    if (variance < 0).any() or (scale <= 0).any():
         raise ModelFileError("its preprocessing divides by a scale that is not above 0.")
+    if not (np.isclose(scale, np.sqrt(variance), rtol=ROUNDING, atol=0.0) | (scale == 1)).all():  # 1 for constants
+        raise ModelFileError("its preprocessing divides by another scale than the root of the variance.")
     return numbers
 
 

@@ -5,6 +5,7 @@ A new estimator is one entry in `CODECS`, with the functions that write and read
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -100,7 +101,7 @@ def _parts_of_rejector(estimator: ThresholdRejector) -> Parts:
         )
     inner, more = _parts_of_classifier(classifier, codecs[kind][1])
     if inner["parameters"] != _parameters(estimator.estimator):
-        raise ValueError("estimator was given other parameters since it was fitted; fit it again before saving.")
+        raise ModelFileError("its estimator has other parameters than the classifier that was fitted.")
     state, arrays = rejector_parts(estimator)
     fields = {"kind": REJECTOR, "parameters": _parameters(estimator), **state, "classifier": inner}
     return fields, arrays | prefixed(more, CLASSIFIER_PREFIX)
@@ -118,7 +119,30 @@ def _parameters(estimator: Any) -> dict[str, Any]:
 
 
 def restored(state: Any, arrays: Arrays) -> Any:
-    """Make the fitted estimator of these fields and arrays."""
+    """Make the fitted estimator of these fields and arrays; `parts` must write the same for it."""
+    estimator = _restored(state, arrays)
+    written, rewritten = parts(estimator)
+    if odd := _difference(state, written, "model"):
+        raise ModelFileError(f"the {odd} is not what the library writes for this model.")
+    if [*arrays] != [*rewritten]:
+        raise ModelFileError("its arrays are not in the order in which the library writes them.")
+    for name, array in arrays.items():
+        again = rewritten[name]
+        if again is not array and (again.dtype, again.tobytes()) != (array.dtype, array.tobytes()):
+            raise ModelFileError(f"the array {name!r} is not what the library writes for this model.")
+    return estimator
+
+
+def _difference(given: Any, written: Any, where: str) -> str:
+    """Name the first field that differs, in its value, its type or its place; `_given` has compared the parameters."""
+    if where == "parameters" or json.dumps(given) == json.dumps(written):
+        return ""
+    if not isinstance(given, dict) or not isinstance(written, dict) or [*given] != [*written]:
+        return f"field {where!r}"
+    return next(filter(None, (_difference(given[name], written[name], name) for name in given)), "")
+
+
+def _restored(state: Any, arrays: Arrays) -> Any:
     fields = Fields(state, "model")
     kind = fields.one_of("kind", (*CODECS, REJECTOR, PIPELINE))
     if kind in CODECS:
@@ -130,7 +154,7 @@ def restored(state: Any, arrays: Arrays) -> Any:
     if inner.get("kind") == PIPELINE:
         raise ModelFileError("its Pipeline stands inside another.")
     mine = {name: array for name, array in arrays.items() if not name.startswith(TABLE_PREFIX)}
-    return table_from(table, within(arrays, TABLE_PREFIX), restored(inner, mine))
+    return table_from(table, within(arrays, TABLE_PREFIX), _restored(inner, mine))
 
 
 def _classifier(kind: str, fields: Fields, arrays: Arrays, classes: Any = None) -> Any:
@@ -176,6 +200,9 @@ def _given(kind: Any, fields: Fields) -> dict[str, Any]:
     if unknown := sorted({*given} - known):
         raise ModelFileError(f"its parameter {unknown[0][:60]!r} is none of {kind.__name__}.")
     found = {name: from_json(value) for name, value in given.items()}
+    again = {name: to_json(name, found[name]) for name in sorted(found)}
+    if json.dumps(given) != json.dumps(again):
+        raise ModelFileError("its parameters are not as the library writes them.")
     jobs = found.get("n_jobs")
     if isinstance(jobs, int) and abs(jobs) > MOST_JOBS:
         raise ModelFileError(f"its n_jobs={jobs} asks for more than {MOST_JOBS} threads.")

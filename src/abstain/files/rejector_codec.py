@@ -11,13 +11,11 @@ from abstain.files.arrays import Arrays
 from abstain.files.errors import ModelFileError
 from abstain.files.rule_codec import check_same, rule_from, rule_state
 from abstain.files.schema import Fields, Spec, fitting
-from abstain.files.values import from_json, to_json
+from abstain.files.values import to_json
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.request import Request
-from abstain.rules.risk_control import ErrorBound
 from abstain.rules.rule import Rule
 from abstain.rules.scored_rows import ScoredRows
-from abstain.thresholds import Thresholds
 
 # r rows that thresholds were tuned on; d features
 ROWS: dict[str, Spec] = {
@@ -37,7 +35,13 @@ def rejector_parts(estimator: ThresholdRejector) -> tuple[dict[str, Any], Arrays
     """Give the fields and arrays of a fitted ThresholdRejector, its classifier left out."""
     fitted: Tuned = estimator._fitted_
     rule, rows, bound = fitted.rule, fitted.rows, fitted.error_bound
-    check_same(_rule(estimator, rule.labels.classes, rule.thresholds, rule.cut), rule)
+    again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows)
+    check_same(again.rule, rule)
+    prefit = isinstance(estimator.cv, str) and estimator.cv == "prefit"
+    if (again.machine.method, again.error_bound) != (fitted.machine.method, bound):
+        raise ModelFileError("its score or its bound on the error is not the one that its parameters call for.")
+    if prefit != (estimator.estimator is fitted.machine.classifier):
+        raise ModelFileError('its classifier was fitted before, and cv is not "prefit", or the other way round.')
     state = {
         "rule": rule_state(rule, (rule.thresholds.lower, rule.thresholds.upper, rule.cut)),
         "method": fitted.machine.method,
@@ -49,31 +53,30 @@ def rejector_parts(estimator: ThresholdRejector) -> tuple[dict[str, Any], Arrays
 
 
 def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, classifier: Any) -> Tuned:
-    """Make the fitted value of these fields and arrays around a fitted classifier."""
-    classes, (lower, upper, cut) = rule_from(fields.take("rule", dict), cuts=3)
-    rule = _rule(estimator, classes, Thresholds(lower, upper), cut)
+    """Make the fitted value of these fields and arrays around a fitted classifier.
+
+    Cuts and bound are computed again from the rows: `restored` compares all fields with those of what was made.
+    """
+    classes, _ = rule_from(fields.take("rule", dict), cuts=3)
+    if classes.tolist() != classifier.classes_.tolist():
+        raise ModelFileError("its classifier has other classes.")
     method = fields.one_of("method", ("decision_function", "predict_proba"))
-    if classes.tolist() != classifier.classes_.tolist() or not hasattr(classifier, method):
-        raise ModelFileError(f"its classifier has other classes, or no {method}.")
-    machine = ResponseMachine(classifier, method)
-    flaw, bound = fields.take("flaw"), _error_bound(fields.take("error_bound"))
-    rows = _rows(flaw, arrays, machine.cut)
-    request = Request.of(estimator)
-    if (rows is None and request.needs_rows) or (bound is None) != (request.way != "max_error"):
-        raise ModelFileError("its parameters call for rows or for a bound that it does not have.")
-    if not request.needs_rows:
-        cuts = request.cuts(None, rule.labels.orientation, machine.cut)
-        if (cuts.thresholds, cuts.cut) != (rule.thresholds, rule.cut):
-            raise ModelFileError("its thresholds are not those of its costs.")
-    return Tuned(machine, rule, rows, bound)
+    rows = _rows(fields.take("flaw"), arrays, ResponseMachine(classifier, method).cut)
+    fields.take("error_bound")
+    return _tuned(estimator, classes, classifier, rows)
 
 
-def _rule(estimator: ThresholdRejector, classes: Any, thresholds: Thresholds, cut: float) -> Rule:
+def _tuned(estimator: ThresholdRejector, classes: Any, classifier: Any, rows: ScoredRows | None) -> Tuned:
+    """Give the fitted value that follows from the parameters and rows."""
     request = Request.of(estimator)
-    labels = estimator._labels(request, classes)
-    if thresholds.rejects and not labels.rejects:
-        raise ModelFileError("its thresholds reject, and its labels have no name for a reject.")
-    return Rule(labels, thresholds, cut, request.costs)
+    if rows is None and request.needs_rows:
+        raise ModelFileError("its parameters call for rows that it does not have.")
+    probabilities = request.method.needs_probabilities
+    if probabilities and not hasattr(classifier, "predict_proba"):
+        raise ModelFileError("its parameters call for probabilities that its classifier does not have.")
+    machine, labels = ResponseMachine.of(classifier, probabilities=probabilities), estimator._labels(request, classes)
+    cuts = request.cuts(rows, labels.orientation, machine.cut)
+    return Tuned(machine, Rule(labels, cuts.thresholds, cuts.cut, request.costs), rows, cuts.error_bound)
 
 
 def logistic_parts(fitted: Any) -> tuple[dict[str, Any], Arrays]:
@@ -102,24 +105,3 @@ def _rows(flaw: Any, arrays: Arrays, cut: float) -> ScoredRows | None:
     if not isinstance(flaw, str) or not (np.abs(sign) == 1).all() or not (weight > 0).all():
         raise ModelFileError("the rows that its thresholds were tuned on have a sign or weight that no row has.")
     return ScoredRows.of(arrays["rows_score"], sign, weight, cut=cut, flaw=flaw)
-
-
-def _error_bound(given: Any) -> ErrorBound | None:
-    if given is None:
-        return None
-    if not isinstance(given, list) or len(given) != len(PROMISE):
-        raise ModelFileError("its bound on the error is not given by five values.")
-    values = [from_json(value) for value in given]
-    max_error, confidence, n_rows, accepted, errors = values
-    shares = all(0 < share < 1 for share in (*_each(max_error, float), *_each(confidence, float)))
-    counts = [*_each(accepted, int), *_each(errors, int), *_each(n_rows, int)]
-    if not shares or not all(0 <= count <= n_rows for count in counts) or len(counts) not in (3, 5):
-        raise ModelFileError("its bound on the error holds shares or counts that cannot be.")
-    return ErrorBound(*values)
-
-
-def _each(value: Any, kind: type) -> tuple[Any, ...]:
-    values = value if isinstance(value, tuple) else (value,)
-    if not all(type(one) is kind for one in values) or len(values) > 2:
-        raise ModelFileError("its bound on the error holds something else than numbers.")
-    return values

@@ -39,11 +39,11 @@ def rule_from(given: Any, cuts: int = 0) -> tuple[NDArray[Any], list[float]]:
 
 
 def check_same(rule: Rule, fitted: Rule) -> None:
-    """Refuse to save an estimator whose parameters were changed since it was fitted, so that they contradict it."""
+    """Compare the rule that the parameters imply with the fitted one."""
     same = rule.thresholds == fitted.thresholds and rule.cut == fitted.cut and rule.costs == fitted.costs
     named = rule.labels.reject_label == fitted.labels.reject_label and rule.labels.positive == fitted.labels.positive
     if not (same and named and rule.labels.rejects == fitted.labels.rejects):
-        raise ValueError("estimator was given other parameters since it was fitted; fit it again before saving.")
+        raise ModelFileError("its costs, thresholds or labels are not those that its parameters imply.")
 
 
 def _classes(fields: Fields) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from abstain.files.arrays import packed
 from abstain.files.atomic import whole_file
 from abstain.files.container import LARGEST, write_members
+from abstain.files.errors import ModelFileError
 from abstain.files.load import read
 from abstain.files.manifest import FORMAT, manifest_members
 from abstain.files.registry import parts
@@ -40,7 +41,12 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> again.decision_function([[1.5]]) == clf.decision_function([[1.5]])
     array([ True])
     """
-    state, arrays = parts(estimator)
+    try:
+        state, arrays = parts(estimator)
+    except ModelFileError as error:
+        raise ValueError(
+            f"estimator was given other parameters since it was fitted: {error} Fit it again before saving."
+        ) from error
     declared, members = packed(arrays)
     manifest = {"format": FORMAT, "library": metadata.version("abstain"), "model": state, "arrays": declared}
     with whole_file(path) as file:

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
 
+from abstain.costs import Costs
 from abstain.dual.proof import Proof
 from abstain.dual.solution import Status
-from abstain.estimators.grid import Grid
+from abstain.estimators.grid import Grid, checked_Cs
 from abstain.estimators.svc import FittedSVC, RejectSVC
-from abstain.estimators.svc_cv import FittedSearch
+from abstain.estimators.svc_cv import FittedSearch, RejectSVCCV
 from abstain.estimators.training import implied_rule
 from abstain.files.arrays import Arrays
 from abstain.files.errors import ModelFileError
-from abstain.files.machine_codec import FLOAT, machine_from, machine_parts
+from abstain.files.machine_codec import FLOAT, check_kernel, machine_from, machine_parts
 from abstain.files.rule_codec import check_same, rule_from, rule_state
 from abstain.files.schema import Fields, Spec, fitting, prefixed, within
 from abstain.files.values import from_json, to_json
+from abstain.kernels import KERNELS, Kernel
+from abstain.losses.margin_loss import MarginLoss
+from abstain.machines.kernel_machine import KernelMachine
 
 MACHINE = "machine."
 # n training rows; p pairs of a search on f folds
@@ -29,21 +36,31 @@ SEARCH: dict[str, Spec] = {
     "search_costs": (FLOAT, ("p", "f")),
 }
 NUMBERS = ("objective", "dual_objective", "gap", "violation")
+UNBALANCED = 1e-6  # what rounding may leave of the sum of all coefficients, as a share of their sizes
+ROUNDING = 1e-9  # likewise of a coefficient that is 0, as a share of the largest there can be
+CLOSE = 1e-9  # two numbers computed in the same way on different machines
 
 
 def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a fitted machine."""
+    """Give the fields and arrays of a fitted machine; one that its parameters contradict is refused."""
     fitted: FittedSVC = estimator._fitted_
-    check_same(implied_rule(estimator, fitted.rule.labels.classes)[0], fitted.rule)
+    grid = fitted.grid if isinstance(fitted, FittedSearch) else None
+    rule, loss = implied_rule(estimator, fitted.rule.labels.classes)
     machine, arrays = machine_parts(fitted.machine)
+    check_same(rule, fitted.rule)
+    if grid is not None:
+        _check_grid(estimator, grid, rule.costs)
+    C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
+    check_kernel(estimator, fitted.machine, gamma)
+    _check_rows(fitted, loss, float(C))
+    _check_proof(fitted.proof, fitted.machine, float(estimator.tol))
     state: dict[str, Any] = {
         "machine": machine,
         "rule": rule_state(fitted.rule),
         "proof": _proof_state(fitted.proof),
     }
     arrays = prefixed(arrays, MACHINE) | {"sets": fitted.sets}
-    if isinstance(fitted, FittedSearch):
-        grid = fitted.grid
+    if grid is not None:
         arrays["search_cs"] = grid.Cs
         arrays["search_gammas"] = grid.gammas if grid.has_gamma else np.empty(0)
         arrays["search_costs"] = grid.costs.reshape(-1, grid.n_splits)
@@ -51,21 +68,46 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
 
 
 def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedSVC:
-    """Make the fitted value of these fields and arrays, checked one by one and against each other."""
+    """Make the fitted value of these fields and arrays; `svc_parts` compares them with the parameters."""
     classes, _ = rule_from(fields.take("rule", dict))
     rule, loss = implied_rule(estimator, classes)
     machine = machine_from(fields.take("machine", dict), within(arrays, MACHINE), n_features)
-    kernel = getattr(machine, "kernel", None)
-    if kernel is None or kernel.name != estimator.kernel:
+    if not isinstance(machine, KernelMachine):
         raise ModelFileError("its machine is not one of the kernel that its parameters name.")
     own = {name: array for name, array in arrays.items() if not name.startswith(MACHINE)}
-    searches = "search_costs" in own
-    fitting(own, SETS | (SEARCH if searches else {}), "machine", {"n": machine.n_rows})  # type: ignore[union-attr]
-    sets = own["sets"]
+    searches = isinstance(estimator, RejectSVCCV)
+    fitting(own, SETS | (SEARCH if searches else {}), "machine", {"n": machine.n_rows})
+    fitted = FittedSVC(machine, rule, _proof_from(fields), own["sets"], loss.n_knots)
+    return FittedSearch(**vars(fitted), grid=_grid(own)) if searches else fitted
+
+
+def _check_rows(fitted: FittedSVC, loss: MarginLoss, C: float) -> None:
+    """Coefficients sum to 0, and rows have one where their set says so; sample weights are not known here."""
+    machine, sets = fitted.machine, fitted.sets
+    size = np.abs(machine.coef)
+    if not size.all() or abs(float(machine.coef.sum())) > UNBALANCED * float(size.sum()):
+        raise ModelFileError("its coefficients do not sum to 0, or one of them is 0.")
     if ((sets < 0) | (sets > 2 * loss.n_knots)).any():
         raise ModelFileError("its sets of training rows are out of range.")
-    fitted = FittedSVC(machine, rule, _proof_from(fields, float(estimator.tol)), sets, loss.n_knots)
-    return FittedSearch(**vars(fitted), grid=_grid(own)) if searches else fitted
+    without = np.ones(len(sets), dtype=bool)
+    without[machine.support] = False
+    largest = max(C * loss.steepest, float(size.max(initial=0.0)))
+    if sets[without].any() or (size[sets[machine.support] == 0] > ROUNDING * largest).any():
+        raise ModelFileError("its sets of training rows are not those of its coefficients.")
+
+
+def _check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
+    """The gap is that between the objectives, and "optimal" is proven."""
+    apart, sizes = proof.objective - proof.dual_objective, abs(proof.objective) + abs(proof.dual_objective)
+    sizes += abs(machine.bias) * float(np.abs(machine.coef).sum())
+    known = proof.gap < sys.float_info.max and math.isfinite(sizes)
+    if known and abs(apart - proof.gap * abs(proof.objective)) > UNBALANCED * sizes:
+        raise ModelFileError("the gap of its proof is not that between its objectives.")
+    kernel = machine.kernel
+    if isinstance(kernel, Kernel) and kernel.formula.definite(kernel) and not proof.definite:
+        raise ModelFileError("its kernel is called indefinite, which it cannot be.")
+    if proof.status == Status.OPTIMAL and not proof.proves(tol):
+        raise ModelFileError(f"it is called optimal, and its proof does not say so for tol={tol:g}.")
 
 
 def _proof_state(proof: Proof) -> dict[str, Any]:
@@ -73,7 +115,7 @@ def _proof_state(proof: Proof) -> dict[str, Any]:
     return {**numbers, "status": proof.status, "iterations": int(proof.iterations), "definite": proof.definite}
 
 
-def _proof_from(fields: Fields, tol: float) -> Proof:
+def _proof_from(fields: Fields) -> Proof:
     given = Fields(fields.take("proof", dict), "proof")
     numbers = {name: from_json(given.take(name)) for name in NUMBERS}
     status, iterations = given.one_of("status", [one.value for one in Status]), given.whole("iterations")
@@ -81,10 +123,31 @@ def _proof_from(fields: Fields, tol: float) -> Proof:
     given.end()
     if not all(isinstance(value, float) and not math.isnan(value) for value in numbers.values()):
         raise ModelFileError("its proof is not the four numbers that a proof has.")
-    proof = Proof(**numbers, status=status, iterations=iterations, definite=definite)
-    if status == Status.OPTIMAL and not proof.proves(tol):
-        raise ModelFileError("it is called optimal, and its proof does not say so.")
-    return proof
+    if not (numbers["gap"] >= 0.0 and numbers["violation"] >= 0.0):
+        raise ModelFileError("the gap or the violation of its proof is below 0.")
+    return Proof(**numbers, status=status, iterations=iterations, definite=definite)
+
+
+def _check_grid(estimator: Any, grid: Grid, costs: Costs | None) -> None:
+    """What was tried is what the parameters say, as far as they say it without the training rows."""
+    Cs, highest = checked_Cs(estimator.Cs), 1.0 if costs is None else float(costs.table().max())
+    tried = len(Cs) == len(grid.Cs) and np.allclose(Cs, grid.Cs, rtol=CLOSE, atol=0.0)
+    tried &= grid.has_gamma == KERNELS[estimator.kernel].takes_gamma
+    tried &= not grid.has_gamma or _includes(grid.gammas, estimator.gammas)
+    if not tried or check_cv(estimator.cv).get_n_splits() != grid.n_splits:
+        raise ModelFileError("its search has tried another C, gamma or number of folds than its parameters say.")
+    if (grid.costs > (1.0 + CLOSE) * highest).any():
+        raise ModelFileError("its search has mean costs beyond the highest cost.")
+
+
+def _includes(found: NDArray[np.float64], gammas: Any) -> bool:
+    """Whether these are the gammas that the parameter names; "scale" and "auto" may be any number."""
+    if isinstance(gammas, int | np.integer):
+        return len(found) == gammas
+    named = {*np.asarray(gammas, dtype=object).ravel().tolist()}
+    numbers = [float(gamma) for gamma in named if not isinstance(gamma, str)]
+    known = all(np.isclose(gamma, found, rtol=CLOSE, atol=0.0).any() for gamma in numbers)
+    return known and len(numbers) <= len(found) <= len(named)
 
 
 def _grid(arrays: Arrays) -> Grid:
