@@ -71,22 +71,20 @@ def certify(
 
 
 def rounding(problem: DualProblem, beta: NDArray[np.float64]) -> float:
-    """Bound what rounding in float64 can hide of the gap, in units of the objective.
+    """Estimate what rounding in float64 can hide of the gap, in units of the objective, with a factor of ten to spare.
 
     ::
 
-        |F_i - computed F_i| <= 4 eps (sqrt(m) + sqrt(d) + 2) (1 + s_i) root_i sum_j |beta_j| root_j
+        error of F_i  ~  eps (1 + s_i) root_i |beta * root|_2         of the gap  ~  |(w |slopes[0]| + |beta|) error|_2
 
-    for m coefficients and d features, where |k(x_i, x_j)| <= root_i root_j: a sum of m terms, each a sum of d, with
-    roundings of both signs. s_i bounds the rounding of the exponent of the rbf kernel. A score that is off by e moves a
-    row's part of the gap by no more than (w_i |slopes[0]| + |beta_i|) e.
+    where |k(x_i, x_j)| <= root_i root_j and s_i bounds the relative rounding of a kernel value by its exponent: sums of
+    independent roundings grow like the root of the sum of squares. A score that is off by e moves a row's part of the
+    gap by no more than (w_i |slopes[0]| + |beta_i|) e.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         root, exponent = _magnitudes(problem)
-        d = 1 if problem.kernel.name == "precomputed" else problem.X.shape[1]
-        terms = 4.0 * (np.sqrt(np.count_nonzero(beta)) + np.sqrt(d) + 2.0)
-        score = np.finfo(np.float64).eps * terms * (1.0 + exponent) * root * float(np.abs(beta) @ root)
-        return float((problem.breakpoint(problem.loss.n_knots) + np.abs(beta)) @ score)
+        error = np.finfo(np.float64).eps * (1.0 + exponent) * root * np.linalg.norm(beta * root)
+        return 10.0 * float(np.linalg.norm((problem.breakpoint(problem.loss.n_knots) + np.abs(beta)) * error))
 
 
 def _magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.float64] | float]:
