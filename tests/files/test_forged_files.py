@@ -116,9 +116,9 @@ MACHINE = {
     "whole gap": (field("proof/gap", 0), "four numbers"),
     "negative gap": (field("proof/gap", -1.0), "gap or the violation of its proof is below 0"),
     "negative violation": (field("proof/violation", -1.0), "gap or the violation of its proof is below 0"),
-    "large gap": (field("proof/gap", 0.5), "not that between its objectives"),
-    "objective": (field("proof/objective", 1e9), "not that between its objectives"),
-    "dual objective": (field("proof/dual_objective", -1.0), "not that between its objectives"),
+    "large gap": (field("proof/gap", 0.5), "called optimal"),
+    "objective": (field("proof/objective", 1e9), "smaller than that between its objectives"),
+    "dual objective": (field("proof/dual_objective", -1.0), "smaller than that between its objectives"),
     "violation": (field("proof/violation", 1e9), "called optimal, and its proof does not say so for tol=0.001"),
     "endless gap": (field("proof/gap", {"float": "inf"}), "called optimal, and its proof does not say so"),
     "not definite": (

@@ -81,7 +81,7 @@ MACHINE = {
     "gap of nan": (fitted(certificate=[1.0, 1.0, NAN, 0.0]), "four numbers"),
     "short certificate": (fitted(certificate=[1.0]), "four numbers"),
     "long certificate": (fitted(certificate=[1.0, 1.0, 0.0, 0.0, 0.0]), "four numbers"),
-    "large gap": (fitted(certificate=[1.0, 1.0, 0.5, 0.0]), "not that between its objectives"),
+    "large gap": (fitted(certificate=[1.0, 1.0, 0.5, 0.0]), "called optimal"),
     "unproven": (fitted(certificate=[1.0, 0.5, 0.5, 0.0]), "called optimal, and its proof does not say so"),
     "indefinite": (fitted(indefinite=True, status="inaccurate"), "called indefinite|is not what"),
     "status": (fitted(status="perfect"), "'perfect', which it cannot be"),

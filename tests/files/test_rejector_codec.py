@@ -224,12 +224,12 @@ FORGERIES = {
     "fewer weights": (arrays(rows_weight=lambda old: old[1:]), "does not fit the other fields"),
     "nothing to tune on": (
         arrays(**dict.fromkeys(("rows_score", "rows_sign", "rows_weight"), lambda old: old[:0])),
-        "no rows to tune thresholds on",
+        "cannot be tuned without rows",
     ),
     "unknown array": (lambda inside: inside.arrays.update(coef=np.zeros((1, 2))), "unknown array 'coef'"),
     "unknown field": (edited(rows=[0.0, ""]), "'rows' that is not known"),
     "the machine inside": (edited("classifier", "parameters", kernel="linear"), "another kernel, gamma"),
-    "the costs inside": (edited("classifier", "proof", gap=0.5), "not that between its objectives"),
+    "the costs inside": (edited("classifier", "proof", gap=0.5), "called optimal"),
     "prefit": (edited("parameters", cv="nonsense"), "The 'cv' parameter"),
 }
 

@@ -97,12 +97,12 @@ def _check_rows(fitted: FittedSVC, loss: MarginLoss, C: float) -> None:
 
 
 def _check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
-    """The gap is that between the objectives, and "optimal" is proven."""
+    """The gap is no smaller than between the objectives (rounding may have added to it), and "optimal" is proven."""
     apart, sizes = proof.objective - proof.dual_objective, abs(proof.objective) + abs(proof.dual_objective)
     sizes += abs(machine.bias) * float(np.abs(machine.coef).sum())
     known = proof.gap < sys.float_info.max and math.isfinite(sizes)
-    if known and abs(apart - proof.gap * abs(proof.objective)) > UNBALANCED * sizes:
-        raise ModelFileError("the gap of its proof is not that between its objectives.")
+    if known and apart - proof.gap * abs(proof.objective) > UNBALANCED * sizes:
+        raise ModelFileError("the gap of its proof is smaller than that between its objectives.")
     kernel = machine.kernel
     if isinstance(kernel, Kernel) and kernel.formula.definite(kernel) and not proof.definite:
         raise ModelFileError("its kernel is called indefinite, which it cannot be.")
