@@ -48,7 +48,7 @@ void ActiveSet::begin(const Outcome& outcome) {
     }
 }
 
-// What F can be wrong by through rounding alone: a violation below it means nothing.
+// The error of F from rounding alone: a smaller violation means nothing.
 void ActiveSet::estimate_rounding() {
     double weight = 0;
     for (const Coordinate& c : state_) weight += std::abs(c.beta);
@@ -81,7 +81,7 @@ void ActiveSet::enter(Index i) {
     (independent ? inside_ : dependent_).push_back(i);
 }
 
-// After a row has left, one that depended on it may stand on its own.
+// After a row has left, a row that depended on it may be independent.
 void ActiveSet::leave(Index i) {
     const auto found = std::find(inside_.begin(), inside_.end(), i);
     if (found != inside_.end()) {
@@ -132,11 +132,11 @@ void ActiveSet::land_on(Index row, int breakpoint) {
     leave(row);
 }
 
-// True where T now solves its system; false where a breakpoint was in the way.
+// True if T now solves its system; false if a breakpoint stopped the step.
 bool ActiveSet::full_step() {
     if (inside_.empty()) return true;
     std::vector<double> delta(inside_.size()), ones(inside_.size(), 1.0);
-    double balance = 0;  // sum beta strays from 0 by rounding; the step takes it back
+    double balance = 0;  // sum beta drifts from 0 by rounding; the step corrects it
     for (const Coordinate& c : state_) balance += c.beta;
     for (std::size_t t = 0; t < inside_.size(); ++t) delta[t] = target(inside_[t]) - F_[inside_[t]];
     factor_.solve(delta.data(), ones.data());
@@ -149,7 +149,7 @@ bool ActiveSet::full_step() {
     return hit.row < 0;
 }
 
-// A dependent row off its knot has to move. False: none is off.
+// Moves a dependent row that is off its knot. False: all are on theirs.
 bool ActiveSet::slide_one() {
     for (Index i : dependent_) {
         const double residual = target(i) - F_[i] - bias_;
@@ -158,7 +158,7 @@ bool ActiveSet::slide_one() {
     return false;
 }
 
-// Along the null direction of K', which leaves all scores as they are.
+// Along the null direction of K', which changes no score.
 bool ActiveSet::slide(Index row, double way) {
     std::vector<double> direction = column(row);
     factor_.solve(direction.data());

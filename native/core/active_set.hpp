@@ -8,8 +8,8 @@
 //
 // One Cholesky factor of K'_TT is kept and changed in O(m^2) as rows enter and leave. The step towards the solution
 // ends at the first breakpoint met, which takes that row out of T; after a full step the row that violates its
-// optimality condition most enters. A row that depends on the others (a duplicate, a kernel of low rank) is moved along
-// the direction that leaves all scores as they are, until a breakpoint ends it.
+// optimality condition most enters. A row that is linearly dependent on the others (a duplicate, a kernel of low rank) is
+// moved along the direction that changes no score, until it or another row meets a breakpoint.
 #pragma once
 
 #include <vector>
@@ -32,10 +32,10 @@ class ActiveSet {
     // rounding. The kernel must have all rows active.
     bool run(Outcome& outcome, Index limit);
 
-    // The parts of it, for the path.
+    // The steps of run(), for the path.
     void begin(const Outcome& outcome);
-    bool finish(Index limit);   // as run, from where it stands
-    bool refresh(Index limit);  // the same with F computed from the coefficients, since sums of many small changes drift
+    bool finish(Index limit);   // as run(), from the current point
+    bool refresh(Index limit);  // the same after recomputing F, since a sum of many small changes drifts
     void write(Outcome& outcome);
 
     // How T, the bias and F change per unit of lambda while no row enters or leaves.
@@ -51,7 +51,7 @@ class ActiveSet {
 
     void land_on(Index row, int breakpoint);          // a row between breakpoints ends on one
     void leave_breakpoint(Index row, int direction);  // a row on a breakpoint leaves it, upwards (+1) or downwards (-1)
-    bool slide(Index row, double direction);          // a dependent row moves until a breakpoint ends it; false: none does
+    bool slide(Index row, double direction);          // a dependent row moves until a row meets a breakpoint; false: none does
 
     const std::vector<Index>& inside() const { return inside_; }
     const std::vector<Index>& dependent() const { return dependent_; }

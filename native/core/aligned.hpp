@@ -1,5 +1,5 @@
-// Vectors whose storage starts on a cache line, is left as it is found, and is used again by the next fit: touching
-// fresh memory costs several times what computing the kernel values in it does.
+// Vectors whose storage starts on a cache line, is not initialised, and is reused by the next fit: touching fresh memory
+// costs several times as much as computing the kernel values stored in it.
 #pragma once
 
 #include <cstddef>

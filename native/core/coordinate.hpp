@@ -42,7 +42,7 @@ inline void move_inside(const Problem& problem, Index i, Coordinate& now, double
     const int k = next_breakpoint(problem, i, now.code, direction);
     now.beta += direction * step;
     now.code = static_cast<Code>(direction * problem.sign[i] > 0 ? 2 * k - 1 : 2 * k + 1);
-    const double g = problem.sign[i] * now.beta;  // rounding may have reached an end of the piece all the same
+    const double g = problem.sign[i] * now.beta;  // rounding may have reached an end of the piece
     const int piece = now.code / 2;
     if (!(g > problem.breakpoint(i, piece))) land(problem, i, now, piece);
     else if (!(g < problem.breakpoint(i, piece + 1))) land(problem, i, now, piece + 1);

@@ -33,7 +33,7 @@ template <class T> void Decomposition<T>::begin(const double* start) {
     F_.assign(n, 0.0);
     state_.assign(n, Coordinate{0.0, 0});
     double total[2] = {0, 0};  // of y beta, by class
-    Departure weightless;      // rows that can never move wait outside, unless all are one block anyway
+    Departure weightless;      // rows that can never move are set aside, unless all rows are one block
     for (Index i = 0; i < problem_.size; ++i) {
         const bool stays = problem_.weight[i] > 0 || problem_.size <= settings_.working_set;
         (stays ? weightless.stayed : weightless.gone).push_back(i);
@@ -61,7 +61,8 @@ template <class T> void Decomposition<T>::begin(const double* start) {
     departures_.push_back(std::move(weightless));
 }
 
-// sum beta = 0: the heavier class gives way, rows between breakpoints first, so that few of the others leave theirs.
+// Makes sum beta = 0 by reducing the class with the larger sum: rows between breakpoints first, so that few others leave
+// their breakpoint.
 template <class T> void Decomposition<T>::balance(const double (&total)[2]) {
     const int heavier = total[1] > total[0];
     double excess = total[heavier] - total[1 - heavier];
@@ -87,8 +88,8 @@ template <class T> void Decomposition<T>::measure() {
     watch_.iterations = iterations_;
 }
 
-// Half of the set are the worst violators, as many that should rise as that should fall; the other half stays from the
-// last round, since a block that forgets what it just settled unsettles it again.
+// Half of the set are the worst violators, as many that should rise as should fall. The other half is kept from the last
+// round; otherwise the new rows would undo what it achieved.
 template <class T> void Decomposition<T>::select() {
     struct Candidate {
         double violation;
@@ -120,7 +121,7 @@ template <class T> void Decomposition<T>::select() {
     fill_up(chosen, size);
 }
 
-// Rows between breakpoints first: they are the ones that answer to the newcomers.
+// Rows between breakpoints first: they are the ones that react to the new rows.
 template <class T> void Decomposition<T>::fill_up(const std::vector<std::size_t>& last, std::size_t size) {
     std::vector<char> taken(active_.size(), 0);
     std::erase_if(working_, [&](std::size_t a) { return std::exchange(taken[a], char(1)); });
@@ -147,7 +148,7 @@ template <class T> bool Decomposition<T>::improve() {
         before[w] = state[w].beta;
     }
     const Index stride = rounded_up(static_cast<Index>(q));
-    const bool whole = q == state_.size();  // the block is the problem: no use in stopping early
+    const bool whole = q == state_.size();  // the block is the whole problem: stopping early gains nothing
     const T* K = whole ? kernel_.whole() : nullptr;
     if (!K) {
         block_.resize(stride * stride);
@@ -185,7 +186,7 @@ template <class T> Outcome Decomposition<T>::outcome(Status status) {
     return result;
 }
 
-// Near the end, more rows between breakpoints than fit the working set make slow rounds.
+// Near the end progress is slow if more rows lie between breakpoints than fit the working set.
 template <class T> void Decomposition<T>::grow_where_slow() {
     const double violation = highest_ - lowest_;
     if (rounds_ == 0 || violation < 0.5 * milestone_) {

@@ -2,8 +2,8 @@
 // the kernel matrix while it sits in the processor's cache, and F of all active rows follows in one sweep.
 //
 // A sweep costs (working set) x (active rows) kernel values made in registers and never stored; the thousands of pair
-// steps in between cost next to nothing. Rows that rest on a breakpoint and cannot move are taken out of the sweep
-// (shrinking by compaction); before the end their F is brought up to date and they are looked at again.
+// steps in between cost little beside it. Rows that rest on a breakpoint and cannot move are taken out of the sweep
+// (shrinking by compaction); before the end their F is updated and they are checked again.
 #pragma once
 
 #include "aligned.hpp"

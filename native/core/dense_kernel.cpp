@@ -99,8 +99,8 @@ template <class T> void DenseKernel<T>::block(const std::vector<Index>& which, T
     mirror(out, size, stride, block_rows<T>, pool_);
 }
 
-// Kernel values of the columns with each of the rows `which`, one of these after the other into `to`. Rows that only fill
-// up the last tile go to a place of their own. Half::upper: rows are columns, and those below the diagonal's block are left.
+// Kernel values of the columns with each of the rows `which`, written to the arrays `to`; rows that only pad the last tile
+// go to a spare array. Half::upper: the rows are the columns, and values below the diagonal's block are skipped.
 template <class T>
 void DenseKernel<T>::make(const PackedRows<T>& columns, const std::vector<Index>& which, std::vector<T*> to, Half half) {
     constexpr Index B = block_rows<T>;
@@ -116,7 +116,7 @@ void DenseKernel<T>::make(const PackedRows<T>& columns, const std::vector<Index>
     });
 }
 
-// work(block) for all blocks of so many rows, with a few ms between two looks at the clock.
+// work(block) for all blocks of so many rows, with a few ms between two checks of the clock.
 template <class T> void DenseKernel<T>::by_blocks(Index rows, Index support, const std::function<void(Index)>& work) {
     constexpr Index B = block_rows<T>;
     const Index blocks = rounded_up(rows) / B, cost = (support + 1) * B * (rows_.shape.features / 8 + 4) / 8 + 1;

@@ -1,5 +1,5 @@
-// Kernels of dense rows. Values are made by the lanes from packed blocks; where making one costs more than reading
-// it back, the rows of support vectors are kept in a cache.
+// Kernels of dense rows. The lanes compute values from packed blocks; where computing a value costs more than reading it
+// from memory, the rows of support vectors are cached.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ template <class T> struct PackedRows {
     int tiles() const { return static_cast<int>(rounded_up(count, support_tile) / support_tile); }
 };
 
-// Rows scaled for their Form, row-major, with |x|^2 / 2.
+// Rows scaled for lanes/formulas.hpp, row-major, with |x|^2 / 2.
 template <class T> class ScaledRows {
   public:
     // centre: nullptr, or what is subtracted from each row (kernels that depend on differences only, and the linear

@@ -8,7 +8,7 @@
 
 namespace abstain {
 
-// Half of the values are picked, which is half of the memory read, and mirrored.
+// Reads half of the values and mirrors them.
 template <class T> void GramKernel<T>::block(const std::vector<Index>& rows, T* out, Index stride) {
     constexpr Index step = 64;
     const Index size = std::ssize(rows);
@@ -21,8 +21,8 @@ template <class T> void GramKernel<T>::block(const std::vector<Index>& rows, T* 
     mirror(out, size, stride, step, pool_);
 }
 
-// Rows of a symmetric matrix are its columns. Whole rows in vectors, of which the active entries are picked at the end: one
-// value at a time costs about ten times as much, which pays for few active rows only.
+// Rows of a symmetric matrix are its columns. Whole rows are summed in vectors and the active entries picked at the end;
+// reading single values costs about ten times as much, so that is done for few active rows only.
 template <class T> void GramKernel<T>::accumulate(const SparseVector& coef, double* sums) {
     constexpr Index piece = 4096;
     const Index active = std::ssize(active_);

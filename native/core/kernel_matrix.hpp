@@ -1,5 +1,5 @@
-// The kernel matrix as the solver sees it: a block of it, its diagonal, and its product with a sparse vector
-// over the rows that are still active.
+// The kernel matrix as the solvers use it: a block of it, its diagonal, and the active rows of its product with a sparse
+// vector.
 #pragma once
 
 #include <vector>
@@ -27,7 +27,7 @@ template <class T> class KernelMatrix {
     // out[a * stride + b] = k(x_rows[a], x_rows[b]); stride a multiple of 64, at least `rows.size()` rounded up to one,
     // and room for as many rows.
     virtual void block(const std::vector<Index>& rows, T* out, Index stride) = 0;
-    // All of it, where it lies in memory with rows that begin a multiple of 64 apart; else nullptr.
+    // The whole matrix if it is in memory with a stride that is a multiple of 64; else nullptr.
     virtual const T* whole() const { return nullptr; }
     // The rows of `accumulate` from now on; ascending.
     virtual void activate(const std::vector<Index>& rows) = 0;

@@ -1,7 +1,7 @@
 // The kernel values of one set of rows, for one task or for many at once.
 //
-// This is the only code that knows which class makes which values: another layout of the rows, or values made on another
-// device, is one more KernelMatrix and one more line in kernel_source.cpp.
+// Only kernel_source.cpp names the classes that compute kernel values: a new layout of the rows, or another device, is one
+// more KernelMatrix and one more line there.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ inline bool has_single_precision(const Rows& rows) { return std::holds_alternati
 
 class KernelSource {
   public:
-    // cache_bytes: for the whole matrix, and for the cached rows of each kernel that makes its values as it goes.
+    // cache_bytes: limit for the whole matrix, and for the cached rows of each kernel that computes values on demand.
     KernelSource(const KernelSpec& spec, const Rows& rows, double cache_bytes)
         : spec(spec), rows(rows), size(row_count(rows)), cache_bytes_(cache_bytes) {}
 
@@ -36,11 +36,11 @@ class KernelSource {
     }
     template <class T> bool fits() const { return bytes<T>(size) <= cache_bytes_; }
 
-    // Makes the whole matrix, once, whichever thread asks first. Every kernel asked for afterwards is a view of it.
+    // Computes the whole matrix, once, on the thread that calls first. Kernels made afterwards are views of it.
     template <class T> void hold(ThreadPool& pool, Watch& watch);
 
-    // A kernel for one thread, which must not outlive the source: a view of the matrix where it is held, else one that
-    // makes its values as it goes.
+    // A kernel for one thread, which must not outlive the source: a view of the matrix if it is held, else one that
+    // computes values on demand.
     template <class T> std::unique_ptr<KernelMatrix<T>> kernel(ThreadPool& pool, Watch& watch) const;
 
   private:

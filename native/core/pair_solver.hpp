@@ -1,8 +1,8 @@
 // Sequential minimal optimisation on a dense block of the kernel matrix: one pair at a time, the first by the largest
 // gain (up - F), its partner by the second-order estimate of the rise (Fan, Chen & Lin, JMLR 6, 2005).
 //
-// The only news against a plain hinge: a coordinate resting on an inner breakpoint has two one-sided slopes, and the
-// line search walks over breakpoints for as long as it gains.
+// Two things differ from a plain hinge: a coordinate on an inner breakpoint has two one-sided slopes, and the line search
+// continues across breakpoints while the dual rises.
 #pragma once
 
 #include "aligned.hpp"

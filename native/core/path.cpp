@@ -33,8 +33,8 @@ Path::Event Path::next_event(const Rates& rates, double left) const {
     return event;
 }
 
-// A row that depends on T stays where it is if its score keeps to its knot by itself (a duplicate), and takes the place of
-// a row of T if not. False: none has to.
+// A row that depends on T stays where it is if its score stays on its knot (a duplicate), and replaces a row of T if not.
+// False: none has to move.
 bool Path::settle_dependent(const Rates& rates) {
     for (Index i : sets_.dependent()) {
         const double drift = rates.F[i] + rates.bias - up(i);

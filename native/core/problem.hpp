@@ -15,9 +15,9 @@ namespace abstain {
 
 // Where g_i = y_i beta_i rests: code 2k on breakpoint k, 2k + 1 strictly between breakpoints k and k + 1.
 using Code = std::int8_t;
-inline constexpr int most_pieces = 59;  // so that every code fits
+inline constexpr int most_pieces = 59;  // so that every code fits an int8
 
-// The losses that occur, one per line: two where they depend on the class alone, up to n where each row has its own.
+// The distinct losses, one per line: two if they depend on the class only, up to n if each row has its own.
 struct LossTable {
     int pieces;                       // K
     std::vector<double> slopes;       // (L, K): t_0 > ... > t_(K-1)
@@ -31,7 +31,7 @@ struct LossTable {
     }
 };
 
-// Everything is borrowed: the arrays and the table must outlive the problem and whatever solves it.
+// Everything is borrowed: the arrays and the table must outlive the problem and every object that solves it.
 struct Problem {
     Index size;
     const std::int8_t* sign;   // y_i, -1 or +1

@@ -1,4 +1,4 @@
-// Rows of the kernel matrix over the active columns, the least recently used given up first.
+// Rows of the kernel matrix over the active columns; the least recently used is dropped first.
 //
 // One buffer, touched from its beginning as it fills: memory that is never needed is never resident.
 #pragma once
@@ -14,7 +14,7 @@ namespace abstain {
 
 template <class T> class RowCache {
   public:
-    // At most `bytes`, less where the system refuses; none at all (capacity 0) below one row.
+    // At most `bytes`, less if the system refuses; capacity 0 if not even one row fits.
     RowCache(Index rows, double bytes);
 
     Index capacity() const { return stride_ > 0 ? limit_ / stride_ : 0; }

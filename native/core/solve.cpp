@@ -12,7 +12,7 @@ namespace abstain {
 
 namespace {
 
-// By how much F strays from what double precision gives, on rows spread over the data. The linear kernel was centred,
+// The largest error of F compared with double precision, on rows spread over the data. The linear kernel was centred,
 // which shifts F by a constant: only differences count.
 double drift(const KernelSpec& spec, const DenseRows& X, const Outcome& outcome, ThreadPool& pool, Watch& watch) {
     const Index d = X.features, step = std::max<Index>(1, X.rows / policy::rows_checked_in_double);
@@ -40,7 +40,7 @@ double drift(const KernelSpec& spec, const DenseRows& X, const Outcome& outcome,
     return spec.name == KernelName::linear ? high - low : std::max(std::abs(low), std::abs(high));
 }
 
-// F = X w costs next to nothing, in double and without the centring. w = sum beta_i x_i is taken around the mean, since
+// F = X w in double and without the centring, which is cheap. w = sum beta_i x_i is taken around the mean, since
 // sum beta = 0 and data far from the origin would cancel.
 void expand_linear(const Problem& problem, const DenseRows& X, Outcome& outcome) {
     const std::vector<double> mean = column_means(X);
@@ -53,8 +53,8 @@ void expand_linear(const Problem& problem, const DenseRows& X, Outcome& outcome)
     judge(problem, outcome);
 }
 
-// Whether sums of such coefficients in the precision of T may be off by more than the tolerance. Roundings of both signs
-// leave a small part of their bound.
+// Whether sums of such coefficients in the precision of T may be off by more than the tolerance. Errors of both signs cancel,
+// which leaves a small part of the bound.
 template <class T> bool blurred(const double* beta, Index size, double tol) {
     double sum = 0;
     for (Index i = 0; i < size; ++i) sum += std::abs(beta[i]);
@@ -80,7 +80,7 @@ template <class T> Outcome Fitter::decompose(const Problem& problem, const doubl
     return Decomposition<T>(problem, kernel<T>(), settings, watch_).run(start);
 }
 
-// Where the sets are too far off for the active set: from a C so small that they are plain to see, along the path.
+// If the sets are too far off for the active set: along the path, from a C so small that they are easy to find.
 void Fitter::walk_up(const Problem& problem, Outcome& outcome, Index max_iterations) {
     double easy = 1;
     for (Index i = 0; i < problem.size; ++i)
@@ -98,8 +98,8 @@ void Fitter::walk_up(const Problem& problem, Outcome& outcome, Index max_iterati
     if (arrived.violation < outcome.violation) outcome = std::move(arrived);
 }
 
-// Pair steps until the sets are nearly right, then the sets' own equations. Pair steps crawl on ill-conditioned problems,
-// where the equations do not: they are given up early, and taken up again only if the equations fail.
+// Pair steps until the sets are nearly right, then the linear system of the active set. Pair steps are slow on
+// ill-conditioned problems and the linear system is not, so they stop early and resume only if the system fails.
 Outcome Fitter::solve_exactly(const Problem& problem, const double* start, const Settings& settings) {
     const Index n = problem.size, most = settings.max_iterations;
     exact_kernel();
@@ -123,7 +123,7 @@ Outcome Fitter::solve_exactly(const Problem& problem, const double* start, const
     return last;
 }
 
-// In single precision, judged by double; what is left to do is done in double.
+// In single precision, checked in double, and continued in double if the check fails.
 Outcome Fitter::fit_large(const Problem& problem, const double* start) {
     const Index steps = options_.tol < policy::fine_tolerance ? policy::steps_in_single_if_fine : policy::steps_in_single;
     const Index most = options_.max_iterations;
@@ -133,7 +133,7 @@ Outcome Fitter::fit_large(const Problem& problem, const double* start) {
     if (outcome.status == Status::converged &&
         drift(source_.spec, std::get<DenseRows>(source_.rows), outcome, pool_, watch_) <= allowed)
         return outcome;
-    std::get<0>(kernels_).reset();  // its memory serves the next one
+    std::get<0>(kernels_).reset();  // frees its cache for the next kernel
     const Settings rest{options_.tol, most - outcome.iterations};
     exact_kernel();
     const bool exactly = options_.method == Method::automatic && problem.size <= policy::active_set_rows;
@@ -143,7 +143,7 @@ Outcome Fitter::fit_large(const Problem& problem, const double* start) {
     return finer;
 }
 
-// Pair steps; where they crawl and the problem is small, the active set.
+// Pair steps; if they are slow and the problem is small, the active set.
 template <class T> Outcome Fitter::fit_for_search(const Problem& problem, const double* start) {
     const bool small = problem.size <= policy::one_block_rows;
     const Index n = problem.size, most = options_.max_iterations;
@@ -153,7 +153,7 @@ template <class T> Outcome Fitter::fit_for_search(const Problem& problem, const 
         settings.max_iterations = std::min(most, policy::search_steps_before_active_set * n);
     }
     Outcome outcome = decompose<T>(problem, start, settings);
-    // What a large start has left in F by rounding stays there as beta shrinks: begin again, with F made anew.
+    // The rounding that a large start leaves in F stays there as beta shrinks: continue with F recomputed.
     if (start && blurred<T>(start, n, options_.tol) && outcome.status == Status::converged) {
         const Index before = outcome.iterations;
         outcome = decompose<T>(problem, outcome.beta.data(), settings);

@@ -1,4 +1,4 @@
-// From a problem and its kernel values to an answer: which precision, which method, and in which order.
+// Chooses the precision and the method for a problem; all the numbers are in policy.hpp.
 #pragma once
 
 #include "decomposition.hpp"
@@ -11,8 +11,8 @@ namespace abstain {
 enum class Method {
     automatic,  // pair steps, and the active set where it is cheap
     pairs,
-    active_set,  // exact, whatever it takes
-    search,      // pair steps in the fastest precision, checked for rounding only: scores for comparing settings
+    active_set,  // exact, at any cost
+    search,      // pair steps in the fastest precision, not polished: scores for comparing settings
 };
 
 struct Options {

@@ -10,12 +10,12 @@ namespace abstain {
 
 namespace {
 
-// Workers cannot ask Python about signals: they follow flags that the first thread raises when it is stopped.
+// Only the first thread may call the report, which runs Python: the others follow the flags that it sets.
 class Crew {
   public:
     explicit Crew(Watch& watch) : watch_(watch), first_(std::this_thread::get_id()) {}
 
-    // Gives back what the work threw, unless it was interrupted.
+    // Returns the exception that the work threw, if any; an interrupt sets a flag instead.
     template <class Work> std::exception_ptr guarded(Work&& work) noexcept {
         if (interrupted_) return nullptr;  // nothing more is begun
         try {
@@ -89,7 +89,7 @@ void run(const Task& task, KernelSource& source, const Options& options, std::si
     }
 }
 
-// In which precision most of the work is done, and whether its matrix is made beforehand for all tasks.
+// Whether most of the work is done in single precision.
 bool in_single(const Rows& rows, Method method) {
     if (!has_single_precision(rows)) return false;
     return method == Method::search || (method != Method::active_set && row_count(rows) > policy::small_rows);

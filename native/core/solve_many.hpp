@@ -1,7 +1,7 @@
 // Many problems over the same rows: folds, classes, costs, kernel widths and grids of C, on one pool of threads.
 //
 // The kernel matrix of each width is made once, with all threads, and shared by its tasks where it fits the memory. A row
-// that a task leaves out (held out by a fold) has weight 0: it never moves, while its F is kept like any other's. Within a
+// that a task leaves out (held out by a fold) has weight 0: it never moves, but its F is computed. Within a
 // task the scale C ascends, and each fit starts from the ones before: beta / C is piecewise linear in 1 / C.
 #pragma once
 
@@ -29,7 +29,7 @@ struct Answers {
     std::vector<double> bias, violation;
     std::vector<Index> iterations;
     std::vector<Status> status;
-    std::vector<std::exception_ptr> failures;  // one per task: what it threw, or nullptr; the other tasks are unharmed
+    std::vector<std::exception_ptr> failures;  // one per task: the exception it threw, or nullptr; the other tasks are unaffected
 };
 
 enum class Keep { scores, coefficients_too };

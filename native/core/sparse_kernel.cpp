@@ -7,7 +7,7 @@
 namespace abstain {
 
 namespace {
-constexpr Index batch = 64;  // rows made between two looks at the clock
+constexpr Index batch = 64;  // rows computed between two checks of the clock
 }  // namespace
 
 SparseKernel::SparseKernel(const KernelSpec& spec, const SparseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch)

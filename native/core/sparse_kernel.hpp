@@ -1,5 +1,5 @@
 // Kernels of sparse rows (CSR). A row of the kernel matrix is the sum of a few columns of X, taken in double; it is
-// kept in a cache, since making it costs far more than reading it back.
+// cached, since computing it costs far more than reading it.
 #pragma once
 
 #include "aligned.hpp"

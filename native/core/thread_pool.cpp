@@ -8,7 +8,7 @@ ThreadPool::ThreadPool(int threads) {
     try {
         for (int i = 1; i < threads; ++i) threads_.emplace_back([this] { serve(); });
     } catch (const std::system_error&) {
-        // fewer threads than asked for: the same answer, later
+        // fewer threads than requested: the same answer, later
     }
 }
 

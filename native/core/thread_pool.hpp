@@ -1,5 +1,5 @@
-// A few threads for a few large pieces of work. They sleep in between (spinning threads starve their neighbours),
-// and each piece writes its own part of the result, so the bits do not depend on how many threads there are.
+// A few threads for a few large pieces of work. They sleep in between, since spinning threads would slow others down. Each
+// piece writes its own part of the result, so the bits do not depend on the number of threads.
 #pragma once
 
 #include <atomic>

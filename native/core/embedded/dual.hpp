@@ -2,7 +2,7 @@
 //
 //   max  W(t) / C = sum_i t_i - 1/2 v.v + min_{0 <= eps <= 1} sum_i g_eps(t_i)        y't = 0,  t >= 0
 //
-// by pairs of multipliers and golden section. W is concave but known through the inner minimisation g alone, tabulated
+// by pairs of multipliers and golden section. W is concave but given only through the inner minimisation g, tabulated
 // over (t, eps) with its sum over the rows kept for every eps: a pair changes two terms of each sum. The primal is not
 // convex, so W stays below F even at both optima.
 #pragma once

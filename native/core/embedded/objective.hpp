@@ -34,7 +34,7 @@ class EmbeddedObjective {
     // Puts rows of like margin at `point` side by side: whole blocks then rest at xi0 near it, and cost little.
     void arrange(const Point& point);
 
-    // Weights of the rows in the sum, all 1 unless somebody changes them; in the order of `arrange`.
+    // Weights of the rows in the sum, all 1 unless changed; in the order of `arrange`.
     double* weights() { return weight_.data(); }
 
     // F / C at a point, and its gradient; the one by eps is 0 where eps is fixed.

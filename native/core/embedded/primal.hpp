@@ -1,5 +1,5 @@
 // The training problem of FR02 by descent: annealed in the steepness of the steps, then from several starts and by
-// hops from the best point so far. A stationary point, the lowest that was met; nothing proves it the lowest there is.
+// hops from the best point so far. The result is the lowest stationary point found, which need not be the global minimum.
 #pragma once
 
 #include <cstdint>
