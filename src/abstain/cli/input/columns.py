@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.read_table import Batch, Table
+from abstain.cli.input.read_table import Batch, InputTable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +24,7 @@ MISSING = ("", "na", "nan", "null")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*")
 
 
-def is_numeric(table: Table, batch: Batch, name: str) -> bool:
+def is_numeric(table: InputTable, batch: Batch, name: str) -> bool:
     """Whether a column holds numbers; a column that holds both numbers and other text is a fault.
 
     A column of nothing but empty cells counts as numbers, all missing.
@@ -54,7 +54,7 @@ def for_sklearn(features: pl.DataFrame) -> Any:
         raise UsageError(str(error)) from error
 
 
-def features(table: Table, batch: Batch, numeric: Sequence[str], categorical: Sequence[str]) -> pl.DataFrame:
+def features(table: InputTable, batch: Batch, numeric: Sequence[str], categorical: Sequence[str]) -> pl.DataFrame:
     """The columns of a model: float64 with nan where missing, and text with None where missing."""
     import polars as pl
 
@@ -65,7 +65,7 @@ def features(table: Table, batch: Batch, numeric: Sequence[str], categorical: Se
     return pl.DataFrame(columns)
 
 
-def labels(table: Table, batch: Batch, name: str) -> NDArray[Any]:
+def labels(table: InputTable, batch: Batch, name: str) -> NDArray[Any]:
     """The labels as text, none of them missing."""
     text = _as_text(table, batch.frame[name])
     empty = (text.is_null() | (text == "")).arg_true()
@@ -76,7 +76,7 @@ def labels(table: Table, batch: Batch, name: str) -> NDArray[Any]:
     return np.asarray(text.to_list(), dtype=object)
 
 
-def _numbers(table: Table, batch: Batch, name: str) -> NDArray[np.float64]:
+def _numbers(table: InputTable, batch: Batch, name: str) -> NDArray[np.float64]:
     column = batch.frame[name]
     numbers = _parsed(column)
     absent = _missing(column)
@@ -92,14 +92,14 @@ def _numbers(table: Table, batch: Batch, name: str) -> NDArray[np.float64]:
     return numbers.to_numpy(allow_copy=True).astype(np.float64) if numbers.len() else np.empty(0)
 
 
-def _no_number(table: Table, batch: Batch, name: str, at: int, other_way: str = "") -> DataError:
+def _no_number(table: InputTable, batch: Batch, name: str, at: int, other_way: str = "") -> DataError:
     cell, place = batch.frame[name][at], f"{table.place(batch.places[at])}, column {name!r}"
     if _DECIMAL_COMMA.fullmatch(cell):
         return DataError(f"{place}: {cell!r} has a decimal comma; write numbers with a point.")
     return DataError(f"{place}: {_shown(cell)} is no number; correct it, leave a missing cell empty{other_way}.")
 
 
-def _as_text(table: Table, column: pl.Series) -> pl.Series:
+def _as_text(table: InputTable, column: pl.Series) -> pl.Series:
     """Cells as text; the 1.0 of a Parquet file is the "1" of the same CSV."""
     import polars as pl
 
@@ -125,7 +125,7 @@ def _missing(column: pl.Series) -> pl.Series:
     return column.cast(pl.Float64).fill_nan(None).is_null()
 
 
-def _is_text(table: Table, column: pl.Series) -> bool:
+def _is_text(table: InputTable, column: pl.Series) -> bool:
     """Whether cells are text, not numbers; what is neither is a fault."""
     import polars as pl
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features, for_sklearn
-from abstain.cli.input.read_table import Batch, Table
+from abstain.cli.input.read_table import Batch, InputTable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,11 +84,11 @@ class FittedModel:
         """Where the forced choice cuts the score."""
         return float(self.machine.terms_.cut)
 
-    def check(self, table: Table) -> None:
+    def check(self, table: InputTable) -> None:
         """Refuse a table that lacks a column."""
         table.check_has([*self.numeric, *self.categorical], "the model")
 
-    def decide(self, table: Table, batch: Batch) -> Decisions:
+    def decide(self, table: InputTable, batch: Batch) -> Decisions:
         """Decide on the rows of a batch."""
         cells = features(table, batch, self.numeric, self.categorical)
         if self.machine is self.estimator:
@@ -102,7 +102,7 @@ class FittedModel:
             last = batch.places[-1]
             raise DataError(f"{table.place(batch.places[0])} to {last} cannot be decided: {error}") from error
 
-    def labels(self, text: NDArray[Any], table: Table, batch: Batch, target: str) -> Any:
+    def labels(self, text: NDArray[Any], table: InputTable, batch: Batch, target: str) -> Any:
         """Labels read as text, in the classes' own kind; a label that is no class is a fault."""
         known = {str(label): label for label in self.classes}
         for at, label in enumerate(text):
@@ -114,7 +114,7 @@ class FittedModel:
         return np.array([known[label] for label in text], dtype=self.machine.classes_.dtype)
 
 
-def _check_present(cells: pl.DataFrame, table: Table, batch: Batch) -> None:
+def _check_present(cells: pl.DataFrame, table: InputTable, batch: Batch) -> None:
     """Refuse missing numbers, which a machine without the default pipeline does not fill in."""
     for column in cells.get_columns():
         absent = column.is_nan().arg_true()

@@ -34,7 +34,7 @@ class Batch:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class InputTable:
     """An open table: its columns are known, its rows are read by `batches`, once.
 
     Attributes
@@ -71,18 +71,18 @@ class Table:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Table]:
+def opened(path: Path) -> Iterator[InputTable]:
     """Open a table: Parquet if its name ends in .parquet or .pq, else CSV, packed if it ends in .gz."""
     if path.suffix in (".parquet", ".pq"):
         columns, height = _parquet_facts(path)
         done, size = [0], path.stat().st_size
         batches = _never_empty(path, "row", _parquet(path, height, done))
-        yield Table(path, "row", columns, batches, lambda: size * done[0] // max(height, 1))
+        yield InputTable(path, "row", columns, batches, lambda: size * done[0] // max(height, 1))
         return
     with open_bytes(path) as file:
         records = Records(file, path)
         raw = getattr(file, "fileobj", file)  # of a packed file, what lies on the disk
-        yield Table(path, "line", records.columns, _never_empty(path, "line", _csv(records)), raw.tell)
+        yield InputTable(path, "line", records.columns, _never_empty(path, "line", _csv(records)), raw.tell)
 
 
 def _csv(records: Records) -> Iterator[Batch]:

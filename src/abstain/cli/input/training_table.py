@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features, for_sklearn, is_numeric, labels
-from abstain.cli.input.read_table import Batch, Table, opened
+from abstain.cli.input.read_table import Batch, InputTable, opened
 from abstain.cli.output.printing import progress
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def read_training(
     return TrainingTable(path, target, X, y, numeric, texts, classes, memory)
 
 
-def _whole(table: Table, names: list[str], memory: float) -> Batch:
+def _whole(table: InputTable, names: list[str], memory: float) -> Batch:
     import polars as pl
 
     frames, places, size = [], list[int](), 0.0
@@ -129,7 +129,9 @@ def _whole(table: Table, names: list[str], memory: float) -> Batch:
     return Batch(pl.concat(frames), places)
 
 
-def _two_classes(table: Table, batch: Batch, target: str, y: NDArray[Any], pos_label: str | None) -> tuple[str, str]:
+def _two_classes(
+    table: InputTable, batch: Batch, target: str, y: NDArray[Any], pos_label: str | None
+) -> tuple[str, str]:
     classes = sorted(set(y))
     if len(classes) == 1:
         raise DataError(f"{table.path}: column {target!r} holds one class only, {classes[0]!r}; two are needed.")
