@@ -117,7 +117,8 @@ class Judged:
 def _target_of(model: FittedModel, table: InputTable, batch: Batch) -> str:
     """The only column beside the model's own whose cells are all of the model's classes."""
     classes = {str(label) for label in model.classes}
-    others = [name for name in table.columns if name not in (*model.numeric, *model.categorical)]
+    read = {*model.numeric, *model.categorical}
+    others = [name for name in table.columns if name not in read]
     found = [name for name in others if {str(cell) for cell in batch.frame[name].unique()} <= classes]
     if len(found) == 1:
         return found[0]

@@ -32,12 +32,11 @@ def is_numeric(table: InputTable, batch: Batch, name: str) -> bool:
     column = batch.frame[name]
     if not _is_text(table, column):
         return True
-    numbers, present = _parsed(column), ~_missing(column)
-    if (numbers.is_not_null() | ~present).all():
+    numbers, odd = _parsed(column)
+    if len(odd) == 0:
         return True
-    odd = (present & numbers.is_null()).arg_true()
     comma = next((at for at in odd.head(1000) if _DECIMAL_COMMA.fullmatch(column[at])), None)
-    if comma is not None or (present & numbers.is_not_null()).any():
+    if comma is not None or numbers.is_not_null().any():
         raise _no_number(table, batch, name, odd[0] if comma is None else comma, f", or pass --categorical {name!r}")
     return False
 
@@ -78,12 +77,10 @@ def labels(table: InputTable, batch: Batch, name: str) -> NDArray[Any]:
 
 def _numbers(table: InputTable, batch: Batch, name: str) -> NDArray[np.float64]:
     column = batch.frame[name]
-    numbers = _parsed(column)
-    absent = _missing(column)
-    wrong = (numbers.is_null() & ~absent).arg_true()
-    if len(wrong) > 0:
-        raise _no_number(table, batch, name, wrong[0])
-    large = (numbers.abs() > LARGEST).fill_null(value=False).arg_true()
+    numbers, odd = _parsed(column)
+    if len(odd) > 0:
+        raise _no_number(table, batch, name, odd[0])
+    large = (numbers.abs() > LARGEST).arg_true()
     if len(large) > 0:
         raise DataError(
             f"{table.place(batch.places[large[0]])}, column {name!r}: {_shown(column[large[0]])} is too large a number "
@@ -109,20 +106,18 @@ def _as_text(table: InputTable, column: pl.Series) -> pl.Series:
     return column.cast(pl.String)
 
 
-def _parsed(column: pl.Series) -> pl.Series:
+def _parsed(column: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The numbers of a column, None where missing, and the indices of the cells that are neither."""
     import polars as pl
 
-    if column.dtype == pl.String:
-        column = column.str.strip_chars()
-    return column.cast(pl.Float64, strict=False).fill_nan(None)
-
-
-def _missing(column: pl.Series) -> pl.Series:
-    import polars as pl
-
-    if column.dtype == pl.String:
-        return column.is_null() | column.str.strip_chars().str.to_lowercase().is_in(MISSING)
-    return column.cast(pl.Float64).fill_nan(None).is_null()
+    numbers = column.cast(pl.Float64, strict=False).fill_nan(None)
+    if column.dtype != pl.String or numbers.null_count() == 0:
+        return numbers, numbers.head(0)
+    unread = numbers.is_null().arg_true()
+    cells = column.gather(unread).str.strip_chars()
+    stripped = cells.cast(pl.Float64, strict=False).fill_nan(None)
+    missing = cells.is_null() | cells.str.to_lowercase().is_in(MISSING)
+    return numbers.scatter(unread, stripped), unread.filter(stripped.is_null() & ~missing)
 
 
 def _is_text(table: InputTable, column: pl.Series) -> bool:

@@ -105,8 +105,8 @@ def read_training(
     names = [name for name in batch.frame.columns if name != target]
     if not names:
         raise DataError(f"{path} has no column beside {target!r}; a model needs at least one to learn from.")
-    numeric = [name for name in names if name not in categorical and is_numeric(table, batch, name)]
-    texts = [name for name in names if name not in numeric]
+    holds_numbers = {name: name not in categorical and is_numeric(table, batch, name) for name in names}
+    numeric, texts = ([name for name in names if holds_numbers[name] is kind] for kind in (True, False))
     X = features(table, batch, numeric, texts)
     _check_size(X, numeric, texts, memory)
     return TrainingTable(path, target, X, y, numeric, texts, classes, memory)
