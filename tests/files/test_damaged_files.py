@@ -162,6 +162,27 @@ def test_zip_bombs_take_no_memory(machine, contents, tmp_path):
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("zip64", [False, True])
+def test_a_directory_of_many_entries_takes_no_memory(zip64):
+    # zipfile would make 200,000 objects of it
+    directory = Member("", 0, 0, 0).central * 200_000
+    here, there = len(directory), 0
+    end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 9, 9, here, there, 0)
+    if zip64:
+        end = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 200_000, 200_000, here, there) + struct.pack(
+            "<4sLQL", b"PK\6\7", 0, here, 1
+        ) + end  # fmt: skip
+    raw = directory + end
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        assert len(archive.infolist()) == 200_000
+    tracemalloc.start()
+    try:
+        assert refused(raw)[0]
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+
+
 def declared(raw, change):
     """The file with another declaration of its arrays, all checksums right."""
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:

@@ -114,7 +114,7 @@ def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: floa
     if problem.n > SAMPLE and kernel.name != "precomputed":
         order = np.argsort(beta == 0, kind="stable")
         rows = np.sort(order[np.linspace(0, problem.n - 1, SAMPLE).astype(np.intp)])
-    block = problem.X if kernel.name == "precomputed" else kernel(problem.X[rows])
+    block: Any = problem.X if kernel.name == "precomputed" else kernel(problem.X[rows])
     largest = float(np.abs(block).max())
     top = problem.breakpoint(problem.loss.n_knots)
     squared = float(top @ top)

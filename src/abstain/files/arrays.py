@@ -30,7 +30,11 @@ def member_of(name: str) -> str:
 
 
 def npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:
-    """The header of format 1.0 of NumPy's documentation, padded to 64 bytes: one array, one header."""
+    """The header of format 1.0 of NumPy's documentation, padded to 64 bytes: one array, one header.
+
+    ``numpy.lib.format`` is not used because it chooses the padding, which has changed between versions of NumPy (16
+    bytes, 64 bytes, room for a longer axis): a new NumPy would refuse older files or write others.
+    """
     text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
     length = -(-(10 + len(text) + 1) // 64) * 64 - 10
     return b"\x93NUMPY\x01\x00" + length.to_bytes(2, "little") + f"{text:<{length - 1}}\n".encode("ascii")

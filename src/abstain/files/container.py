@@ -7,13 +7,20 @@
 Any zip program reads it. The reader takes nothing but the names, checksums and sizes from the central directory, makes
 from these what the writer would have written, and refuses a file that differs in a single bit. So there are no hidden,
 overlapping, compressed or encrypted members, nothing before, between or after them, and no member is larger than the
-file: what is in memory after reading was on disk before. (``zipfile`` reads all of these, for good reasons.)
+file: what is in memory after reading was on disk before.
+
+``zipfile`` parses the directory. It gets only the end of the file, as long as the longest directory of a model, because
+it makes an object of several hundred bytes from every entry of 46. The headers are packed here and not by ``zipfile``:
+it fills them in by writing a member's data, so comparing a file with its one form would take a second copy of the file
+in memory, and what it writes differs between versions of Python (as in 3.11.4), so an older file could be refused.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import struct
+import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +35,8 @@ LONGEST_NAME = 64
 LOCAL, CENTRAL, END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 VERSION = 20  # of the zip format
 DATE = 0x0021  # 1 January 1980, the earliest there is: one model, one file
-CENTRAL_SIZE, END_SIZE = 46, 22
+END_SIZE = 22
+LONGEST_END = MOST_MEMBERS * (46 + LONGEST_NAME) + END_SIZE  # of the directory and the record after it
 CHUNK = 1 << 20
 
 
@@ -60,8 +68,9 @@ class Member:
 
 
 def _end(members: list[Member], offset: int) -> bytes:
-    size = sum(len(member.central) for member in members)
-    return struct.pack("<4s4H2IH", END, 0, 0, len(members), len(members), size, offset, 0)
+    """The directory, which begins at `offset`, and the record after it."""
+    directory = b"".join(member.central for member in members)
+    return directory + struct.pack("<4s4H2IH", END, 0, 0, len(members), len(members), len(directory), offset, 0)
 
 
 def write_members(file: BinaryIO, contents: Mapping[str, list[memoryview]]) -> None:
@@ -74,13 +83,12 @@ def write_members(file: BinaryIO, contents: Mapping[str, list[memoryview]]) -> N
         member = Member(name, crc, sum(piece.nbytes for piece in pieces), offset)
         offset = member.start + member.size
         members.append(member)
-    if offset + sum(len(member.central) for member in members) + END_SIZE > LARGEST:
+    if offset > LARGEST - LONGEST_END:
         raise ModelFileError(f"the model takes {offset:,} bytes, more than the {LARGEST:,} that a model file can hold.")
     for member, pieces in zip(members, contents.values(), strict=True):
         file.write(member.local)
         for piece in pieces:
             file.write(piece)
-    file.writelines(member.central for member in members)
     file.write(_end(members, offset))
 
 
@@ -96,22 +104,21 @@ class Container:
         """Check the layout of a file of `size` bytes; data are not read yet."""
         if size < END_SIZE:
             raise ModelFileError(f"its {size} bytes are too few for a model file.")
-        end = _bytes_at(file, size - END_SIZE, END_SIZE)
-        signature, _, _, _, count, central_size, offset, _ = struct.unpack("<4s4H2IH", end)
-        if signature != END:
-            raise ModelFileError("it is no model file, or its end is missing.")
-        if count > MOST_MEMBERS or central_size > MOST_MEMBERS * (CENTRAL_SIZE + LONGEST_NAME):
-            raise ModelFileError(f"it declares {count} members in {central_size:,} bytes, more than any model has.")
-        if offset + central_size + END_SIZE != size:
-            raise ModelFileError("its directory is not where its end says, so bytes are missing or were added.")
-        members = _directory(_bytes_at(file, offset, central_size), count)
-        following = 0
-        for member in members:
-            if member.offset != following or _bytes_at(file, member.offset, len(member.local)) != member.local:
+        end = _bytes_at(file, max(0, size - LONGEST_END), min(size, LONGEST_END))
+        members, offset = [], 0
+        for entry in _directory(end):
+            if not entry.filename.isascii() or len(entry.filename) > LONGEST_NAME:
+                raise ModelFileError("its directory holds a name that no model file has.")
+            if entry.file_size > min(size, LARGEST) - offset:
+                raise ModelFileError(f"its member {entry.filename!r} is declared larger than the file.")
+            member = Member(entry.filename, entry.CRC, entry.file_size, offset)
+            if _bytes_at(file, offset, len(member.local)) != member.local:
                 raise ModelFileError(f"the header of its member {member.name!r} does not agree with its directory.")
-            following = member.start + member.size
-        if following != offset or _end(members, offset) != end:
-            raise ModelFileError("its members do not fill the space before its directory.")
+            offset = member.start + member.size
+            members.append(member)
+        expected = _end(members, offset)
+        if offset + len(expected) != size or not end.endswith(expected):
+            raise ModelFileError("its directory is not as the library writes it, or bytes are missing or were added.")
         by_name = {member.name: member for member in members}
         if len(by_name) < len(members):
             raise ModelFileError("it has two members of one name.")
@@ -145,24 +152,15 @@ class Container:
             raise ModelFileError(f"its member {name!r} was altered: the checksum does not fit.")
 
 
-def _directory(raw: bytes, count: int) -> list[Member]:
-    members, at = [], 0
-    for _ in range(count):
-        entry = raw[at : at + CENTRAL_SIZE]
-        if len(entry) < CENTRAL_SIZE:
-            raise ModelFileError("its directory is shorter than its end says.")
-        crc, _, size, length = struct.unpack_from("<3IH", entry, 16)
-        name = raw[at + CENTRAL_SIZE : at + CENTRAL_SIZE + length]
-        if not name.isascii() or length > LONGEST_NAME:
-            raise ModelFileError("its directory holds a name that no model file has.")
-        member = Member(name.decode("ascii"), crc, size, struct.unpack_from("<I", entry, 42)[0])
-        at += CENTRAL_SIZE + length
-        if member.central != entry + name:
-            raise ModelFileError(f"the directory's entry of {member.name!r} is not as the library writes it.")
-        members.append(member)
-    if at != len(raw):
-        raise ModelFileError("its directory is longer than its end says.")
-    return members
+def _directory(end: bytes) -> list[zipfile.ZipInfo]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(end)) as archive:
+            entries = archive.infolist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error) as error:
+        raise ModelFileError("it is no model file, or its end is missing.") from error
+    if len(entries) > MOST_MEMBERS:
+        raise ModelFileError(f"it declares {len(entries)} members, more than any model has.")
+    return entries
 
 
 def _bytes_at(file: BinaryIO, offset: int, size: int) -> bytes:

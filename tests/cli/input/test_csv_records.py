@@ -75,6 +75,53 @@ def test_a_line_without_end_is_refused(tmp_path, monkeypatch, model):
     assert "line 1 is longer than 1 MB" in said(result)
 
 
+def test_a_quote_never_closed_ends_the_reading(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_records, "LONGEST", 1 << 16)
+    path = tmp_path / "table.csv"
+    path.write_bytes(b'a,b\n1,2\n3,"4\n' + b"5,6\n" * (1 << 20))
+    with opened(path) as table:
+        with pytest.raises(DataError, match="line 3 opens a quote that is never closed"):
+            list(table.batches)
+        assert table.position() < 1 << 21, "all of the file was read"
+
+
+def test_a_cell_may_be_long(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text('a,b\n1,"' + "x" * 200_000 + '"\n', encoding="utf-8")
+    assert len(read(path)[1][0][1]) == 200_000
+
+
+def test_quotes_change_nothing_but_the_parser(tmp_path, monkeypatch):
+    """A block without quotes is parsed by polars, the same cells in quotes by the csv module."""
+    monkeypatch.setattr(csv_records, "CHUNK", 40)
+    cells = [f"{at}, x ,\u00e4{at % 7},{'NA' * (at % 2)},\ufeff,'" for at in range(100)]
+    plain, quoted = tmp_path / "plain.csv", tmp_path / "quoted.csv"
+    plain.write_text("a,b,c,d,e,f\n" + "\r\n".join(cells), encoding="utf-8")
+    in_quotes = [",".join(f'"{cell}"' for cell in line.split(",")) for line in cells]
+    quoted.write_text("a,b,c,d,e,f\n" + "\r\n".join(in_quotes), encoding="utf-8")
+    assert read(plain) == read(quoted)
+
+
+def test_a_long_and_a_short_row_do_not_make_up_for_each_other(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(b"a,b,c\n1,2,3\n1,2\n1,2,3,4\n")
+    with opened(path) as table, pytest.raises(DataError, match="line 3 has 2 cells"):
+        list(table.batches)
+    path.write_bytes(b"a,b,c\n1,2,3,4\n1,2\n1,2,3\n")
+    with opened(path) as table, pytest.raises(DataError, match="line 2 has 4 cells"):
+        list(table.batches)
+
+
+@pytest.mark.timeout(60)
+def test_the_header_is_checked_in_linear_time(tmp_path):
+    # comparing each of the names with all others takes minutes
+    path = tmp_path / "table.csv"
+    names = [f"c{at}" for at in range(200_000)]
+    path.write_text(",".join(names) + "\n", encoding="utf-8")
+    with opened(path) as table:
+        assert table.columns == names
+
+
 def test_a_header_may_hold_quotes_and_line_breaks(tmp_path):
     path = tmp_path / "table.csv"
     path.write_bytes(b'"a ""b""\nc",d\n1,"2\r3"\n')

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError
 from abstain.cli.input.columns import labels
-from abstain.cli.input.read_table import Batch, Table, opened
+from abstain.cli.input.read_table import Batch, InputTable, opened
 from abstain.cli.output.printing import progress
 from abstain.metrics import RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
 
@@ -114,10 +114,11 @@ class Judged:
         return facts | {name: area(self.y_true, score, **shared) for name, area in areas.items()}
 
 
-def _target_of(model: FittedModel, table: Table, batch: Batch) -> str:
+def _target_of(model: FittedModel, table: InputTable, batch: Batch) -> str:
     """The only column not used by the model that contains only the model's classes."""
     classes = {str(label) for label in model.classes}
-    others = [name for name in table.columns if name not in (*model.numeric, *model.categorical)]
+    read = {*model.numeric, *model.categorical}
+    others = [name for name in table.columns if name not in read]
     found = [name for name in others if {str(cell) for cell in batch.frame[name].unique()} <= classes]
     if len(found) == 1:
         return found[0]

@@ -11,7 +11,7 @@ from abstain.cli.commands import options as o
 from abstain.cli.exit_codes import UsageError, exit_on_error
 
 if TYPE_CHECKING:
-    from abstain.cli.commands.training import Settings
+    from abstain.cli.commands.training import TrainingOptions
     from abstain.cli.input.training_table import TrainingTable
     from abstain.costs import Costs
 
@@ -56,18 +56,18 @@ def command(
             data, target, pos_label=pos_label, categorical=categorical or [], ignore=ignore or [], max_memory=max_memory
         )
         costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes)
-        from abstain.cli.commands.training import Settings
+        from abstain.cli.commands.training import TrainingOptions
 
-        facts = fit(table, costs, Settings(C, gamma, reject_label, seed, time_limit), output)
+        facts = fit(table, costs, TrainingOptions(C, gamma, reject_label, seed, time_limit), output)
         (print_json if json else print_facts)(facts)
 
 
-def fit(table: TrainingTable, costs: Costs, settings: Settings, output: Path) -> dict[str, Any]:
+def fit(table: TrainingTable, costs: Costs, options: TrainingOptions, output: Path) -> dict[str, Any]:
     """Train on a table, save the model, and return its facts."""
     from abstain.cli.commands.training import facts_of, trained
     from abstain.files.save import save
 
-    model = trained(table, costs, settings)
+    model = trained(table, costs, options)
     try:
         save(model, output)
     except OSError as error:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from abstain.cli.input.models import FittedModel
-    from abstain.cli.input.read_table import Batch, Table
+    from abstain.cli.input.read_table import Batch, InputTable
 
 ADDED = ("label", "rejected", "score", "cost_negative", "cost_reject", "cost_positive")
 Output = Annotated[
@@ -71,7 +71,7 @@ def predict(
     return {"output": None if output is None else str(output), "rows": rows, "rejected": rejected}
 
 
-def answered(model: FittedModel, table: Table, batch: Batch, prefix: str) -> pl.DataFrame:
+def answered(model: FittedModel, table: InputTable, batch: Batch, prefix: str) -> pl.DataFrame:
     """The rows of a batch with the columns of ADDED."""
     import polars as pl
 
@@ -81,7 +81,7 @@ def answered(model: FittedModel, table: Table, batch: Batch, prefix: str) -> pl.
     return batch.frame.with_columns(pl.Series(name, value) for name, value in added.items())
 
 
-def _check_names(table: Table, prefix: str) -> None:
+def _check_names(table: InputTable, prefix: str) -> None:
     for name in ADDED:
         if prefix + name in table.columns:
             raise DataError(

@@ -23,7 +23,7 @@ FOLDS = 5
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainingOptions:
     """Training settings.
 
     Attributes
@@ -50,9 +50,9 @@ class Settings:
         return self.C is None or self.gamma is None
 
 
-def trained(table: TrainingTable, costs: Costs, settings: Settings) -> Pipeline:
+def trained(table: TrainingTable, costs: Costs, options: TrainingOptions) -> Pipeline:
     """Fit the default pipeline; if time runs out, the result so far is returned with a warning."""
-    machine = _search(table, costs, settings) if settings.searches else _machine(table, costs, settings)
+    machine = _search(table, costs, options) if options.searches else _machine(table, costs, options)
     return _fitted(table, machine)
 
 
@@ -86,7 +86,7 @@ def _fitted(table: TrainingTable, machine: Any) -> Pipeline:
         raise UsageError(str(error)) from error
 
 
-def _search(table: TrainingTable, costs: Costs, settings: Settings) -> RejectSVCCV:
+def _search(table: TrainingTable, costs: Costs, options: TrainingOptions) -> RejectSVCCV:
     folds = min(FOLDS, table.smallest_class)
     if folds < 2:
         raise DataError(
@@ -94,23 +94,23 @@ def _search(table: TrainingTable, costs: Costs, settings: Settings) -> RejectSVC
             "add rows, or pass --C and --gamma."
         )
     return RejectSVCCV(
-        **_shared(table, costs, settings),
-        Cs=10 if settings.C is None else [settings.C],
-        gammas=5 if settings.gamma is None else [settings.gamma],
-        cv=StratifiedKFold(folds, shuffle=True, random_state=settings.seed),
+        **_shared(table, costs, options),
+        Cs=10 if options.C is None else [options.C],
+        gammas=5 if options.gamma is None else [options.gamma],
+        cv=StratifiedKFold(folds, shuffle=True, random_state=options.seed),
     )
 
 
-def _machine(table: TrainingTable, costs: Costs, settings: Settings) -> RejectSVC:
-    return RejectSVC(**_shared(table, costs, settings) | {"C": settings.C, "gamma": settings.gamma})
+def _machine(table: TrainingTable, costs: Costs, options: TrainingOptions) -> RejectSVC:
+    return RejectSVC(**_shared(table, costs, options) | {"C": options.C, "gamma": options.gamma})
 
 
-def _shared(table: TrainingTable, costs: Costs, settings: Settings) -> dict[str, Any]:
+def _shared(table: TrainingTable, costs: Costs, options: TrainingOptions) -> dict[str, Any]:
     return {
         "costs": costs,
         "pos_label": table.positive,
-        "reject_label": settings.reject_label or "auto",
-        "time_limit": settings.time_limit,
+        "reject_label": options.reject_label or "auto",
+        "time_limit": options.time_limit,
         "cache_size": min(500.0, table.memory / 4),
         "n_jobs": -1,
         "verbose": sys.stderr.isatty(),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.read_table import Batch, Table
+from abstain.cli.input.read_table import Batch, InputTable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +24,7 @@ MISSING = ("", "na", "nan", "null")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?\s*")
 
 
-def is_numeric(table: Table, batch: Batch, name: str) -> bool:
+def is_numeric(table: InputTable, batch: Batch, name: str) -> bool:
     """Whether a column contains numbers; a mix of numbers and other text is an error.
 
     A column of only empty cells counts as numeric, with all values missing.
@@ -32,12 +32,11 @@ def is_numeric(table: Table, batch: Batch, name: str) -> bool:
     column = batch.frame[name]
     if not _is_text(table, column):
         return True
-    numbers, present = _parsed(column), ~_missing(column)
-    if (numbers.is_not_null() | ~present).all():
+    numbers, odd = _parsed(column)
+    if len(odd) == 0:
         return True
-    odd = (present & numbers.is_null()).arg_true()
     comma = next((at for at in odd.head(1000) if _DECIMAL_COMMA.fullmatch(column[at])), None)
-    if comma is not None or (present & numbers.is_not_null()).any():
+    if comma is not None or numbers.is_not_null().any():
         raise _no_number(table, batch, name, odd[0] if comma is None else comma, f", or pass --categorical {name!r}")
     return False
 
@@ -54,7 +53,7 @@ def for_sklearn(features: pl.DataFrame) -> Any:
         raise UsageError(str(error)) from error
 
 
-def features(table: Table, batch: Batch, numeric: Sequence[str], categorical: Sequence[str]) -> pl.DataFrame:
+def features(table: InputTable, batch: Batch, numeric: Sequence[str], categorical: Sequence[str]) -> pl.DataFrame:
     """The columns of a model: float64 with nan for missing values, and text with None."""
     import polars as pl
 
@@ -65,7 +64,7 @@ def features(table: Table, batch: Batch, numeric: Sequence[str], categorical: Se
     return pl.DataFrame(columns)
 
 
-def labels(table: Table, batch: Batch, name: str) -> NDArray[Any]:
+def labels(table: InputTable, batch: Batch, name: str) -> NDArray[Any]:
     """The labels as text; a missing label is an error."""
     text = _as_text(table, batch.frame[name])
     empty = (text.is_null() | (text == "")).arg_true()
@@ -76,14 +75,12 @@ def labels(table: Table, batch: Batch, name: str) -> NDArray[Any]:
     return np.asarray(text.to_list(), dtype=object)
 
 
-def _numbers(table: Table, batch: Batch, name: str) -> NDArray[np.float64]:
+def _numbers(table: InputTable, batch: Batch, name: str) -> NDArray[np.float64]:
     column = batch.frame[name]
-    numbers = _parsed(column)
-    absent = _missing(column)
-    wrong = (numbers.is_null() & ~absent).arg_true()
-    if len(wrong) > 0:
-        raise _no_number(table, batch, name, wrong[0])
-    large = (numbers.abs() > LARGEST).fill_null(value=False).arg_true()
+    numbers, odd = _parsed(column)
+    if len(odd) > 0:
+        raise _no_number(table, batch, name, odd[0])
+    large = (numbers.abs() > LARGEST).arg_true()
     if len(large) > 0:
         raise DataError(
             f"{table.place(batch.places[large[0]])}, column {name!r}: {_shown(column[large[0]])} is too large "
@@ -92,14 +89,14 @@ def _numbers(table: Table, batch: Batch, name: str) -> NDArray[np.float64]:
     return numbers.to_numpy(allow_copy=True).astype(np.float64) if numbers.len() else np.empty(0)
 
 
-def _no_number(table: Table, batch: Batch, name: str, at: int, other_way: str = "") -> DataError:
+def _no_number(table: InputTable, batch: Batch, name: str, at: int, other_way: str = "") -> DataError:
     cell, place = batch.frame[name][at], f"{table.place(batch.places[at])}, column {name!r}"
     if _DECIMAL_COMMA.fullmatch(cell):
         return DataError(f"{place}: {cell!r} has a decimal comma; use a decimal point.")
     return DataError(f"{place}: {_shown(cell)} is not a number; correct it, leave a missing cell empty{other_way}.")
 
 
-def _as_text(table: Table, column: pl.Series) -> pl.Series:
+def _as_text(table: InputTable, column: pl.Series) -> pl.Series:
     """Cells as text; 1.0 in a Parquet file is the same as "1" in a CSV."""
     import polars as pl
 
@@ -109,23 +106,21 @@ def _as_text(table: Table, column: pl.Series) -> pl.Series:
     return column.cast(pl.String)
 
 
-def _parsed(column: pl.Series) -> pl.Series:
+def _parsed(column: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The numbers of a column, None where missing, and the indices of the cells that are neither."""
     import polars as pl
 
-    if column.dtype == pl.String:
-        column = column.str.strip_chars()
-    return column.cast(pl.Float64, strict=False).fill_nan(None)
+    numbers = column.cast(pl.Float64, strict=False).fill_nan(None)
+    if column.dtype != pl.String or numbers.null_count() == 0:
+        return numbers, numbers.head(0)
+    unread = numbers.is_null().arg_true()
+    cells = column.gather(unread).str.strip_chars()
+    stripped = cells.cast(pl.Float64, strict=False).fill_nan(None)
+    missing = cells.is_null() | cells.str.to_lowercase().is_in(MISSING)
+    return numbers.scatter(unread, stripped), unread.filter(stripped.is_null() & ~missing)
 
 
-def _missing(column: pl.Series) -> pl.Series:
-    import polars as pl
-
-    if column.dtype == pl.String:
-        return column.is_null() | column.str.strip_chars().str.to_lowercase().is_in(MISSING)
-    return column.cast(pl.Float64).fill_nan(None).is_null()
-
-
-def _is_text(table: Table, column: pl.Series) -> bool:
+def _is_text(table: InputTable, column: pl.Series) -> bool:
     """Whether cells are text rather than numbers; any other type is an error."""
     import polars as pl
 

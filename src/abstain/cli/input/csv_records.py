@@ -1,163 +1,172 @@
-"""CSV as bytes: whole records with their line numbers, and every fault found before a parser can paper over it.
+"""CSV as rows of text with their line numbers; every fault is named with its line.
 
 A file is UTF-8 (a byte-order mark is allowed), lines end in LF or CRLF, the first line names the columns, cells are
 separated by the one of `,` `;` tab that the header has most of, and a cell that holds a separator, a quote or a line
 break is quoted as a whole, quotes inside it doubled. Empty lines are skipped.
+
+The file is read in blocks of whole records, and each block is parsed once. polars parses the blocks without quotes: if
+their separators are as many as their lines need, and no line is longer than the header, then every line is right, and
+the lines number the rows. All other blocks go to Python's csv module, which takes two to three times as long but gives
+the line of each record. polars alone would fill up short rows and accept a quote inside a cell.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
-import re
+import io
 import zlib
-from array import array
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from abstain.cli.exit_codes import DataError
 
-CHUNK = 4 << 20  # bytes of records handed on at a time
-LONGEST = 16 << 20  # bytes of one record: whatever is longer is no table
-_MARK = b"\xef\xbb\xbf"
-_QUOTED = re.compile(rb'"(?:[^"]|"")*+"')
+if TYPE_CHECKING:
+    import polars as pl
 
-
-@dataclass(frozen=True, eq=False)
-class Chunk:
-    """Records in a row.
-
-    Attributes
-    ----------
-    text : bytes
-        The records, each ended by a line feed, without the header; valid UTF-8.
-    lines : array of int
-        The line on which each record begins, the header's being 1.
-    """
-
-    text: bytes
-    lines: array[int]
+CHUNK = 1 << 20  # bytes of a block; with more the csv module gets slower
+MARK = b"\xef\xbb\xbf"  # the byte-order mark
+LONGEST = 16 << 20  # bytes of one record; a longer one means that the file is not a table
 
 
 class Records:
-    """The records of an open CSV file; the header is read at once, the rest by `chunks`.
+    """The rows of an open CSV file; the header is read at once, the rest by `batches`.
 
     Attributes
     ----------
     columns : list of str
         The names of the columns.
-    separator : str
-        What separates cells.
     """
 
     def __init__(self, file: BinaryIO | gzip.GzipFile, path: Path) -> None:
-        self._file, self._path, self._line = file, path, 1
-        header = self._joined(self._read().removeprefix(_MARK))
+        self._file, self._path, self._line = file, path, 1  # the line on which the next block begins
+        csv.field_size_limit(2 * LONGEST)  # for the whole process; the default is 128 kB
+        header = self._block(0).removeprefix(MARK)
         if not header.strip():
-            raise DataError(f"{path}: line 1 is empty; the first line must name the columns.")
-        counted = {separator: _QUOTED.sub(b"", header).count(separator.encode()) for separator in ",;\t"}
-        self.separator = max(counted, key=lambda separator: counted[separator])
-        self._width = counted[self.separator] + 1
-        self._shape = _well_formed(self.separator.encode())
-        self._check_quotes(header, 1)
-        self._check_text(header, [header], array("q", [1]))
-        try:
-            self.columns = next(csv.reader([header.decode().rstrip("\r\n")], delimiter=self.separator))
-        except csv.Error as error:
-            raise DataError(f"{path}: line 1 is no header ({error}); the first line must name the columns.") from error
+            raise self._fault(1, "is empty; the first line must name the columns")
+        unquoted = b"".join(header.split(b'"')[::2])
+        self._separator = max(",;\t", key=lambda separator: unquoted.count(separator.encode()))
+        self.columns = list[str]()
+        (self.columns,), _ = self._records(header, 1)
         self._check_names()
-        self._line += 1
 
-    def chunks(self) -> Iterator[Chunk]:
-        """Read all records, a few megabytes at a time."""
-        size, kept, lines = 0, list[bytes](), array("q")
-        while line := self._read():
-            if line.strip(b"\r\n"):
-                lines.append(self._line)
-                kept.append(self._joined(line))
-                self._check_quotes(kept[-1], lines[-1])
-                self._check_width(kept[-1], lines[-1])
-                size += len(kept[-1])
-            self._line += 1
-            if size >= CHUNK:
-                yield self._chunk(kept, lines)
-                size, kept, lines = 0, [], array("q")
-        if kept:
-            yield self._chunk(kept, lines)
+    def batches(self) -> Iterator[tuple[pl.DataFrame, Sequence[int]]]:
+        """All rows, a block at a time: their cells, None where empty, and the line on which each begins."""
+        first, size = self._line, CHUNK * min(4, 1 + len(self.columns) // 1000)  # wide tables: fewer batches
+        while block := self._block(size):
+            places: Sequence[int] = range(first, self._line)
+            if (frame := self._without_quotes(block, len(places))) is None:
+                rows, places = self._records(block, first)
+                frame = self._frame(rows)
+            if places:
+                yield frame, places
+            first = self._line
 
-    def _read(self) -> bytes:
+    def _without_quotes(self, block: bytes, lines: int) -> pl.DataFrame | None:
+        """The cells of a block; None if it has a quote, an empty line, a bare CR or a row of the wrong length."""
+        import polars as pl
+
+        width, separator = len(self.columns), self._separator
+        plain = b'"' not in block and block.count(b"\r") == block.count(b"\r\n") and not block.startswith(MARK)
+        if width == 1 or not plain or block.count(separator.encode()) != lines * (width - 1):
+            return None
+        schema = dict.fromkeys(self.columns, pl.String)
         try:
-            line = self._file.readline(LONGEST)
+            frame = pl.read_csv(block, has_header=False, separator=separator, quote_char=None, schema=schema)
+        except pl.exceptions.PolarsError:  # a row has too many cells
+            return None
+        return frame if frame.height == lines else None
+
+    def _frame(self, rows: list[list[str]]) -> pl.DataFrame:
+        import polars as pl
+
+        columns = zip(*rows, strict=True) if rows else [()] * len(self.columns)
+        named = zip(self.columns, columns, strict=True)
+        return pl.DataFrame([pl.Series(name, [cell or None for cell in cells], pl.String) for name, cells in named])
+
+    def _records(self, block: bytes, first: int) -> tuple[list[list[str]], list[int]]:
+        """The records of a block that begins on line `first`, and the line on which each begins."""
+        text, rows, places = block.decode(), list[list[str]](), list[int]()
+        lines = io.StringIO(text)
+        reader = csv.reader(lines, delimiter=self._separator, strict=True)
+        place, at = first, 0
+        try:
+            for cells in reader:
+                if '"' in "".join(cells):
+                    _check_quoted(cells, text, at)
+                if cells:
+                    self._check_width(cells, place)
+                    rows.append(cells)
+                    places.append(place)
+                place, at = first + reader.line_num, lines.tell()
+        except csv.Error as error:
+            if "new-line character" in str(error):
+                place, why = first + reader.line_num - 1, "ends in a bare CR; save with LF or CRLF line ends"
+            elif "expected after" in str(error):
+                why = "has a quote inside a cell; quote the whole cell and double quotes in it"
+            else:
+                why = "opens a quote that is never closed; close or remove it"
+            raise self._fault(place, why) from error
+        return rows, places
+
+    def _block(self, size: int) -> bytes:
+        """The next `size` bytes, and those that follow up to the end of a record."""
+        line, more = b"", True
+        try:
+            block = bytearray(self._file.read(size))
+            quotes = block.count(b'"')
+            while more:  # with an odd number of quotes so far, a quoted cell is open
+                line = self._file.readline(LONGEST)
+                block += line
+                quotes += line.count(b'"')
+                more = bool(line) and quotes % 2 == 1 and len(block) <= size + LONGEST
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise DataError(f"{self._path}: line {self._line} cannot be unpacked ({error}); pack it again.") from error
+            raise self._fault(self._line, f"or a later one cannot be unpacked ({error}); pack it again") from error
         if len(line) >= LONGEST:
-            raise DataError(f"{self._path}: line {self._line} is longer than {LONGEST >> 20} MB; this is no table.")
-        return line
+            place = self._line + block.count(b"\n")
+            raise self._fault(place, f"is longer than {LONGEST >> 20} MB; this is not a table")
+        self._check_text(block)
+        self._line += block.count(b"\n") + (len(block) > 0 and not block.endswith(b"\n"))
+        return bytes(block)
 
-    def _joined(self, line: bytes) -> bytes:
-        """The line, with those that follow as long as a quoted cell is open, ended by a line feed."""
-        if b'"' not in line:
-            if b"\r" in line[:-2]:
-                raise DataError(f"{self._path}: line {self._line} ends in a bare CR; save with LF or CRLF line ends.")
-            return line if line.endswith(b"\n") else line + b"\n"
-        began, parts, quotes, size = self._line, [line], line.count(b'"'), len(line)
-        while quotes % 2 == 1:  # an odd number of quotes so far: a quoted cell is open
-            line = self._read()
-            size += len(line)
-            if not line or size > LONGEST:
-                raise DataError(f"{self._path}: line {began} opens a quote that is never closed; close or remove it.")
-            parts.append(line)
-            quotes += line.count(b'"')
-            self._line += 1
-        record = b"".join(parts)
-        return record if record.endswith(b"\n") else record + b"\n"
+    def _check_text(self, block: bytearray) -> None:
+        if (at := block.find(b"\0")) >= 0:
+            raise self._fault(self._line + block.count(b"\n", 0, at), "holds a NUL byte; remove it")
+        try:
+            block.decode()
+        except UnicodeDecodeError as error:
+            place, byte = self._line + block.count(b"\n", 0, error.start), block[error.start]
+            raise self._fault(place, f"is not UTF-8 (byte 0x{byte:02x}); save the file as UTF-8") from error
 
-    def _check_quotes(self, record: bytes, line: int) -> None:
-        if b'"' in record and not self._shape.fullmatch(record):
-            raise DataError(
-                f"{self._path}: line {line} has a quote inside a cell; quote the whole cell and double quotes in it."
-            )
-
-    def _check_width(self, record: bytes, line: int) -> None:
-        plain = _QUOTED.sub(b"", record) if b'"' in record else record
-        width = plain.count(self.separator.encode()) + 1
-        if width != self._width:
-            raise DataError(
-                f"{self._path}: line {line} has {width} cells where the header has {self._width}; "
-                "add or remove cells, and quote a cell that contains the separator or a decimal comma."
+    def _check_width(self, cells: list[str], line: int) -> None:
+        width = len(self.columns)
+        if len(cells) != width and width > 0:  # the header itself has no width to keep
+            raise self._fault(
+                line,
+                f"has {len(cells)} cells where the header has {width}; "
+                "add or remove cells, and quote a cell that contains the separator or a decimal comma",
             )
 
     def _check_names(self) -> None:
+        first = dict[str, int]()
         for at, name in enumerate(self.columns, start=1):
             if not name.strip():
-                raise DataError(f"{self._path}: line 1 gives column {at} no name; name it or remove the column.")
-            if (first := self.columns.index(name) + 1) < at:
-                raise DataError(
-                    f"{self._path}: line 1 names columns {first} and {at} both {name!r}; give each its own name."
-                )
+                raise self._fault(1, f"gives column {at} no name; name it or remove the column")
+            if first.setdefault(name, at) < at:
+                raise self._fault(1, f"names columns {first[name]} and {at} both {name!r}; give each its own name")
 
-    def _chunk(self, records: list[bytes], lines: array[int]) -> Chunk:
-        text = b"".join(records)
-        self._check_text(text, records, lines)
-        return Chunk(text, lines)
+    def _fault(self, line: int, text: str) -> DataError:
+        return DataError(f"{self._path}: line {line} {text}.")
 
-    def _check_text(self, text: bytes, records: list[bytes], lines: array[int]) -> None:
-        def line_of(byte: int) -> int:
-            ends = accumulate(len(record) for record in records)
-            return next(line for end, line in zip(ends, lines, strict=True) if byte < end)
 
-        if (at := text.find(b"\0")) >= 0:
-            raise DataError(f"{self._path}: line {line_of(at)} holds a NUL byte; remove it.")
-        try:
-            text.decode()
-        except UnicodeDecodeError as error:
-            raise DataError(
-                f"{self._path}: line {line_of(error.start)} is not UTF-8 (byte 0x{text[error.start]:02x}); "
-                "save the file as UTF-8."
-            ) from error
+def _check_quoted(cells: list[str], text: str, at: int) -> None:
+    """Refuse a cell of the record at `at` that has quotes and is not quoted; the csv module takes them as text."""
+    for cell in cells:
+        quoted, quotes = text.startswith('"', at), cell.count('"')
+        if quotes and not quoted:
+            raise csv.Error("a quote was not expected after text")
+        at += len(cell) + 1 + (quotes + 2 if quoted else 0)
 
 
 def open_bytes(path: Path) -> BinaryIO | gzip.GzipFile:
@@ -166,9 +175,3 @@ def open_bytes(path: Path) -> BinaryIO | gzip.GzipFile:
         return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}); check the path.") from error
-
-
-def _well_formed(separator: bytes) -> re.Pattern[bytes]:
-    """A record: quoted cells are quoted as a whole. Nothing is tried twice, so the time is linear."""
-    cell = rb'(?:"(?:[^"]|"")*+"|[^"\r\n%b]*+)' % re.escape(separator)
-    return re.compile(rb"%b(?:%b%b)*+\r?\n?" % (cell, re.escape(separator), cell))

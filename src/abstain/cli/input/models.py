@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features, for_sklearn
-from abstain.cli.input.read_table import Batch, Table
+from abstain.cli.input.read_table import Batch, InputTable
 from abstain.estimators.unwrap import FittedClassifier
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ class FittedModel(FittedClassifier):
         parts = {name: list(columns) for name, _, columns in steps[PREPROCESS].transformers_}
         return cls(**vars(fitted), numeric=parts.get(NUMERIC, []), categorical=parts.get(CATEGORICAL, []))
 
-    def check(self, table: Table) -> None:
+    def check(self, table: InputTable) -> None:
         """Refuse a table that lacks a column."""
         table.check_has([*self.numeric, *self.categorical], "the model")
 
-    def decide(self, table: Table, batch: Batch) -> Decisions:
+    def decide(self, table: InputTable, batch: Batch) -> Decisions:
         """Decide on the rows of a batch."""
         cells = features(table, batch, self.numeric, self.categorical)
         if self.final is self.estimator:
@@ -66,7 +66,7 @@ class FittedModel(FittedClassifier):
             last = batch.places[-1]
             raise DataError(f"{table.place(batch.places[0])} to {last} cannot be decided: {error}") from error
 
-    def labels(self, text: NDArray[Any], table: Table, batch: Batch, target: str) -> Any:
+    def labels(self, text: NDArray[Any], table: InputTable, batch: Batch, target: str) -> Any:
         """Labels read as text, in the classes' own kind; a label that is no class is a fault."""
         known = {str(label): label for label in self.classes}
         for at, label in enumerate(text):
@@ -78,7 +78,7 @@ class FittedModel(FittedClassifier):
         return np.array([known[label] for label in text], dtype=self.final.classes_.dtype)
 
 
-def _check_present(cells: pl.DataFrame, table: Table, batch: Batch) -> None:
+def _check_present(cells: pl.DataFrame, table: InputTable, batch: Batch) -> None:
     """Refuse missing numbers, which a machine without the default pipeline does not fill in."""
     for column in cells.get_columns():
         absent = column.is_nan().arg_true()

@@ -34,7 +34,7 @@ class Batch:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class InputTable:
     """An open table: its columns are known, its rows are read by `batches`, once.
 
     Attributes
@@ -63,37 +63,28 @@ class Table:
 
     def check_has(self, names: Sequence[str], asked_by: str) -> None:
         """Refuse a table that lacks one of the columns."""
+        present = set(self.columns)
         for name in names:
-            if name not in self.columns:
+            if name not in present:
                 raise DataError(
                     f"{self.path} has no column {name!r}, which {asked_by} asks for; it has {_some(self.columns)}."
                 )
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Table]:
+def opened(path: Path) -> Iterator[InputTable]:
     """Open a table: Parquet if its name ends in .parquet or .pq, else CSV, packed if it ends in .gz."""
     if path.suffix in (".parquet", ".pq"):
         columns, height = _parquet_facts(path)
         done, size = [0], path.stat().st_size
         batches = _never_empty(path, "row", _parquet(path, height, done))
-        yield Table(path, "row", columns, batches, lambda: size * done[0] // max(height, 1))
+        yield InputTable(path, "row", columns, batches, lambda: size * done[0] // max(height, 1))
         return
     with open_bytes(path) as file:
         records = Records(file, path)
         raw = getattr(file, "fileobj", file)  # of a packed file, what lies on the disk
-        yield Table(path, "line", records.columns, _never_empty(path, "line", _csv(records)), raw.tell)
-
-
-def _csv(records: Records) -> Iterator[Batch]:
-    import polars as pl
-
-    schema = dict.fromkeys(records.columns, pl.String)
-    for chunk in records.chunks():
-        frame = pl.read_csv(chunk.text, has_header=False, separator=records.separator, schema=schema)
-        if frame.height != len(chunk.lines):
-            raise AssertionError(f"{frame.height} rows parsed of {len(chunk.lines)} records")
-        yield Batch(frame, chunk.lines)
+        batches = _never_empty(path, "line", (Batch(*rows) for rows in records.batches()))
+        yield InputTable(path, "line", records.columns, batches, raw.tell)
 
 
 def _parquet_facts(path: Path) -> tuple[list[str], int]:

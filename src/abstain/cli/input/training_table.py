@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features, for_sklearn, is_numeric, labels
-from abstain.cli.input.read_table import Batch, Table, opened
+from abstain.cli.input.read_table import Batch, InputTable, opened
 from abstain.cli.output.printing import progress
 
 if TYPE_CHECKING:
@@ -105,14 +105,14 @@ def read_training(
     names = [name for name in batch.frame.columns if name != target]
     if not names:
         raise DataError(f"{path} has no column besides {target!r}; a model needs at least one feature.")
-    numeric = [name for name in names if name not in categorical and is_numeric(table, batch, name)]
-    texts = [name for name in names if name not in numeric]
+    holds_numbers = {name: name not in categorical and is_numeric(table, batch, name) for name in names}
+    numeric, texts = ([name for name in names if holds_numbers[name] is kind] for kind in (True, False))
     X = features(table, batch, numeric, texts)
     _check_size(X, numeric, texts, memory)
     return TrainingTable(path, target, X, y, numeric, texts, classes, memory)
 
 
-def _whole(table: Table, names: list[str], memory: float) -> Batch:
+def _whole(table: InputTable, names: list[str], memory: float) -> Batch:
     import polars as pl
 
     frames, places, size = [], list[int](), 0.0
@@ -130,7 +130,9 @@ def _whole(table: Table, names: list[str], memory: float) -> Batch:
     return Batch(pl.concat(frames), places)
 
 
-def _two_classes(table: Table, batch: Batch, target: str, y: NDArray[Any], pos_label: str | None) -> tuple[str, str]:
+def _two_classes(
+    table: InputTable, batch: Batch, target: str, y: NDArray[Any], pos_label: str | None
+) -> tuple[str, str]:
     classes = sorted(set(y))
     if len(classes) == 1:
         raise DataError(f"{table.path}: column {target!r} contains only one class, {classes[0]!r}; two are needed.")
