@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import row_weights
 from abstain.rules.rule import Decisions, Rule
-from abstain.thresholds import Thresholds
 
-__all__ = ["Fitted", "RejectMixin"]
+__all__ = ["Fitted", "RejectMixin", "fitted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,11 @@ class Fitted:
 
     machine: Any
     rule: Rule
+
+
+def fitted(path: str, doc: str) -> Any:
+    """Make a read-only attribute of an estimator from one of its fitted value, such as "proof.gap"."""
+    return property(lambda estimator: attrgetter(path)(estimator._now), doc=doc)  # noqa: SLF001 (its own)
 
 
 class RejectMixin:
@@ -62,31 +67,11 @@ class RejectMixin:
     ) -> NDArray[np.float64] | None:
         return None
 
-    @property
-    def machine_(self) -> Any:
-        """What scores rows."""
-        return self._now.machine
-
-    @property
-    def rule_(self) -> Rule:
-        """What turns scores into decisions: labels, costs and cuts."""
-        return self._now.rule
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The two classes, sorted."""
-        return self._now.rule.labels.classes
-
-    @property
-    def reject_label_(self) -> Any:
-        """What a rejected row is called."""
-        return self._now.rule.labels.reject_label
-
-    @property
-    def thresholds_(self) -> Thresholds:
-        """Where the score is cut, oriented to ``classes_[1]``."""
-        return self._now.rule.thresholds
-
+    machine_ = fitted("machine", "What scores rows.")
+    rule_ = fitted("rule", "What turns scores into decisions: labels, costs and cuts.")
+    classes_ = fitted("rule.labels.classes", "The two classes, sorted.")
+    reject_label_ = fitted("rule.labels.reject_label", "What a rejected row is called.")
+    thresholds_ = fitted("rule.thresholds", "Where the score is cut, oriented to ``classes_[1]``.")
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score of each row, oriented to ``classes_[1]``: decided by `thresholds_`, ``classes_[1]`` above the upper.
 

@@ -15,7 +15,7 @@ from abstain.dual.certificate import set_names, sets
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Proof
 from abstain.estimators.convergence import Solved, solved, warning_text
-from abstain.estimators.decide import Fitted
+from abstain.estimators.decide import Fitted, fitted
 from abstain.estimators.kernel_rows import KernelRowsMixin
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
@@ -243,16 +243,8 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         finally:
             task.end_line()
 
-    @property
-    def proof_(self) -> Proof:
-        """How good the solution is: objectives, gap, violation and status."""
-        return self._now.proof
-
-    @property
-    def sets_(self) -> NDArray[np.int8]:
-        """Which piece of the loss each training row rests on."""
-        return self._now.sets
-
+    proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
+    sets_ = fitted("sets", "Which piece of the loss each training row rests on.")
     @property
     def set_names_(self) -> tuple[str, ...]:
         """The names of the codes in `sets_`."""
@@ -264,27 +256,8 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         coef = self._now.machine.coef
         return np.array([np.sum(coef < 0), np.sum(coef > 0)], dtype=np.int32)
 
-    @property
-    def objective_(self) -> float:
-        """The primal value of the training problem."""
-        return self._now.proof.objective
-
-    @property
-    def dual_objective_(self) -> float:
-        """The dual value, below which the primal one cannot go."""
-        return self._now.proof.dual_objective
-
-    @property
-    def duality_gap_(self) -> float:
-        """The gap between the two, relative to the primal value."""
-        return self._now.proof.gap
-
-    @property
-    def status_(self) -> str:
-        """How the solver ended."""
-        return self._now.proof.status
-
-    @property
-    def n_iter_(self) -> int:
-        """The solver's iterations."""
-        return self._now.proof.iterations
+    objective_ = fitted("proof.objective", "The primal value of the training problem.")
+    dual_objective_ = fitted("proof.dual_objective", "The dual value, below which the primal one cannot go.")
+    duality_gap_ = fitted("proof.gap", "The gap between the two, relative to the primal value.")
+    status_ = fitted("proof.status", "How the solver ended.")
+    n_iter_ = fitted("proof.iterations", "The solver's iterations.")

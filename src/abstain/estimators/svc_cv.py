@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 
+from abstain.estimators.decide import fitted
 from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_splits
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import FitTask, SearchLine
@@ -224,17 +225,6 @@ n_jobs, verbose
         """The chosen gamma; nan for kernels that have none."""
         return self._now.grid.best[1]
 
-    @property
-    def best_score_(self) -> float:
-        """Minus the cross-validated mean cost of the chosen pair."""
-        return self._now.grid.best_score
-
-    @property
-    def cv_results_(self) -> dict[str, Any]:
-        """The whole search in the form of `GridSearchCV`."""
-        return self._now.grid.results
-
-    @property
-    def n_splits_(self) -> int:
-        """The number of folds."""
-        return self._now.grid.n_splits
+    best_score_ = fitted("grid.best_score", "Minus the cross-validated mean cost of the chosen pair.")
+    cv_results_ = fitted("grid.results", "The whole search in the form of `GridSearchCV`.")
+    n_splits_ = fitted("grid.n_splits", "The number of folds.")

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import row_weights
-from abstain.estimators.decide import Fitted, RejectMixin
+from abstain.estimators.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.out_of_fold import fit_and_score, fit_parameters
 from abstain.labels import Labels
 from abstain.machines.response_machine import ResponseMachine
@@ -267,21 +267,9 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         known = machine.method == "predict_proba"
         return score if known else ResponseMachine(machine.classifier, "predict_proba").score(X)
 
-    @property
-    def estimator_(self) -> Any:
-        """The fitted classifier, with its sigmoid where one was needed."""
-        return self._now.machine.classifier
-
-    @property
-    def response_method_(self) -> str:
-        """What gives the score: "decision_function" or "predict_proba"."""
-        return self._now.machine.method
-
-    @property
-    def certificate_(self) -> ErrorBound | None:
-        """For `max_error`: the rows accepted, the errors among them, and the exact bound."""
-        return self._now.error_bound
-
+    estimator_ = fitted("machine.classifier", "The fitted classifier, with its sigmoid where one was needed.")
+    response_method_ = fitted("machine.method", 'What gives the score: "decision_function" or "predict_proba".')
+    certificate_ = fitted("error_bound", "For `max_error`: rows accepted, errors among them, and the exact bound.")
     @property
     def n_features_in_(self) -> int:
         """Number of features of the fitted classifier."""

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from abstain.costs import Costs
-from abstain.estimators.decide import Fitted
+from abstain.estimators.decide import Fitted, fitted
 from abstain.estimators.embedded.training import EmbeddedTraining
 from abstain.estimators.kernel_rows import KernelRowsMixin, checked_rows
 from abstain.estimators.parameters import CONSTRAINTS, POSITIVE
@@ -300,21 +300,9 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
             f"at objective {fitted.objective:.6g}; {advice}."
         )
 
-    @property
-    def eps_(self) -> float:
-        """Half the width of the reject band on the score."""
-        return self._now.rule.thresholds.upper
-
-    @property
-    def objective_(self) -> float:
-        """F."""
-        return self._now.objective
-
-    @property
-    def training_risk_(self) -> float:
-        """The mean cost of the decisions on the training rows."""
-        return self._now.training_risk
-
+    eps_ = fitted("rule.thresholds.upper", "Half the width of the reject band on the score.")
+    objective_ = fitted("objective", "F.")
+    training_risk_ = fitted("training_risk", "The mean cost of the decisions on the training rows.")
     @property
     def lower_bound_(self) -> float:
         """The dual value, below which no F lies."""
@@ -323,12 +311,5 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
             raise AttributeError('lower_bound_ exists with solver="dual" or lower_bound=True only.')
         return float(bound)
 
-    @property
-    def status_(self) -> str:
-        """How the solver ended."""
-        return self._now.status
-
-    @property
-    def n_iter_(self) -> int:
-        """The solver's steps."""
-        return self._now.iterations
+    status_ = fitted("status", "How the solver ended.")
+    n_iter_ = fitted("iterations", "The solver's steps.")
