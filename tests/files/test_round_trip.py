@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from abstain import BartlettWegkamp, Costs, RejectSVC, RejectSVCCV, save
+from abstain.files.registry import parts, restored
 from abstain.preprocessing import default_pipeline
 from abstain.solvers.cross_validation import held_out_scores
 from files.sameness import again, assert_same, sorted_vars
@@ -146,6 +147,24 @@ def test_odd_fits_are_saved(settings, costs, data, tmp_path):
     saved = RejectSVC(costs, **settings).fit(*data)
     loaded = again(saved, tmp_path)
     assert_same(saved._fitted_, loaded._fitted_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::RuntimeWarning")
+def test_no_fit_is_refused_however_bad_its_numbers():
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        n = int(rng.integers(6, 50))
+        X = rng.standard_normal((n, 2)) * 10.0 ** rng.uniform(-6, 6) + rng.choice([0.0, 1e6])
+        settings = {
+            "C": 10.0 ** rng.uniform(-8, 8),
+            "kernel": str(rng.choice(["linear", "rbf", "poly", "sigmoid"])),
+            "solver": str(rng.choice(["auto", "smo", "active-set"])),
+            "max_iter": int(rng.choice([1, 10, 1000])),
+            "tol": 10.0 ** rng.uniform(-8, 1),
+        }
+        costs = rng.choice([None, Costs(1, 3, 0.3), Costs(5, 1, (0.1, 0.2))])
+        clf = RejectSVC(costs, **settings).fit(X, np.arange(n) % 2, 10.0 ** rng.uniform(-8, 8, n))
+        assert_same(clf._fitted_, restored(*parts(clf))._fitted_)
 
 
 @pytest.mark.parametrize("weight", [1e-6, 1e6])

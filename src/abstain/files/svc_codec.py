@@ -36,8 +36,9 @@ SEARCH: dict[str, Spec] = {
     "search_costs": (FLOAT, ("p", "f")),
 }
 NUMBERS = ("objective", "dual_objective", "gap", "violation")
-UNBALANCED = 1e-6  # what rounding may leave of the sum of all coefficients, as a share of their sizes
-ROUNDING = 1e-9  # likewise of a coefficient that is 0, as a share of the largest there can be
+UNBALANCED = 1e-6  # what rounding may leave of a sum, as a share of the sizes of its terms
+ROUNDING = 1e-12  # likewise of a coefficient that counts as 0, as a share of the largest that its row may have
+HEAVIEST = 1e9  # times C: how heavy a row may be. Sample weights are not in the file
 CLOSE = 1e-9  # two numbers computed in the same way on different machines
 
 
@@ -82,16 +83,17 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
 
 
 def _check_rows(fitted: FittedSVC, loss: MarginLoss, C: float) -> None:
-    """Coefficients sum to 0, and rows have one where their set says so; sample weights are not known here."""
+    """Coefficients sum to 0, up to the violation that the proof admits, and rows have one where their set says so."""
     machine, sets = fitted.machine, fitted.sets
     size = np.abs(machine.coef)
-    if not size.all() or abs(float(machine.coef.sum())) > UNBALANCED * float(size.sum()):
+    largest = HEAVIEST * max(C * loss.steepest, float(size.max(initial=0.0)))
+    room = max(UNBALANCED * float(size.sum()), fitted.proof.violation * largest)
+    if not size.all() or abs(float(machine.coef.sum())) > room:
         raise ModelFileError("its coefficients do not sum to 0, or one of them is 0.")
     if ((sets < 0) | (sets > 2 * loss.n_knots)).any():
         raise ModelFileError("its sets of training rows are out of range.")
     without = np.ones(len(sets), dtype=bool)
     without[machine.support] = False
-    largest = max(C * loss.steepest, float(size.max(initial=0.0)))
     if sets[without].any() or (size[sets[machine.support] == 0] > ROUNDING * largest).any():
         raise ModelFileError("its sets of training rows are not those of its coefficients.")
 
@@ -100,8 +102,10 @@ def _check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
     """The gap is no smaller than between the objectives (rounding may have added to it), and "optimal" is proven."""
     apart, sizes = proof.objective - proof.dual_objective, abs(proof.objective) + abs(proof.dual_objective)
     sizes += abs(machine.bias) * float(np.abs(machine.coef).sum())
+    # the gap counts the bias times the sum of the coefficients by its size, the objectives by its sign
+    room = UNBALANCED * sizes + 3.0 * abs(machine.bias * float(machine.coef.sum()))
     known = proof.gap < sys.float_info.max and math.isfinite(sizes)
-    if known and apart - proof.gap * abs(proof.objective) > UNBALANCED * sizes:
+    if known and apart - proof.gap * abs(proof.objective) > room:
         raise ModelFileError("the gap of its proof is smaller than that between its objectives.")
     kernel = machine.kernel
     if isinstance(kernel, Kernel) and kernel.formula.definite(kernel) and not proof.definite:
