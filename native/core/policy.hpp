@@ -90,7 +90,7 @@ inline constexpr double share_that_stays = 0.7;
 // ---- Kernel values (dense_kernel.cpp, gram_kernel.cpp) ----
 
 // Features from which rows of the kernel matrix are cached: below, computing a value is cheaper than touching fresh memory
-// for it (commit 6ca748e). x1.0 at 32 (d = 40), x0.8 at 128 (d = 100, n = 3000: the cache pays where fits are long).
+// for it (commit 6ca748e). x1.0 at 32 (d = 40), x0.8 at 128 for a short fit (d = 100, n = 3000, C = 10).
 inline constexpr Index features_worth_caching = 64;
 
 // Largest |x|^2 / 2 of the scaled, centred rows up to which distances are taken by products: beyond, rounding in
