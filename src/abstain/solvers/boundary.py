@@ -1,4 +1,4 @@
-"""The way into the native core: the dual problem as arrays of the right kind, one call, the solution as a value."""
+"""Calls into the native core: the dual problem as arrays of the right types, and the solution as a value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Progress = Callable[[int, float], bool | None]
 
 
 class Settings(Protocol):
-    """What both native solvers are set by."""
+    """The settings of both native solvers."""
 
     @property
     def tol(self) -> float: ...
@@ -108,7 +108,7 @@ def native_solve_many(
 
 
 def native_problem(problem: DualProblem) -> dict[str, Any]:
-    """Give the problem as keywords of the native solvers; what conversion is needed happens here."""
+    """Give the problem as keywords of the native solvers; every conversion of arrays happens here."""
     return {**native_rows(problem), "gamma": problem.kernel.gamma, **native_task(problem)}
 
 

@@ -16,8 +16,8 @@ __all__ = ["Solver"]
 class Solver(Protocol):
     """A dataclass of settings that solves a `DualProblem`.
 
-    It knows nothing of probabilities, labels or estimators; it never warns, never raises for lack of convergence,
-    and says truly in the solution's `status` how it ended. `abstain.dual.certificate` does the proving.
+    It takes no probabilities, labels or estimators. It never warns and never raises for lack of convergence: the
+    solution's `status` says how it ended, and `abstain.dual.certificate` proves how good it is.
     """
 
     def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:

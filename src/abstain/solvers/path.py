@@ -84,11 +84,11 @@ def follow_path(
 ) -> RegularizationPath:
     """Follow the optimum of `problem`, whose weights are those of C = 1, from C_min to C_max.
 
-    A `progress` that asks it to stop gets an error that says how far it came: a path with a gap would be no path.
+    If `progress` asks it to stop, an error says how far it came, because an incomplete path is not returned.
     """
     answers: list[bool] = []
 
-    def told(iterations: int, violation: float) -> bool:
+    def report(iterations: int, violation: float) -> bool:
         answers.append(bool(progress and progress(iterations, violation)))
         return answers[-1]
 
@@ -98,7 +98,7 @@ def follow_path(
         highest=float(C_max),
         cache_size=float(cache_size),
         threads=threads(n_jobs),
-        report=None if progress is None else told,
+        report=None if progress is None else report,
     )
     if not pieces["complete"]:
         reached = 1.0 / pieces["start"][-1] if len(pieces["start"]) else C_min

@@ -70,7 +70,7 @@ class _Rows:
         self.edges = np.where(positive, breakpoints, -breakpoints[:, ::-1])
         self.slopes = np.where(positive, slopes, -slopes[:, ::-1])
         self.diagonal = problem.kernel.diagonal(problem.X)
-        # A violation below this is rounding, not news.
+        # A violation below this is rounding.
         self.noise = 16.0 * float(np.spacing(np.abs(slopes).max()))
 
     def pair(self, K: Vector, beta: Vector, F: Vector) -> tuple[int, int, float]:
