@@ -81,9 +81,11 @@ class Records:
     def _frame(self, rows: list[list[str]]) -> pl.DataFrame:
         import polars as pl
 
-        columns = zip(*rows, strict=True) if rows else [()] * len(self.columns)
-        named = zip(self.columns, columns, strict=True)
-        return pl.DataFrame([pl.Series(name, [cell or None for cell in cells], pl.String) for name, cells in named])
+        columns = zip(self.columns, zip(*rows, strict=True), strict=False)  # no columns where there are no rows
+        return pl.DataFrame([
+            pl.Series(name, [cell or None for cell in cells] if "" in cells else cells, pl.String)
+            for name, cells in columns
+        ])  # fmt: skip
 
     def _records(self, block: bytes, first: int) -> tuple[list[list[str]], list[int]]:
         """The records of a block that begins on line `first`, and the line on which each begins."""
