@@ -15,7 +15,7 @@ __all__ = ["EmbeddedDual"]
 
 @dataclass(frozen=True)
 class EmbeddedDual:
-    """Pairs of multipliers with golden section on the concave dual W; see ``native/core/embedded_dual.hpp``.
+    """Pairs of multipliers with golden section on the concave dual W; see ``native/core/embedded/dual.hpp``.
 
     The weights follow from the multipliers, bias and eps by minimising F for these weights. F is not convex: W stays
     below it, and the machine recovered is not a minimum of F.

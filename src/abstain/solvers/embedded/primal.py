@@ -26,7 +26,7 @@ FAR = 1e6  # rows so long, in the SVM's units, that it would take for ever
 
 @dataclass(frozen=True)
 class EmbeddedPrimal:
-    """Descent on F(w, b, eps), annealed, then hopping; see ``native/core/embedded_primal.hpp``.
+    """Descent on F(w, b, eps), annealed, then hopping; see ``native/core/embedded/primal.hpp``.
 
     It starts from u = 0 with blunt steps that are sharpened in stages, from the plain SVM of the same C, and from the
     points it is given; then it hops `hops` times: the point moved, the rows weighted or the costs changed at random,
