@@ -114,11 +114,13 @@ def compare(
     rows, place, times = np.unique(decided, return_inverse=True, return_counts=True)
     priced = [_priced(answer, truth[decided], costs, labels.positive) for answer in answers]
     averaged = [np.bincount(place, weights=prices) / times for prices in priced]
+    scores = [None if one.score is None else frozen(np.bincount(place, one.score) / times) for one in answers]
     weight = None if (times == 1).all() else 1.0 / times[place]
     return Comparison(
         names=tuple(chosen),
         prices=frozen(np.column_stack(averaged)),
         rows=frozen(rows),
+        scores=tuple(scores),
         tables=tuple(_table(answer, truth[decided], labels.positive, weight) for answer in answers),
         fit_seconds=frozen(np.array([answer.fit_seconds for answer in answers])),
         predict_seconds=frozen(np.array([answer.predict_seconds for answer in answers])),

@@ -26,6 +26,8 @@ class HeldOut:
     ----------
     predicted : ndarray of shape (m,)
         Labels, including rejects, fold by fold.
+    score : ndarray of shape (m,) or None
+        Their scores, oriented to ``classes_[1]``; None if the model has neither a decision function nor probabilities.
     reject_label : label
         The label of a reject.
     fit_seconds, predict_seconds : float
@@ -33,6 +35,7 @@ class HeldOut:
     """
 
     predicted: NDArray[Any]
+    score: NDArray[np.float64] | None
     reject_label: Any
     fit_seconds: float
     predict_seconds: float
@@ -53,15 +56,16 @@ def held_out(models: Mapping[str, Any], X: Any, y: NDArray[Any], folds: Folds, *
                     raise
                 done += 1
                 line.report(done)
-            predicted, labels, fit, predict = zip(*parts, strict=True)
+            predicted, scores, labels, fit, predict = zip(*parts, strict=True)
             seconds = float(np.mean(fit)), float(np.mean(predict))
-            answers.append(HeldOut(np.concatenate(predicted), labels[0], *seconds))
+            score = None if scores[0] is None else np.concatenate(scores)
+            answers.append(HeldOut(np.concatenate(predicted), score, labels[0], *seconds))
     return answers
 
 
 def _one(
     model: Any, X: Any, y: NDArray[Any], fold: tuple[NDArray[np.intp], NDArray[np.intp]]
-) -> tuple[NDArray[Any], Any, float, float]:
+) -> tuple[NDArray[Any], NDArray[np.float64] | None, Any, float, float]:
     train, test = fold
     model = clone(model)
     X_train, y_train = safe_split(model, X, y, train)
@@ -71,4 +75,7 @@ def _one(
     fitted = time.perf_counter()
     predicted = np.asarray(model.predict(X_test))
     asked = time.perf_counter()
-    return predicted, FittedClassifier.of(model).reject_label, fitted - start, asked - fitted
+    classifier = FittedClassifier.of(model)
+    has_score = hasattr(model, "decision_function") or hasattr(model, "predict_proba")
+    score = classifier.score(X_test) if has_score else None
+    return predicted, score, classifier.reject_label, fitted - start, asked - fitted

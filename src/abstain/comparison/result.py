@@ -28,6 +28,8 @@ class Comparison:
         The cost of each decision; the mean over repetitions if the folds repeat a row.
     rows : ndarray of shape (n_rows,)
         Indices of the rows in X.
+    scores : tuple of (ndarray of shape (n_rows,) or None)
+        The scores that each model decided by, oriented to ``classes_[1]``; None if it has none.
     tables : tuple of RejectTable
         Counts of decisions, for each model.
     fit_seconds, predict_seconds : ndarray of shape (n_models,)
@@ -45,6 +47,7 @@ class Comparison:
     names: tuple[str, ...]
     prices: NDArray[np.float64]
     rows: NDArray[np.intp]
+    scores: tuple[NDArray[np.float64] | None, ...]
     tables: tuple[RejectTable, ...]
     fit_seconds: NDArray[np.float64]
     predict_seconds: NDArray[np.float64]

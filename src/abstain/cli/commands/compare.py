@@ -89,7 +89,8 @@ def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: P
     if output is not None:
         from abstain.cli.output.reports import write_comparison
 
-        write_comparison(table, costs, models, cv=cv, records=records(found), notes=missing_rules(found), path=output)
+        notes = missing_rules(found)
+        write_comparison(table, found, next(iter(models.values())), records=records(found), notes=notes, path=output)
     return found
 
 

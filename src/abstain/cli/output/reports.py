@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.cli.exit_codes import UsageError
-from abstain.cli.input.columns import for_sklearn
 from abstain.cli.output.files import replacing
 
 if TYPE_CHECKING:
     from abstain.cli.commands.evaluation import Judged
     from abstain.cli.input.training_table import TrainingTable
-    from abstain.costs import Costs
+    from abstain.comparison.result import Comparison
     from abstain.report.model import Report
 
 
@@ -49,35 +48,28 @@ def write_evaluation(judged: Judged, path: Path) -> None:
 
 def write_comparison(
     table: TrainingTable,
-    costs: Costs,
-    models: dict[str, Any],
+    compared: Comparison,
+    model: Any,
     *,
-    cv: Any,
     records: list[dict[str, Any]],
     notes: list[str],
     path: Path,
 ) -> None:
-    """Write the report of the double hinge on the folds of the comparison, including the comparison."""
+    """Write the report of the first model of a comparison, by its scores of held-out rows, with the comparison."""
     from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report
 
-    name, model = next(iter(models.items()))
-    score = np.empty(len(table.y))
-    for train, test in cv.split(table.X, table.y):
-        score[test] = model.fit(for_sklearn(table.X[train]), table.y[train]).decision_function(
-            for_sklearn(table.X[test])
-        )
     fitted = model.fit(table.rows, table.y)[-1]  # on all rows, for its thresholds and facts
     facts = {"File": table.path.name, "Rows": len(table.y), "Numeric columns": len(table.numeric)}
     report = Report.of(
         table.y.astype(str),
-        score,
-        costs,
+        np.asarray(compared.scores[0]),
+        compared.costs,
         fitted.thresholds_,
         pos_label=table.positive,
         classes=fitted.classes_.astype(str),
         title=table.path.name,
-        question=f"{name}, with each row decided by a machine that was not trained on it",
+        question=f"{compared.names[0]}, with each row decided by a machine that was not trained on it",
         data_facts={**facts, "Categorical columns": len(table.categorical)},
         model_facts=model_facts(fitted),
         comparison=records,
