@@ -102,8 +102,9 @@ def _magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.f
     if kernel.name == "rbf":
         return np.ones(problem.n), 2.0 * kernel.gamma * (squares + squares.max(initial=0.0))
     inner = kernel.gamma * squares + abs(kernel.coef0)
-    # |tanh(u) - tanh(v)| <= |u - v|, so the sigmoid is no worse than its argument
-    return np.sqrt(inner ** (kernel.degree if kernel.name == "poly" else 1)), 0.0
+    if kernel.name == "poly":  # a power multiplies the relative rounding of its base
+        return np.sqrt(inner**kernel.degree), float(kernel.degree)
+    return np.sqrt(inner), 0.0  # |tanh(u) - tanh(v)| <= |u - v|, so the sigmoid is no worse than its argument
 
 
 def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
