@@ -98,10 +98,11 @@ native-test-threads: $(STAMPS)/run ## tests of the core's threads under the thre
 pytest: $(STAMPS)/check $(STAMPS)/package ## run the Python tests on the installed package, on all cores
 	$(PY) $(PYTEST)
 
-verify: $(STAMPS)/check $(STAMPS)/package ## compare optima with a general QP solver, certify exact solutions, compare the path with exact fits and ONNX graphs with Python
+verify: $(STAMPS)/check $(STAMPS)/package ## compare optima with a general QP solver, certify exact solutions, compare the path with exact fits and ONNX graphs with Python, recompute the proofs of random fits
 	$(PY) verification/optimality.py
 	$(PY) verification/path.py
 	$(PY) verification/graphs.py
+	$(PY) verification/adversary.py
 	$(if $(ABSTAIN_DATA),$(PY) verification/embedded.py,@echo "ABSTAIN_DATA is not set: skipping the embedded machine.")
 
 reproduce: $(STAMPS)/check $(STAMPS)/package ## run all experiments on the papers' data (under an hour; finished parts of an earlier run are kept)

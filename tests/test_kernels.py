@@ -146,8 +146,16 @@ def test_gamma_keeps_its_digits_at_extreme_scales(kind, rows):
         assert scaled == pytest.approx(np.ldexp(ordinary, -2 * power), rel=1e-12)
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e160, 1e300, 5e-324])
-def test_gamma_beyond_the_range_is_finite_and_positive(scale):
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+@pytest.mark.parametrize("scale", [1e160, 1e300, 8e307])
+def test_gamma_below_the_range_is_refused(scale, kind):
+    X = kind(np.array([[1.0, -1.0], [2.0, 0.0]]) * scale)
+    with pytest.raises(ValueError, match=r'gamma="scale" is .* entries up to \S+e\+\d+; scale the features'):
+        resolve_gamma("scale", X)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 5e-324])
+def test_gamma_above_the_range_is_finite_and_positive(scale):
     X = np.array([[1.0, -1.0], [2.0, 0.0]]) * scale
     gamma = resolve_gamma("scale", X)
     assert 0 < gamma < np.inf

@@ -271,6 +271,35 @@ def test_hardly_any_cache_will_do():
     assert worst_gap(path, sampled(path, seed=0)) <= 1e-9
 
 
+class TestCertified:
+    """`at` proves what it gives, and solves again where the path's line is wrong."""
+
+    @pytest.fixture
+    def strayed(self):
+        path = follow_path(pose(*clouds(), ASYMMETRIC, kernel=RBF), 1e-2, 1e3)
+        wrong = {**path._pieces, "gamma": 1.01 * path._pieces["gamma"]}
+        return path, replace(path, _pieces=wrong)
+
+    def test_a_line_that_strayed_is_solved_again(self, strayed):
+        path, wrong = strayed
+        assert certify(path.problem_at(30.0), *wrong._interpolated(30.0)).relative_gap > 1e-6
+        for C in (0.02, 3.0, 30.0, 900.0):
+            assert certify(path.problem_at(C), *wrong.at(C)).relative_gap < 1e-9
+            np.testing.assert_allclose(wrong.at(C)[0], path.at(C)[0], atol=1e-8 * C)
+
+    def test_what_cannot_be_certified_is_an_error(self, strayed, monkeypatch):
+        _, wrong = strayed
+        helpless = SimpleNamespace(solve=lambda _, beta: SimpleNamespace(beta=beta))
+        monkeypatch.setattr(module, "ActiveSet", lambda **_: helpless)
+        with pytest.raises(ValueError, match=r"at C=30 cannot be certified: .* gap of .*, above 1e-06; scale the feat"):
+            wrong.at(30.0)
+
+    def test_a_line_that_is_right_is_not_solved_again(self, strayed, monkeypatch):
+        path, _ = strayed
+        monkeypatch.setattr(module, "ActiveSet", None)
+        assert all(np.isfinite(path.at(C)[1]) for C in path.breakpoints)
+
+
 @pytest.mark.parametrize("C", [0.5e-2, 1.001e3, 0.0, -1.0, np.inf, np.nan])
 def test_a_C_off_the_path_is_refused(C):
     path = follow_path(two_points(hinge(), 1.0), 1e-2, 1e3)

@@ -12,10 +12,12 @@ from scipy.sparse import issparse
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
 
-__all__ = ["Certificate", "best_bias", "certify", "rounding", "set_names", "sets"]
+__all__ = ["Certificate", "best_bias", "certify", "feasible", "rounding", "set_names", "sets"]
 
 # As a share of a row's largest breakpoint: how far from a breakpoint rounding may leave a coefficient that rests on it.
 _ROUNDING = 1e-12
+# As a share of the sum of coefficients of a class: what rounding may leave between the two sums.
+_UNBALANCED = 1e-10
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,24 @@ def _magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.f
     if kernel.name == "rbf":
         return np.ones(problem.n), 2.0 * kernel.gamma * (squares + squares.max(initial=0.0))
     inner = kernel.gamma * squares + abs(kernel.coef0)
-    # |tanh(u) - tanh(v)| <= |u - v|, so the sigmoid is no worse than its argument
-    return np.sqrt(inner ** (kernel.degree if kernel.name == "poly" else 1)), 0.0
+    if kernel.name == "poly":  # a power multiplies the relative rounding of its base
+        return np.sqrt(inner**kernel.degree), float(kernel.degree)
+    return np.sqrt(inner), 0.0  # |tanh(u) - tanh(v)| <= |u - v|, so the sigmoid is no worse than its argument
+
+
+def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give coefficients inside their boxes that sum to 0, without which the dual value would not be a bound.
+
+    The class with the larger sum is shrunk. Coefficients that are feasible but for rounding stay as they are, on the
+    breakpoints where they rest.
+    """
+    g = np.clip(problem.sign * beta, 0.0, problem.breakpoint(problem.loss.n_knots))
+    negative, positive = (float(g[problem.sign == y].sum()) for y in (-1, 1))
+    if abs(positive - negative) <= _UNBALANCED * max(positive, negative) and (g == problem.sign * beta).all():
+        return beta
+    least = min(negative, positive)
+    shrink = np.where(problem.sign > 0, least / (positive or 1.0), least / (negative or 1.0))
+    return np.asarray(problem.sign * g * shrink)
 
 
 def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from abstain.dual.certificate import Certificate, best_bias, certify, rounding
+from abstain.dual.certificate import Certificate, best_bias, certify, feasible, rounding
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, Proof, certified_gap
 from abstain.dual.solution import DualSolution, Status
@@ -20,7 +20,6 @@ from abstain.machines.kernel_machine import KernelMachine
 
 SAMPLE = 4000  # rows up to which a kernel is tried for definiteness by a Cholesky factor
 ROUNDS = 3  # times that a solver is sent back with a finer tolerance
-UNBALANCED = 1e-10  # of the sum of coefficients of a class: what rounding may leave between the two sums
 DEFORMED = 0.1  # share of the promised gap that a negative eigenvalue may be worth
 
 
@@ -82,21 +81,6 @@ def solved(solver: Any, problem: DualProblem, start: NDArray[np.float64] | None)
         again = finer.solve(problem, solution.beta)
         found = Solved.of(problem, replace(again, iterations=solution.iterations + again.iterations), solver.n_jobs)
     return found
-
-
-def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give coefficients inside their boxes that sum to 0, without which the dual value would not be a bound.
-
-    The class with the larger sum is shrunk. Coefficients that are feasible but for rounding stay as they are, on the
-    breakpoints where they rest.
-    """
-    g = np.clip(problem.sign * beta, 0.0, problem.breakpoint(problem.loss.n_knots))
-    negative, positive = (float(g[problem.sign == y].sum()) for y in (-1, 1))
-    if abs(positive - negative) <= UNBALANCED * max(positive, negative) and (g == problem.sign * beta).all():
-        return beta
-    least = min(negative, positive)
-    shrink = np.where(problem.sign > 0, least / (positive or 1.0), least / (negative or 1.0))
-    return np.asarray(problem.sign * g * shrink)
 
 
 def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: float) -> bool:

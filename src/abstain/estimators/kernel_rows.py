@@ -63,12 +63,14 @@ class KernelRowsMixin(RejectMixin):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Weights of the features, shape (1, n_features), for the linear kernel only."""
+        """Weights of the features, shape (1, n_features), for the linear kernel only; a copy that is read-only."""
         machine = self._now.machine
         linear = machine if isinstance(machine, LinearMachine) else machine.linear
         if linear is None:
             raise AttributeError("coef_ exists for kernel='linear' only; other kernels have dual_coef_.")
-        return np.array(linear.weights[np.newaxis])
+        weights = np.array(linear.weights[np.newaxis])
+        weights.flags.writeable = False  # writing to a copy would change nothing, so it is an error
+        return weights
 
 
 def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", *, dense: bool, reset: bool) -> Any:

@@ -205,7 +205,8 @@ def training_gram(kernel: Kernel | Callable[..., Any], X: Matrix) -> tuple[NDArr
     """Give the Gram matrix of the training rows, given or computed by a callable kernel, and what to call it."""
     if isinstance(kernel, Kernel):
         return (X, "X") if kernel.name == "precomputed" else (kernel(X), "kernel(X)")
-    gram = np.require(kernel(X, X), dtype=np.float64, requirements=["C", "A", "E"])
+    gram = kernel(X, X)
+    gram = np.require(gram.toarray() if issparse(gram) else gram, dtype=np.float64, requirements=["C", "A", "E"])
     if gram.shape != (X.shape[0], X.shape[0]):
         raise ValueError(
             f"kernel(X, X) must return one value per pair of rows, shape {(X.shape[0], X.shape[0])}, got {gram.shape}."

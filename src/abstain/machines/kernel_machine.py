@@ -83,7 +83,9 @@ class KernelMachine:
         if self.is_precomputed:
             block, columns, of = X, self.n_rows, "training row"
         else:
-            block, columns, of = np.asarray(self.kernel(X, self.vectors), dtype=np.float64), len(self.coef), "vector"
+            values = self.kernel(X, self.vectors)
+            block = np.asarray(values.toarray() if issparse(values) else values, dtype=np.float64)
+            columns, of = len(self.coef), "vector"
         if block.shape != (X.shape[0], columns):
             raise ValueError(
                 f"kernel values must have shape {(X.shape[0], columns)}, one column per {of}, got {block.shape}."

@@ -51,13 +51,18 @@ class LinearMachine:
         return len(self.weights)
 
     def expansion(self, X: Matrix) -> NDArray[np.float64]:
-        """Give w.(x - centre) for each row: the score without its bias."""
-        if issparse(X):
-            return np.asarray(X @ self.weights - self.weights @ self.centre)
+        """Give w.(x - centre) for each row: the score without its bias.
+
+        Where there is a centre, sparse rows are made dense block by block: far from the origin w.x and w.centre agree
+        in most of their digits, and the same row must score the same whatever holds it.
+        """
+        n = X.shape[0]
         step = max(1, _BLOCK // max(1, X.shape[1]))
-        if len(X) <= step:
-            return np.asarray((X - self.centre) @ self.weights)
-        return np.concatenate([self.expansion(X[first : first + step]) for first in range(0, len(X), step)])
+        if issparse(X) and not self.centre.any():
+            return np.asarray(X @ self.weights)
+        if n > step:
+            return np.concatenate([self.expansion(X[first : first + step]) for first in range(0, n, step)])
+        return np.asarray(((X.toarray() if issparse(X) else X) - self.centre) @ self.weights)
 
     def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:  # noqa: ARG002 (as every machine)
         """Give the score of each row."""

@@ -1,0 +1,160 @@
+"""Reported proofs against a judge that shares no code with the library; ``verification/adversary.py`` runs 2,000."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+
+from abstain import Costs, RejectSVC
+from adversary_cases import Case, check_fit, check_path, gram, random_case
+from adversary_controls import controls, judge
+from looping import looped
+
+
+def clouds(n=200, d=3, seed=0):
+    """Two overlapping Gaussians; rounded to 1/64, so that adding 1e7 rounds nothing."""
+    y = np.where(np.arange(n) % 2, 1, -1)
+    rows = np.random.default_rng(seed).normal(size=(n, d)) + 0.5 * y[:, np.newaxis]
+    return np.round(64 * rows) / 64, y
+
+
+def case_of(X, y, kernel, C=1.0, costs=None, **options):
+    return Case(0, X, y, None, {"kernel": kernel, "C": C, "costs": costs, **options}, kernel)
+
+
+def faults_of(*arguments, **options):
+    return check_fit(case_of(*arguments, **options)).faults
+
+
+@looped(seed=range(60))
+def test_random_problems_report_their_true_gap(seed):
+    assert check_fit(random_case(seed)).faults == []
+
+
+@looped(seed=range(3))
+def test_random_problems_in_single_precision_report_their_true_gap(seed):
+    assert check_fit(random_case(seed, large=True)).faults == []
+
+
+CASE, MACHINES = controls()
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_the_judge_has_teeth(name):
+    assert bool(judge(CASE, MACHINES[name]).faults) == (name != "unchanged")
+
+
+def test_the_judges_kernel_is_scikit_learns():
+    from sklearn.metrics.pairwise import pairwise_kernels
+
+    X, y = clouds(20)
+    for name, options in (("rbf", {"gamma": 0.3}), ("poly", {"gamma": 0.3, "coef0": 1.0, "degree": 4})):
+        clf = RejectSVC(kernel=name, **options).fit(X, y)
+        K = gram(case_of(X, y, name), clf.machine_.kernel).astype(float)
+        np.testing.assert_allclose(K, pairwise_kernels(X, metric=name, **options), rtol=1e-12)
+
+
+class TestFarFromTheOrigin:
+    @pytest.mark.parametrize("C", [1.0, 1e4])
+    def test_linear_predicts_as_if_centred(self, C):
+        X, y = clouds()
+        near, far = (RejectSVC(Costs(reject=0.2), kernel="linear", C=C).fit(X + shift, y) for shift in (0.0, 1e7))
+        np.testing.assert_array_equal(far.predict(X + 1e7), near.predict(X))
+        np.testing.assert_allclose(far.decision_function(X + 1e7), near.decision_function(X), atol=1e-6)
+        assert faults_of(X + 1e7, y, "linear", C=C, costs=Costs(reject=0.2)) == []
+
+    @pytest.mark.parametrize("kernel", ["rbf", "linear"])
+    def test_sparse_rows_are_fitted_and_scored_like_dense_ones(self, kernel):
+        X, y = clouds()
+        far = X + 1e7
+        dense, sparse = (RejectSVC(kernel=kernel, C=10).fit(rows, y) for rows in (far, csr_array(far)))
+        assert sparse.objective_ == pytest.approx(dense.objective_, rel=1e-9)
+        for clf in (dense, sparse):
+            np.testing.assert_array_equal(clf.decision_function(csr_array(far)), clf.decision_function(far))
+        assert faults_of(csr_array(far), y, kernel, C=10) == []
+
+    def test_many_sparse_rows_are_scored_block_by_block(self, monkeypatch):
+        from abstain.machines import linear_machine
+
+        X, y = clouds()
+        clf = RejectSVC(kernel="linear").fit(X + 1e7, y)
+        whole = clf.decision_function(X + 1e7)
+        monkeypatch.setattr(linear_machine, "_BLOCK", 50)
+        np.testing.assert_array_equal(clf.decision_function(csr_array(X + 1e7)), whole)
+
+
+@pytest.mark.parametrize("factor", [100.0, 1000.0])
+@looped(C=[1.0, 1e3, 1e6], seed=range(4))
+def test_poly_with_outliers_reports_its_true_gap(factor, C, seed):
+    X, y = clouds(seed=seed)
+    X[[3, 70, 111]] *= factor
+    assert faults_of(X, y, "poly", C=C, degree=4, coef0=1.0) == []
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@looped(C=[1e-3, 1.0, 1e6], share=[0.1, 0.5], shift=[0.0, 1e4])
+def test_identical_rows_give_a_feasible_dual_point(kernel, C, share, shift):
+    y = np.where(np.arange(50) < 50 * share, 1, -1)
+    X = np.full((50, 3), 0.7) + shift
+    assert faults_of(X, y, kernel, C=C, costs=Costs(1, 5, 0.3)) == []
+
+
+class TestIndefinite:
+    """A stationary point of an indefinite problem is never called optimal without a proof."""
+
+    def test_an_eigenvalue_just_below_0_counts_at_a_large_C(self):
+        rng = np.random.default_rng(0)
+        basis, _ = np.linalg.qr(rng.normal(size=(60, 60)))
+        values = np.linspace(0.1, 2.0, 60)
+        y = np.where(np.arange(60) % 2, 1, -1)
+        for lowest, status in ((-3e-5, "inaccurate"), (3e-5, "optimal")):
+            values[0] = lowest
+            K = (basis * values) @ basis.T
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                clf = RejectSVC(kernel="precomputed", C=1e7).fit((K + K.T) / 2, y)
+            assert clf.status_ == status
+
+    def test_one_pair_of_rows_among_2400_counts(self):
+        y = np.where(np.arange(2400) % 2, 1, -1)
+        K = np.eye(2400)
+        K[1000, 1001] = K[1001, 1000] = 3.0  # eigenvalues 4 and -2
+        with pytest.warns(ConvergenceWarning, match="not positive semidefinite"):
+            clf = RejectSVC(kernel="precomputed").fit(K, y)
+        assert clf.status_ == "inaccurate"
+        K[1000, 1001] = K[1001, 1000] = 1.0  # eigenvalues 2 and 0; a warning would be an error
+        assert RejectSVC(kernel="precomputed").fit(K, y).status_ == "optimal"
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e300, 1.5e307])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
+def test_rows_near_the_largest_float_are_refused_with_a_way_out(kernel, scale):
+    X, y = clouds(20)
+    with pytest.raises(ValueError, match=r'gamma="scale" is .* entries up to .*e\+\d+; scale the features'):
+        RejectSVC(kernel=kernel).fit(X * scale, y)
+
+
+class TestPath:
+    """What `RegularizationPath.at` gives is certified, or it is an error."""
+
+    @looped(seed=range(60))
+    def test_poly_of_degree_3_on_cauchy_data(self, seed):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_cauchy(size=(30, 3)), np.where(rng.random(30) < 0.5, 1, -1)
+        y[:2] = 1, -1
+        assert check_path(case_of(X, y, "poly", C=1e3, degree=3), values=8).faults == []
+
+    @looped(seed=range(67))
+    def test_noise_in_one_dimension_with_cheap_rejects(self, seed):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(40, 1)), np.where(rng.random(40) < 0.5, 1, -1)
+        y[:2] = 1, -1
+        assert check_path(case_of(X, y, "rbf", C=1e6, costs=Costs(reject=1e-3)), values=8).faults == []
+
+    @looped(seed=range(60))
+    def test_random_problems(self, seed):
+        assert check_path(random_case(seed, path=True), values=3).faults == []
