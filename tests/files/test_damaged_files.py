@@ -201,7 +201,7 @@ def declared(raw, change):
         ("dtype", "<U9", "declared with a dtype"),
         ("dtype", [["a", "<f8"]], "declared with a dtype"),
         ("dtype", "<f4", "not the size of its member"),
-        ("dtype", "<i8", "header of the array 'machine.coef' does not say"),
+        ("dtype", "<i8", "header of the array 'machine.coef' does not match the manifest"),
         ("shape", [2**39], "not the size of its member"),
         ("shape", [2**62, 2**62], "a shape that no array"),
         ("shape", [-1, -4], "a shape that no array"),
@@ -285,7 +285,7 @@ def test_fields_and_arrays_in_another_order(machine, contents):
     def turned(manifest):
         manifest["model"] = dict(reversed(manifest["model"].items()))
 
-    assert "is not what the library writes" in refused(declared(contents(machine), turned))[0]
+    assert "differs from what the library writes" in refused(declared(contents(machine), turned))[0]
     raw = packed_again(contents(machine), lambda members: [*members[:2], *members[:1:-1]])
 
     def listed(manifest):
@@ -309,9 +309,9 @@ NO_JSON = "its manifest is not the JSON of a model"
         (b'{"format": 1, "format": 1}', NO_JSON),
         (b'{"format": NaN}', NO_JSON),
         (b'{"format": ' + b"9" * 5000 + b"}", NO_JSON),
-        (b'{"format": 1e999}', "the field 'format' of the model is of the wrong kind"),
+        (b'{"format": 1e999}', "the field 'format' of the model has the wrong type"),
         (b"\xff", NO_JSON),
-        (b"null", "its manifest does not describe the model by named fields"),
+        (b"null", "its manifest does not describe the model with named fields"),
         (b"", NO_JSON),
     ],
     ids=["deep", "twice", "nan", "digits", "infinite", "bytes", "null", "nothing"],
@@ -326,10 +326,10 @@ def test_manifests_that_do_not_describe_a_model_are_refused(text, reason, machin
 def test_paths_that_are_not_files_are_refused(tmp_path):
     with pytest.raises(OSError, match="No such file"):
         load(tmp_path / "absent")
-    with pytest.raises(ModelFileError, match="it is no regular file"):
+    with pytest.raises(ModelFileError, match="it is not a regular file"):
         load(tmp_path)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ModelFileError, match="it is no regular file"):
+    with pytest.raises(ModelFileError, match="it is not a regular file"):
         load(tmp_path / "pipe")
     (tmp_path / "empty").touch()
     with pytest.raises(ModelFileError, match="empty cannot be loaded: its 0 bytes are too few"):
@@ -347,7 +347,7 @@ def test_the_limit_is_the_readers_to_set(machine, contents, tmp_path):
 def test_a_pickle_is_not_run(tmp_path):
     path = tmp_path / "model"
     path.write_bytes(b"cposix\nsystem\n(S'touch " + os.fsencode(tmp_path / "ran") + b"'\ntR.")
-    with pytest.raises(ModelFileError, match="no model file"):
+    with pytest.raises(ModelFileError, match="not a model file"):
         load(path)
     assert not (tmp_path / "ran").exists()
 

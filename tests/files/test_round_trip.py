@@ -211,13 +211,13 @@ def test_parameters_that_contradict_nothing_may_change_after_the_fit(changed, da
         ({"pos_label": 0}, "its costs, thresholds or labels"),
         ({"reject_label": 5}, "its costs, thresholds or labels"),
         ({"rule": "bartlett-wegkamp", "costs": Costs(reject=0.3)}, "its costs, thresholds or labels"),
-        ({"kernel": "poly"}, "another kernel, gamma, coef0 or degree"),
-        ({"kernel": "linear"}, "another kernel, gamma, coef0 or degree"),
-        ({"degree": 2}, "another kernel, gamma, coef0 or degree"),
-        ({"coef0": 1.0}, "another kernel, gamma, coef0 or degree"),
-        ({"gamma": 0.123}, "another kernel, gamma, coef0 or degree"),
-        ({"gamma": "auto"}, "another kernel, gamma, coef0 or degree"),
-        ({"tol": 1e-300}, "called optimal, and its proof does not say so"),
+        ({"kernel": "poly"}, "the kernel, gamma, coef0 or degree of its machine differs"),
+        ({"kernel": "linear"}, "the kernel, gamma, coef0 or degree of its machine differs"),
+        ({"degree": 2}, "the kernel, gamma, coef0 or degree of its machine differs"),
+        ({"coef0": 1.0}, "the kernel, gamma, coef0 or degree of its machine differs"),
+        ({"gamma": 0.123}, "the kernel, gamma, coef0 or degree of its machine differs"),
+        ({"gamma": "auto"}, "the kernel, gamma, coef0 or degree of its machine differs"),
+        ({"tol": 1e-300}, "its status is optimal, but its proof does not show that"),
     ],
     ids=repr,
 )
@@ -234,7 +234,9 @@ def test_parameters_that_contradict_the_machine_are_refused(changed, reason, dat
 )
 def test_a_search_is_saved_with_what_it_has_tried(changed, search, tmp_path):
     other = copy.copy(search).set_params(**changed)
-    with pytest.raises(ValueError, match=r"tried another C, gamma or number of folds .* Fit it again"):
+    with pytest.raises(
+        ValueError, match=r"C, gamma or number of folds of its search differ from its parameters.* Fit it again"
+    ):
         save(other, tmp_path / "model")
 
 
@@ -314,9 +316,12 @@ def linear(X, Y):
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (RejectSVC(kernel=linear), "kernel=.* is a function, and a model file holds .* no code"),
+        (RejectSVC(kernel=linear), "kernel=.* is a function, but a model file can contain only numbers"),
         (RejectSVCCV(Cs=1, gammas=1, cv=RANDOM), "cv=.*RandomState"),
-        (LogisticRegression(), "estimator is a LogisticRegression, and a model file can hold RejectSVC, RejectSVCCV"),
+        (
+            LogisticRegression(),
+            "estimator is a LogisticRegression, but a model file can contain RejectSVC, RejectSVCCV",
+        ),
         (make_pipeline(StandardScaler(), RejectSVC()), r"makes them, and this one has the steps \['standardscaler'"),
     ],
     ids=["callable kernel", "random state", "other classifier", "other pipeline"],

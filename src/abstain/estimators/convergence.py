@@ -1,4 +1,4 @@
-"""Solve, certify, and go on where the certificate is not good enough; and what to say of a fit that fell short."""
+"""Solve and certify, continue if the certificate is not good enough, and warn about fits that did not converge."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from abstain.dual.proof import NEGLIGIBLE, Proof, certified_gap
 from abstain.dual.solution import DualSolution, Status
 from abstain.machines.kernel_machine import KernelMachine
 
-SAMPLE = 4000  # rows up to which a kernel is tried for definiteness by a Cholesky factor
-ROUNDS = 3  # times that a solver is sent back with a finer tolerance
-UNBALANCED = 1e-10  # of the sum of coefficients of a class: what rounding may leave between the two sums
-DEFORMED = 0.1  # share of the promised gap that a negative eigenvalue may be worth
+SAMPLE = 4000  # rows up to which a kernel is tested for definiteness by a Cholesky factor
+ROUNDS = 3  # times that a solver is restarted with a finer tolerance
+UNBALANCED = 1e-10  # rounding allowed between the sums of coefficients of the two classes, relative to the sums
+DEFORMED = 0.1  # share of the certified gap that a negative eigenvalue may change
 
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """A solution, the machine that it is, and the machine's certificate."""
+    """A solution, its machine, and the machine's certificate."""
 
     problem: DualProblem
     solution: DualSolution
@@ -35,10 +35,10 @@ class Solved:
 
     @classmethod
     def of(cls, problem: DualProblem, solution: DualSolution, n_jobs: int | None) -> Solved:
-        """Certify a solution by the scores that its machine predicts with: nothing of the solver's is believed.
+        """Certify a solution by the scores that its machine predicts, not by the solver's own numbers.
 
         The solver makes its sums in single precision and updates them for millions of steps. One scoring pass in double
-        replaces them. What rounding may still hide is added to the gap unless it is negligible.
+        precision replaces them. What rounding may still hide is added to the gap unless it is negligible.
         """
         beta = feasible(problem, solution.beta)
         machine = problem.machine(beta)
@@ -52,7 +52,7 @@ class Solved:
         return cls(problem, replace(solution, beta=beta), machine, certificate)
 
     def proof(self, tol: float) -> Proof:
-        """Give what may be said of it."""
+        """Give the proof of how good the solution is."""
         allowed = DEFORMED * certified_gap(tol) * self.certificate.primal
         return Proof.of(
             self.certificate, self.solution, tol, definite=not is_indefinite(self.problem, self.solution.beta, allowed)
@@ -60,10 +60,10 @@ class Solved:
 
 
 def solved(solver: Any, problem: DualProblem, start: NDArray[np.float64] | None) -> Solved:
-    """Solve until the certificate leaves a relative gap of no more than `certified_gap` of the solver's tolerance.
+    """Solve until the certificate's relative gap is at most `certified_gap` of the solver's tolerance.
 
-    A violation of tol may leave a gap of about tol sum(g), which at large C is no longer small beside the objective.
-    The solver then goes on from where it stopped, with a tolerance finer by as much as the gap is too large.
+    A violation of tol may leave a gap of about tol sum(g), which at large C is not small relative to the objective.
+    The solver then continues from where it stopped, with a tolerance finer by the factor by which the gap is too large.
     """
     began, tol, enough = time.monotonic(), solver.tol, certified_gap(solver.tol)
     found = Solved.of(problem, solver.solve(problem, start), solver.n_jobs)
@@ -85,10 +85,10 @@ def solved(solver: Any, problem: DualProblem, start: NDArray[np.float64] | None)
 
 
 def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give coefficients inside their boxes that sum to 0, without which the dual value would not be a bound.
+    """Give coefficients inside their boxes that sum to 0; otherwise the dual value would not be a bound.
 
-    The class with the larger sum is shrunk. Coefficients that are feasible but for rounding stay as they are, on the
-    breakpoints where they rest.
+    The class with the larger sum is shrunk. Coefficients that are feasible up to rounding stay unchanged, exactly on
+    their breakpoints.
     """
     g = np.clip(problem.sign * beta, 0.0, problem.breakpoint(problem.loss.n_knots))
     negative, positive = (float(g[problem.sign == y].sum()) for y in (-1, 1))
@@ -104,8 +104,8 @@ def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: floa
 
     An eigenvalue -e matters if it is larger than any rounding, or if adding e to the diagonal, which makes the problem
     convex, can change the objective by more than `allowed`: by 1/2 e |beta|^2, for the largest coefficients. Kernels
-    that are positive semidefinite by their formula are not tried. Of other kernels all rows are, up to `SAMPLE` (rows
-    with coefficients first); of larger Gram matrices, a Krylov space.
+    that are positive semidefinite by their formula are not tested. Other kernels are tested on all rows, up to `SAMPLE`
+    (rows with coefficients first); larger Gram matrices in a Krylov space.
     """
     kernel = problem.kernel
     if kernel.formula.definite(kernel):
@@ -144,7 +144,7 @@ def _lowest_ritz_value(gram: Any) -> float:
 
 
 def warning_text(proof: Proof, parameters: Any) -> str | None:
-    """Give what to tell the user about a fit that fell short, with the numbers and a way out; None if it did not."""
+    """Give the warning for a fit that did not converge, with numbers and advice; None if it converged."""
     if proof.status == Status.OPTIMAL:
         return None
     advice = {
@@ -153,7 +153,7 @@ def warning_text(proof: Proof, parameters: Any) -> str | None:
         Status.INACCURATE: "scale the features, lower C, or raise tol if this gap is small enough",
     }[Status(proof.status)]
     if not proof.definite:
-        advice = "the kernel is not positive semidefinite on these rows, so the optimum may be one of many; use another"
+        advice = "the kernel is not positive semidefinite on these rows, so there may be several optima; use another"
     return (
         f"{type(parameters).__name__} stopped after {proof.iterations} iterations with status {proof.status!r}: "
         f"KKT violation {proof.violation:.3g} (tol={parameters.tol:g}), relative duality gap {proof.gap:.3g}; {advice}."
