@@ -142,7 +142,7 @@ def test_a_member_twice(machine, contents):
         offset = len(body)
     directory = b"".join(member.central for member in doubled)
     end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, len(doubled), len(doubled), len(directory), offset, 0)
-    assert refused(body + directory + end)[0] == "it has two members of one name."
+    assert refused(body + directory + end)[0] == "it has two members with the same name."
 
 
 def test_zip_bombs_take_no_memory(machine, contents, tmp_path):

@@ -96,7 +96,7 @@ def test_parameters_that_contradict_nothing_may_change_after_the_fit(kernel, dat
     ids=repr,
 )
 def test_parameters_that_contradict_the_machine_are_refused(changed, reason, embedded, tmp_path):
-    message = f"given other parameters since it was fitted: .*{reason}.* Fit it again before saving"
+    message = f"the parameters of estimator were changed after it was fitted: .*{reason}.* Fit it again before saving"
     with pytest.raises(ValueError, match=message):
         save(copy.copy(embedded).set_params(**changed), tmp_path / "model")
     assert not [*tmp_path.iterdir()]

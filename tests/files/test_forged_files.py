@@ -284,7 +284,7 @@ def test_pipelines(case, pipeline, forge):
 
 
 def test_a_pipeline_in_a_pipeline(pipeline, forge):
-    with pytest.raises(ModelFileError, match="stands inside another"):
+    with pytest.raises(ModelFileError, match="is inside another Pipeline"):
         opened(forge(pipeline, lambda inside: inside.model.update(estimator=copy.deepcopy(inside.model))))
 
 
@@ -293,10 +293,10 @@ def test_a_pipeline_in_a_pipeline(pipeline, forge):
     [
         (array("machine.vectors_indices", lambda old: old + 100), "a column outside the features"),
         (array("machine.vectors_indices", lambda old: old - 100), "a column outside the features"),
-        (array("machine.vectors_indptr", lambda old: old[::-1]), "row pointers that do not fit"),
-        (array("machine.vectors_indptr", lambda old: old[1:]), "row pointers that do not fit"),
+        (array("machine.vectors_indptr", lambda old: old[::-1]), "row pointers that do not match"),
+        (array("machine.vectors_indptr", lambda old: old[1:]), "row pointers that do not match"),
         (array("machine.vectors_indices", lambda old: old[::-1]), "unsorted or repeated columns"),
-        (array("machine.vectors_indices", lambda old: old.astype("<i8")), "row pointers that do not fit"),
+        (array("machine.vectors_indices", lambda old: old.astype("<i8")), "row pointers that do not match"),
         (field("machine/vectors", "dense"), "array 'vectors"),
     ],
     ids=["beyond", "negative", "falling", "short", "unsorted", "two dtypes", "dense"],
@@ -317,7 +317,7 @@ def test_an_empty_search_takes_no_time(search, forge):
         opened(forge(search, change))
 
 
-TRIED = "has tried another C, gamma or number of folds"
+TRIED = "the C, gamma or number of folds of its search differ"
 
 
 @pytest.mark.parametrize(
@@ -325,15 +325,15 @@ TRIED = "has tried another C, gamma or number of folds"
     [
         (array("search_costs", lambda old: old + np.inf), "'search_costs' contains NaN or infinity"),
         (array("search_cs", lambda old: old * np.nan), "'search_cs' contains NaN or infinity"),
-        (array("search_costs", lambda old: -1 - old), "or costs, that no search has"),
-        (array("search_costs", lambda old: old + 3), "mean costs beyond the highest cost"),
+        (array("search_costs", lambda old: -1 - old), "values of C, gamma or costs that are not possible"),
+        (array("search_costs", lambda old: old + 3), "mean costs above the highest cost"),
         (array("search_costs", lambda old: old[1:]), "has not tried every pair"),
         (array("search_costs", lambda old: old[:, :1]), TRIED),
         (array("search_costs", lambda old: old * [[1], [0], [1], [0]]), KERNEL),  # the other gamma would be chosen
         (array("search_cs", lambda old: 2 * old), TRIED),
-        (array("search_cs", lambda old: old[::-1]), "values of C or gamma, or costs, that no search has"),
+        (array("search_cs", lambda old: old[::-1]), "values of C, gamma or costs that are not possible"),
         (array("search_gammas", lambda old: 2 * old), f"{TRIED}|{KERNEL}"),
-        (array("search_gammas", lambda old: -old), "values of C or gamma, or costs, that no search has"),
+        (array("search_gammas", lambda old: -old), "values of C, gamma or costs that are not possible"),
         (both(array("search_gammas", lambda old: old[:0]), array("search_costs", lambda old: old[:2])), TRIED),
         (dropped("search_cs"), "lacks the array 'search_cs'"),
         (array("search_mean", np.zeros(4)), "unknown array 'search_mean'"),

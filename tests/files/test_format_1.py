@@ -129,15 +129,21 @@ SEARCHED = {
 EMBEDDED = {
     "band": (fitted("decisions", thresholds={"Thresholds": [-0.5, 0.25]}), DECISIONS),
     "wide band": (fitted("decisions", thresholds={"Thresholds": [-1.5, 1.5]}), "eps must lie between 0 and 1"),
-    "kernel": (fitted(kernel=["poly", 1.0, 0.0, 3]), "not the linear one of its parameters|another kernel"),
+    "kernel": (
+        fitted(kernel=["poly", 1.0, 0.0, 3]),
+        "not the linear one of its parameters|the kernel, gamma, coef0 or degree of its machine differs",
+    ),
     "rows": (fitted(n_rows=0), "must be an integer >= 1"),
     "risk": (fitted(training_risk=2.0), "does not lie between 0 and 1"),
     "objective": (fitted(objective=-1.0), "objective lies below"),
     "bound": (fitted(lower_bound=1e9), "below its lower bound|its lower bound is missing, or it has one"),
 }
 REJECTOR = {
-    "rows cut elsewhere": (fitted(rows=[0.5, ""]), "its rows are cut elsewhere"),
-    "rows that are not described": (fitted(rows=[0.0]), "not described as they should be"),
+    "rows cut elsewhere": (fitted(rows=[0.5, ""]), "the cut of its rows differs from the cut of its score"),
+    "rows that are not described": (
+        fitted(rows=[0.0]),
+        "the description of the rows that its thresholds were tuned on is not valid",
+    ),
     "no rows": (fitted(rows=None), "unknown array 'rows_score'"),
     "certificate": (fitted(certificate=[0.1, 0.9, 24, 24, 0]), "'error_bound' differs from what"),
     "probabilities": (fitted(response_method="predict_proba"), "'cuts' differs from what|'method' differs from what"),

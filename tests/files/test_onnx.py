@@ -166,18 +166,18 @@ def test_factors_are_not_rounded_to_float32(rows):
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (LogisticRegression(), "estimator is a LogisticRegression, and to_onnx takes RejectSVC"),
+        (LogisticRegression(), "estimator is a LogisticRegression, but to_onnx takes RejectSVC"),
         (
             RejectSVC(kernel=lambda X, Y: X @ Y.T),
             "a callable kernel has no graph; to_onnx needs linear, rbf, poly",
         ),
         (EmbeddedRejectSVC(kernel=lambda X, Y: X @ Y.T), "a callable kernel has no graph; to_onnx needs linear, rbf"),
-        (ThresholdRejector(SVC(), COSTS), "around a SVC, and to_onnx takes RejectSVC.* skl2onnx"),
+        (ThresholdRejector(SVC(), COSTS), "around a SVC, but to_onnx takes RejectSVC.* skl2onnx"),
         (
             ThresholdRejector(LogisticRegression(), COSTS, method="chow"),
-            "decides by probabilities, and to_onnx writes decision functions only; use method=",
+            "decides by probabilities, but to_onnx supports decision functions only; use method=",
         ),
-        (make_pipeline(StandardScaler(), RejectSVC()), "default_pipeline makes them"),
+        (make_pipeline(StandardScaler(), RejectSVC()), "made by abstain.preprocessing.default_pipeline"),
     ],
     ids=["other", "callable", "embedded callable", "rejector", "probabilities", "pipeline"],
 )
@@ -206,7 +206,7 @@ def test_without_onnx_the_error_says_what_to_install():
         "except ImportError as error:\n    print(error)"
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
-    assert ended.stdout == "to_onnx needs onnx; install it by: pip install 'abstain[onnx]'.\n"
+    assert ended.stdout == "to_onnx needs onnx; install it with: pip install 'abstain[onnx]'.\n"
 
 
 @pytest.mark.parametrize("estimator", [RejectSVC(COSTS), RejectSVC(kernel="linear"), EmbeddedRejectSVC(0.2)], ids=repr)

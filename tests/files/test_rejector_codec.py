@@ -131,11 +131,11 @@ def changed_inside(one):
         (lambda one: one.set_params(pos_label=0), "its costs, thresholds or labels"),
         (lambda one: one.set_params(reject_label=4), "its costs, thresholds or labels"),
         (lambda one: one.set_params(cv="prefit"), 'its classifier is the one given although cv is not "prefit"'),
-        (changed_inside, "other parameters than the classifier that was fitted"),
+        (changed_inside, "the parameters of its estimator differ from those of the fitted classifier"),
     ],
 )
 def test_parameters_that_contradict_the_fit_are_refused(change, reason, rejector, tmp_path):
-    message = f"given other parameters since it was fitted: .*{reason}.* Fit it again before saving"
+    message = f"the parameters of estimator were changed after it was fitted: .*{reason}.* Fit it again before saving"
     with pytest.raises(ValueError, match=message):
         save(change(copy.copy(rejector)), tmp_path / "model")
     assert not [*tmp_path.iterdir()]

@@ -223,7 +223,7 @@ def test_parameters_that_contradict_nothing_may_change_after_the_fit(changed, da
 )
 def test_parameters_that_contradict_the_machine_are_refused(changed, reason, data, tmp_path):
     clf = RejectSVC(Costs(1, 3, 0.3), C=50.0, solver="smo").fit(*data).set_params(**changed)
-    message = f"given other parameters since it was fitted: .*{reason}.* Fit it again before saving"
+    message = f"the parameters of estimator were changed after it was fitted: .*{reason}.* Fit it again before saving"
     with pytest.raises(ValueError, match=message):
         save(clf, tmp_path / "model")
     assert not [*tmp_path.iterdir()]
@@ -322,7 +322,10 @@ def linear(X, Y):
             LogisticRegression(),
             "estimator is a LogisticRegression, but a model file can contain RejectSVC, RejectSVCCV",
         ),
-        (make_pipeline(StandardScaler(), RejectSVC()), r"makes them, and this one has the steps \['standardscaler'"),
+        (
+            make_pipeline(StandardScaler(), RejectSVC()),
+            r"made by abstain.preprocessing.default_pipeline, and this one has the steps \['standardscaler'",
+        ),
     ],
     ids=["callable kernel", "random state", "other classifier", "other pipeline"],
 )
@@ -344,9 +347,9 @@ def test_an_estimator_that_is_not_fitted_is_refused(tmp_path):
     ("change", "message"),
     [
         (lambda one: one.set_params(preprocess__numeric__scale__with_mean=False), "numeric__scale__with_mean"),
-        (lambda one: one.set_params(preprocess__remainder="passthrough"), "another preprocess__remainder"),
+        (lambda one: one.set_params(preprocess__remainder="passthrough"), "a different preprocess__remainder"),
         (lambda one: one.set_params(preprocess__categorical__encode__drop="first"), "categorical__encode__drop"),
-        (lambda one: one[0].transformers.reverse() or one, "another preprocess__transformers"),
+        (lambda one: one[0].transformers.reverse() or one, "a different preprocess__transformers"),
         (lambda one: Pipeline([*one.steps[:1], ("more", "passthrough"), *one.steps[1:]]), "has the steps"),
         (lambda one: one.set_output(transform="pandas"), "set_output"),
     ],

@@ -39,7 +39,7 @@ ROWS_TWICE = (
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """A machine around a fitted classifier, and out-of-sample scores to tune thresholds on.
+    """A machine around a fitted classifier, and scores to tune its thresholds on.
 
     Attributes
     ----------

@@ -50,16 +50,16 @@ class RegularizationPath:
             )
         pieces, lam = self._pieces, 1.0 / C
         piece = int(np.searchsorted(-pieces["start"], -lam, side="right")) - 1
-        piece = max(piece, 0)  # 1 / (1 / C_min) may be above C_min by a last digit
+        piece = max(piece, 0)  # 1 / (1 / C_min) may exceed C_min in the last digit
         gamma = np.zeros(self.problem.n)
         settled = np.searchsorted(pieces["settled_from"], piece, side="right")
-        gamma[pieces["settled_row"][:settled]] = pieces["settled_gamma"][:settled]  # of a repeated row the last holds
+        gamma[pieces["settled_row"][:settled]] = pieces["settled_gamma"][:settled]  # the last value of a row counts
         moving = slice(pieces["first"][piece], pieces["first"][piece + 1])
         past = lam - pieces["end"][piece]
         gamma[pieces["rows"][moving]] = pieces["gamma"][moving] + past * pieces["rate"][moving]
         beta = C * gamma
-        # Rows at rest leave the bias open: the middle of what is optimal. Under the linear kernel the core centres the
-        # rows, so that its bias goes with the scores of x - mean, and the scores of x cost next to nothing.
+        # If no row moves, the bias is not determined: take the middle of the optimal interval. For the linear kernel
+        # the core's bias belongs to the scores of the centred rows, and computing the scores of x is cheap.
         if moving.start == moving.stop or self.problem.kernel.name == "linear":
             return beta, best_bias(self.problem_at(C), self.problem.scores(beta))
         return beta, float(C * (pieces["bias"][piece] + past * pieces["bias_rate"][piece]))
@@ -84,7 +84,7 @@ def follow_path(
 ) -> RegularizationPath:
     """Follow the optimum of `problem`, whose weights are those of C = 1, from C_min to C_max.
 
-    If `progress` asks it to stop, an error says how far it came, because an incomplete path is not returned.
+    If `progress` stops it, an error gives the C that was reached, because an incomplete path is not returned.
     """
     answers: list[bool] = []
 
