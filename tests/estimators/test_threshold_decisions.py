@@ -48,7 +48,7 @@ class TestChow:
         for cv, estimator in (("prefit", model), ("train", LinearSVC())):
             clf = ThresholdRejector(estimator, ASYMMETRIC, method="chow", cv=cv).fit(X, y)
             np.testing.assert_allclose(clf.decision_function(X), same.predict_proba(X)[:, 1])
-        with pytest.raises(ValueError, match="fits the sigmoid to the labels of the very rows"):
+        with pytest.raises(ValueError, match="fits the sigmoid to the labels of the rows that must certify it"):
             ThresholdRejector(model, max_error=0.4, method="chow", cv="prefit").fit(X, y)
 
     def test_budgets_are_on_the_larger_probability(self, data):

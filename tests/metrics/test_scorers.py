@@ -235,7 +235,7 @@ def test_scorers_are_copied_pickled_and_shown(data, pipeline):
 @pytest.mark.parametrize(
     ("name", "options", "text"),
     [
-        ("accuracy", {}, "name='accuracy' is not a metric; give one of augrc, aurc, coverage, e_aurc, error_rate, mean_"),
+        ("accuracy", {}, "name='accuracy' is not a metric; give one of augrc, aurc, coverage, e_aurc, error_rate, me"),
         ("neg_coverage", {}, "name='neg_coverage' is not a metric"),
         (None, {}, "name=None is not a metric"),
         ("mean_cost", {}, r"needs costs: get_scorer\(\"mean_cost\", costs=Costs\(...\)\)"),

@@ -85,7 +85,7 @@ def checked_splits(
         if len(np.unique(weighted)) < 2:
             raise ValueError(f"fold {fold} of {name} trains on one class only; use fewer folds or stratify them.")
         if not tests[fold].any():
-            raise ValueError(f"fold {fold} of {name} tests only on rows of weight 0; use fewer folds.")
+            raise ValueError(f"fold {fold} of {name} has no test rows with weight; use fewer folds.")
         tests[fold] /= tests[fold].sum()
     return Splits(trains, tests)
 

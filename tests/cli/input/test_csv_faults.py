@@ -33,7 +33,7 @@ FAULTS = {
     "UTF-16": (lines().decode().encode("utf-16"), "line 1 "),
     "duplicate names": (lines(at=1, put=b"age,age,answer"), "line 1 names columns 1 and 2 both 'age'"),
     "a column without a name": (lines(at=1, put=b"age,,answer"), "line 1 gives column 2 no name"),
-    "header only": (GOOD[0] + b"\n", "there are no rows after line 1, the header"),
+    "header only": (GOOD[0] + b"\n", "line 1, the header, is not followed by any rows"),
     "0 bytes": (b"", "line 1 is empty; the first line must name the columns"),
     "blank first line": (b"\n" + lines(), "line 1 is empty"),
     "1e400": (lines(at=8, put=b"1e400,Ulm,no"), "line 8, column 'age': '1e400' is too large to compute with"),

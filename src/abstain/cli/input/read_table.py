@@ -118,7 +118,7 @@ def _never_empty(path: Path, unit: str, batches: Iterator[Batch]) -> Iterator[Ba
     """The batches; a table without rows is an error."""
     first = next(batches, None)
     if first is None:
-        found = "there are no rows after line 1, the header" if unit == "line" else "the table has no rows"
+        found = "line 1, the header, is not followed by any rows" if unit == "line" else "the table has no rows"
         raise DataError(f"{path}: {found}; add some.")
     yield first
     yield from batches
