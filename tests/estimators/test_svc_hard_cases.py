@@ -252,7 +252,7 @@ def no_rows_at_predict():
 
 def overflow_at_predict():
     clf = RejectSVC(kernel="poly").fit(X0, Y0)
-    with pytest.raises(ValueError, match="the scores overflow"):
+    with pytest.raises(ValueError, match="the scores of some rows overflow"):
         clf.predict(X0 * 1e200)
 
 

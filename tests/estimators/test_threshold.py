@@ -113,7 +113,7 @@ class TestWhichScores:
     def test_a_fold_with_one_class_is_refused(self, data):
         X, y = data
         folds = [(np.flatnonzero(y == 0), np.flatnonzero(y == 1))]
-        with pytest.raises(ValueError, match="a fold of cv leaves one class"):
+        with pytest.raises(ValueError, match="a fold of cv leaves only one class to fit on"):
             ThresholdRejector(GaussianNB(), ASYMMETRIC, cv=folds).fit(X, y)
 
     def test_prefit_is_never_fitted_again(self):

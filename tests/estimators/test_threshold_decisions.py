@@ -164,5 +164,5 @@ class TestDecisions:
             def decision_function(self, X):
                 return np.full(len(X), np.nan)
 
-        with pytest.raises(ValueError, match=r"Broken\.decision_function must give one number per row.*contains nan"):
+        with pytest.raises(ValueError, match=r"Broken\.decision_function must return one number per row.*contains nan"):
             ThresholdRejector(Broken(), ASYMMETRIC).fit(X, y)

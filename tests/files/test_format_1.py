@@ -121,7 +121,10 @@ SEARCHED = {
     "deviation": (array("search_std", lambda old: old + 0.1), SEARCH),
     "rank": (array("search_rank", lambda old: old + 1), SEARCH),
     "pairs in another order": (array("search_c", lambda old: old[::-1]), SEARCH),
-    "scores": (array("search_scores", lambda old: old[::-1]), f"{SEARCH}|the kernel, gamma, coef0 or degree of its machine"),
+    "scores": (
+        array("search_scores", lambda old: old[::-1]),
+        f"{SEARCH}|the kernel, gamma, coef0 or degree of its machine",
+    ),
     "C": (array("search_c", lambda old: 2 * old), "the C, gamma or number of folds of its search differ"),
     "no C": (dropped("search_c"), "lacks the array 'search_c'"),
     "gamma for some": (array("search_gamma", lambda old: old[1:]), "does not match the other fields"),
