@@ -203,11 +203,11 @@ def declared(raw, change):
         ("dtype", "<f4", "not the size of its member"),
         ("dtype", "<i8", "header of the array 'machine.coef' does not match the manifest"),
         ("shape", [2**39], "not the size of its member"),
-        ("shape", [2**62, 2**62], "a shape that no array"),
-        ("shape", [-1, -4], "a shape that no array"),
-        ("shape", [1, 1, 1, 2], "a shape that no array"),
-        ("shape", [True, 2], "a shape that no array"),
-        ("shape", "12", "a shape that no array"),
+        ("shape", [2**62, 2**62], "a shape that is not allowed in a model"),
+        ("shape", [-1, -4], "a shape that is not allowed in a model"),
+        ("shape", [1, 1, 1, 2], "a shape that is not allowed in a model"),
+        ("shape", [True, 2], "a shape that is not allowed in a model"),
+        ("shape", "12", "a shape that is not allowed in a model"),
         ("sha256", "0" * 64, "'arrays/machine.coef.npy' was altered"),
         ("sha256", None, "without a SHA-256"),
         ("more", 1, "does not give dtype, shape and sha256"),
@@ -222,7 +222,7 @@ def test_declarations_of_arrays(field, value, message, machine, contents):
 @pytest.mark.parametrize("name", ["../../x", "A", "", "a" * 49, "x.npy\n"])
 def test_names_of_arrays(name, machine, contents):
     raw = declared(contents(machine), lambda manifest: manifest["arrays"].update({name: {}}))
-    with pytest.raises(ModelFileError, match="which no model has"):
+    with pytest.raises(ModelFileError, match="which is not allowed in a model"):
         read(io.BytesIO(raw), len(raw), LARGEST)
 
 

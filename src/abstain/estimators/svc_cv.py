@@ -51,7 +51,7 @@ class RejectSVCCV(RejectSVC):
     Parameters
     ----------
     costs : Costs or None, default=None
-        As in `RejectSVC`; the mean cost is what the search minimises, the error rate if none are stated.
+        As in `RejectSVC`; the search minimises the mean cost, or the error rate if no costs are stated.
     Cs : int or array-like of float, default=10
         Values of C to try; a number k stands for ``logspace(-2, 3, k)``.
     gammas : int or array-like, default=5

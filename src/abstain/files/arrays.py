@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from abstain.files.container import Container
 from abstain.files.errors import ModelFileError
 
-# What an array in a model file may hold: numbers of fixed size in little-endian order. No text, no objects.
+# The types allowed in an array of a model file: numbers of fixed size in little-endian order. No text, no objects.
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "|i1")
 MOST_AXES = 2
 MAY_BE_NAN = ("search_costs", "search_scores", "search_mean", "search_std")  # nan where the search ran out of time
@@ -25,7 +25,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def member_of(name: str) -> str:
-    """The member that holds the array of this name."""
+    """The name of the member with this array."""
     return f"arrays/{name}.npy"
 
 
@@ -67,7 +67,7 @@ def read_arrays(container: Container, declared: Mapping[str, Any]) -> Arrays:
 def checked_name(name: str) -> str:
     """The name of an array, if a model file could contain it."""
     if not _NAME.fullmatch(name) or len(name) > 48:
-        raise ModelFileError(f"its manifest names an array {name[:60]!r}, which no model has.")
+        raise ModelFileError(f"its manifest names an array {name[:60]!r}, which is not allowed in a model.")
     return name
 
 
@@ -99,7 +99,7 @@ def _checked_entry(name: str, entry: Any) -> tuple[str, tuple[int, ...], str]:
         raise ModelFileError(f"the array {name!r} is declared with a dtype that is not one of {', '.join(DTYPES)}.")
     whole = isinstance(shape, list) and len(shape) <= MOST_AXES and all(type(length) is int for length in shape)
     if not whole or any(not 0 <= length <= 2**40 for length in shape):
-        raise ModelFileError(f"the array {name!r} is declared with a shape that no array of a model has.")
+        raise ModelFileError(f"the array {name!r} is declared with a shape that is not allowed in a model.")
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         raise ModelFileError(f"the array {name!r} is declared without a SHA-256 checksum.")
     return dtype, tuple(shape), digest

@@ -12,7 +12,7 @@ from abstain.kernels import Kernel, Matrix
 
 __all__ = ["expand"]
 
-_BLOCK = 4_000_000  # entries held at a time: 32 MB
+_BLOCK = 4_000_000  # entries in memory at a time: 32 MB
 
 
 def expand(
