@@ -19,7 +19,7 @@ def looped(**values):
         def every_case(*args, **keywords):
             given = kept.bind(*args, **keywords).arguments  # by name: hypothesis gives its values by position
             combinations = list(product(*values.values()))
-            assert combinations, "there are no cases"
+            assert combinations, "cases is empty"
             for combination in combinations:
                 case = dict(zip(values, combination, strict=True))
                 try:

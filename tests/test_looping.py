@@ -32,7 +32,7 @@ def test_no_cases_at_all_is_a_failure():
     def body(seed):
         raise NotImplementedError
 
-    with pytest.raises(AssertionError, match="there are no cases"):
+    with pytest.raises(AssertionError, match="cases is empty"):
         body()
 
 

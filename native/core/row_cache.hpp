@@ -19,7 +19,7 @@ template <class T> class RowCache {
 
     Index capacity() const { return stride_ > 0 ? limit_ / stride_ : 0; }
     T* find(Index row);  // nullptr where it is not held
-    // The slot of a new row; what it held is gone. No more than capacity() rows may be asked for in a row of calls.
+    // The slot of a new row; its old contents are lost. At most capacity() rows may be requested in a series of calls.
     T* insert(Index row);
     // Rows over the columns `now` (ascending) from here on: cut down where these are among `before`, else forgotten.
     void select(const std::vector<Index>& before, const std::vector<Index>& now);

@@ -25,7 +25,7 @@ struct Task {
 // time_limit and zeros; one that the limit cut short has the point it reached.
 struct Answers {
     std::vector<double> expansion;  // (fits, rows): F, without the bias
-    std::vector<double> beta;       // (fits, rows), or empty if not asked for
+    std::vector<double> beta;       // (fits, rows), or empty if not requested
     std::vector<double> bias, violation;
     std::vector<Index> iterations;
     std::vector<Status> status;

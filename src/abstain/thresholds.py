@@ -78,7 +78,7 @@ def distances(scores: NDArray[np.float64], cut: float) -> NDArray[np.float64]:
     size = np.maximum(np.abs(scores[order]), abs(cut))
     slack = 8.0 * np.finfo(np.float64).eps * np.where(np.isfinite(size) & (cut != 0.0), size, 0.0)
     ascending = distance[order]
-    with np.errstate(invalid="ignore"):  # between two infinities there is no difference
+    with np.errstate(invalid="ignore"):  # inf - inf is nan
         begins = np.append(True, np.diff(ascending) > np.maximum(slack[1:], slack[:-1]))
     distance[order] = ascending[np.flatnonzero(begins)[np.cumsum(begins) - 1]] if len(order) else ascending
     return distance

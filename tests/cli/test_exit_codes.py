@@ -72,7 +72,7 @@ def test_a_column_that_is_not_there_is_3(tmp_path, table, option):
     named = [word for pair in options.items() for word in pair]
     result = run("fit", table, *named, "--reject", 0.3, "-o", tmp_path / "model")
     assert result.exit_code == 3
-    assert f"has no column 'nothing', which {option} asks for; it has 'age', 'city', 'answer'" in said(result)
+    assert f"has no column 'nothing', which {option} needs; it has 'age', 'city', 'answer'" in said(result)
 
 
 def test_a_file_that_is_not_a_model_is_3(table, model, tmp_path):

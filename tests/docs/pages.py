@@ -15,7 +15,7 @@ NUMBER = re.compile(r"\{number\}`([^`]+)`")
 
 
 def module(name: str, path: Path):
-    """Import a file that is no part of a package."""
+    """Import a file that is not part of a package."""
     spec = importlib.util.spec_from_file_location(name, path)
     loaded = importlib.util.module_from_spec(spec)
     sys.modules[name] = loaded
@@ -70,8 +70,8 @@ def prose(text: str) -> str:
 
 
 # A number that looks measured: a decimal, a percentage, two digits or more, or any number with a unit or of a count.
-# Words ("three sets") are the writer's; a name with a digit in it (float64, FR02) is no number; nor is a year, an
-# equation of a paper, "(21)", or what follows figure, table, section.
+# Not numbers in words ("three sets"), names with a digit in them (float64, FR02), years, equations of a paper, "(21)",
+# or what follows figure, table, section.
 _PLACES = re.compile(
     r"\(\d+\)|(?:figures?|tables?|sections?)\s\d+(?:\.\d+)*(?:(?:,|\sand|\sto)\s\d+(?:\.\d+)*)*", re.IGNORECASE
 )

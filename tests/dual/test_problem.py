@@ -82,8 +82,8 @@ def test_data_are_not_copied():
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"sign": np.array([1, 0], dtype=np.int8)}, "sign must hold -1 or \\+1 for each of the 2 rows"),
-        ({"sign": np.array([1], dtype=np.int8)}, "sign must hold"),
+        ({"sign": np.array([1, 0], dtype=np.int8)}, "sign must be -1 or \\+1 for each of the 2 rows"),
+        ({"sign": np.array([1], dtype=np.int8)}, "sign must be -1 or \\+1"),
         ({"weight": np.array([1.0, -1.0])}, "C times sample_weight must be >= 0"),
         ({"weight": np.array([1.0, np.nan])}, "C times sample_weight"),
         ({"weight": np.array([1.0, np.inf])}, "finite sum"),

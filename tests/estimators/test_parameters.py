@@ -25,7 +25,7 @@ WRONG = {
     "time_limit of zero": ({"time_limit": 0.0}, "time_limit"),
     "cache_size of zero": ({"cache_size": 0}, "cache_size"),
     "class_weight of an unknown class": ({"class_weight": {7: 1.0}}, r"class_weight names \[7\]"),
-    "class_weight negative": ({"class_weight": {0: -1.0}}, "class_weight must hold finite numbers >= 0"),
+    "class_weight negative": ({"class_weight": {0: -1.0}}, "class_weight must contain finite numbers >= 0"),
     "pos_label of another kind": ({"pos_label": "1"}, "pos_label='1' is not one of the classes"),
     "reject_label a class": ({"reject_label": 1}, "is one of the classes"),
 }

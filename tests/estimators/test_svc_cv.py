@@ -57,7 +57,7 @@ class TestAgainstGridSearch:
         here, there = split_scores(ours.cv_results_, 5), split_scores(theirs.cv_results_, 5)
         assert np.abs(here - there).max() <= FLIPS * dearest / 30 + 1e-12  # 30 rows in a fold
         assert np.mean(np.abs(here - there) > 1e-12) < 0.15
-        # what ours has chosen is no worse, by their scores, than their best beyond the noise of the folds
+        # by their scores, our choice is as good as their best, within the noise of the folds
         chosen = {"C": ours.C_} if kernel == "linear" else {"C": ours.C_, "gamma": ours.gamma_}
         at = theirs.cv_results_["params"].index(chosen)
         noise = there[:, theirs.best_index_].std(ddof=1) / np.sqrt(5)

@@ -154,7 +154,7 @@ REFUSED = {
         r"fold 1 of cv trains on one class only; use fewer folds or stratify them\.",
         {"cv": [(ALL[:100], ALL[100:]), (np.arange(1), ALL[100:])]},
     ),
-    "a fold that tests on nothing": (r"fold 0 of cv tests on no weight; use fewer folds\.", {"cv": [(ALL, [])]}),
+    "a fold without tests": (r"fold 0 of cv has no test rows with weight; use fewer folds\.", {"cv": [(ALL, [])]}),
     "costs no Costs": (r"costs=0\.3 must be a Costs, not a float", {"costs": 0.3}),
     "a tol of zero": (r"The 'tol' parameter of RejectSVCCV", {"tol": 0}),
 }
@@ -170,5 +170,5 @@ def test_is_refused_with_a_reason(name, rows):
 def test_a_fold_whose_weights_are_zero_is_refused(rows):
     weight = np.ones(150)
     weight[:30] = 0
-    with pytest.raises(ValueError, match=r"fold 0 of cv=KFold\(.*\) tests on no weight"):
+    with pytest.raises(ValueError, match=r"fold 0 of cv=KFold\(.*\) has no test rows with weight"):
         RejectSVCCV(cv=KFold(5)).fit(*rows, weight)

@@ -142,7 +142,7 @@ ENDS = {
     "all at the bound": (X0, Y0, {"C": 1e-6}),
     "costs 1 : 1e9": (X0, Y0, {"costs": Costs(1, 1e9, 0.3)}),
     "costs 1e9 : 1": (X0, Y0, {"costs": Costs(1e9, 1, 0.3)}),
-    "reject price 1e-300": (X0, Y0, {"costs": Costs(reject=1e-300)}),
+    "reject cost 1e-300": (X0, Y0, {"costs": Costs(reject=1e-300)}),
     "cache of 1e-9 MB": (X0, Y0, {"cache_size": 1e-9}),
     "cache of 4000 MB": (X0, Y0, {"cache_size": 4000}),
     "cache of 1e12 MB": (X0, Y0, {"cache_size": 1e12}),
@@ -252,7 +252,7 @@ def no_rows_at_predict():
 
 def overflow_at_predict():
     clf = RejectSVC(kernel="poly").fit(X0, Y0)
-    with pytest.raises(ValueError, match="the scores overflow"):
+    with pytest.raises(ValueError, match="the scores of some rows overflow"):
         clf.predict(X0 * 1e200)
 
 

@@ -133,7 +133,7 @@ def test_every_row_is_carried_into_its_old_set(rows):
 
 
 def test_without_costs_there_is_no_price_to_vary(rows):
-    with pytest.raises(ValueError, match=r"estimator\.costs must be a Costs whose reject price is to vary, not None\."):
+    with pytest.raises(ValueError, match=r"estimator\.costs must be a Costs, whose reject cost is varied, not None\."):
         reject_price_sweep(RejectSVC(), *rows, [0.2])
 
 

@@ -40,7 +40,7 @@ class TestAsking:
         [
             ({"costs": ASYMMETRIC, "reject_rate": 0.1}, "costs and reject_rate are given together"),
             ({"max_error": 0.1, "reject_rate": 0.1}, "reject_rate and max_error are given together"),
-            ({"costs": ASYMMETRIC, "max_error": 0.1}, "costs and max_error .* ask in one way only"),
+            ({"costs": ASYMMETRIC, "max_error": 0.1}, "costs and max_error .* give only one of costs"),
             ({"costs": 0.3}, r"costs=0\.3 must be a Costs, not a float"),
             ({"reject_rate": 1.1}, r"reject_rate=1\.1 must lie in \[0, 1\]"),
             ({"reject_rate": (0.1, 0.2, 0.3)}, r"must be one share or the pair \(negative, positive\)"),
@@ -49,7 +49,7 @@ class TestAsking:
             ({"max_error": (0.1, 1)}, r"max_error=\(0\.1, 1\) must lie between"),
             ({"max_error": 0.1, "confidence": 1.0}, r"confidence=1\.0 must lie between"),
             ({"max_error": 0.1, "method": "roc"}, 'method="roc" chooses its two thresholds by the labels'),
-            ({"max_error": 0.1, "cv": "train"}, 'cv="train" tunes on the very rows'),
+            ({"max_error": 0.1, "cv": "train"}, 'cv="train" tunes on the rows'),
             ({"costs": ASYMMETRIC, "method": "naive"}, "method='naive' must be one of symmetric, roc, chow"),
             ({"costs": ASYMMETRIC, "cv": "once"}, "The 'cv' parameter"),
         ],
@@ -113,7 +113,7 @@ class TestWhichScores:
     def test_a_fold_with_one_class_is_refused(self, data):
         X, y = data
         folds = [(np.flatnonzero(y == 0), np.flatnonzero(y == 1))]
-        with pytest.raises(ValueError, match="a fold of cv leaves one class"):
+        with pytest.raises(ValueError, match="a fold of cv leaves only one class to fit on"):
             ThresholdRejector(GaussianNB(), ASYMMETRIC, cv=folds).fit(X, y)
 
     def test_prefit_is_never_fitted_again(self):
@@ -175,7 +175,7 @@ class TestRetune:
         with pytest.raises(ValueError, match="retune needs X and y"):
             ThresholdRejector(LogisticRegression()).fit(X, y).retune(reject_rate=0.1)
         own = ThresholdRejector(LogisticRegression(), ASYMMETRIC, cv="train").fit(X, y)
-        with pytest.raises(ValueError, match='cv="train" tunes on the very rows'):
+        with pytest.raises(ValueError, match='cv="train" tunes on the rows'):
             own.retune(max_error=0.4)
         weighted = ThresholdRejector(LogisticRegression(), ASYMMETRIC).fit(X, y, np.linspace(1, 2, len(y)))
         with pytest.raises(ValueError, match="cannot be certified with sample_weight"):

@@ -48,7 +48,7 @@ class TestChow:
         for cv, estimator in (("prefit", model), ("train", LinearSVC())):
             clf = ThresholdRejector(estimator, ASYMMETRIC, method="chow", cv=cv).fit(X, y)
             np.testing.assert_allclose(clf.decision_function(X), same.predict_proba(X)[:, 1])
-        with pytest.raises(ValueError, match="fits the sigmoid to the labels of the very rows"):
+        with pytest.raises(ValueError, match="fits the sigmoid to the labels of the rows that must certify it"):
             ThresholdRejector(model, max_error=0.4, method="chow", cv="prefit").fit(X, y)
 
     def test_budgets_are_on_the_larger_probability(self, data):
@@ -164,5 +164,5 @@ class TestDecisions:
             def decision_function(self, X):
                 return np.full(len(X), np.nan)
 
-        with pytest.raises(ValueError, match=r"Broken\.decision_function must give one number per row.*holds nan"):
+        with pytest.raises(ValueError, match=r"Broken\.decision_function must return one number per row.*contains nan"):
             ThresholdRejector(Broken(), ASYMMETRIC).fit(X, y)

@@ -53,7 +53,7 @@ class TestWeights:
         one, two = (ThresholdRejector(model, Costs(1, 1, 0.3)).fit(X, y, w) for w in (None, weight))
         np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
         assert one.thresholds_ != two.thresholds_
-        with pytest.raises(ValueError, match=r"no use here: KNeighborsClassifier\.fit takes none"):
+        with pytest.raises(ValueError, match=r"no effect: KNeighborsClassifier\.fit does not accept it"):
             ThresholdRejector(model).fit(X, y, weight)
 
     def test_a_limit_on_the_error_refuses_weights(self, data):

@@ -15,7 +15,7 @@ from files.sameness import again, assert_same, sorted_vars
 STORAGE = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
 
 
-# tanh is no kernel, and what was found for it is saved all the same
+# tanh is not positive semidefinite; its solution is saved all the same
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("storage", STORAGE)
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid"])
@@ -88,15 +88,15 @@ def test_parameters_that_contradict_nothing_may_change_after_the_fit(kernel, dat
         ({"reject_cost": 0.6}, "its costs, thresholds or labels"),
         ({"reject_label": 9}, "its costs, thresholds or labels"),
         ({"pos_label": 0}, "its costs, thresholds or labels"),
-        ({"kernel": "linear"}, "another kernel, gamma, coef0 or degree"),
-        ({"gamma": 0.123}, "another kernel, gamma, coef0 or degree"),
-        ({"lower_bound": True}, "call for a lower bound that it does not have"),
-        ({"solver": "dual"}, "call for a lower bound that it does not have"),
+        ({"kernel": "linear"}, "the kernel, gamma, coef0 or degree of its machine differs"),
+        ({"gamma": 0.123}, "the kernel, gamma, coef0 or degree of its machine differs"),
+        ({"lower_bound": True}, "its lower bound is missing, or it has one that its parameters"),
+        ({"solver": "dual"}, "its lower bound is missing, or it has one that its parameters"),
     ],
     ids=repr,
 )
 def test_parameters_that_contradict_the_machine_are_refused(changed, reason, embedded, tmp_path):
-    message = f"given other parameters since it was fitted: .*{reason}.* Fit it again before saving"
+    message = f"the parameters of estimator were changed after it was fitted: .*{reason}.* Fit it again before saving"
     with pytest.raises(ValueError, match=message):
         save(copy.copy(embedded).set_params(**changed), tmp_path / "model")
     assert not [*tmp_path.iterdir()]
@@ -109,7 +109,7 @@ def linear(X, Y):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"kernel": linear}, "kernel=.* is a function, and a model file holds .* no code"),
+        ({"kernel": linear}, "kernel=.* is a function, but a model file can contain only numbers"),
         ({"random_state": np.random.RandomState(0)}, "random_state=.* is a RandomState"),
     ],
     ids=["callable kernel", "random state"],

@@ -52,57 +52,63 @@ def reject_for_more(inside):
 
 
 NAN = {"float": "nan"}
-DECISIONS = "its decisions are not those of its parameters"
+DECISIONS = "its decisions do not match its parameters"
 SAME = "its weights, sets or numbers of support vectors"
-SEARCH = "has chosen, or counts as tried, something else"
+SEARCH = "the choice or the tried values of its search do not match its scores"
 RULE = {  # what was written of the decisions, in every kind of file
     "thresholds": (fitted("decisions", thresholds={"Thresholds": [-0.5, 0.25]}), f"{DECISIONS}|'cuts'"),
     "thresholds crossed": (fitted("decisions", thresholds={"Thresholds": [1.0, -1.0]}), "must not exceed|'cuts'"),
-    "no thresholds": (fitted("decisions", thresholds=3), "what it holds is no model"),
+    "no thresholds": (fitted("decisions", thresholds=3), "its contents are not a model"),
     "cut": (fitted("decisions", cut=0.1), f"{DECISIONS}|'cuts'"),
     "costs": (fitted("decisions", costs={"Costs": [1.0, 1.0, 0.25]}), DECISIONS),
     "no costs": (fitted("decisions", costs=None), DECISIONS),
     "costs by parameter": (reject_for_more, f"{DECISIONS}|'cuts'"),
     "positive": (turned, DECISIONS),
-    "positive that is no class": (fitted("decisions", positive="dead"), DECISIONS),
+    "positive that is not a class": (fitted("decisions", positive="dead"), DECISIONS),
     "pos_label": (parameters(pos_label="dead"), "pos_label='dead' is not one of"),
     "reject label": (fitted("decisions", reject_label="ask"), DECISIONS),
     "rejects": (fitted("decisions", rejects=False), DECISIONS),
     "rejects by number": (fitted("decisions", rejects=1), DECISIONS),
     "log-odds": (fitted("decisions", log_odds_per_score=2.0), DECISIONS),
-    "classes turned": (fitted("decisions", classes=["well", "ill"]), "field 'classes' is not what|other classes"),
-    "three classes": (fitted("decisions", classes=["a", "b", "c"]), "3 classes|other classes|not of the kind"),
-    "dtype": (fitted("decisions", dtype="|O8"), "not of the kind"),
-    "a field more": (fitted("decisions", evil=1), "'evil' that is not known"),
-    "a field of the machine": (fitted(evil=1), "'evil' that is not known"),
-    "no decisions": (fitted(decisions=None), "of the wrong kind"),
+    "classes turned": (
+        fitted("decisions", classes=["well", "ill"]),
+        "field 'classes' differs from what|the classes of its classifier differ",
+    ),
+    "three classes": (
+        fitted("decisions", classes=["a", "b", "c"]),
+        "3 classes|the classes of its classifier differ|do not have the type",
+    ),
+    "dtype": (fitted("decisions", dtype="|O8"), "do not have the type"),
+    "a field more": (fitted("decisions", evil=1), "unknown field 'evil'"),
+    "a field of the machine": (fitted(evil=1), "unknown field 'evil'"),
+    "no decisions": (fitted(decisions=None), "has the wrong type"),
 }
 MACHINE = {
     "gap of nan": (fitted(certificate=[1.0, 1.0, NAN, 0.0]), "four numbers"),
     "short certificate": (fitted(certificate=[1.0]), "four numbers"),
     "long certificate": (fitted(certificate=[1.0, 1.0, 0.0, 0.0, 0.0]), "four numbers"),
-    "large gap": (fitted(certificate=[1.0, 1.0, 0.5, 0.0]), "called optimal"),
-    "unproven": (fitted(certificate=[1.0, 0.5, 0.5, 0.0]), "called optimal, and its proof does not say so"),
-    "indefinite": (fitted(indefinite=True, status="inaccurate"), "called indefinite|is not what"),
-    "status": (fitted(status="perfect"), "'perfect', which it cannot be"),
+    "large gap": (fitted(certificate=[1.0, 1.0, 0.5, 0.0]), "its status is optimal"),
+    "unproven": (fitted(certificate=[1.0, 0.5, 0.5, 0.0]), "its status is optimal, but its proof does not show that"),
+    "indefinite": (fitted(indefinite=True, status="inaccurate"), "marked as indefinite|differs from what"),
+    "status": (fitted(status="perfect"), "'perfect', which is not allowed"),
     "iterations": (fitted(n_iter=-1), "must be an integer"),
     "set names": (fitted(set_names=["I_0"]), SAME),
-    "kernel": (fitted(kernel=["sigmoid", 1.0, 0.0, 3]), "another kernel, gamma"),
+    "kernel": (fitted(kernel=["sigmoid", 1.0, 0.0, 3]), "the kernel, gamma, coef0 or degree of its machine differs"),
     "long kernel": (fitted(kernel=["rbf", 1.0, 0.0, 3, 4]), "not given by a name and three numbers"),
-    "degree": (parameters(degree=9), "another kernel, gamma"),
+    "degree": (parameters(degree=9), "the kernel, gamma, coef0 or degree of its machine differs"),
     "n_support": (array("n_support", lambda old: old + np.array([1, -1], dtype=old.dtype)), SAME),
     "n_support too many": (array("n_support", lambda old: old + 1), SAME),
     "no n_support": (dropped("n_support"), "lacks the array 'n_support'"),
     "no weight": (dropped("weight"), "lacks the array 'weight'"),
     "weights of 0": (array("weight", lambda old: 0 * old), SAME),
     "weights below 0": (array("weight", lambda old: -old), SAME),
-    "fewer weights": (array("weight", lambda old: old[1:]), "does not fit the other fields"),
+    "fewer weights": (array("weight", lambda old: old[1:]), "does not match the other fields"),
     "sets": (array("sets", lambda old: old + 9), "out of range"),
-    "sets of 0": (array("sets", lambda old: 0 * old), "are not those of its coefficients"),
+    "sets of 0": (array("sets", lambda old: 0 * old), "do not match its coefficients"),
     "coefficients": (array("dual_coef", np.abs), "do not sum to 0"),
     "flat coefficients": (array("dual_coef", lambda old: old[0]), "wrong dtype or number of axes"),
     "intercept": (array("intercept", lambda old: old * np.inf), "NaN or infinity"),
-    "two intercepts": (array("intercept", lambda old: np.append(old, 1.0)), "does not fit the other fields"),
+    "two intercepts": (array("intercept", lambda old: np.append(old, 1.0)), "does not match the other fields"),
     "support": (array("support", lambda old: old[::-1]), "not increasing indices"),
     "unknown array": (array("evil", np.zeros(1)), "unknown array 'evil'"),
 }
@@ -115,28 +121,37 @@ SEARCHED = {
     "deviation": (array("search_std", lambda old: old + 0.1), SEARCH),
     "rank": (array("search_rank", lambda old: old + 1), SEARCH),
     "pairs in another order": (array("search_c", lambda old: old[::-1]), SEARCH),
-    "scores": (array("search_scores", lambda old: old[::-1]), f"{SEARCH}|another kernel"),
-    "C": (array("search_c", lambda old: 2 * old), "tried another C"),
+    "scores": (
+        array("search_scores", lambda old: old[::-1]),
+        f"{SEARCH}|the kernel, gamma, coef0 or degree of its machine",
+    ),
+    "C": (array("search_c", lambda old: 2 * old), "the C, gamma or number of folds of its search differ"),
     "no C": (dropped("search_c"), "lacks the array 'search_c'"),
-    "gamma for some": (array("search_gamma", lambda old: old[1:]), "does not fit the other fields"),
+    "gamma for some": (array("search_gamma", lambda old: old[1:]), "does not match the other fields"),
 }
 EMBEDDED = {
     "band": (fitted("decisions", thresholds={"Thresholds": [-0.5, 0.25]}), DECISIONS),
-    "wide band": (fitted("decisions", thresholds={"Thresholds": [-1.5, 1.5]}), "eps lies between 0 and 1"),
-    "kernel": (fitted(kernel=["poly", 1.0, 0.0, 3]), "not the linear one of its parameters|another kernel"),
+    "wide band": (fitted("decisions", thresholds={"Thresholds": [-1.5, 1.5]}), "eps must lie between 0 and 1"),
+    "kernel": (
+        fitted(kernel=["poly", 1.0, 0.0, 3]),
+        "not the linear one of its parameters|the kernel, gamma, coef0 or degree of its machine differs",
+    ),
     "rows": (fitted(n_rows=0), "must be an integer >= 1"),
     "risk": (fitted(training_risk=2.0), "does not lie between 0 and 1"),
     "objective": (fitted(objective=-1.0), "objective lies below"),
-    "bound": (fitted(lower_bound=1e9), "below its lower bound|call for a lower bound"),
+    "bound": (fitted(lower_bound=1e9), "below its lower bound|its lower bound is missing, or it has one"),
 }
 REJECTOR = {
-    "rows cut elsewhere": (fitted(rows=[0.5, ""]), "its rows are cut elsewhere"),
-    "rows that are not described": (fitted(rows=[0.0]), "not described as they should be"),
+    "rows cut elsewhere": (fitted(rows=[0.5, ""]), "the cut of its rows differs from the cut of its score"),
+    "rows that are not described": (
+        fitted(rows=[0.0]),
+        "the description of the rows that its thresholds were tuned on is not valid",
+    ),
     "no rows": (fitted(rows=None), "unknown array 'rows_score'"),
-    "certificate": (fitted(certificate=[0.1, 0.9, 24, 24, 0]), "'error_bound' is not what"),
-    "probabilities": (fitted(response_method="predict_proba"), "'cuts' is not what|'method' is not what"),
-    "signs": (array("rows_sign", lambda old: -old), "'cuts' is not what"),
-    "fitted inside": (lambda inside: inside.model["wrapped"].update(fitted={"x": 1}), "'x' that is not known"),
+    "certificate": (fitted(certificate=[0.1, 0.9, 24, 24, 0]), "'error_bound' differs from what"),
+    "probabilities": (fitted(response_method="predict_proba"), "'cuts' differs from what|'method' differs from what"),
+    "signs": (array("rows_sign", lambda old: -old), "'cuts' differs from what"),
+    "fitted inside": (lambda inside: inside.model["wrapped"].update(fitted={"x": 1}), "unknown field 'x'"),
 }
 
 

@@ -30,7 +30,7 @@ def rows():
     return X[:300], y[:300], X[300:]
 
 
-# sigmoid is no kernel, and poly is nearly flat far from the origin: what is fitted is decided on all the same
+# sigmoid is not positive semidefinite and poly is nearly flat far from the origin; their fits are compared all the same
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_no_label_of_100_000_rows_changes(case):
@@ -143,12 +143,12 @@ def test_a_graph_that_disagrees_is_not_returned(data, monkeypatch):
     model = to_onnx(clf)
     onnx_check.compare(model, clf)
     altered(clf, bias=clf.machine_.bias + 1e-6)
-    with pytest.raises(RuntimeError, match="does not compute what Python does: scores differ by up to 1e-06"):
+    with pytest.raises(RuntimeError, match="differ from Python's: scores by up to 1e-06"):
         onnx_check.compare(model, clf)
     for other in (EmbeddedRejectSVC(0.2), EmbeddedRejectSVC(0.2, kernel="rbf"), ThresholdRejector(clf, COSTS)):
         model = to_onnx(other.fit(*data))
         altered(other, Thresholds(other.thresholds_.lower - 0.1, other.thresholds_.upper))
-        with pytest.raises(RuntimeError, match="of 200 decisions differ; no graph is returned"):
+        with pytest.raises(RuntimeError, match="of 200 decisions; no graph is returned"):
             onnx_check.compare(model, other)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)  # not installed: nothing to compare with
     onnx_check.compare(model, clf)
@@ -166,18 +166,18 @@ def test_factors_are_not_rounded_to_float32(rows):
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (LogisticRegression(), "estimator is a LogisticRegression, and to_onnx takes RejectSVC"),
+        (LogisticRegression(), "estimator is a LogisticRegression, but to_onnx takes RejectSVC"),
         (
             RejectSVC(kernel=lambda X, Y: X @ Y.T),
             "a callable kernel has no graph; to_onnx needs linear, rbf, poly",
         ),
         (EmbeddedRejectSVC(kernel=lambda X, Y: X @ Y.T), "a callable kernel has no graph; to_onnx needs linear, rbf"),
-        (ThresholdRejector(SVC(), COSTS), "around a SVC, and to_onnx takes RejectSVC.* skl2onnx"),
+        (ThresholdRejector(SVC(), COSTS), "around a SVC, but to_onnx takes RejectSVC.* skl2onnx"),
         (
             ThresholdRejector(LogisticRegression(), COSTS, method="chow"),
-            "decides by probabilities, and to_onnx writes decision functions only; use method=",
+            "decides by probabilities, but to_onnx supports decision functions only; use method=",
         ),
-        (make_pipeline(StandardScaler(), RejectSVC()), "default_pipeline makes them"),
+        (make_pipeline(StandardScaler(), RejectSVC()), "made by abstain.preprocessing.default_pipeline"),
     ],
     ids=["other", "callable", "embedded callable", "rejector", "probabilities", "pipeline"],
 )
@@ -206,7 +206,7 @@ def test_without_onnx_the_error_says_what_to_install():
         "except ImportError as error:\n    print(error)"
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
-    assert ended.stdout == "to_onnx needs onnx; install it by: pip install 'abstain[onnx]'.\n"
+    assert ended.stdout == "to_onnx needs onnx; install it with: pip install 'abstain[onnx]'.\n"
 
 
 @pytest.mark.parametrize("estimator", [RejectSVC(COSTS), RejectSVC(kernel="linear"), EmbeddedRejectSVC(0.2)], ids=repr)

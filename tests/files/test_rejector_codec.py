@@ -99,7 +99,7 @@ def test_inside_a_pipeline(table, tmp_path):
     [
         (
             ThresholdRejector(SVC(), COSTS),
-            "around a SVC, and a model file can hold it around .*, LogisticRegression only; use one of these, or skops",
+            "a SVC, but a model file can contain it only around .*, LogisticRegression; use one of these, or skops",
         ),
         (ThresholdRejector(RejectSVC(), COSTS, method="chow"), "around a CalibratedClassifierCV"),
     ],
@@ -127,15 +127,15 @@ def changed_inside(one):
         (lambda one: one.set_params(costs=None), "its costs, thresholds or labels"),
         (lambda one: one.set_params(costs=None, reject_rate=0.1), "its costs, thresholds or labels"),
         (lambda one: one.set_params(method="symmetric"), "its costs, thresholds or labels"),
-        (lambda one: one.set_params(method="chow"), "call for probabilities that its classifier does not have"),
+        (lambda one: one.set_params(method="chow"), "need probabilities that its classifier does not have"),
         (lambda one: one.set_params(pos_label=0), "its costs, thresholds or labels"),
         (lambda one: one.set_params(reject_label=4), "its costs, thresholds or labels"),
-        (lambda one: one.set_params(cv="prefit"), 'its classifier was fitted before, and cv is not "prefit"'),
-        (changed_inside, "other parameters than the classifier that was fitted"),
+        (lambda one: one.set_params(cv="prefit"), 'its classifier is the one given although cv is not "prefit"'),
+        (changed_inside, "the parameters of its estimator differ from those of the fitted classifier"),
     ],
 )
 def test_parameters_that_contradict_the_fit_are_refused(change, reason, rejector, tmp_path):
-    message = f"given other parameters since it was fitted: .*{reason}.* Fit it again before saving"
+    message = f"the parameters of estimator were changed after it was fitted: .*{reason}.* Fit it again before saving"
     with pytest.raises(ValueError, match=message):
         save(change(copy.copy(rejector)), tmp_path / "model")
     assert not [*tmp_path.iterdir()]
@@ -184,21 +184,21 @@ def cuts(function):
     return change
 
 
-CUTS = "field 'cuts' is not what the library writes"
+CUTS = "field 'cuts' differs from what the library writes"
 FORGERIES = {
     "kind": (edited("classifier", kind="SVC"), "'kind' of the classifier is 'SVC'"),
-    "a rejector inside": (edited("classifier", kind="ThresholdRejector"), "which it cannot be"),
-    "method": (edited(method="__del__"), "which it cannot be"),
-    "probabilities": (edited(method="predict_proba"), "field 'method' is not what the library writes|'cuts'"),
-    "a bound": (edited(error_bound=[0.1, 0.9, 60, 60, 0]), "field 'error_bound' is not what the library writes"),
+    "a rejector inside": (edited("classifier", kind="ThresholdRejector"), "which is not allowed"),
+    "method": (edited(method="__del__"), "which is not allowed"),
+    "probabilities": (edited(method="predict_proba"), "field 'method' differs from what the library writes|'cuts'"),
+    "a bound": (edited(error_bound=[0.1, 0.9, 60, 60, 0]), "field 'error_bound' differs from what the library writes"),
     "no rows": (edited(flaw=None), "unknown array 'rows_score'"),
-    "a flaw that is no text": (edited(flaw=1), "a sign or weight that no row has"),
+    "a flaw that is not text": (edited(flaw=1), "an invalid sign, weight or flaw"),
     "no rule": (edited(rule=None), "does not describe the rule"),
-    "no classes": (edited("rule", classes=[]), "not of the kind|one class|classes"),
-    "other classes": (edited("rule", classes=[0, 2]), "its classifier has other classes"),
+    "no classes": (edited("rule", classes=[]), "do not have the type|one class|classes"),
+    "other classes": (edited("rule", classes=[0, 2]), "the classes of its classifier differ from those of its rule"),
     "other classes inside": (
         edited("classifier", "rule", classes=[0, 2]),
-        "its classifier has other classes",
+        "the classes of its classifier differ from those of its rule",
     ),
     "two cuts": (cuts(lambda *three: [*three[:2]]), "does not have 3 cuts"),
     "a whole cut": (cuts(lambda lower, upper, _: [lower, upper, 0]), "does not have 3 cuts"),
@@ -214,22 +214,25 @@ FORGERIES = {
     "two requests": (edited("parameters", reject_rate=0.1), "are given together"),
     "a budget": (edited("parameters", costs=None, reject_rate=0.1), CUTS),
     "pos_label": (edited("parameters", pos_label=0), CUTS),
-    "unknown parameter": (edited("parameters", estimator=None), "'estimator' is none of ThresholdRejector"),
-    "scores": (arrays(rows_score=lambda old: old[::-1]), CUTS + "|array 'rows_score' is not what"),
-    "a score of nan": (arrays(rows_score=lambda old: old * np.nan), "holds NaN"),
+    "unknown parameter": (edited("parameters", estimator=None), "'estimator' does not exist in ThresholdRejector"),
+    "scores": (arrays(rows_score=lambda old: old[::-1]), CUTS + "|array 'rows_score' differs from what"),
+    "a score of nan": (arrays(rows_score=lambda old: old * np.nan), "contains NaN"),
     "other scores": (arrays(rows_score=lambda old: old + 1.0), CUTS),
-    "signs": (arrays(rows_sign=lambda old: 3 * old), "a sign or weight that no row has"),
+    "signs": (arrays(rows_sign=lambda old: 3 * old), "an invalid sign, weight or flaw"),
     "signs turned": (arrays(rows_sign=lambda old: -old), CUTS),
-    "weights": (arrays(rows_weight=lambda old: 0 * old), "a sign or weight that no row has"),
-    "fewer weights": (arrays(rows_weight=lambda old: old[1:]), "does not fit the other fields"),
+    "weights": (arrays(rows_weight=lambda old: 0 * old), "an invalid sign, weight or flaw"),
+    "fewer weights": (arrays(rows_weight=lambda old: old[1:]), "does not match the other fields"),
     "nothing to tune on": (
         arrays(**dict.fromkeys(("rows_score", "rows_sign", "rows_weight"), lambda old: old[:0])),
         "cannot be tuned without rows",
     ),
     "unknown array": (lambda inside: inside.arrays.update(coef=np.zeros((1, 2))), "unknown array 'coef'"),
-    "unknown field": (edited(rows=[0.0, ""]), "'rows' that is not known"),
-    "the machine inside": (edited("classifier", "parameters", kernel="linear"), "another kernel, gamma"),
-    "the costs inside": (edited("classifier", "proof", gap=0.5), "called optimal"),
+    "unknown field": (edited(rows=[0.0, ""]), "unknown field 'rows'"),
+    "the machine inside": (
+        edited("classifier", "parameters", kernel="linear"),
+        "the kernel, gamma, coef0 or degree of its machine differs",
+    ),
+    "the costs inside": (edited("classifier", "proof", gap=0.5), "its status is optimal"),
     "prefit": (edited("parameters", cv="nonsense"), "The 'cv' parameter"),
 }
 
@@ -243,22 +246,22 @@ def test_forgeries(case, rejector, forge):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (edited(error_bound=None), "'error_bound' is not what"),
-        (edited(error_bound=[1]), "'error_bound' is not what"),
-        (lambda inside: inside.model["error_bound"].__setitem__(2, 61), "'error_bound' is not what"),
-        (lambda inside: inside.model["error_bound"].__setitem__(3, 59), "'error_bound' is not what|'cuts'"),
-        (lambda inside: inside.model["error_bound"].__setitem__(4, 0), "'error_bound' is not what"),
-        (lambda inside: inside.model["error_bound"].__setitem__(0, 0.4), "'error_bound' is not what"),
+        (edited(error_bound=None), "'error_bound' differs from what"),
+        (edited(error_bound=[1]), "'error_bound' differs from what"),
+        (lambda inside: inside.model["error_bound"].__setitem__(2, 61), "'error_bound' differs from what"),
+        (lambda inside: inside.model["error_bound"].__setitem__(3, 59), "'error_bound' differs from what|'cuts'"),
+        (lambda inside: inside.model["error_bound"].__setitem__(4, 0), "'error_bound' differs from what"),
+        (lambda inside: inside.model["error_bound"].__setitem__(0, 0.4), "'error_bound' differs from what"),
         (edited("parameters", max_error=0.01), "cannot be certified on"),
         (edited("parameters", confidence=0.9999999), "cannot be certified on"),
-        (edited("parameters", max_error=None), "'cuts' is not what|'error_bound' is not what"),
+        (edited("parameters", max_error=None), "'cuts' differs from what|'error_bound' differs from what"),
         (edited(flaw="seen before"), "cannot be certified: seen before"),
         (arrays(rows_weight=lambda old: 2 * old), "cannot be certified with sample_weight"),
-        (lambda inside: inside.arrays.update({"classifier.coef": np.zeros((1, 2))}), "does not fit the other fields"),
-        (lambda inside: inside.arrays.update({"classifier.coef": np.full((1, 3), np.inf)}), "holds NaN or infinity"),
+        (lambda inside: inside.arrays.update({"classifier.coef": np.zeros((1, 2))}), "does not match the other fields"),
+        (lambda inside: inside.arrays.update({"classifier.coef": np.full((1, 3), np.inf)}), "contains NaN or infinity"),
         (lambda inside: inside.arrays.pop("classifier.n_iter"), "lacks the array 'n_iter'"),
         (edited("classifier", "parameters", C=-1.0), "'C' parameter of LogisticRegression"),
-        (edited("classifier", rule={}), "'rule' that is not known"),
+        (edited("classifier", rule={}), "unknown field 'rule'"),
     ],
 )
 def test_forged_promises(change, message, ceiling, forge):

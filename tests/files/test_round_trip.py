@@ -211,19 +211,19 @@ def test_parameters_that_contradict_nothing_may_change_after_the_fit(changed, da
         ({"pos_label": 0}, "its costs, thresholds or labels"),
         ({"reject_label": 5}, "its costs, thresholds or labels"),
         ({"rule": "bartlett-wegkamp", "costs": Costs(reject=0.3)}, "its costs, thresholds or labels"),
-        ({"kernel": "poly"}, "another kernel, gamma, coef0 or degree"),
-        ({"kernel": "linear"}, "another kernel, gamma, coef0 or degree"),
-        ({"degree": 2}, "another kernel, gamma, coef0 or degree"),
-        ({"coef0": 1.0}, "another kernel, gamma, coef0 or degree"),
-        ({"gamma": 0.123}, "another kernel, gamma, coef0 or degree"),
-        ({"gamma": "auto"}, "another kernel, gamma, coef0 or degree"),
-        ({"tol": 1e-300}, "called optimal, and its proof does not say so"),
+        ({"kernel": "poly"}, "the kernel, gamma, coef0 or degree of its machine differs"),
+        ({"kernel": "linear"}, "the kernel, gamma, coef0 or degree of its machine differs"),
+        ({"degree": 2}, "the kernel, gamma, coef0 or degree of its machine differs"),
+        ({"coef0": 1.0}, "the kernel, gamma, coef0 or degree of its machine differs"),
+        ({"gamma": 0.123}, "the kernel, gamma, coef0 or degree of its machine differs"),
+        ({"gamma": "auto"}, "the kernel, gamma, coef0 or degree of its machine differs"),
+        ({"tol": 1e-300}, "its status is optimal, but its proof does not show that"),
     ],
     ids=repr,
 )
 def test_parameters_that_contradict_the_machine_are_refused(changed, reason, data, tmp_path):
     clf = RejectSVC(Costs(1, 3, 0.3), C=50.0, solver="smo").fit(*data).set_params(**changed)
-    message = f"given other parameters since it was fitted: .*{reason}.* Fit it again before saving"
+    message = f"the parameters of estimator were changed after it was fitted: .*{reason}.* Fit it again before saving"
     with pytest.raises(ValueError, match=message):
         save(clf, tmp_path / "model")
     assert not [*tmp_path.iterdir()]
@@ -234,7 +234,9 @@ def test_parameters_that_contradict_the_machine_are_refused(changed, reason, dat
 )
 def test_a_search_is_saved_with_what_it_has_tried(changed, search, tmp_path):
     other = copy.copy(search).set_params(**changed)
-    with pytest.raises(ValueError, match=r"tried another C, gamma or number of folds .* Fit it again"):
+    with pytest.raises(
+        ValueError, match=r"C, gamma or number of folds of its search differ from its parameters.* Fit it again"
+    ):
         save(other, tmp_path / "model")
 
 
@@ -314,10 +316,16 @@ def linear(X, Y):
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (RejectSVC(kernel=linear), "kernel=.* is a function, and a model file holds .* no code"),
+        (RejectSVC(kernel=linear), "kernel=.* is a function, but a model file can contain only numbers"),
         (RejectSVCCV(Cs=1, gammas=1, cv=RANDOM), "cv=.*RandomState"),
-        (LogisticRegression(), "estimator is a LogisticRegression, and a model file can hold RejectSVC, RejectSVCCV"),
-        (make_pipeline(StandardScaler(), RejectSVC()), r"makes them, and this one has the steps \['standardscaler'"),
+        (
+            LogisticRegression(),
+            "estimator is a LogisticRegression, but a model file can contain RejectSVC, RejectSVCCV",
+        ),
+        (
+            make_pipeline(StandardScaler(), RejectSVC()),
+            r"made by abstain.preprocessing.default_pipeline, and this one has the steps \['standardscaler'",
+        ),
     ],
     ids=["callable kernel", "random state", "other classifier", "other pipeline"],
 )
@@ -339,9 +347,9 @@ def test_an_estimator_that_is_not_fitted_is_refused(tmp_path):
     ("change", "message"),
     [
         (lambda one: one.set_params(preprocess__numeric__scale__with_mean=False), "numeric__scale__with_mean"),
-        (lambda one: one.set_params(preprocess__remainder="passthrough"), "another preprocess__remainder"),
+        (lambda one: one.set_params(preprocess__remainder="passthrough"), "a different preprocess__remainder"),
         (lambda one: one.set_params(preprocess__categorical__encode__drop="first"), "categorical__encode__drop"),
-        (lambda one: one[0].transformers.reverse() or one, "another preprocess__transformers"),
+        (lambda one: one[0].transformers.reverse() or one, "a different preprocess__transformers"),
         (lambda one: Pipeline([*one.steps[:1], ("more", "passthrough"), *one.steps[1:]]), "has the steps"),
         (lambda one: one.set_output(transform="pandas"), "set_output"),
     ],

@@ -235,10 +235,10 @@ def test_scorers_are_copied_pickled_and_shown(data, pipeline):
 @pytest.mark.parametrize(
     ("name", "options", "text"),
     [
-        ("accuracy", {}, "name='accuracy' is no measure; give one of augrc, aurc, coverage, e_aurc, error_rate, mean_"),
-        ("neg_coverage", {}, "name='neg_coverage' is no measure"),
-        (None, {}, "name=None is no measure"),
-        ("mean_cost", {}, r"needs the prices: get_scorer\(\"mean_cost\", costs=Costs\(...\)\)"),
+        ("accuracy", {}, "name='accuracy' is not a metric; give one of augrc, aurc, coverage, e_aurc, error_rate, me"),
+        ("neg_coverage", {}, "name='neg_coverage' is not a metric"),
+        (None, {}, "name=None is not a metric"),
+        ("mean_cost", {}, r"needs costs: get_scorer\(\"mean_cost\", costs=Costs\(...\)\)"),
         ("mean_cost", {"costs": 0.3}, "costs=0.3 must be a Costs"),
         ("coverage", {"costs": COSTS}, 'costs are for "mean_cost" only'),
         ("coverage", {"cut": 0.5}, "cut is for aurc, e_aurc, augrc only"),

@@ -31,7 +31,7 @@ def certified(score, sign):
     try:
         thresholds, certificate = certify(ScoredRows.of(score, sign, cut=0.0), MAX_ERROR, CONFIDENCE)
     except ValueError as error:
-        assert "cannot be certified" in str(error)  # noqa: PT017 (not finding one is no failure here)
+        assert "cannot be certified" in str(error)  # noqa: PT017 (finding none is allowed here)
         return None
     return thresholds.upper, certificate.coverage
 
@@ -224,4 +224,4 @@ class TestWhatIsMissing:
         with pytest.raises(ValueError, match=r"sample_weight: .* binomial test counts each row once.*cv=\"prefit\""):
             certify(rows, 0.1, 0.9)
         left_out = ScoredRows.of(np.linspace(0.1, 1, 30), np.ones(30), [1.0] * 25 + [0.0] * 5, cut=0.0)
-        assert certify(left_out, 0.1, 0.9)[1].n_rows == 25  # a weight of 0 is a row left out, which is no harm
+        assert certify(left_out, 0.1, 0.9)[1].n_rows == 25  # a weight of 0 leaves the row out, which is allowed

@@ -1,1 +1,1 @@
-"""The training problem as a value, its solution as a value, and the proof that one solves the other."""
+"""The training problem and its solution as values, and the proof that the solution is optimal."""

@@ -1,4 +1,4 @@
-"""The proof that a solution is optimal: objectives, gap and violation, computed without asking any solver."""
+"""The proof that a solution is optimal: objectives, gap and violation, computed independently of any solver."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from abstain.kernels import Kernel
 
 __all__ = ["Certificate", "best_bias", "certify", "feasible", "rounding", "set_names", "sets"]
 
-# As a share of a row's largest breakpoint: how far from a breakpoint rounding may leave a coefficient that rests on it.
+# The rounding allowed between a coefficient and the breakpoint it rests on, as a share of the row's largest breakpoint.
 _ROUNDING = 1e-12
 # As a share of the sum of coefficients of a class: what rounding may leave between the two sums.
 _UNBALANCED = 1e-10
@@ -33,8 +33,8 @@ class Certificate:
     relative_gap : float
         The gap over the primal; always finite.
     kkt_violation : float
-        What the best pair step would gain at first, in units of the score, or by how much (as a share of the
-        largest coefficient allowed) beta leaves its box or its sum is not 0; 0 at the optimum.
+        The initial gain of the best pair step, in units of the score, or the amount (as a share of the largest
+        coefficient allowed) by which beta is outside its box or its sum differs from 0; 0 at the optimum.
     """
 
     primal: float
@@ -50,13 +50,13 @@ def certify(
     bias: float,
     expansion: NDArray[np.float64] | None = None,
 ) -> Certificate:
-    """Judge (beta, bias); the expansion is recomputed in float64 unless given, so that nobody need be trusted.
+    """Certify (beta, bias); the expansion is recomputed in float64 unless it is given.
 
     ::
 
         primal - dual = sum_i [w_i loss_i(z_i) + g_i z_i - phi_i(g_i)] - bias sum_i beta_i      z = y f,  g = y beta
 
-    Each bracket is >= 0 by the definition of phi: the gap is summed from them and large objectives do not cancel.
+    Each bracket is >= 0 by the definition of phi. The gap is the sum of brackets, so large objectives do not cancel.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         F = problem.scores(beta) if expansion is None else expansion
@@ -67,13 +67,13 @@ def certify(
         gap = float(np.abs(losses + beta * f - duals).sum()) + abs(bias * float(beta.sum()))
         relative_gap = gap / max(abs(primal), sys.float_info.min)
         violation = max(_pair_violation(problem, beta, F), _infeasibility(problem, beta))
-    # An overflow proves nothing, and says so with the largest number rather than with nan.
+    # After an overflow nothing is proven: the gap is then the largest number, not nan.
     proven = np.isfinite(relative_gap)
     return Certificate(primal, dual, gap, relative_gap if proven else sys.float_info.max, violation)
 
 
 def rounding(problem: DualProblem, beta: NDArray[np.float64]) -> float:
-    """Estimate what rounding in float64 can hide of the gap, in units of the objective, with a factor of ten to spare.
+    """Estimate how much of the gap float64 rounding can hide, in units of the objective, times a safety factor of ten.
 
     ::
 
@@ -104,7 +104,7 @@ def _magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.f
     inner = kernel.gamma * squares + abs(kernel.coef0)
     if kernel.name == "poly":  # a power multiplies the relative rounding of its base
         return np.sqrt(inner**kernel.degree), float(kernel.degree)
-    return np.sqrt(inner), 0.0  # |tanh(u) - tanh(v)| <= |u - v|, so the sigmoid is no worse than its argument
+    return np.sqrt(inner), 0.0  # |tanh(u) - tanh(v)| <= |u - v|, so its error is at most that of its argument
 
 
 def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -123,15 +123,15 @@ def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.floa
 
 
 def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
-    """Give the bias that minimises the primal for a fixed expansion F; of an interval of such, the middle.
+    """Give the bias that minimises the primal for a fixed expansion F; the middle if there is an interval of them.
 
     ::
 
         sum_i w_i loss_i(y_i (F_i + bias)) is convex and piecewise linear in the bias;
         far to the left its slope is sum_{y_i = +1} w_i slopes_i[0]; it grows by w_i times the bend at y_i knot - F_i
 
-    So the minimum is where the running sum of sorted bends crosses 0. Where one class has no weight, every bias far to
-    the side of the other is optimal: the finite end of that ray is given, and 0 where neither class has any.
+    So the minimum is where the running sum of sorted bends crosses 0. If one class has no weight, every bias far enough
+    towards the other is optimal: the result is the finite end of that ray, and 0 if neither class has any weight.
     """
     bends_at, bends, slope = [], [], 0.0
     for y in (-1, 1):
@@ -144,7 +144,7 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
     at, bend = np.concatenate(bends_at), np.concatenate(bends)
     order = np.argsort(at, kind="stable")
     at, slopes = at[order], slope + np.cumsum(bend[order])
-    flat = _ROUNDING * float(bend.sum())  # a sum this near to 0 is 0 but for rounding
+    flat = _ROUNDING * float(bend.sum())  # a sum this close to 0 is 0 up to rounding
     ends = [at[i] for i in (np.searchsorted(slopes, -flat), np.searchsorted(slopes, flat, "right")) if i < len(at)]
     if slope >= -flat:
         ends = ends[1:]
@@ -154,8 +154,8 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
 def sets(problem: DualProblem, beta: NDArray[np.float64], atol: float = _ROUNDING) -> NDArray[np.int8]:
     """Give each row's set as a code 0..2K by increasing g = y beta; `set_names` has the names.
 
-    Even codes 2k rest on the k-th breakpoint, odd codes 2k + 1 lie between two. `atol` is how far from a breakpoint
-    still counts as on it, as a share of the row's largest.
+    Rows with an even code 2k rest on the k-th breakpoint, rows with an odd code 2k + 1 lie between two. A row counts as
+    on a breakpoint if it is within `atol` of it, as a share of the row's largest breakpoint.
     """
     below, up_to = _pieces(problem, beta, atol)
     codes = np.where(below == up_to, 2 * below + 1, 2 * up_to)
@@ -163,7 +163,7 @@ def sets(problem: DualProblem, beta: NDArray[np.float64], atol: float = _ROUNDIN
 
 
 def set_names(n_knots: int) -> tuple[str, ...]:
-    """Name the codes of `sets`: as GRKC08 (section 4.2; I_B is its I_C) for two knots, else by breakpoints."""
+    """Name the codes of `sets`: as in GRKC08 (section 4.2; I_B is its I_C) for two knots, else by breakpoints."""
     names = ("I_0", "I_tau", "I_B", "I_rho", "I_D")
     if n_knots <= 2:
         return names[: 2 * n_knots + 1]
@@ -185,7 +185,7 @@ def _pieces(problem: DualProblem, beta: NDArray[np.float64], atol: float) -> tup
 
 
 def _pair_violation(problem: DualProblem, beta: NDArray[np.float64], F: NDArray[np.float64]) -> float:
-    """Compute max(up) - min(down), at least 0: what beta_i gains going up plus what beta_j gains going down.
+    """Compute max(up) - min(down), at least 0: the gain of increasing beta_i plus that of decreasing beta_j.
 
     ::
 

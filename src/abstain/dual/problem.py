@@ -1,4 +1,4 @@
-"""The one training problem of every machine here, primal and dual (MATH.md 3).
+"""The training problem of every machine in this library, primal and dual (MATH.md 3).
 
     primal   min_{h, bias}  1/2 |h|^2 + sum_i w_i loss_i(y_i f(x_i))      f = h + bias,  h = sum_j beta_j k(x_j, .)
     dual     max_beta       sum_i phi_i(y_i beta_i) - 1/2 beta' K beta    sum_i beta_i = 0,  0 <= y_i beta_i <= top_i
@@ -28,7 +28,7 @@ __all__ = ["DualProblem"]
 
 @dataclass(frozen=True, eq=False)
 class DualProblem:
-    """A kernel, signed rows and a weighted loss; nothing of it is copied.
+    """A kernel, signed rows and a weighted loss; no array is copied.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class DualProblem:
         y, each -1 or +1.
     loss : MarginLoss
     weight : float64 array of shape (n,)
-        w = C s, finite and >= 0; sample and class weights are inside.
+        w = C s, finite and >= 0; includes sample and class weights.
     """
 
     kernel: Kernel
@@ -52,7 +52,7 @@ class DualProblem:
         if self.kernel.name == "precomputed" and self.X.shape != (n, n):
             raise ValueError(f'X must be a square Gram matrix for kernel="precomputed"; its shape is {self.X.shape}.')
         if self.sign.shape != (n,) or not np.isin(self.sign, (-1, 1)).all():
-            raise ValueError(f"sign must hold -1 or +1 for each of the {n} rows.")
+            raise ValueError(f"sign must be -1 or +1 for each of the {n} rows.")
         if self.weight.shape != (n,) or not (self.weight >= 0).all() or not np.isfinite(self.weight.sum()):
             raise ValueError(f"C times sample_weight must be >= 0 for each of the {n} rows, with a finite sum.")
         diagonal = self.kernel.diagonal(self.X)
@@ -60,7 +60,7 @@ class DualProblem:
             row = int(np.argmin(np.isfinite(diagonal)))
             raise ValueError(
                 f"the {self.kernel.name} kernel overflows at row {row}: k(x, x) = {diagonal[row]}; "
-                "scale the features, with StandardScaler for example."
+                "scale the features, for example with StandardScaler."
             )
 
     @property
@@ -88,29 +88,29 @@ class DualProblem:
         return np.asarray(self.weight * self._breakpoints[self._class, k])
 
     def dual_slope(self, piece: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Give the slope of each row's phi on the given piece, (n,): +inf on piece -1, -inf on piece K, the walls."""
+        """Give the slope of each row's phi on the given piece, (n,): +inf on piece -1 and -inf on piece K."""
         walls = np.full((2, 1), np.inf)
         slopes: NDArray[np.float64] = np.hstack([walls, self._dual_slopes, -walls])[self._class, piece + 1]
         return slopes
 
     def gram(self) -> NDArray[np.float64]:
-        """Give the full Gram matrix (n, n): n^2 numbers, so for small problems only."""
+        """Give the full Gram matrix (n, n), for small problems only: it has n^2 numbers."""
         if self.kernel.name != "precomputed":
             return self.kernel(self.X)
         return np.asarray(self.X.toarray() if issparse(self.X) else self.X)
 
     def machine(self, beta: NDArray[np.float64], bias: float = 0.0) -> KernelMachine:
-        """Give the machine of these coefficients, which scores any rows; its support counts the rows of the problem."""
+        """Give the machine with these coefficients, which scores any rows; its support indexes the problem's rows."""
         support = np.flatnonzero(beta)
         vectors = np.empty((0, 0)) if self.kernel.name == "precomputed" else self.X[support]
         return KernelMachine(self.kernel, vectors, beta[support], bias, support, self.n)
 
     def scores(self, beta: NDArray[np.float64], rows: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-        """Give sum_j beta_j k(x_i, x_j) for all rows i, or the given ones, by the machine that predicts; no bias."""
+        """Give sum_j beta_j k(x_i, x_j), without bias, for all rows i or the given ones, from the machine."""
         machine, X = self.machine(beta), self.X if rows is None else self.X[rows]
         scores = machine.expansion(X) - machine.intercept
         if machine.linear is not None and (rest := float(beta.sum())) != 0.0:
-            scores += rest * (X @ machine.linear.centre)  # the machine centres its rows, which takes a sum of 0
+            scores += rest * (X @ machine.linear.centre)  # the machine centres its rows, which assumes a sum of 0
         return scores
 
     def losses(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -130,7 +130,7 @@ class DualProblem:
 
     @cached_property
     def _class(self) -> NDArray[np.intp]:
-        """Each row's row in the loss's tables: 0 negative, 1 positive."""
+        """The index of each row's class in the loss's tables: 0 negative, 1 positive."""
         return (self.sign > 0).astype(np.intp)
 
     @cached_property

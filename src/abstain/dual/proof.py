@@ -1,4 +1,4 @@
-"""How good a fitted machine is: what an estimator publishes of its certificate and of how its solver ended."""
+"""How good a fitted machine is: its certificate and how its solver ended, as an estimator publishes them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from abstain.dual.solution import DualSolution, Status
 
 __all__ = ["Proof", "certified_gap"]
 
-SLACK = 2.0  # the certificate's violation over the solver's, whose scores were rounded
-NEGLIGIBLE = 1e-9  # a relative gap below this is an optimum whatever rounding makes of the violation
-CERTIFIED = 10.0  # relative gap over tol (or 1e-3) that a small violation may leave; a larger one proves no optimum
+SLACK = 2.0  # allowed ratio of the certificate's violation to the solver's, whose scores were rounded
+NEGLIGIBLE = 1e-9  # a relative gap below this proves an optimum, whatever the violation after rounding
+CERTIFIED = 10.0  # largest relative gap, in units of tol (at least 1e-3), that counts as optimal
 
 
 def certified_gap(tol: float) -> float:
@@ -33,11 +33,10 @@ class Proof:
     violation : float
         The largest violation of the optimality conditions, in units of the score.
     status : {"optimal", "inaccurate", "iteration_limit", "time_limit"}
-        How the solver ended. "optimal" only where certificate and kernel bear it out.
+        How the solver ended. "optimal" only if the certificate and the kernel confirm it.
     iterations : int
     definite : bool
-        False if the kernel is not positive semidefinite on the training rows: a point without a better neighbour may
-        then be one of many.
+        False if the kernel is not positive semidefinite on the training rows: there may then be several local optima.
     """
 
     objective: float
@@ -50,7 +49,7 @@ class Proof:
 
     @classmethod
     def of(cls, certificate: Certificate, solution: DualSolution, tol: float, *, definite: bool) -> Self:
-        """Judge a solution found to the tolerance `tol`: "optimal" stays only if it is proven."""
+        """Make the proof of a solution found to the tolerance `tol`: "optimal" is kept only if it is proven."""
         numbers = (certificate.primal, certificate.dual, certificate.relative_gap, certificate.kkt_violation)
         proof = cls(*numbers, solution.status.value, solution.iterations, definite)
         if solution.status is Status.OPTIMAL and not proof.proves(tol):

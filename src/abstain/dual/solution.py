@@ -1,4 +1,4 @@
-"""What a solver hands back, and how it ended."""
+"""The result of a solver, and how it ended."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class Status(StrEnum):
     """How a solver ended."""
 
     OPTIMAL = "optimal"  # the violation is below the tolerance
-    INACCURATE = "inaccurate"  # no further progress in floating point, the tolerance not reached
+    INACCURATE = "inaccurate"  # no further progress in floating point before the tolerance was reached
     ITERATION_LIMIT = "iteration_limit"
     TIME_LIMIT = "time_limit"
 
 
 @dataclass(frozen=True, eq=False)
 class DualSolution:
-    """Coefficients and bias of ``f(x) = sum_i beta_i k(x_i, x) + bias``, as a solver left them.
+    """Coefficients and bias of ``f(x) = sum_i beta_i k(x_i, x) + bias``, as returned by a solver.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class DualSolution:
         Signed: y_i beta_i >= 0.
     bias : float
     expansion : float64 array of shape (n,)
-        sum_j beta_j k(x_i, x_j) at the training rows, as the solver kept it; no bias.
+        sum_j beta_j k(x_i, x_j) at the training rows, as computed by the solver; without bias.
     status : Status
     iterations : int
     """

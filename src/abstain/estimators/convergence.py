@@ -1,4 +1,4 @@
-"""Solve, certify, and go on where the certificate is not good enough; and what to say of a fit that fell short."""
+"""Solve and certify, continue if the certificate is not good enough, and warn about fits that did not converge."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEFORMED = 0.1  # share of the promised gap that a negative eigenvalue may be wo
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """A solution, the machine that it is, and the machine's certificate."""
+    """A solution, its machine, and the machine's certificate."""
 
     problem: DualProblem
     solution: DualSolution
@@ -34,10 +34,10 @@ class Solved:
 
     @classmethod
     def of(cls, problem: DualProblem, solution: DualSolution, n_jobs: int | None) -> Solved:
-        """Certify a solution by the scores that its machine predicts with: nothing of the solver's is believed.
+        """Certify a solution by the scores that its machine predicts, not by the solver's own numbers.
 
         The solver makes its sums in single precision and updates them for millions of steps. One scoring pass in double
-        replaces them. What rounding may still hide is added to the gap unless it is negligible.
+        precision replaces them. What rounding may still hide is added to the gap unless it is negligible.
         """
         beta = feasible(problem, solution.beta)
         machine = problem.machine(beta)
@@ -51,7 +51,7 @@ class Solved:
         return cls(problem, replace(solution, beta=beta), machine, certificate)
 
     def proof(self, tol: float) -> Proof:
-        """Give what may be said of it."""
+        """Give the proof of how good the solution is."""
         allowed = DEFORMED * certified_gap(tol) * self.certificate.primal
         return Proof.of(
             self.certificate, self.solution, tol, definite=not is_indefinite(self.problem, self.solution.beta, allowed)
@@ -59,10 +59,10 @@ class Solved:
 
 
 def solved(solver: Any, problem: DualProblem, start: NDArray[np.float64] | None) -> Solved:
-    """Solve until the certificate leaves a relative gap of no more than `certified_gap` of the solver's tolerance.
+    """Solve until the certificate's relative gap is at most `certified_gap` of the solver's tolerance.
 
-    A violation of tol may leave a gap of about tol sum(g), which at large C is no longer small beside the objective.
-    The solver then goes on from where it stopped, with a tolerance finer by as much as the gap is too large.
+    A violation of tol may leave a gap of about tol sum(g), which at large C is not small relative to the objective.
+    The solver then continues from where it stopped, with a tolerance finer by the factor by which the gap is too large.
     """
     began, tol, enough = time.monotonic(), solver.tol, certified_gap(solver.tol)
     found = Solved.of(problem, solver.solve(problem, start), solver.n_jobs)
@@ -88,8 +88,8 @@ def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: floa
 
     An eigenvalue -e matters if it is larger than any rounding, or if adding e to the diagonal, which makes the problem
     convex, can change the objective by more than `allowed`: by 1/2 e |beta|^2, for the largest coefficients. Kernels
-    that are positive semidefinite by their formula are not tried. Of other kernels all rows are, up to `SAMPLE` (rows
-    with coefficients first); of larger Gram matrices, a Krylov space.
+    that are positive semidefinite by their formula are not tested. Other kernels are tested on all rows, up to `SAMPLE`
+    (rows with coefficients first); larger Gram matrices in a Krylov space.
     """
     kernel = problem.kernel
     if kernel.formula.definite(kernel):
@@ -128,7 +128,7 @@ def _lowest_ritz_value(gram: Any) -> float:
 
 
 def warning_text(proof: Proof, parameters: Any) -> str | None:
-    """Give what to tell the user about a fit that fell short, with the numbers and a way out; None if it did not."""
+    """Give the warning for a fit that did not converge, with numbers and advice; None if it converged."""
     if proof.status == Status.OPTIMAL:
         return None
     advice = {
@@ -137,7 +137,7 @@ def warning_text(proof: Proof, parameters: Any) -> str | None:
         Status.INACCURATE: "scale the features, lower C, or raise tol if this gap is small enough",
     }[Status(proof.status)]
     if not proof.definite:
-        advice = "the kernel is not positive semidefinite on these rows, so the optimum may be one of many; use another"
+        advice = "the kernel is not positive semidefinite on these rows, so there may be several optima; use another"
     return (
         f"{type(parameters).__name__} stopped after {proof.iterations} iterations with status {proof.status!r}: "
         f"KKT violation {proof.violation:.3g} (tol={parameters.tol:g}), relative duality gap {proof.gap:.3g}; {advice}."

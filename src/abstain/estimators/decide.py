@@ -1,4 +1,4 @@
-"""What every rejecting classifier does once it is fitted: score rows by its machine, decide by its rule."""
+"""What all rejecting classifiers share once fitted: score rows with the machine, decide with the rule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Fitted", "RejectMixin", "fitted"]
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """All that a fit leaves behind, in one value: a predict in another thread sees the old one or the new one.
+    """The complete result of a fit in one value, so that `predict` in another thread sees the old or the new one.
 
     Attributes
     ----------
@@ -33,12 +33,12 @@ class Fitted:
 
 
 def fitted(path: str, doc: str) -> Any:
-    """Make a read-only attribute of an estimator from one of its fitted value, such as "proof.gap"."""
+    """Make a read-only attribute of an estimator from an attribute of its fitted value, such as "proof.gap"."""
     return property(lambda estimator: attrgetter(path)(estimator._now), doc=doc)  # noqa: SLF001 (its own)
 
 
 class RejectMixin:
-    """Decisions for estimators that set `_fitted_`, a `Fitted`, at fit."""
+    """Decisions for estimators whose `fit` sets `_fitted_`, a `Fitted`."""
 
     _fitted_: Any
     n_jobs: int | None = None
@@ -48,12 +48,12 @@ class RejectMixin:
 
     @property
     def _now(self) -> Any:
-        """The fitted value of this moment."""
+        """The current fitted value."""
         check_is_fitted(self)
         return self._fitted_
 
     def _checked(self, X: Any) -> Any:
-        """X as the machine takes it."""
+        """X in the form that the machine takes."""
         return X
 
     def _score(self, fitted: Fitted, X: Any) -> NDArray[np.float64]:
@@ -70,15 +70,15 @@ class RejectMixin:
     machine_ = fitted("machine", "What scores rows.")
     rule_ = fitted("rule", "What turns scores into decisions: labels, costs and cuts.")
     classes_ = fitted("rule.labels.classes", "The two classes, sorted.")
-    reject_label_ = fitted("rule.labels.reject_label", "What a rejected row is called.")
-    thresholds_ = fitted("rule.thresholds", "Where the score is cut, oriented to ``classes_[1]``.")
+    reject_label_ = fitted("rule.labels.reject_label", "The label of a rejected row.")
+    thresholds_ = fitted("rule.thresholds", "The thresholds on the score, oriented to ``classes_[1]``.")
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Score of each row, oriented to ``classes_[1]``: decided by `thresholds_`, ``classes_[1]`` above the upper.
+        """Score of each row, oriented to ``classes_[1]``: a score above the upper of `thresholds_` means that class.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to score; for a precomputed kernel, their kernel values with all training rows.
+            Rows to score; for a precomputed kernel, kernel values between these rows and all training rows.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class RejectMixin:
         return fitted.rule.predict(self._score(fitted, X))
 
     def predict_forced(self, X: Any) -> NDArray[Any]:
-        """The cheaper of the two classes for each row: always a class, whatever rejecting would cost."""
+        """The cheaper of the two classes for each row: always a class, never a reject."""
         fitted = self._now
         return fitted.rule.forced(self._score(fitted, X))
 

@@ -1,4 +1,4 @@
-"""The grid of a search: what is tried, on which folds, and what came of it."""
+"""The grid of a search: the values to try, the folds, and the results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.model_selection import check_cv
 from abstain.arguments import positive_number
 from abstain.kernels import Matrix, resolve_gamma
 
-# Mean costs this near to one another, relative to the largest price, differ by the order of summation alone.
+# Mean costs that differ by less than this, relative to the largest cost, differ only by the order of summation.
 _TIE = 1e-10
 
 
@@ -71,9 +71,9 @@ class Splits:
 def checked_splits(
     cv: Any, X: Matrix, y: ArrayLike, sign: NDArray[np.int8], sample_weight: NDArray[np.float64]
 ) -> Splits:
-    """Draw the folds; each must train on both classes and test on some weight."""
+    """Make the folds; each must train on both classes and test on rows with weight."""
     splits = list(check_cv(cv, y, classifier=True).split(np.zeros(X.shape[0]), y))
-    name = f"cv={cv!r}" if isinstance(cv, Integral) or hasattr(cv, "split") else "cv"  # rows are too many to show
+    name = f"cv={cv!r}" if isinstance(cv, Integral) or hasattr(cv, "split") else "cv"  # too many rows to show
     if not splits:
         raise ValueError(f"{name} has no folds; give a number of them, a splitter, or pairs of (train, test) rows.")
     trains = np.zeros((len(splits), X.shape[0]), dtype=np.uint8)
@@ -85,7 +85,7 @@ def checked_splits(
         if len(np.unique(weighted)) < 2:
             raise ValueError(f"fold {fold} of {name} trains on one class only; use fewer folds or stratify them.")
         if not tests[fold].any():
-            raise ValueError(f"fold {fold} of {name} tests on no weight; use fewer folds.")
+            raise ValueError(f"fold {fold} of {name} has no test rows with weight; use fewer folds.")
         tests[fold] /= tests[fold].sum()
     return Splits(trains, tests)
 
@@ -98,9 +98,9 @@ class Grid:
     ----------
     Cs, gammas : float64 arrays, ascending
     costs : float64 array of shape (Cs, gammas, folds)
-        nan where the time was up.
+        nan for fits that did not finish within the time limit.
     has_gamma : bool
-        False: the kernel has none, and ``gammas`` is [nan].
+        If False, the kernel has no gamma, and ``gammas`` is [nan].
     """
 
     Cs: NDArray[np.float64]
@@ -119,7 +119,7 @@ class Grid:
         *,
         has_gamma: bool,
     ) -> Self:
-        """Average the prices of all rows' decisions, (gammas, folds, Cs, rows), over each fold's test rows."""
+        """Average the costs of all decisions, (gammas, folds, Cs, rows), over each fold's test rows."""
         costs = np.einsum("gfcn,fn->cgf", prices, splits.tests)
         costs[~np.einsum("gfc->cgf", finished)] = np.nan
         return cls(Cs, gammas, costs, has_gamma)
@@ -131,17 +131,17 @@ class Grid:
 
     @property
     def best(self) -> tuple[float, float]:
-        """The pair (C, gamma) of the smallest mean cost; of ties the smaller C, then the smaller gamma.
+        """The pair (C, gamma) with the smallest mean cost; ties go to the smaller C, then to the smaller gamma.
 
-        Where the time was up, the pairs that most folds have finished are compared, by these folds; where no fold has
-        finished any, it is the smallest C and the middle gamma, with which the search begins.
+        If time ran out, the pairs finished on the most folds are compared, on those folds. If no fit finished, it is
+        the smallest C and the middle gamma, where the search begins.
         """
         c, g = self._best
         return float(self.Cs[c]), float(self.gammas[g])
 
     @property
     def best_score(self) -> float:
-        """Minus the mean cost at the best pair, over the folds that have finished it."""
+        """Minus the mean cost of the best pair, over the folds on which it finished."""
         costs = self.costs[self._best]
         return -float(np.nanmean(costs)) if np.isfinite(costs).any() else np.nan
 

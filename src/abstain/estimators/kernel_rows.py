@@ -1,4 +1,4 @@
-"""What the estimators with a kernel share: rows or Gram matrices for X, and scikit-learn's names for the machine."""
+"""Shared by the estimators with a kernel: X as rows or as a Gram matrix, and scikit-learn's attribute names."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class KernelRowsMixin(RejectMixin):
 
     @property
     def support_(self) -> NDArray[np.intp]:
-        """Where the support vectors stand among the training rows."""
+        """Indices of the support vectors among the training rows."""
         return self._expansion("support_").support
 
     @property
     def support_vectors_(self) -> Any:
-        """The support vectors; none for a precomputed kernel."""
+        """The support vectors; empty for a precomputed kernel."""
         return self._expansion("support_vectors_").vectors
 
     @property
@@ -79,8 +79,8 @@ def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", *, dense: boo
     checked = validate_data(estimator, X, y, reset=reset, accept_sparse=accepted, dtype=np.float64)
     rows = checked[0] if isinstance(checked, tuple) else checked
     if not sparse.issparse(rows):
-        return np.require(rows, requirements=["C", "A", "E"])  # misaligned arrays pass validate_data unrepaired
-    rows.check_format(full_check=True)  # an index out of range would be read outside the arrays
+        return np.require(rows, requirements=["C", "A", "E"])  # validate_data does not align arrays
+    rows.check_format(full_check=True)  # an index out of range would cause reads outside the arrays
     if not rows.has_canonical_format:
         rows = rows.copy()  # sorting in place would change the caller's matrix
         rows.sum_duplicates()

@@ -1,4 +1,4 @@
-"""The classifier that scores, and the scores of rows that it was not fitted on."""
+"""Fit the classifier of a ThresholdRejector, and score rows that it was not fitted on."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ from sklearn.utils.validation import has_fit_parameter
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.methods import METHODS
 
-# Why nothing can be certified on some scores.
+# Reasons why some scores cannot certify an error.
 SAME_ROWS = (
-    'cv="train" tunes on the very rows that the classifier was fitted on, where it errs too seldom; '
+    'cv="train" tunes on the rows that the classifier was fitted on, where it makes too few errors; '
     'use folds, or cv="prefit" with other rows.'
 )
 SAME_SIGMOID = (
-    'method="chow" with cv="prefit" fits the sigmoid to the labels of the very rows that are to certify it; '
+    'method="chow" with cv="prefit" fits the sigmoid to the labels of the rows that must certify it; '
     'calibrate the classifier on other rows first, or use method="symmetric".'
 )
 ROWS_TWICE = (
-    "the splitter given as cv scores some rows more than once, and the test counts independent rows; "
+    "the splitter given as cv scores some rows more than once, but the test needs independent rows; "
     "use one that scores each row once, such as StratifiedKFold."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """A machine around a fitted classifier, and scores of its kind to tune thresholds on.
+    """A machine around a fitted classifier, and scores to tune its thresholds on.
 
     Attributes
     ----------
     machine : ResponseMachine
-        Around the classifier fitted on all rows, or as it was given.
+        Around the classifier fitted on all rows, or the classifier given.
     score : ndarray of float64, shape (m,), or None
-        The scores, None where none were wanted.
+        The scores; None if there is nothing to tune.
     index : ndarray of intp, shape (m,)
-        The rows they belong to; a splitter may leave out rows, or score them more than once.
+        Their rows; a splitter may leave out rows, or score them more than once.
     flaw : str
-        Why nothing can be certified on these scores; empty if it can.
+        Why no error can be certified on these scores; empty if one can.
     """
 
     machine: ResponseMachine
@@ -60,26 +60,26 @@ class Scored:
 
 
 def fit_and_score(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, tune: bool) -> Scored:
-    """Fit the classifier of a ThresholdRejector by its `cv`, and score rows if there are thresholds to tune."""
+    """Fit the classifier of a ThresholdRejector as its `cv` says, and score rows if there are thresholds to tune."""
     return (_on_all_rows if isinstance(settings.cv, str) else _by_folds)(settings, X, y, parameters, tune=tune)
 
 
 def fit_parameters(settings: Any, weight: NDArray[np.float64], *, tune: bool) -> dict[str, Any]:
-    """The weights for the classifier's own `fit`, if it takes them; by the routing where that is switched on."""
+    """The weights for the classifier's `fit`, if it takes them; by metadata routing if that is enabled."""
     if routing_enabled():
         return dict(process_routing(settings, "fit", sample_weight=weight).estimator.fit)
     if has_fit_parameter(settings.estimator, "sample_weight"):
         return {"sample_weight": weight}
     if not tune:
         raise ValueError(
-            f"sample_weight has no use here: {type(settings.estimator).__name__}.fit takes none, and there are no "
-            "thresholds to tune. Leave it out, or have a Pipeline pass it on by metadata routing."
+            f"sample_weight has no effect: {type(settings.estimator).__name__}.fit does not accept it, and there are "
+            "no thresholds to tune. Leave it out, or let a Pipeline pass it on by metadata routing."
         )
     return {}
 
 
 def _on_all_rows(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, tune: bool) -> Scored:
-    """`cv` is "prefit" or "train": the rows given are those to tune on."""
+    """For `cv` = "prefit" or "train": tune on the rows given."""
     prefit, probabilities = settings.cv == "prefit", METHODS[settings.method].needs_probabilities
     flaw = "" if prefit else SAME_ROWS
     given = settings.estimator if prefit else clone(settings.estimator).fit(X, y, **parameters)
@@ -95,10 +95,10 @@ def _on_all_rows(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, t
 
 
 def _by_folds(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, tune: bool) -> Scored:
-    """`cv` makes folds: the rows left out of each are scored, and the classifier is fitted on all."""
+    """For `cv` with folds: score the rows left out of each fold, and fit the classifier on all rows."""
     cv, probabilities = settings.cv, METHODS[settings.method].needs_probabilities
     folds = _splitter(cv, y, settings.random_state)
-    # a list of folds numbers the rows of one set only, and inside a fold there are fewer
+    # a list of folds indexes the full set of rows, and there are fewer inside a fold
     inner = folds if not tune or isinstance(cv, Integral) or hasattr(cv, "split") else None
     classifier = clone(settings.estimator)
     classifier = with_probabilities(classifier, inner, settings.n_jobs) if probabilities else classifier
@@ -116,10 +116,10 @@ def _by_folds(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, tune
 
 
 def with_probabilities(classifier: Any, cv: Any, n_jobs: int | None) -> Any:
-    """The classifier, with Platt's sigmoid on its score where it has no probabilities of its own.
+    """The classifier, with Platt's sigmoid on its score if it has no probabilities.
 
-    The sigmoid is fitted on held-out scores and the classifier on all rows; for a classifier that is fitted already,
-    on the rows given.
+    The sigmoid is fitted on held-out scores and the classifier on all rows; if the classifier is already fitted, the
+    sigmoid is fitted on the rows given.
     """
     if hasattr(classifier, "predict_proba"):
         return classifier
@@ -129,7 +129,7 @@ def with_probabilities(classifier: Any, cv: Any, n_jobs: int | None) -> Any:
 
 
 def _splitter(cv: Any, y: Any, random_state: Any) -> Any:
-    """The folds: as scikit-learn reads `cv`, those of an integer shuffled if there is a `random_state`."""
+    """The folds as scikit-learn makes them from `cv`; for an integer, shuffled if there is a `random_state`."""
     if random_state is not None and isinstance(cv, Integral):
         return StratifiedKFold(int(cv), shuffle=True, random_state=random_state)
     return check_cv(cv, y, classifier=True)
@@ -144,5 +144,5 @@ def _fold(
     X_test, _ = _safe_split(model, *data, test, train)
     model.fit(X_train, y_train, **{name: _safe_indexing(value, train) for name, value in parameters.items()})
     if len(model.classes_) != 2:
-        raise ValueError("a fold of cv leaves one class to fit on; give fewer folds, or a splitter that stratifies.")
+        raise ValueError("a fold of cv leaves only one class to fit on; use fewer folds, or a stratified splitter.")
     return ResponseMachine(model, machine.method).score(X_test)

@@ -1,4 +1,4 @@
-"""What RejectSVC's parameters may be, and the loss that its costs and rule stand for."""
+"""The allowed parameters of RejectSVC, and the loss that follows from its costs and rule."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from abstain.losses.margin_loss import MarginLoss
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 
-# Checked by scikit-learn at fit. Whatever needs more words, or another parameter or the data, is checked further down.
+# Checked by scikit-learn at fit. Checks that need a longer message, another parameter or the data come later.
 CONSTRAINTS: dict[str, list[Any] | str] = {
     "costs": "no_validation",
     "C": [POSITIVE],
@@ -38,12 +38,12 @@ CONSTRAINTS: dict[str, list[Any] | str] = {
 
 
 def stated_costs(costs: Any) -> Costs | None:
-    """Give the costs if they are a `Costs` or None: the two ways of saying what a decision costs."""
+    """Give the costs if they are a `Costs` or None; anything else is an error."""
     return None if costs is None else checked_costs(costs, "RejectSVC({}), or give C by name: RejectSVC(C=...)")
 
 
 def margin_loss(costs: Costs | None, rule: Any) -> MarginLoss:
-    """Give the loss of the machine: hinge without costs, double hinge (GRKC08), or that of another rule (BW08).
+    """Give the loss of the machine: the hinge without costs, the double hinge (GRKC08), or that of another rule (BW08).
 
     A rule is any value with a method ``loss(costs)`` that returns a `MarginLoss`.
     """

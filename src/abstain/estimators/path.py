@@ -41,15 +41,15 @@ def reject_svc_path(
 ) -> RegularizationPath:
     """Follow the optimum of `RejectSVC` exactly for every C between two values.
 
-    The optimum divided by C is piecewise linear in 1 / C; the path goes from one change of the active set to the next
-    and costs about as much as a few exact fits.
+    The optimum divided by C is piecewise linear in 1 / C. The path goes from one change of the active set to the next
+    and takes about as long as a few exact fits.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Training rows; the Gram matrix for a precomputed kernel.
     y : array-like of shape (n_samples,)
-        Their labels, of two classes; the coefficients are those of +1 = the positive class.
+        Their labels, of two classes; in the coefficients, +1 is the positive class.
     costs : Costs or None, default=None
         As in `RejectSVC`.
     kernel, gamma, degree, coef0, rule, pos_label, class_weight, cache_size, n_jobs
@@ -57,7 +57,7 @@ def reject_svc_path(
     C_min, C_max : float, default=1e-2, 1e3
         The ends of the path.
     sample_weight : array-like of shape (n_samples,), default=None
-        Factors on C by row.
+        Factors on C for each row.
 
     Returns
     -------
@@ -87,9 +87,9 @@ def reject_svc_path(
         class_weight=class_weight,
     )
     training = Training.of(parameters, X, y, sample_weight, validator=BaseEstimator())
-    training.weights(highest)  # whose overflow is refused
+    training.weights(highest)  # raises an error if they overflow
     posed = training.posed(1.0, gamma, all_rows=True).problem
-    # the coefficients of a path are those of +1 = the positive class
+    # in the coefficients of a path, +1 is the positive class
     sign = posed.sign * np.int8(training.labels.orientation)
     problem = replace(posed, sign=sign, loss=margin_loss(training.costs, rule))
     last = replace(problem, weight=highest * problem.weight)

@@ -1,4 +1,4 @@
-"""How a long fit tells that it is alive: scikit-learn's callbacks (1.9 and later) and one line on the terminal."""
+"""Progress of a long fit: scikit-learn's callbacks (1.9 and later) and one line on the terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ try:
 except ImportError:  # scikit-learn 1.7 and 1.8 have no callbacks
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in where scikit-learn has no callbacks: an estimator without `set_callbacks`."""
+        """Used where scikit-learn has no callbacks: the estimator then has no `set_callbacks`."""
 
 
 __all__ = ["CallbackSupportMixin", "FitTask"]
@@ -20,14 +20,14 @@ QUIET_SECONDS = 2.0
 
 
 class FitTask:
-    """One fit as its watchers see it: begun, now and then reported on by the solver, ended.
+    """Reports on one fit: its beginning, the solver's progress, and its end.
 
     Parameters
     ----------
     estimator : object
-        The estimator being fitted; its callbacks, if it has any, are the watchers.
+        The estimator being fitted; the reports go to its callbacks, if it has any.
     X, y, sample_weight : array-like
-        The training data, handed on to callbacks that ask for them.
+        The training data, passed to callbacks that need it.
     verbose : bool
         Whether to write a line on stderr once the fit has taken two seconds.
     """
@@ -43,11 +43,11 @@ class FitTask:
 
     @property
     def watched(self) -> bool:
-        """Whether anybody wants reports, so that a solver need not make them for nobody."""
+        """Whether there is any receiver of reports; if not, the solver need not make them."""
         return bool(self.verbose) or bool(getattr(self.estimator, "_skl_callbacks", ()))
 
     def report(self, iterations: int, violation: float) -> bool:
-        """Pass on where the solver is; True asks it to stop."""
+        """Pass on the solver's progress; a result of True stops the solver."""
         if self.verbose and time.monotonic() - self.began > QUIET_SECONDS:
             name = type(self.estimator).__name__
             sys.stderr.write(f"\r{name}: {iterations:,} iterations, KKT violation {violation:<10.3g}")
@@ -60,25 +60,25 @@ class FitTask:
         return bool(step.call_on_fit_task_end(estimator=self.estimator, **self.data))
 
     def end_line(self) -> None:
-        """Close the line on the terminal, also when the fit was interrupted."""
+        """End the line on the terminal, even if the fit was interrupted."""
         if self.written:
             sys.stderr.write("\n")
 
     def end(self) -> None:
-        """Tell the callbacks that the estimator is fitted."""
+        """Notify the callbacks that the estimator is fitted."""
         if self.context is not None:
             self.context.call_on_fit_task_end(estimator=self.estimator, **self.data, reconstruction_attributes={})
 
 
 class SearchLine:
-    """How many fits of a search are done, on one line of stderr once it has taken two seconds."""
+    """The number of finished fits of a search, on one line of stderr once it has taken two seconds."""
 
     def __init__(self, name: str, fits: int, *, shown: bool) -> None:
         self.name, self.fits, self.shown = name, fits, shown
         self.began, self.written = time.monotonic(), False
 
     def report(self, done: int) -> None:
-        """Write how far it is."""
+        """Write the number of fits done."""
         if self.shown and time.monotonic() - self.began > QUIET_SECONDS:
             sys.stderr.write(f"\r{self.name}: {done:,} of {self.fits:,} fits")
             sys.stderr.flush()

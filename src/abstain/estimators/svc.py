@@ -33,9 +33,9 @@ class FittedSVC(Fitted):
     proof : Proof
         How good the solution is.
     sets : ndarray of int8, shape (n_samples,)
-        Which piece of the loss each training row rests on.
+        Which piece of the loss each training row lies on.
     n_knots : int
-        The knots of the loss, which say how many sets there are.
+        The number of knots of the loss, which determines the number of sets.
     """
 
     proof: Proof
@@ -48,13 +48,13 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     It minimises ``1/2 ||h||^2 + C sum_i s_i loss(y_i f(x_i))`` over ``f = h + bias``, where the loss is the double
     hinge of the stated costs [1]_, and decides by Chow's rule: ``classes_[1]`` above the upper of the two
-    `thresholds_`, ``classes_[0]`` below the lower, reject between. Without costs the loss is the plain hinge, nothing
-    is rejected, and the machine is scikit-learn's ``SVC(C=C)`` with a certificate.
+    `thresholds_`, ``classes_[0]`` below the lower, reject in between. Without costs the loss is the plain hinge,
+    nothing is rejected, and the machine is scikit-learn's ``SVC(C=C)`` with a certificate.
 
     Parameters
     ----------
     costs : Costs or None, default=None
-        Prices of the two errors and of a reject. None: none stated, so nothing is rejected.
+        Costs of the two errors and of a reject. If None, nothing is rejected.
     C : float, default=1.0
         Weight of the losses against the regulariser.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
@@ -73,24 +73,24 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
     pos_label : label, default=None
         The class that "positive" means in the costs; ``classes_[1]`` if None.
     reject_label : label, default="auto"
-        What `predict` calls a rejected row. "auto": "reject" for strings, -1 for numbers >= 0 and booleans, 0 for
-        {-1, +1}, otherwise the smaller class minus 1.
+        The label that `predict` gives a rejected row. "auto": "reject" for strings, -1 for numbers >= 0 and booleans, 0
+        for {-1, +1}, otherwise the smaller class minus 1.
     class_weight : dict, "balanced" or None, default=None
-        Factors on C by class; "balanced" makes the weights of both classes sum to the same.
+        Factors on C for each class; "balanced" gives both classes the same total weight.
     solver : {"auto", "smo", "active-set"}, default="auto"
-        "auto" is SMO, then polished to near machine precision where that is cheap, as it is for small problems;
-        "active-set" ends at the exact optimum whatever the size.
+        "auto" is SMO, then polished to near machine precision where that is cheap, as for small problems;
+        "active-set" gives the exact optimum at any size.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions, in units of the score, at which the solver may stop; it goes on
-        while that leaves a relative duality gap above ten times `tol` (or above 0.01, if that is more).
+        Largest violation of the optimality conditions, in units of the score, at which the solver may stop. It
+        continues while the relative duality gap is above ten times `tol` (or above 0.01, if that is more).
     cache_size : float, default=500
         Memory for kernel rows, in MB.
     max_iter : int, default=10_000_000
         Limit on the solver's iterations; reaching it is reported by a `ConvergenceWarning` and in `status_`.
     time_limit : float or None, default=None
-        Limit on the solver's time, in seconds; likewise reported.
+        Limit on the solver's time, in seconds; reported in the same way.
     n_jobs : int or None, default=None
-        Threads; None is one, -1 all. The result does not depend on it.
+        Number of threads: None is one, -1 is all. The result does not depend on it.
     verbose : bool, default=False
         Whether to write a progress line on stderr once a fit has taken two seconds.
 
@@ -99,7 +99,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
     classes_ : ndarray of shape (2,)
         The two classes, sorted.
     reject_label_ : scalar
-        What a rejected row is called.
+        The label of a rejected row.
     support_, support_vectors_, n_support_ : ndarray
         Indices of the support vectors among the training rows, the vectors, and how many of each class.
     dual_coef_ : ndarray of shape (1, n_SV)
@@ -109,16 +109,17 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
     coef_ : ndarray of shape (1, n_features)
         The weights of the features; for the linear kernel only.
     thresholds_ : Thresholds
-        On the score, oriented like it to ``classes_[1]``.
+        Thresholds on the score, which is oriented to ``classes_[1]``.
     sets_ : ndarray of int8, shape (n_samples,)
-        Which piece of the loss each training row rests on; `set_names_` names the codes, for two knots I_0 ... I_D.
+        Which piece of the loss each training row lies on; `set_names_` has the names of the codes: I_0 ... I_D for two
+        knots.
     objective_, dual_objective_, duality_gap_ : float
-        The certificate: primal value, dual value, and their difference relative to the primal one, which bounds how
+        The certificate: primal value, dual value, and their difference relative to the primal value, which bounds how
         far from optimal the machine is.
     status_ : {"optimal", "inaccurate", "iteration_limit", "time_limit"}
         How the solver ended.
     n_iter_ : int
-        Its iterations.
+        The number of iterations of the solver.
     n_features_in_, feature_names_in_ : int, ndarray
         As everywhere in scikit-learn.
 
@@ -188,7 +189,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         y : array-like of shape (n_samples,)
             Their labels, of two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors on C by row; a weight of k is the same as the row given k times, 0 as the row left out.
+            Factors on C for each row. A weight of k is the same as repeating the row k times, 0 as leaving it out.
 
         Returns
         -------
@@ -211,7 +212,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         start: NDArray[np.float64] | None = None,
         time_limit: float | None = None,
     ) -> FittedSVC:
-        """Fit at this C and gamma; `start` holds coefficients of all rows to begin with."""
+        """Fit with this C and gamma, starting from the coefficients `start` of all rows."""
         posed = training.posed(C, gamma)
         problem = posed.problem
         limit = self.time_limit if time_limit is None else time_limit
@@ -244,7 +245,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
             task.end_line()
 
     proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
-    sets_ = fitted("sets", "Which piece of the loss each training row rests on.")
+    sets_ = fitted("sets", "Which piece of the loss each training row lies on.")
     @property
     def set_names_(self) -> tuple[str, ...]:
         """The names of the codes in `sets_`."""
@@ -252,12 +253,12 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     @property
     def n_support_(self) -> NDArray[np.int32]:
-        """How many support vectors each class has: a coefficient has the sign of its class."""
+        """The number of support vectors of each class; a coefficient has the sign of its class."""
         coef = self._now.machine.coef
         return np.array([np.sum(coef < 0), np.sum(coef > 0)], dtype=np.int32)
 
     objective_ = fitted("proof.objective", "The primal value of the training problem.")
-    dual_objective_ = fitted("proof.dual_objective", "The dual value, below which the primal one cannot go.")
-    duality_gap_ = fitted("proof.gap", "The gap between the two, relative to the primal value.")
+    dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")
+    duality_gap_ = fitted("proof.gap", "The difference of the primal and dual values, relative to the primal value.")
     status_ = fitted("proof.status", "How the solver ended.")
-    n_iter_ = fitted("proof.iterations", "The solver's iterations.")
+    n_iter_ = fitted("proof.iterations", "The number of iterations of the solver.")

@@ -1,4 +1,4 @@
-"""RejectSVCCV: RejectSVC with C and gamma chosen by the cross-validated mean cost, for the price of a few fits."""
+"""RejectSVCCV: RejectSVC with C and gamma chosen by the cross-validated mean cost, in the time of a few fits."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from abstain.kernels import Kernel
 from abstain.rules.rule import oriented_costs
 from abstain.solvers.cross_validation import OutOfFold, held_out_scores
 
-SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit has the rest
-LOOSER = 10.0  # the fits of the search stop at this many times `tol`: costs of held-out rows are not as fine as that
-FINEST = 1e-4  # nor below this: kernel values in single precision let pair steps go round in circles
+SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
+LOOSER = 10.0  # the fits of the search stop at this many times `tol`: costs of held-out rows need no finer tolerance
+FINEST = 1e-4  # the search never uses a finer one: with kernel values in single precision, pair steps would cycle
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class FittedSearch(FittedSVC):
 class RejectSVCCV(RejectSVC):
     """RejectSVC with C and gamma chosen by stratified cross-validation on the mean cost.
 
-    The reject price is never chosen: it is yours. All fits of the search run in one native call: a kernel matrix per
+    The reject cost is never chosen: you state it. All fits of the search run in one native call: a kernel matrix per
     gamma serves all folds and all C where `cache_size` has room for it, each fit starts from the one before with the
     next smaller C, and the folds share `n_jobs` threads. The machine is then fitted to all rows with the best pair;
     ties go to the smaller C, then to the smaller gamma.
@@ -51,30 +51,30 @@ class RejectSVCCV(RejectSVC):
     Parameters
     ----------
     costs : Costs or None, default=None
-        As in `RejectSVC`; the mean cost is what the search minimises, the error rate if none are stated.
+        As in `RejectSVC`; the search minimises the mean cost, or the error rate if no costs are stated.
     Cs : int or array-like of float, default=10
         Values of C to try; a number k stands for ``logspace(-2, 3, k)``.
     gammas : int or array-like, default=5
         Values of gamma to try (numbers, "scale" or "auto"); a number k stands for the gamma of "scale" times
-        ``4 ** linspace(-2, 2, k)``. Without effect for kernels that have no gamma.
+        ``4 ** linspace(-2, 2, k)``. Has no effect for kernels without gamma.
     cv : int, splitter or iterable of (train, test), default=5
         Folds, as everywhere in scikit-learn: a number means that many stratified folds in the order of the rows.
     kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
 n_jobs, verbose
         As in `RejectSVC`. The fits of the search stop at ten times `tol`, or at 1e-4 if that is more; the last one at
-        `tol`. `time_limit` is for both together, and the search, which begins with the middle gamma and the smallest
-        C, may use three quarters of it; what it has not finished then counts as not tried, with a warning.
+        `tol`. `time_limit` is for both together. The search begins with the middle gamma and the smallest C and may use
+        three quarters of the time; fits that are not finished by then count as not tried, with a warning.
 
     Attributes
     ----------
     C_, gamma_ : float
-        The chosen pair; ``gamma_`` is nan for kernels that have no gamma.
+        The chosen pair; ``gamma_`` is nan for kernels without gamma.
     best_score_ : float
-        Minus the cross-validated mean cost there.
+        Minus the cross-validated mean cost of the chosen pair.
     cv_results_ : dict of ndarray
         In the form of `GridSearchCV`, without times: ``params``, ``param_C``, ``param_gamma``,
-        ``split<k>_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``; nan where the time was
-        up.
+        ``split<k>_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``; nan for fits that did
+        not finish.
     n_splits_ : int
         Number of folds.
 
@@ -149,7 +149,7 @@ n_jobs, verbose
         y : array-like of shape (n_samples,)
             Their labels, of two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, in the fits and in the mean costs alike.
+            Weights of the rows, both in the fits and in the mean costs.
 
         Returns
         -------
@@ -173,7 +173,7 @@ n_jobs, verbose
         has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma
         gammas = checked_gammas(self.gammas, training.X, training.sample_weight) if has_gamma else np.array([np.nan])
         widths = np.where(np.isnan(gammas), 1.0, gammas)
-        training.weights(float(Cs[-1]))  # whose overflow is refused
+        training.weights(float(Cs[-1]))  # raises an error if they overflow
         problem = training.posed(1.0, float(widths[-1]), all_rows=True).problem
         splits = checked_splits(self.cv, training.X, y, training.sign, training.sample_weight)
         fits = len(Cs) * len(gammas) * len(splits.trains)
@@ -200,7 +200,7 @@ n_jobs, verbose
         return Grid.of(Cs, gammas, prices.astype(np.float64), finished, splits, has_gamma=has_gamma)
 
     def _complaint(self, held_out: OutOfFold) -> str | None:
-        """What to tell the user about fits of the search that did not reach the tolerance; else None."""
+        """The warning about fits of the search that did not reach the tolerance; None if all did."""
         fits, late = held_out.finished.size, int(np.sum(~held_out.finished))
         if late:
             return (
@@ -222,7 +222,7 @@ n_jobs, verbose
 
     @property
     def gamma_(self) -> float:
-        """The chosen gamma; nan for kernels that have none."""
+        """The chosen gamma; nan for kernels without gamma."""
         return self._now.grid.best[1]
 
     best_score_ = fitted("grid.best_score", "Minus the cross-validated mean cost of the chosen pair.")

@@ -1,4 +1,4 @@
-"""reject_price_sweep: one machine per reject price, each started from its neighbour's answer."""
+"""reject_price_sweep: one machine per reject cost, each started from its neighbour's solution."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ def reject_price_sweep(
     *,
     sample_weight: ArrayLike | None = None,
 ) -> list[RejectSVC]:
-    """Fit the same machine at each of a series of reject prices, for trade-off curves.
+    """Fit the same machine at each of a series of reject costs, for trade-off curves.
 
-    Prices near one another leave most rows in the same set (beyond the last knot, between two, ...), so each fit
-    starts with every row in the set it had at the price before.
+    At similar costs most rows are in the same set (beyond the last knot, between two, ...), so each fit starts with
+    every row in the set it had at the previous cost.
 
     Parameters
     ----------
     estimator : RejectSVC
-        All but the reject price: it must have costs, whose reject price is replaced. It is not changed.
+        The machine to fit. It must have costs, whose reject cost is replaced; the estimator itself is not changed.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Training rows.
     y : array-like of shape (n_samples,)
         Their labels.
     rejects : iterable of float or (float, float)
-        Reject prices as in `Costs`, in the order in which to walk through them.
+        Reject costs as in `Costs`, in the order of the fits.
     sample_weight : array-like of shape (n_samples,), default=None
-        Factors on C by row.
+        Factors on C for each row.
 
     Returns
     -------
     list of RejectSVC
-        Fitted, one per price; each is what a fit of its own gives, up to the tolerance.
+        Fitted, one per cost; each equals the result of a separate fit, up to the tolerance.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def reject_price_sweep(
     [0.4, 0.3, 0.2, 0.1]
     """
     if stated_costs(estimator.costs) is None:
-        raise ValueError(f"estimator.costs must be a Costs whose reject price is to vary, not {estimator.costs!r}.")
+        raise ValueError(f"estimator.costs must be a Costs, whose reject cost is varied, not {estimator.costs!r}.")
     machines: list[RejectSVC] = []
     before: Training | None = None
     for reject in rejects:
@@ -78,7 +78,7 @@ def reject_price_sweep(
 
 
 def _carried_over(machine: KernelMachine, before: Training, now: Training, C: float) -> NDArray[np.float64]:
-    """Give coefficients for the new loss that keep every row in its set, and its place within it.
+    """Give coefficients for the new loss that keep every row in its set and its relative position in it.
 
     ::
 
@@ -87,7 +87,7 @@ def _carried_over(machine: KernelMachine, before: Training, now: Training, C: fl
     beta = np.zeros(machine.n_rows)
     beta[machine.support] = machine.coef
     old, new = before.loss, now.loss
-    if old.n_knots != new.n_knots:  # a band that closes or opens
+    if old.n_knots != new.n_knots:  # the reject band closes or opens
         return beta
     carried = np.zeros_like(beta)
     weight = now.weights(C)

@@ -34,9 +34,9 @@ class Tuned(Fitted):
     Attributes
     ----------
     rows : ScoredRows or None
-        The scores that the thresholds were tuned on, for `retune`; None where nothing was tuned.
+        The scores that the thresholds were tuned on, for `retune`; None if nothing was tuned.
     error_bound : ErrorBound or None
-        What `max_error` promises.
+        The guarantee of `max_error`.
     """
 
     rows: ScoredRows | None
@@ -46,75 +46,76 @@ class Tuned(Fitted):
 class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Reject where the score of a classifier lies between two thresholds.
 
-    The score f is the classifier's `decision_function`, or its probability of ``classes_[1]`` where it has none. The
-    thresholds are asked for in one of three ways, and without any of them nothing is rejected:
+    The score f is the classifier's `decision_function`, or its probability of ``classes_[1]`` if it has none. There are
+    three ways to specify the thresholds, and without any of them nothing is rejected:
 
-    - `costs`: prices of the errors and of a reject, whose sum over the rows is to be least;
+    - `costs`: the costs of the errors and of a reject; their sum over the rows is minimised;
     - `reject_rate`: a budget, the largest share of rows to reject;
-    - `max_error` with `confidence`: a ceiling on the error among the accepted, kept with this confidence.
+    - `max_error` with `confidence`: a ceiling on the error among the accepted rows, which holds with this confidence.
 
     Parameters
     ----------
     estimator : classifier
         With `decision_function` or `predict_proba`, for two classes.
     costs : Costs or None, default=None
-        Prices of the two errors and of a reject.
+        Costs of the two errors and of a reject.
     reject_rate : float, (float, float) or None, default=None
         At most this share of the rows is rejected, or these shares of the (negative, positive) class. As many rows are
-        rejected as the budget allows; rows of the same score go together, so that it is never exceeded.
+        rejected as the budget allows. Rows with the same score are rejected together or not at all, so the budget is
+        never exceeded.
     max_error : float, (float, float) or None, default=None
         The error among the accepted rows is at most this, or among those of the (negative, positive) class at most
         these (one minus the specificity and sensitivity over the accepted), by exact binomial tests along a sequence
-        of thresholds fixed without the labels [3]_. A `ValueError` says so where no threshold can be certified, and
-        how many rows it would take.
+        of thresholds fixed without the labels [3]_. If no threshold can be certified, a `ValueError` gives the number
+        of rows needed.
     confidence : float, default=0.9
-        Of calibrations like this one, at least this share keep the ceiling `max_error`.
+        The ceiling `max_error` holds for at least this share of calibrations like this one.
     method : {"symmetric", "roc", "chow"}, default="symmetric"
-        "symmetric": one threshold D, rejecting where f lies within D of the classifier's own cut (0, or 1/2 for a
+        "symmetric": one threshold D; a row is rejected if f lies within D of the classifier's own cut (0, or 1/2 for a
         probability). "roc": two thresholds, with `costs` from the convex hull of the ROC curve [1]_, with
         `reject_rate` those that leave the fewest errors. "chow": on probabilities, by Platt's sigmoid
-        (`CalibratedClassifierCV`) where the classifier has none; with `costs` the thresholds are those of Chow's rule
-        [2]_ and nothing is tuned, else it is one threshold on the larger of the two probabilities.
+        (`CalibratedClassifierCV`) if the classifier has none; with `costs` the thresholds are those of Chow's rule
+        [2]_ and nothing is tuned, otherwise there is one threshold on the larger of the two probabilities.
     cv : int, splitter, iterable, "prefit" or "train", default=5
-        On which scores thresholds are tuned. Folds: on the scores of rows left out, the classifier then fitted on all
-        rows. "prefit": the classifier is fitted already, and tuned on the rows given to `fit`. "train": fitted and
-        tuned on the same rows, as FR02 do.
+        The scores on which thresholds are tuned. Folds: the scores of the rows left out of each fold; the classifier is
+        then fitted on all rows. "prefit": the classifier is already fitted, and the thresholds are tuned on the rows
+        given to `fit`. "train": the classifier is fitted and the thresholds are tuned on the same rows, as in FR02.
     pos_label : label, default=None
         The class that "positive" means in costs, budgets and ceilings; ``classes_[1]`` if None.
     reject_label : label, default="auto"
-        What `predict` calls a rejected row; see `RejectSVC`.
+        The label that `predict` gives a rejected row; see `RejectSVC`.
     n_jobs : int or None, default=None
-        Folds fitted at the same time; None is one, -1 all cores.
+        Number of folds fitted in parallel; None is one, -1 is one per core.
     random_state : int, RandomState or None, default=None
         Shuffles the rows before an integer `cv` cuts them into folds; None keeps their order.
 
     Attributes
     ----------
     estimator_ : classifier
-        The fitted classifier, with its sigmoid where one was needed.
+        The fitted classifier, with a sigmoid if one was needed.
     classes_ : ndarray of shape (2,)
         The two classes, sorted.
     reject_label_ : scalar
-        What a rejected row is called.
+        The label of a rejected row.
     thresholds_ : Thresholds
         In the units of the score, oriented to ``classes_[1]``.
     response_method_ : {"decision_function", "predict_proba"}
-        What gives the score.
+        The method that gives the score.
     certificate_ : ErrorBound or None
         For `max_error`: the rows accepted, the errors among them, and the exact bound.
     n_features_in_, feature_names_in_ : int, ndarray
-        Those of the classifier, where it has them.
+        Those of the classifier, if it has them.
 
     Notes
     -----
     `predict_forced` is the classifier's own decision for "symmetric", the cheaper class by the probability for "chow",
-    and cuts at the one threshold of least cost for "roc". The expected costs of `decide` are computed from the
-    classifier's `predict_proba`, and are nan where it has none or no costs were stated. `score` is minus the mean cost;
-    without costs, minus the share of rows decided wrongly.
+    and the decision at the single threshold of least cost for "roc". The expected costs of `decide` are computed from
+    the classifier's `predict_proba`, and are nan if it has none or if no costs were stated. `score` is minus the mean
+    cost; without costs, minus the share of rows decided wrongly.
 
-    The promise of `max_error` is exact for ``cv="prefit"`` and rows that the classifier has not seen. With folds it is
-    made for the classifiers fitted on them, of which the final one is a slightly better trained relative. It is for one
-    calibration: choosing the best of several by their coverage spends the confidence more than once.
+    The guarantee of `max_error` is exact for ``cv="prefit"`` and rows that the classifier was not fitted on. With folds
+    it holds for the classifiers fitted on the folds; the final classifier is fitted on slightly more rows. It holds for
+    one calibration: if you choose the best of several by their coverage, the confidence is lower than stated.
 
     References
     ----------
@@ -140,7 +141,7 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
-        "costs": "no_validation",  # these five are checked together, in words of their own
+        "costs": "no_validation",  # these five are checked together, by Request
         "reject_rate": "no_validation",
         "max_error": "no_validation",
         "confidence": "no_validation",
@@ -181,12 +182,12 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the classifier, unless it is fitted already, and tune the thresholds.
+        """Fit the classifier, unless it is already fitted, and tune the thresholds.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Rows, as the classifier takes them.
+            Rows, in the form that the classifier takes.
         y : array-like of shape (n_samples,)
             Their labels, of two classes.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -225,21 +226,21 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         max_error: Any = None,
         confidence: float | None = None,
     ) -> Self:
-        """Ask the same fitted classifier for other thresholds.
+        """Tune other thresholds for the same fitted classifier.
 
         Parameters
         ----------
         X, y, sample_weight : as in `fit`, default=None
-            Rows to tune on, best some that the classifier was not fitted on. Without them it is the scores that `fit`
-            tuned on, where it did.
+            Rows to tune on, preferably rows that the classifier was not fitted on. By default, the scores that `fit`
+            tuned on, if it did.
         costs, reject_rate, max_error, confidence : as in the constructor
-            What is asked for now, in one of three ways. The confidence stays as it is if none is given.
+            The new request, in one of three ways. The confidence stays unchanged if it is not given.
 
         Returns
         -------
         ThresholdRejector
-            A copy with these parameters and the new thresholds, around the same fitted classifier; the one it was
-            called on stays as it is.
+            A copy with these parameters and the new thresholds, around the same fitted classifier; the original is not
+            changed.
         """
         fitted, other = self._now, copy(self)
         confidence = self.confidence if confidence is None else confidence
@@ -252,7 +253,7 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
             weight = row_weights(sample_weight, len(sign))
             rows = ScoredRows.of(self._score(fitted, X), sign, weight, cut=fitted.machine.cut)
         if request.needs_rows and rows is None:
-            raise ValueError("retune needs X and y, since fit had no thresholds to tune and kept no scores.")
+            raise ValueError("retune needs X and y, because fit had no thresholds to tune and kept no scores.")
         other._fitted_ = _tuned(fitted.machine, request, labels, rows)
         return other
 
@@ -267,8 +268,8 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         known = machine.method == "predict_proba"
         return score if known else ResponseMachine(machine.classifier, "predict_proba").score(X)
 
-    estimator_ = fitted("machine.classifier", "The fitted classifier, with its sigmoid where one was needed.")
-    response_method_ = fitted("machine.method", 'What gives the score: "decision_function" or "predict_proba".')
+    estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
+    response_method_ = fitted("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
     certificate_ = fitted("error_bound", "For `max_error`: rows accepted, errors among them, and the exact bound.")
     @property
     def n_features_in_(self) -> int:
@@ -277,11 +278,11 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the features of the fitted classifier, where it knows them."""
+        """Names of the features of the fitted classifier, if it has them."""
         return self.estimator_.feature_names_in_
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Where metadata go: `sample_weight` to this estimator's tuning, and to the classifier's `fit` if it asks."""
+        """Metadata routing: `sample_weight` goes to the tuning, and to the classifier's `fit` if it requests it."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=mapping)

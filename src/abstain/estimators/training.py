@@ -1,4 +1,4 @@
-"""The training rows of a machine: checked, weighed, and posed as the dual problem."""
+"""The training rows of a machine: checked, weighted, and posed as the dual problem."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from abstain.rules.rule import Rule, oriented_costs
 
 __all__ = ["Posed", "Training", "implied_rule", "resolved_kernel", "symmetric", "training_gram"]
 
-ASYMMETRY = 1e-6  # what rounding in single precision leaves between K_ij and K_ji, relative to the largest entry
+ASYMMETRY = 1e-6  # largest |K_ij - K_ji|, relative to the largest entry, that counts as single-precision rounding
 BLOCK = 1024
-CANCELLED = 1e-10  # what a squared distance, relative to the kernel's width, may lose by cancellation
+CANCELLED = 1e-10  # largest cancellation error of a squared distance, relative to the kernel's width
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """Labelled rows, the loss they are trained with, and the rule that the loss implies.
+    """Labelled rows, the training loss, and the rule that follows from the loss.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Training:
         +1 for ``classes[1]``, -1 for ``classes[0]``.
     sample_weight : ndarray of shape (n_samples,)
     loss : MarginLoss
-        That of +1 = ``classes[1]``.
+        With +1 for ``classes[1]``.
     rule : Rule
     """
 
@@ -55,8 +55,8 @@ class Training:
 
     @classmethod
     def of(cls, parameters: Any, X: Any, y: ArrayLike, sample_weight: Any, *, validator: Any) -> Self:
-        """Check what a fit is given; `validator` is the estimator that scikit-learn's `validate_data` writes to."""
-        margin_loss(stated_costs(parameters.costs), parameters.rule)  # refused before the data are looked at
+        """Check the arguments of a fit; `validator` is the estimator that scikit-learn's `validate_data` writes to."""
+        margin_loss(stated_costs(parameters.costs), parameters.rule)  # bad costs are an error before X is checked
         named = None if callable(parameters.kernel) else Kernel(parameters.kernel)
         dense = named is not None and named.name == "precomputed"
         rows = checked_rows(validator, X, y, dense=dense, reset=True)
@@ -67,7 +67,7 @@ class Training:
 
     @property
     def labels(self) -> Labels:
-        """The classes, and what a reject is called."""
+        """The classes and the reject label."""
         return self.rule.labels
 
     @property
@@ -76,7 +76,7 @@ class Training:
         return self.rule.costs
 
     def weights(self, C: float) -> NDArray[np.float64]:
-        """C s_i for each row, class weights inside; refused where the sum of the losses would overflow."""
+        """C s_i for each row, including class weights; an error if the sum of the losses would overflow."""
         first, second = self._class_weights()
         with np.errstate(over="ignore"):
             weight = C * self.sample_weight * np.where(self.sign > 0, second, first)
@@ -89,15 +89,15 @@ class Training:
         for label, code in zip(self.labels.classes.tolist(), (-1, 1), strict=True):
             if not weight[self.sign == code].any():
                 raise ValueError(
-                    f"all rows of the class {label!r} have weight zero, which leaves one class; "
+                    f"all rows of the class {label!r} have weight zero, which leaves only one class; "
                     "give at least one row of each class a sample_weight and a class_weight above zero."
                 )
         return weight
 
     def _class_weights(self) -> tuple[float, float]:
-        """Factors of the two classes, sorted.
+        """Weights of the two classes, in sorted order.
 
-        "balanced" counts rows by their sample weights, so that a weight of 2 stays the same as a row given twice.
+        "balanced" counts rows by their sample weights, so that a weight of 2 is the same as a repeated row.
         """
         class_weight, known = self.parameters.class_weight, self.labels.classes.tolist()
         if class_weight is None:
@@ -107,16 +107,16 @@ class Training:
             half = (first + second) / 2
             return half / first if first else 0.0, half / second if second else 0.0  # 0 is reported by `weights`
         if unknown := [label for label in class_weight if label not in known]:
-            raise ValueError(f"class_weight names {unknown!r}, not among the classes {known}.")
+            raise ValueError(f"class_weight names {unknown!r}, which are not among the classes {known}.")
         first, second = (float(class_weight.get(label, 1.0)) for label in known)
         if not (0 <= first < np.inf and 0 <= second < np.inf):
-            raise ValueError(f"class_weight must hold finite numbers >= 0, got {class_weight!r}.")
+            raise ValueError(f"class_weight must contain finite numbers >= 0, got {class_weight!r}.")
         return first, second
 
     def posed(self, C: float, gamma: float | str, *, all_rows: bool = False) -> Posed:
-        """Pose the dual problem of the rows that have weight.
+        """Pose the dual problem of the rows with positive weight.
 
-        With `all_rows`, rows without weight are in it too: they never move, but have a score like the others.
+        With `all_rows`, rows of weight 0 are included: their coefficients stay 0, but they are scored like the others.
         """
         weight = self.weights(C)
         kept = np.arange(len(weight)) if all_rows else np.flatnonzero(weight)
@@ -149,9 +149,9 @@ class Posed:
     X : ndarray or CSR
         All training rows as given.
     kernel : Kernel or callable
-        The kernel; a callable one is a precomputed one in the problem.
+        The kernel; a callable kernel is precomputed in the problem.
     kept : ndarray of intp
-        Which of the training rows the problem has.
+        Indices of the training rows in the problem.
     """
 
     problem: DualProblem
@@ -160,7 +160,7 @@ class Posed:
     kept: NDArray[np.intp]
 
     def machine(self, solved: KernelMachine) -> KernelMachine:
-        """Give the machine of the problem as one of all training rows."""
+        """Give the machine of the problem with indices among all training rows."""
         support = self.kept[solved.support]
         vectors = solved.vectors if isinstance(self.kernel, Kernel) else self.X[support]
         return replace(solved, kernel=self.kernel, vectors=vectors, support=support, n_rows=self.X.shape[0])
@@ -175,7 +175,7 @@ class Posed:
 def resolved_kernel(
     parameters: Any, gamma: float | str, X: Matrix, sample_weight: NDArray[np.float64] | None = None
 ) -> Kernel | Callable[..., Any]:
-    """Give the kernel that an estimator's parameters name, its gamma a number."""
+    """Give the kernel that an estimator's parameters name, with gamma as a number."""
     if callable(parameters.kernel):
         return parameters.kernel
     kernel = Kernel(parameters.kernel, coef0=float(parameters.coef0), degree=int(parameters.degree))
@@ -183,13 +183,13 @@ def resolved_kernel(
 
 
 def centrable(kernel: Kernel, X: Matrix) -> Matrix:
-    """Give sparse rows as dense ones where they lie so far from the origin that only centring saves their distances.
+    """Make sparse rows dense if they are so far from the origin that distances are accurate only after centring.
 
     ::
 
         |x - y|^2 = |x|^2 - 2 x.y + |y|^2      loses eps max|x|^2, in units of 1 / gamma (of the variance if linear)
 
-    Such rows have few zeros, if any, so the dense matrix is not much larger. Dense rows are centred everywhere.
+    Such rows have few zeros, so the dense matrix is not much larger. Dense rows are always centred.
     """
     if not issparse(X) or kernel.name not in ("linear", "rbf"):
         return X
@@ -202,7 +202,7 @@ def centrable(kernel: Kernel, X: Matrix) -> Matrix:
 
 
 def training_gram(kernel: Kernel | Callable[..., Any], X: Matrix) -> tuple[NDArray[np.float64], str]:
-    """Give the Gram matrix of the training rows, given or computed by a callable kernel, and what to call it."""
+    """Give the Gram matrix of the training rows, given or computed by a callable kernel, and its name for errors."""
     if isinstance(kernel, Kernel):
         return (X, "X") if kernel.name == "precomputed" else (kernel(X), "kernel(X)")
     gram = kernel(X, X)
@@ -217,7 +217,7 @@ def training_gram(kernel: Kernel | Callable[..., Any], X: Matrix) -> tuple[NDArr
 
 
 def symmetric(gram: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-    """Give the Gram matrix if it is square and symmetric, its rounding averaged out; an error otherwise."""
+    """Give the Gram matrix if it is square and symmetric, with rounding averaged out; otherwise an error."""
     if gram.shape[0] != gram.shape[1]:
         raise ValueError(
             f"{name} must be a square matrix of kernel values between the training rows, got shape {gram.shape}."
@@ -231,6 +231,6 @@ def symmetric(gram: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     if not worst <= ASYMMETRY * float(np.abs(gram).max()):
         raise ValueError(
             f"{name} must be symmetric, but K[i, j] and K[j, i] differ by up to {worst:.3g}; "
-            "a kernel has k(a, b) = k(b, a). Give (K + K.T) / 2 if the difference is rounding alone."
+            "a kernel has k(a, b) = k(b, a). Pass (K + K.T) / 2 if the difference is only rounding."
         )
     return 0.5 * gram + 0.5 * gram.T

@@ -1,4 +1,4 @@
-"""A fitted classifier inside Pipelines and searches, as measures, displays, reports and commands read it."""
+"""A fitted classifier inside Pipelines and searches, as used by metrics, displays, reports and commands."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def final_estimator(estimator: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class FittedClassifier:
-    """The one way to ask a classifier for its score, its cuts and its positive class.
+    """A fitted classifier with one interface to its score, cuts and positive class.
 
     Attributes
     ----------
     estimator : object
-        As given: it takes the rows.
+        As given; it takes the rows.
     final : object
-        The classifier behind Pipelines and searches.
+        The classifier inside Pipelines and searches.
     positive : label
         The positive class.
     """
@@ -47,7 +47,7 @@ class FittedClassifier:
 
     @classmethod
     def of(cls, estimator: Any, pos_label: Any = None) -> Self:
-        """Unwrap the classifier; its positive class is `pos_label`, else its own, else the class that sorts last."""
+        """Unwrap a classifier; the positive class is `pos_label`, else the classifier's own, else the last class."""
         final = final_estimator(estimator)
         classes = np.asarray(estimator.classes_).tolist()
         rule = getattr(final, "rule_", None)
@@ -59,12 +59,12 @@ class FittedClassifier:
 
     @property
     def name(self) -> str:
-        """The class of the classifier behind Pipelines and searches."""
+        """The class name of the classifier inside Pipelines and searches."""
         return type(self.final).__name__
 
     @property
     def rule(self) -> Rule | None:
-        """Its rule, if it is one of this library's."""
+        """Its rule, if it is a classifier of this library."""
         return getattr(self.final, "rule_", None)
 
     @property
@@ -84,12 +84,12 @@ class FittedClassifier:
 
     @property
     def costs(self) -> Costs | None:
-        """The costs that it decides by, if any were stated."""
+        """The costs that it uses to decide, if any were stated."""
         return None if self.rule is None else self.rule.costs
 
     @property
     def thresholds(self) -> Thresholds:
-        """Where it cuts its own score, oriented to ``classes_[1]``."""
+        """The thresholds on its score, oriented to ``classes_[1]``."""
         if self.rule is None:
             raise ValueError(
                 f"estimator must be a fitted classifier with thresholds_; {self.name} has none. Fit it first, "
@@ -99,14 +99,14 @@ class FittedClassifier:
 
     @property
     def cut(self) -> float:
-        """Where the forced choice cuts the score, oriented to ``classes_[1]``."""
+        """The cut of the forced choice on the score, oriented to ``classes_[1]``."""
         return self.even_cut if self.rule is None else self.rule.cut
 
     @property
     def even_cut(self) -> float:
-        """Where both classes are as likely by the score: 0 on a decision function, 0.5 on a probability."""
+        """Where the score makes both classes equally likely: 0 on a decision function, 0.5 on a probability."""
         has_score = hasattr(self.estimator, "decision_function")
-        # a ThresholdRejector's score is that of the classifier inside, a probability where it has nothing else
+        # a ThresholdRejector's score is that of its classifier, which is a probability without a decision function
         probability = not has_score or getattr(self.final, "response_method_", None) == "predict_proba"
         return 0.5 if probability else 0.0
 
@@ -117,7 +117,7 @@ class FittedClassifier:
 
     @property
     def reject_label(self) -> Any:
-        """What it calls a rejected row; of one that never rejects, any label that is not a class."""
+        """The label of a rejected row; if it never rejects, any label that is not a class."""
         own = None if self.rule is None else self.rule.labels.reject_label
         if own is not None:
             return own
@@ -128,7 +128,7 @@ class FittedClassifier:
             return free_label(classes)
 
     def score(self, X: Any) -> NDArray[np.float64]:
-        """Give the decision function, or the probability where there is none, oriented to ``classes_[1]``."""
+        """Give the decision function, or the probability if there is none, oriented to ``classes_[1]``."""
         if hasattr(self.estimator, "decision_function"):
             return np.asarray(self.estimator.decision_function(X), dtype=np.float64)
         return np.asarray(self.estimator.predict_proba(X), dtype=np.float64)[:, 1]

@@ -1,1 +1,1 @@
-"""Models that travel: the safe model file, the preprocessing it can hold, and ONNX."""
+"""Saving, loading and exporting models: safe model files, including preprocessing, and ONNX."""

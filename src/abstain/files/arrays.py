@@ -1,4 +1,4 @@
-"""Arrays as .npy members, declared in the manifest and checked before a byte of them is trusted."""
+"""Arrays as .npy members, declared in the manifest and checked before they are used."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from abstain.files.container import Container
 from abstain.files.errors import ModelFileError
 
-# What an array in a model file may hold: numbers of fixed size in little-endian order. No text, no objects.
+# The types allowed in an array of a model file: numbers of fixed size in little-endian order. No text, no objects.
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "|i1")
 MOST_AXES = 2
-MAY_BE_NAN = ("search_costs", "search_scores", "search_mean", "search_std")  # of what a search had no time for
+MAY_BE_NAN = ("search_costs", "search_scores", "search_mean", "search_std")  # nan where the search ran out of time
 
 Arrays = dict[str, NDArray[Any]]
 _NAME = re.compile(r"[a-z][a-z_]*(\.[a-z][a-z_]*)*")
@@ -25,15 +25,15 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def member_of(name: str) -> str:
-    """The member that holds the array of this name."""
+    """The name of the member with this array."""
     return f"arrays/{name}.npy"
 
 
 def npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:
-    """The header of format 1.0 of NumPy's documentation, padded to 64 bytes: one array, one header.
+    """The .npy header, format 1.0, padded to 64 bytes, so that an array has exactly one header.
 
-    ``numpy.lib.format`` is not used because it chooses the padding, which has changed between versions of NumPy (16
-    bytes, 64 bytes, room for a longer axis): a new NumPy would refuse older files or write others.
+    ``numpy.lib.format`` is not used because its padding has changed between versions of NumPy (16 bytes, 64 bytes, room
+    for a longer axis): with a new NumPy, older files would be refused and new ones would differ.
     """
     text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
     length = -(-(10 + len(text) + 1) // 64) * 64 - 10
@@ -41,7 +41,7 @@ def npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:
 
 
 def packed(arrays: Arrays) -> tuple[dict[str, Any], dict[str, list[memoryview]]]:
-    """What the manifest says of the arrays, and their members as pieces of bytes."""
+    """The manifest entries of the arrays, and their members as pieces of bytes."""
     declared, members = {}, {}
     for name, array in arrays.items():
         dtype = array.dtype.newbyteorder("<").str
@@ -60,14 +60,14 @@ def _as_bytes(array: NDArray[Any]) -> memoryview:
 
 
 def read_arrays(container: Container, declared: Mapping[str, Any]) -> Arrays:
-    """Read the declared arrays; sizes, checksums, headers and finiteness are checked, in this order."""
+    """Read the declared arrays, checking sizes, checksums, headers and finiteness, in this order."""
     return {name: _read(container, name, entry) for name, entry in declared.items()}
 
 
 def checked_name(name: str) -> str:
-    """The name of an array, if it is one that could stand in a model file."""
+    """The name of an array, if a model file could contain it."""
     if not _NAME.fullmatch(name) or len(name) > 48:
-        raise ModelFileError(f"its manifest names an array {name[:60]!r}, which no model has.")
+        raise ModelFileError(f"its manifest names an array {name[:60]!r}, which is not allowed in a model.")
     return name
 
 
@@ -75,19 +75,19 @@ def _read(container: Container, name: str, entry: Any) -> NDArray[Any]:
     dtype, shape, digest = _checked_entry(name, entry)
     member = member_of(name)
     header = npy_header(dtype, shape)
-    size = math.prod(shape) * np.dtype(dtype).itemsize  # in Python's integers, which do not overflow
+    size = math.prod(shape) * np.dtype(dtype).itemsize  # Python integers do not overflow
     if len(header) + size != container.members[member].size:
         raise ModelFileError(
             f"the array {name!r} is declared as {dtype} of shape {shape}, which is not the size of its member."
         )
     container.check(member, digest)
     if container.read(member, 0, len(header)) != header:
-        raise ModelFileError(f"the header of the array {name!r} does not say what its manifest says.")
+        raise ModelFileError(f"the header of the array {name!r} does not match the manifest.")
     array = np.empty(shape, dtype)
     container.read_into(member, len(header), _as_bytes(array))
     finite = np.isfinite(array) | (np.isnan(array) if name.rpartition(".")[2] in MAY_BE_NAN else False)
     if not finite.all():
-        raise ModelFileError(f"the array {name!r} holds NaN or infinity.")
+        raise ModelFileError(f"the array {name!r} contains NaN or infinity.")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
@@ -99,7 +99,7 @@ def _checked_entry(name: str, entry: Any) -> tuple[str, tuple[int, ...], str]:
         raise ModelFileError(f"the array {name!r} is declared with a dtype that is not one of {', '.join(DTYPES)}.")
     whole = isinstance(shape, list) and len(shape) <= MOST_AXES and all(type(length) is int for length in shape)
     if not whole or any(not 0 <= length <= 2**40 for length in shape):
-        raise ModelFileError(f"the array {name!r} is declared with a shape that no array of a model has.")
+        raise ModelFileError(f"the array {name!r} is declared with a shape that is not allowed in a model.")
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         raise ModelFileError(f"the array {name!r} is declared without a SHA-256 checksum.")
     return dtype, tuple(shape), digest

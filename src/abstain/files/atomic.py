@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import BinaryIO
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for writing that takes the place of `path` only when the block has ended without an error.
+    """Open a file for writing that replaces `path` only if the block ends without an error.
 
-    It is written beside `path`, forced to disk and renamed: whatever happens before that (an exception, a full disk,
-    the end of the process, a power cut) leaves the old file as it was.
+    It is written beside `path`, flushed to disk and renamed. A failure before that (an exception, a full disk, a killed
+    process, a power cut) leaves the old file unchanged.
     """
-    target = Path(os.path.realpath(path))  # a symbolic link goes on pointing to the file that is replaced
+    target = Path(os.path.realpath(path))  # a symbolic link keeps pointing to the replaced file
     draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
-    # not tempfile: its files are for their owner alone, and would stay so after the renaming
+    # not tempfile: its files are readable by their owner only, and would stay so after the renaming
     handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(handle, "w+b") as file:
@@ -35,7 +35,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Force the renaming itself to disk, where folders can be opened for that."""
+    """Flush the renaming itself to disk, on systems where folders can be opened."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

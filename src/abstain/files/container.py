@@ -1,18 +1,19 @@
-"""The container of a model file: a zip of stored members that has exactly one form for its contents.
+"""The container of a model file: a zip of uncompressed members, of which the same contents always give the same bytes.
 
 ::
 
     file = { local(name, crc, size) data }*  { central(name, crc, size, offset) }*  end(count, central size, offset)
 
-Any zip program reads it. The reader takes nothing but the names, checksums and sizes from the central directory, makes
-from these what the writer would have written, and refuses a file that differs in a single bit. So there are no hidden,
+Any zip program can read it. The reader uses only the names, checksums and sizes in the central directory, rebuilds from
+these what the writer would have written, and refuses a file that differs in a single bit. So there are no hidden,
 overlapping, compressed or encrypted members, nothing before, between or after them, and no member is larger than the
-file: what is in memory after reading was on disk before.
+file: reading takes no more memory than the file has bytes.
 
-``zipfile`` parses the directory. It gets only the end of the file, as long as the longest directory of a model, because
-it makes an object of several hundred bytes from every entry of 46. The headers are packed here and not by ``zipfile``:
-it fills them in by writing a member's data, so comparing a file with its one form would take a second copy of the file
-in memory, and what it writes differs between versions of Python (as in 3.11.4), so an older file could be refused.
+``zipfile`` parses the directory. It is given only the end of the file, as long as the longest directory of a model,
+because it makes an object of several hundred bytes from every entry of 46. The headers are packed here and not by
+``zipfile``: it fills them in while writing a member's data, so comparing a file with what the writer would have written
+would take a second copy of the file in memory. Its output also differs between versions of Python (as in 3.11.4), so an
+older file could be refused.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ LONGEST_NAME = 64
 
 LOCAL, CENTRAL, END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 VERSION = 20  # of the zip format
-DATE = 0x0021  # 1 January 1980, the earliest there is: one model, one file
+DATE = 0x0021  # 1 January 1980, the earliest possible: the same model always gives the same file
 END_SIZE = 22
 LONGEST_END = MOST_MEMBERS * (46 + LONGEST_NAME) + END_SIZE  # of the directory and the record after it
 CHUNK = 1 << 20
@@ -42,7 +43,7 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Member:
-    """One member: its name, its bytes' checksum and number, and where its local header begins."""
+    """One member: its name, its checksum, its size in bytes, and where its local header begins."""
 
     name: str
     crc: int
@@ -63,7 +64,7 @@ class Member:
 
     @property
     def start(self) -> int:
-        """Where the data begin."""
+        """Where the data begins."""
         return self.offset + len(self.local)
 
 
@@ -74,7 +75,7 @@ def _end(members: list[Member], offset: int) -> bytes:
 
 
 def write_members(file: BinaryIO, contents: Mapping[str, list[memoryview]]) -> None:
-    """Write the members in their order, each given as pieces of bytes."""
+    """Write the members in order, each given as pieces of bytes."""
     members, offset = [], 0
     for name, pieces in contents.items():
         crc = 0
@@ -84,7 +85,7 @@ def write_members(file: BinaryIO, contents: Mapping[str, list[memoryview]]) -> N
         offset = member.start + member.size
         members.append(member)
     if offset > LARGEST - LONGEST_END:
-        raise ModelFileError(f"the model takes {offset:,} bytes, more than the {LARGEST:,} that a model file can hold.")
+        raise ModelFileError(f"the model takes {offset:,} bytes, more than the {LARGEST:,} allowed in a model file.")
     for member, pieces in zip(members, contents.values(), strict=True):
         file.write(member.local)
         for piece in pieces:
@@ -94,34 +95,34 @@ def write_members(file: BinaryIO, contents: Mapping[str, list[memoryview]]) -> N
 
 @dataclass(frozen=True)
 class Container:
-    """A file whose layout has been checked, and its members by name, in their order."""
+    """A file whose layout has been checked, and its members by name, in order."""
 
     file: BinaryIO
     members: dict[str, Member]
 
     @classmethod
     def of(cls, file: BinaryIO, size: int) -> Self:
-        """Check the layout of a file of `size` bytes; data are not read yet."""
+        """Check the layout of a file of `size` bytes; the data is not read yet."""
         if size < END_SIZE:
             raise ModelFileError(f"its {size} bytes are too few for a model file.")
         end = _bytes_at(file, max(0, size - LONGEST_END), min(size, LONGEST_END))
         members, offset = [], 0
         for entry in _directory(end):
             if not entry.filename.isascii() or len(entry.filename) > LONGEST_NAME:
-                raise ModelFileError("its directory holds a name that no model file has.")
+                raise ModelFileError("its directory contains a name that is not allowed in a model file.")
             if entry.file_size > min(size, LARGEST) - offset:
                 raise ModelFileError(f"its member {entry.filename!r} is declared larger than the file.")
             member = Member(entry.filename, entry.CRC, entry.file_size, offset)
             if _bytes_at(file, offset, len(member.local)) != member.local:
-                raise ModelFileError(f"the header of its member {member.name!r} does not agree with its directory.")
+                raise ModelFileError(f"the header of its member {member.name!r} does not match the directory.")
             offset = member.start + member.size
             members.append(member)
         expected = _end(members, offset)
         if offset + len(expected) != size or not end.endswith(expected):
-            raise ModelFileError("its directory is not as the library writes it, or bytes are missing or were added.")
+            raise ModelFileError("its directory is not what the library writes, or bytes are missing or were added.")
         by_name = {member.name: member for member in members}
         if len(by_name) < len(members):
-            raise ModelFileError("it has two members of one name.")
+            raise ModelFileError("it has two members with the same name.")
         return cls(file, by_name)
 
     def read(self, name: str, at: int = 0, size: int | None = None) -> bytes:
@@ -140,7 +141,7 @@ class Container:
             filled += got
 
     def check(self, name: str, sha256: str) -> None:
-        """Compare a member with its checksums, without holding more than a piece of it."""
+        """Compare a member with its checksums, reading one piece at a time."""
         member = self.members[name]
         digest, crc, at = hashlib.sha256(), 0, 0
         while at < member.size:
@@ -149,7 +150,7 @@ class Container:
             crc = zlib.crc32(piece, crc)
             at += len(piece)
         if digest.hexdigest() != sha256 or crc != member.crc:
-            raise ModelFileError(f"its member {name!r} was altered: the checksum does not fit.")
+            raise ModelFileError(f"its member {name!r} was altered: the checksum does not match.")
 
 
 def _directory(end: bytes) -> list[zipfile.ZipInfo]:
@@ -157,7 +158,7 @@ def _directory(end: bytes) -> list[zipfile.ZipInfo]:
         with zipfile.ZipFile(io.BytesIO(end)) as archive:
             entries = archive.infolist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error) as error:
-        raise ModelFileError("it is no model file, or its end is missing.") from error
+        raise ModelFileError("it is not a model file, or its end is missing.") from error
     if len(entries) > MOST_MEMBERS:
         raise ModelFileError(f"it declares {len(entries)} members, more than any model has.")
     return entries

@@ -1,4 +1,4 @@
-"""EmbeddedRejectSVC, fitted, as fields and arrays, and back."""
+"""A fitted EmbeddedRejectSVC as fields and arrays, and back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUNDING = 1e-6  # of an objective near its lower bound
 
 
 def embedded_parts(estimator: EmbeddedRejectSVC) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a fitted machine; one that its parameters contradict is refused."""
+    """Give the fields and arrays of a fitted machine; an error if it contradicts its parameters."""
     fitted: FittedEmbedded = estimator._fitted_
     eps = fitted.rule.thresholds.upper
     machine, arrays = machine_parts(fitted.machine)
@@ -45,11 +45,11 @@ def embedded_from(estimator: EmbeddedRejectSVC, fields: Fields, arrays: Arrays, 
     classes, (eps,) = rule_from(fields.take("rule", dict), cuts=1)
     labels = _labels(estimator, classes)
     if not 0.0 <= eps <= 1.0 or (eps > 0.0 and not labels.rejects):
-        raise ModelFileError("its band is not one of its machine: eps lies between 0 and 1, and is 0 without rejects.")
+        raise ModelFileError("its reject band is not possible: eps must lie between 0 and 1, and be 0 without rejects.")
     fitting({name: one for name, one in arrays.items() if not name.startswith(MACHINE)}, {}, "machine", {})
     machine = machine_from(fields.take("machine", dict), within(arrays, MACHINE), n_features)
     if isinstance(machine, LinearMachine) != (estimator.kernel == "linear"):
-        raise ModelFileError("its machine is not one of the kernel that its parameters name.")
+        raise ModelFileError("its machine does not have the kernel that its parameters name.")
     risk, bound = fields.number("training_risk"), from_json(fields.take("lower_bound"))
     if not 0.0 <= risk <= 1.0 or not (bound is None or isinstance(bound, float)):
         raise ModelFileError("its training risk does not lie between 0 and 1, or its lower bound is not a number.")
@@ -65,10 +65,10 @@ def embedded_from(estimator: EmbeddedRejectSVC, fields: Fields, arrays: Arrays, 
 
 
 def _check_bound(estimator: EmbeddedRejectSVC, fitted: FittedEmbedded) -> None:
-    """The dual was solved where the parameters say so, and bounds the objective."""
+    """Check that there is a lower bound if the parameters call for one, and that the objective is above it."""
     bound = fitted.lower_bound
     if (bound is None) == (estimator.solver == "dual" or bool(estimator.lower_bound)):
-        raise ModelFileError("its parameters call for a lower bound that it does not have, or it has one without.")
+        raise ModelFileError("its lower bound is missing, or it has one that its parameters do not call for.")
     if fitted.objective < max(0.0, -math.inf if bound is None else (1.0 - ROUNDING) * bound):
         raise ModelFileError("its objective lies below its lower bound.")
 

@@ -1,7 +1,7 @@
-"""The one error of model files."""
+"""The error for all model files that cannot be loaded."""
 
 from __future__ import annotations
 
 
 class ModelFileError(ValueError):
-    """A model file is damaged, was altered, is too large or is no model file; the text says which, in one sentence."""
+    """A model file is damaged, altered or too large, or is not a model file; the message says which."""

@@ -1,7 +1,7 @@
-"""Files of format 1, which versions up to 0.1 wrote, as fields and arrays of the present format.
+"""Files of format 1, written by versions up to 0.1, as fields and arrays of the current format.
 
-Format 1 wrote fitted attributes one by one, many of which follow from others. Those are compared with what the restored
-estimator says, so that nothing in a file of that format is left unread.
+Format 1 stored fitted attributes one by one, although many follow from others. Those are compared with the attributes
+of the restored estimator, so that nothing in a file of that format is left unchecked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from abstain.machines.linear_machine import LinearMachine
 from abstain.preprocessing import ESTIMATOR
 from abstain.rules.rule import Rule
 
-ROUNDING = 1e-9  # of the thresholds, which were computed by another order of operations
+ROUNDING = 1e-9  # of the thresholds, which were computed with a different order of operations
 WRAPPED, UNIT = "wrapped.", "log_odds_per_score"
 # s support vectors of n training rows with d features; p pairs of a search on f folds
 EXPANSION: dict[str, Spec] = {
@@ -60,7 +60,7 @@ def restored_from_1(state: Any, arrays: Arrays) -> Any:
 
 
 def upgraded(state: Any, arrays: Arrays) -> tuple[Any, Arrays]:
-    """Give the fields and arrays of a format-1 model in the present format."""
+    """Give the fields and arrays of a format-1 model in the current format."""
     kind = state.get("kind")
     if kind == PIPELINE:
         inner, more = upgraded(Fields(state, "model").take(ESTIMATOR, dict), _without(arrays, TABLE_PREFIX))
@@ -78,14 +78,14 @@ def upgraded(state: Any, arrays: Arrays) -> tuple[Any, Arrays]:
 
 
 def _compare(estimator: Any, state: Any, arrays: Arrays) -> None:
-    """Compare what format 1 wrote besides, with what the restored estimator says."""
+    """Compare the other attributes in a format-1 file with those of the restored estimator."""
     fitted = state["fitted"]
     if "decisions" in fitted:
         _compare_decisions(Fields(fitted["decisions"], "decisions"), estimator.rule_)
     if isinstance(estimator, ThresholdRejector):
         cut = None if fitted["rows"] is None else estimator.machine_.cut
         if (fitted["rows"] or [None])[0] != cut:
-            raise ModelFileError("its rows are cut elsewhere than its score.")
+            raise ModelFileError("the cut of its rows differs from the cut of its score.")
         _compare(estimator.estimator_, state["wrapped"], within(arrays, WRAPPED))
     if isinstance(estimator, EmbeddedRejectSVC):
         known = estimator.kernel, 1.0, estimator.coef0, estimator.degree
@@ -96,7 +96,7 @@ def _compare(estimator: Any, state: Any, arrays: Arrays) -> None:
         same &= fitted["set_names"] == [*estimator.set_names_] and bool((arrays["weight"] >= 0).all())
         same &= bool(arrays["weight"][estimator.support_].all())
         if not same:
-            raise ModelFileError("its weights, sets or numbers of support vectors are not those of its machine.")
+            raise ModelFileError("its weights, sets or numbers of support vectors do not match its machine.")
     if isinstance(estimator, RejectSVCCV):
         _compare_search(estimator, fitted["chosen"], arrays)
 
@@ -105,14 +105,14 @@ def _compare_decisions(fields: Fields, rule: Rule) -> None:
     """The rule that the parameters imply."""
     labels, thresholds = rule.labels, from_json(fields.take("thresholds"))
     numbers = [thresholds.lower, thresholds.upper, *(from_json(fields.take(name)) for name in ("cut", UNIT))]
-    unit = labels.orientation * rule.unit  # of the positive class, there
+    unit = labels.orientation * rule.unit  # format 1 stored it for the positive class
     near = _near(numbers, [rule.thresholds.lower, rule.thresholds.upper, rule.cut, unit])
     named = [from_json(fields.take(name)) for name in ("positive", "reject_label", "rejects", "costs")]
     fields.take("dtype")
-    fields.take("classes")  # both are in the upgraded rule
+    fields.take("classes")  # both are part of the upgraded rule
     fields.end()
     if not near or repr(named) != repr([labels.positive, labels.reject_label, labels.rejects, rule.costs]):
-        raise ModelFileError("its decisions are not those of its parameters.")
+        raise ModelFileError("its decisions do not match its parameters.")
 
 
 def _compare_search(estimator: RejectSVCCV, chosen: Any, arrays: Arrays) -> None:
@@ -122,7 +122,7 @@ def _compare_search(estimator: RejectSVCCV, chosen: Any, arrays: Arrays) -> None
     near &= "search_gamma" not in arrays or _near(arrays["search_gamma"], results["param_gamma"])
     near &= all(_near(arrays[f"search_{name}"], results[f"{name}_test_score"]) for name in ("mean", "std", "rank"))
     if not near:
-        raise ModelFileError("its search has chosen, or counts as tried, something else than its scores say.")
+        raise ModelFileError("the choice or the tried values of its search do not match its scores.")
 
 
 def _near(theirs: Any, ours: Any) -> bool:
@@ -140,7 +140,7 @@ def _rule(decisions: Any, *cuts: Any) -> dict[str, Any]:
 
 
 def _expansion(fields: Fields, arrays: Arrays, n_rows: Any) -> tuple[dict[str, Any], Arrays]:
-    """A kernel expansion; its bias is at the mean of the vectors for the linear kernel."""
+    """A kernel expansion; for the linear kernel its bias is the score at the mean of the vectors."""
     kernel, coef, bias = fields.take("kernel", list), arrays["dual_coef"][0], float(arrays["intercept"][0])
     found = {"support": arrays["support"], "coef": coef, **_vectors(arrays)}
     dense = found.get("vectors")
@@ -152,7 +152,7 @@ def _expansion(fields: Fields, arrays: Arrays, n_rows: Any) -> tuple[dict[str, A
 
 
 def _vectors(arrays: Arrays) -> Arrays:
-    """The support vectors, whose names and shapes are those of the present format."""
+    """The support vectors, which have the same names and shapes as in the current format."""
     return {name: array for name, array in arrays.items() if name.startswith("vectors")}
 
 
@@ -163,7 +163,7 @@ def _svc(fields: Fields, arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
     machine, found = _expansion(fields, arrays, len(arrays["sets"]))
     rule, numbers = _rule(fields.take("decisions", dict)), fields.take("certificate", list)
     if len(numbers) != 4:
-        raise ModelFileError("its certificate is not the four numbers that a certificate has.")
+        raise ModelFileError("its certificate does not have four numbers.")
     proof = dict(zip(("objective", "dual_objective", "gap", "violation"), numbers, strict=True))
     proof |= {"status": fields.take("status"), "iterations": fields.take("n_iter")}
     proof["definite"] = not fields.take("indefinite", bool)
@@ -199,7 +199,7 @@ def _rejector(state: Any, arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
     fitted = Fields(fields.take("fitted", dict), "rejector")
     decisions, rows = fitted.take("decisions", dict), fitted.take("rows")
     if rows is not None and not (isinstance(rows, list) and len(rows) == 2):
-        raise ModelFileError("the rows that its thresholds were tuned on are not described as they should be.")
+        raise ModelFileError("the description of the rows that its thresholds were tuned on is not valid.")
     thresholds = decisions["thresholds"]["Thresholds"]
     new = {
         "kind": fields.take("kind"),

@@ -1,4 +1,4 @@
-"""An ONNX graph under construction: constants, operations, and the names of what lies between them."""
+"""An ONNX graph under construction: constants, operations, and names for their results."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import onnx
 from numpy.typing import ArrayLike
 from onnx import TensorProto, helper, numpy_helper
 
-OPSET = 19  # the first in which Equal compares texts
+OPSET = 19  # the first in which Equal compares strings
 IR_VERSION = 9  # that of opset 19
-INNER = "abstain/"  # before every name inside the graph, so that names of columns do not meet them
+INNER = "abstain/"  # prefix of every name inside the graph, so that it cannot equal the name of a column
 
 
 class Graph:
-    """Operations in their order; each method gives the name of what it makes."""
+    """Operations in order; each method returns the name of its result."""
 
     def __init__(self) -> None:
         self._nodes: list[Any] = []
@@ -24,7 +24,7 @@ class Graph:
         self._outputs: list[Any] = []
 
     def constant(self, values: ArrayLike) -> str:
-        """An array of float64, int64, bool or text."""
+        """Add an array of float64, int64, bool or text."""
         name = f"{INNER}constant{len(self._constants)}"
         array = np.asarray(values)
         if array.dtype.kind in "UO":
@@ -36,18 +36,18 @@ class Graph:
         return name
 
     def apply(self, operation: str, *inputs: str, name: str | None = None, **attributes: Any) -> str:
-        """One operation on named values; the result is named for it unless a name is given."""
+        """Add one operation on named values; its result is named after it unless a name is given."""
         result = name or f"{INNER}{operation}{len(self._nodes)}"
         self._nodes.append(helper.make_node(operation, list(inputs), [result], **attributes))
         return result
 
     def input(self, name: str, kind: int, width: int, note: str) -> str:
-        """An input of any number of rows and `width` columns."""
+        """Add an input with any number of rows and `width` columns."""
         self._inputs.append(helper.make_tensor_value_info(name, kind, ["rows", width], doc_string=note))
         return name
 
     def output(self, name: str, kind: int, value: str) -> None:
-        """An output with one entry per row."""
+        """Add an output with one entry per row."""
         self.apply("Identity", value, name=name)
         self._outputs.append(helper.make_tensor_value_info(name, kind, ["rows"]))
 

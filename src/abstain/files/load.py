@@ -1,4 +1,4 @@
-"""`load`: a model file, checked in every respect, as the estimator it was."""
+"""`load`: read a model file, check it completely, and restore the estimator."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from abstain.files.registry import restored
 def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST) -> Any:
     """Read a model file that :func:`abstain.save` wrote.
 
-    No file, however altered, runs code, crashes the process or takes more memory than a small multiple of its own
-    size. What differs in a single bit from a file that `save` could have written is refused.
+    Loading never runs code from the file, never crashes the process, and never takes more memory than a small multiple
+    of the file's size, however the file was altered. A file that differs in a single bit from one that `save` could
+    have written is refused.
 
     Parameters
     ----------
@@ -33,12 +34,12 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST) -> Any:
     Returns
     -------
     estimator
-        As it was saved: the same scores and decisions, bit for bit.
+        As it was saved, with the same scores and decisions, bit for bit.
 
     Raises
     ------
     ModelFileError
-        A ValueError: the file is no model file, damaged, altered, too large, or of a later version.
+        A ValueError: the file is damaged, altered, too large, from a later version, or not a model file.
     OSError
         The file cannot be read.
 
@@ -49,10 +50,10 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST) -> Any:
     ...     abstain.load(abstain.__file__)
     ... except ValueError as error:
     ...     print(str(error).rpartition(": ")[2])
-    it is no model file, or its end is missing.
+    it is not a model file, or its end is missing.
     """
-    if not stat.S_ISREG(Path(path).stat().st_mode):  # opening a pipe would wait for somebody to write to it
-        raise ModelFileError(f"{path} cannot be loaded: it is no regular file.")
+    if not stat.S_ISREG(Path(path).stat().st_mode):  # opening a pipe would block until something writes to it
+        raise ModelFileError(f"{path} cannot be loaded: it is not a regular file.")
     with Path(path).open("rb", buffering=0) as raw:
         try:
             return read(raw, os.fstat(raw.fileno()).st_size, max_bytes)
@@ -72,11 +73,11 @@ def read(file: BinaryIO, size: int, max_bytes: int) -> Any:
     fields.end()
     arrays = read_arrays(container, declared)
     try:
-        with np.errstate(all="ignore"):  # numbers that overflow contradict others, and are refused for that
+        with np.errstate(all="ignore"):  # numbers that overflow contradict others and are then refused
             return restored(state, arrays) if version > 1 else restored_from_1(state, arrays)
     except ModelFileError:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        # the constructors of costs, kernels, labels and estimators refuse in words of their own
+        # the constructors of costs, kernels, labels and estimators raise their own errors
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ModelFileError(f"what it holds is no model: {reason}") from error
+        raise ModelFileError(f"its contents are not a model: {reason}") from error

@@ -1,4 +1,4 @@
-"""Machines as fields and arrays, and back: a kernel expansion, or a weight per feature."""
+"""Machines (kernel expansions, or one weight per feature) as fields and arrays, and back."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ SPARSE_KINDS = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
 
 
 def machine_parts(machine: KernelMachine | LinearMachine) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a machine; one with a callable kernel is refused with the reason."""
+    """Give the fields and arrays of a machine; a callable kernel is an error."""
     if isinstance(machine, LinearMachine):
         return {"bias": machine.bias}, {"weights": machine.weights, "centre": machine.centre}
     kernel = machine.kernel
     if not isinstance(kernel, Kernel):
         to_json("kernel", kernel)
-        raise TypeError  # never reached: a callable is refused by to_json
+        raise TypeError  # never reached: to_json raises for a callable
     storage, vectors = _vector_parts(machine)
     state = {
         "kernel": [kernel.name, kernel.gamma, kernel.coef0, kernel.degree],
@@ -48,7 +48,7 @@ def machine_parts(machine: KernelMachine | LinearMachine) -> tuple[dict[str, Any
 
 
 def machine_from(given: Any, arrays: Arrays, n_features: int) -> KernelMachine | LinearMachine:
-    """Make the machine of these fields and arrays, checked one by one and against each other."""
+    """Make a machine from fields and arrays, checking each of them and that they agree."""
     fields = Fields(given, "machine")
     bias = fields.number("bias")
     if "kernel" not in fields:
@@ -63,15 +63,15 @@ def machine_from(given: Any, arrays: Arrays, n_features: int) -> KernelMachine |
     numbers = fitting(arrays, EXPANSION | specs, "machine", {"d": n_features})
     support = arrays["support"].astype(np.intp, copy=False)
     if (np.diff(support) <= 0).any() or (len(support) and not (support[0] >= 0 and support[-1] < n_rows)):
-        raise ModelFileError("its support vectors are not increasing indices of training rows.")
+        raise ModelFileError("the indices of its support vectors are not increasing indices of training rows.")
     if precomputed and n_rows != n_features:
-        raise ModelFileError("its Gram matrix has another number of columns than training rows.")
+        raise ModelFileError("its Gram matrix does not have one column per training row.")
     vectors = np.empty((0, 0)) if precomputed else _vectors_from(arrays, storage, numbers)
     return KernelMachine(kernel, vectors, arrays["coef"], bias, support, n_rows)
 
 
 def check_kernel(parameters: Any, machine: KernelMachine | LinearMachine, gamma: Any) -> None:
-    """Compare the kernel that the parameters and `gamma` name with the machine's; "scale" may be any number."""
+    """Compare the machine's kernel with the one that the parameters and `gamma` name; "scale" may be any number."""
     if isinstance(machine, LinearMachine):
         same = parameters.kernel == "linear"
     else:
@@ -81,7 +81,7 @@ def check_kernel(parameters: Any, machine: KernelMachine | LinearMachine, gamma:
             named = replace(named, gamma=kernel.gamma if gamma == "scale" else float(gamma))
         same = named == kernel
     if not same:
-        raise ModelFileError("its machine has another kernel, gamma, coef0 or degree than its parameters name.")
+        raise ModelFileError("the kernel, gamma, coef0 or degree of its machine differs from its parameters.")
 
 
 def kernel_from(fields: Fields) -> Kernel:
@@ -91,7 +91,7 @@ def kernel_from(fields: Fields) -> Kernel:
         raise ModelFileError("its kernel is not given by a name and three numbers.")
     name, gamma, coef0, degree = given
     if degree >= 2**31:
-        raise ModelFileError(f"its kernel has the degree {degree}, which is more than an int holds.")
+        raise ModelFileError(f"the degree of its kernel, {degree}, is larger than a C int.")
     return Kernel(name, gamma=gamma, coef0=coef0, degree=degree)
 
 
@@ -105,14 +105,14 @@ def _vector_parts(machine: KernelMachine) -> tuple[str, Arrays]:
 
 
 def _vectors_from(arrays: Arrays, storage: str, numbers: dict[str, int]) -> Any:
-    """The rows, of the numbers that `fitting` found for the letters."""
+    """The rows; `numbers` are the values that `fitting` found for the letters."""
     if storage == "dense":
         return arrays["vectors"]
     s, d, k = numbers["s"], numbers["d"], numbers["k"]
     indices, indptr = arrays["vectors_indices"], arrays["vectors_indptr"]
     rising = len(indptr) == s + 1 and indptr[0] == 0 and indptr[-1] == k and (np.diff(indptr) >= 0).all()
     if not rising or indptr.dtype != indices.dtype:
-        raise ModelFileError("its sparse support vectors have row pointers that do not fit.")
+        raise ModelFileError("its sparse support vectors have row pointers that do not match.")
     if k and not (indices.min() >= 0 and indices.max() < d):
         raise ModelFileError("its sparse support vectors have a column outside the features.")
     matrix = SPARSE_KINDS[storage]((arrays["vectors_data"], indices, indptr), shape=(s, d))

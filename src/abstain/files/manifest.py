@@ -1,4 +1,4 @@
-"""The manifest: what is in a model file, in JSON, with its own checksum beside it."""
+"""The manifest: the description of a model file in JSON, with its checksum in a member of its own."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from abstain.files.container import Container
 from abstain.files.errors import ModelFileError
 from abstain.files.schema import Fields
 
-FORMAT = 2  # raised when an older library could not read what is written
+FORMAT = 2  # increased when older versions could not read new files
 MANIFEST, CHECKSUM = "manifest.json", "manifest.sha256"
-LARGEST = 2**24  # bytes of JSON: names of columns and categories are in it, numbers of a model are not
+LARGEST = 2**24  # bytes of JSON; it contains the names of columns and categories, but no arrays
 
 
 def manifest_members(manifest: dict[str, Any]) -> dict[str, list[memoryview]]:
     """The manifest's two members, which come first in the file."""
     text = json.dumps(manifest, indent=1, allow_nan=False).encode("ascii")
     if len(text) > LARGEST:
-        raise ValueError(f"names of columns, categories and classes take {len(text):,} bytes, more than {LARGEST:,}.")
+        raise ValueError(
+            f"the names of columns, categories and classes take {len(text):,} bytes, more than {LARGEST:,}."
+        )
     digest = hashlib.sha256(text).hexdigest().encode("ascii")
     return {MANIFEST: [memoryview(text)], CHECKSUM: [memoryview(digest)]}
 
@@ -29,7 +31,7 @@ def read_manifest(container: Container) -> tuple[Fields, int]:
     """The manifest's fields and the version of its format; checksum, version and the list of members are checked."""
     members = container.members
     if [*members][:2] != [MANIFEST, CHECKSUM]:
-        raise ModelFileError("it does not begin with a manifest and its checksum, so it is no model file.")
+        raise ModelFileError("it does not begin with a manifest and its checksum, so it is not a model file.")
     if members[MANIFEST].size > LARGEST or members[CHECKSUM].size != 64:
         raise ModelFileError("its manifest or the manifest's checksum is too large.")
     container.check(MANIFEST, container.read(CHECKSUM).decode("latin-1"))
@@ -41,20 +43,20 @@ def read_manifest(container: Container) -> tuple[Fields, int]:
     version = fields.whole("format", least=1)
     if version > FORMAT:
         raise ModelFileError(
-            f"it has format {version}, written by a later version of abstain, and this one reads up to {FORMAT}; "
+            f"it has format {version}, written by a later version of abstain; this version reads up to {FORMAT}, so "
             "upgrade abstain."
         )
     if json.dumps(manifest, indent=1).encode("ascii") != text:
-        raise ModelFileError("its manifest is not written as the library writes JSON.")
+        raise ModelFileError("its manifest is not formatted as the library writes JSON.")
     return fields, version
 
 
 def declared_arrays(fields: Fields, container: Container) -> dict[str, Any]:
-    """The manifest's entries of the arrays, which must be all other members, in this order."""
+    """The manifest's entries for the arrays; the other members of the file must be these, in this order."""
     declared: dict[str, Any] = fields.take("arrays", dict)
     expected = [MANIFEST, CHECKSUM, *(member_of(checked_name(name)) for name in declared)]
     if expected != [*container.members]:
-        raise ModelFileError("its members are not the arrays that its manifest names, in their order.")
+        raise ModelFileError("its members are not the arrays that its manifest names, in that order.")
     return declared
 
 
@@ -68,9 +70,9 @@ def _parsed(text: bytes) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a name stands twice in one object")
+        raise ValueError("a name appears twice in one object")
     return found
 
 
 def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")

@@ -35,30 +35,30 @@ OUTPUTS = ("label", "score", "rejected")
 def to_onnx(estimator: Any) -> onnx.ModelProto:
     """Write a fitted estimator as an ONNX model with outputs "label", "score" and "rejected", one entry per row.
 
-    Everything is computed in float64, distances from a centre that is subtracted first, and decided by the rule of
-    `Thresholds`. Where onnxruntime is installed the graph is run and compared with Python before it is returned.
+    Everything is computed in float64, distances after subtracting a centre, and decisions follow the rule of
+    `Thresholds`. If onnxruntime is installed, the graph is run and compared with Python before it is returned.
 
     Parameters
     ----------
     estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, or Pipeline of one of these
-        Fitted, with one of the kernels linear, rbf, poly and sigmoid; a ThresholdRejector around one of the three
-        machines or LogisticRegression that decides by its decision function; Pipelines as
-        `abstain.preprocessing.default_pipeline` makes them.
+        Fitted, with one of the kernels linear, rbf, poly and sigmoid. A ThresholdRejector must be around one of the
+        three machines or LogisticRegression and decide by its decision function; a Pipeline must be one that
+        `abstain.preprocessing.default_pipeline` makes.
 
     Returns
     -------
     onnx.ModelProto
-        With one input "X" of float64, shape (rows, features); for Pipelines one input per column, named like it, shape
-        (rows, 1): float64 with NaN for a missing number, text with "" for a missing category. A column that is named
-        like an output is called "column:" and its name. Where scores overflow, Python raises an error and the graph
-        gives infinity or NaN.
+        With one input "X" of float64, shape (rows, features); for a Pipeline one input per column, with its name and
+        shape (rows, 1): float64 with NaN for a missing number, text with "" for a missing category. If a column has the
+        name of an output, its input is that name after "column:". Where scores overflow, Python raises an error and the
+        graph returns infinity or NaN.
 
     Raises
     ------
     ImportError
         onnx is not installed.
     RuntimeError
-        onnxruntime computes something else than Python.
+        The results of onnxruntime differ from those of Python.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     try:
         from abstain.files.graph import Graph
     except ImportError as error:
-        raise ImportError("to_onnx needs onnx; install it by: pip install 'abstain[onnx]'.") from error
+        raise ImportError("to_onnx needs onnx; install it with: pip install 'abstain[onnx]'.") from error
     check_is_fitted(estimator)
     graph, is_table = Graph(), type(estimator) is Pipeline
     if is_table:
@@ -87,7 +87,7 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
 
 
 def _kinds() -> dict[str, int]:
-    """ONNX's codes of types, by NumPy's letters."""
+    """ONNX's type codes, by NumPy's letters."""
     from onnx import TensorProto
 
     codes = TensorProto.DOUBLE, TensorProto.INT64, TensorProto.STRING, TensorProto.BOOL
@@ -95,15 +95,15 @@ def _kinds() -> dict[str, int]:
 
 
 def scoring_machine(estimator: Any) -> KernelMachine | LinearMachine:
-    """Give the machine whose score is decided by; one without a graph is refused with what has one."""
+    """Give the machine whose score decides; an error names what is supported if it has no graph."""
     machine, what = getattr(estimator, "machine_", None), f"estimator is a {type(estimator).__name__}"
     if isinstance(machine, ResponseMachine):
         classifier = machine.classifier
         what = f"{what} around a {type(classifier).__name__}"
         if machine.method != "decision_function":
             raise ValueError(
-                f"{what} that decides by probabilities, and to_onnx writes decision functions only; use "
-                "method='symmetric' or 'roc' on a classifier that has one."
+                f"{what} that decides by probabilities, but to_onnx supports decision functions only; use "
+                "method='symmetric' or 'roc' with a classifier that has one."
             )
         machine = getattr(classifier, "machine_", None)
         if type(classifier) is LogisticRegression:
@@ -111,9 +111,9 @@ def scoring_machine(estimator: Any) -> KernelMachine | LinearMachine:
             machine = LinearMachine(weights, np.zeros(len(weights)), float(classifier.intercept_[0]))
     if not isinstance(machine, KernelMachine | LinearMachine):
         raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
-            f"{what}, and to_onnx takes RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejectors around one of "
-            "these or LogisticRegression, and Pipelines of abstain.preprocessing.default_pipeline around one of "
-            "all these; skl2onnx writes scikit-learn's own."
+            f"{what}, but to_onnx takes RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejectors around one of "
+            "these or LogisticRegression, and Pipelines of abstain.preprocessing.default_pipeline around any "
+            "of these; use skl2onnx for scikit-learn's own estimators."
         )
     kernel = machine.kernel if isinstance(machine, KernelMachine) else None
     if kernel is not None and not (isinstance(kernel, Kernel) and kernel.name in _KERNELS):
@@ -150,7 +150,7 @@ def _sigmoid(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
 
 
 def _product(graph: Graph, matrix: str, vector: NDArray[np.float64]) -> str:
-    """Matrix times vector, as a matrix of one column: onnxruntime refuses a vector where the matrix has no rows."""
+    """Matrix times vector, as a matrix of one column: onnxruntime rejects a vector if the matrix has no rows."""
     column = graph.apply("Gemm", matrix, graph.constant(vector[:, np.newaxis]))
     return graph.apply("Squeeze", column, graph.constant(np.array([1])))
 
@@ -158,7 +158,7 @@ def _product(graph: Graph, matrix: str, vector: NDArray[np.float64]) -> str:
 def _rbf(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
     """exp(2 z's - |z|^2 - |s|^2) with z = sqrt(gamma) (x - centre): the squares would cancel far from the centre.
 
-    Products are Gemm, not MatMul: onnxruntime fuses a factor into MatMul and rounds it to float32 on the way.
+    Products are Gemm, not MatMul: onnxruntime fuses a factor into MatMul and rounds it to float32.
     """
     centre = vectors.mean(axis=0) if len(vectors) else np.zeros(vectors.shape[1])
     root = np.sqrt(kernel.gamma)
@@ -170,12 +170,12 @@ def _rbf(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
     return graph.apply("Exp", graph.apply("Min", exponent, graph.constant(0.0)))
 
 
-# The kernels that have a graph; the linear one is a product with its weights.
+# The kernels that can be exported; the linear one is a product with its weights.
 _KERNELS: dict[str, Any] = {"linear": None, "rbf": _rbf, "poly": _poly, "sigmoid": _sigmoid}
 
 
 def _decision(graph: Graph, rule: Rule, score: str) -> None:
-    """+1 if s > upper; else -1 if s < lower or lower == upper; else reject: the rule of `Thresholds`, word for word."""
+    """+1 if s > upper; else -1 if s < lower or lower == upper; else reject: exactly the rule of `Thresholds`."""
     kinds, labels, thresholds = _kinds(), rule.labels, rule.thresholds
     above = graph.apply("Greater", score, graph.constant(thresholds.upper))
     below = graph.apply("Not", above)
@@ -195,7 +195,7 @@ def _decision(graph: Graph, rule: Rule, score: str) -> None:
 
 
 def _label_names(labels: Labels) -> tuple[str, list[Any]]:
-    """The kind of the labels, and the names of ``classes_[0]``, of a reject and of ``classes_[1]``."""
+    """The type of the labels, and the labels of ``classes_[0]``, of a reject and of ``classes_[1]``."""
     first, second = labels.classes.tolist()
     names = [first, labels.reject_label if labels.rejects else first, second]
     if isinstance(first, str):
@@ -205,12 +205,12 @@ def _label_names(labels: Labels) -> tuple[str, list[Any]]:
     if isinstance(first, bool) and not labels.rejects:
         return "b", names
     if not all(-(2**63) <= name < 2**63 for name in names):
-        raise ValueError(f"classes {[first, second]} do not fit into ONNX's int64; use other labels.")
+        raise ValueError(f"classes {[first, second]} do not fit in ONNX's int64; use other labels.")
     return "i", [np.int64(name) for name in names]
 
 
 def _table(graph: Graph, preprocess: Any) -> str:
-    """The features that the preprocessing makes of the columns."""
+    """The features that the preprocessing makes from the columns."""
     columns = {name: chosen for name, _, chosen in preprocess.transformers}
     made = []
     if NUMERIC in columns:
@@ -247,6 +247,6 @@ def _categorical(graph: Graph, column: str, categories: list[str]) -> str:
 
 
 def input_name(column: str) -> str:
-    """What a column's input is called: like the column, unless the graph itself uses that name."""
+    """The name of a column's input: that of the column, unless the graph itself uses it."""
     taken = column in ("", *OUTPUTS) or column.startswith(("abstain/", "column:"))
     return f"column:{column}" if taken else column

@@ -1,4 +1,4 @@
-"""A graph run by onnxruntime and compared with Python, on rows like those the machine was trained on."""
+"""Run a graph with onnxruntime and compare it with Python, on rows like the training rows."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     import onnx
 
 ROWS = 200
-ROUNDING = 1e-10  # the largest difference of two scores, relative to the terms they are sums of; float32 leaves 1e-7
+ROUNDING = 1e-10  # the largest difference of two scores, relative to the terms of their sums; float32 gives 1e-7
 
 
 def compare(model: onnx.ModelProto, estimator: Any) -> None:
-    """Refuse a graph whose scores or labels are not Python's; without onnxruntime nothing is compared."""
+    """Raise an error if the graph's scores or labels differ from Python's; without onnxruntime, do nothing."""
     try:
         import onnxruntime
     except ImportError:
@@ -46,13 +46,13 @@ def compare(model: onnx.ModelProto, estimator: Any) -> None:
     apart = np.abs(score - decisions.score)
     if not (apart <= slack).all() or not (agree | near).all():
         raise RuntimeError(
-            f"onnxruntime {onnxruntime.__version__} does not compute what Python does: scores differ by up to "
-            f"{apart.max():.3g}, and {int((~agree).sum())} of {len(agree)} decisions differ; no graph is returned."
+            f"the results of onnxruntime {onnxruntime.__version__} differ from Python's: scores by up to "
+            f"{apart.max():.3g}, and {int((~agree).sum())} of {len(agree)} decisions; no graph is returned."
         )
 
 
 def _sizes(machine: KernelMachine | LinearMachine, X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How large the terms are that each row's score is a sum of."""
+    """The size of the terms whose sum is each row's score."""
     linear = machine if isinstance(machine, LinearMachine) else machine.linear
     if linear is not None:
         terms = (np.abs(X) + np.abs(linear.centre)) @ np.abs(linear.weights)
@@ -72,14 +72,14 @@ def _dense(vectors: Any) -> NDArray[np.float64]:
 
 
 def _machine_rows(machine: KernelMachine | LinearMachine) -> tuple[NDArray[np.float64], dict[str, Any]]:
-    """Support vectors, and points between two of them; for weights of features, points whose scores go from -3 to 3."""
+    """Support vectors and points between two of them; for linear machines, points with scores from -3 to 3."""
     rng = np.random.default_rng(0)
     linear = machine if isinstance(machine, LinearMachine) else machine.linear
     if linear is not None:
         weights = linear.weights
         rows = rng.standard_normal((ROWS, len(weights)))
         square = float(weights @ weights)
-        if square >= np.finfo(np.float64).tiny:  # else every score is the bias, but for rounding
+        if square >= np.finfo(np.float64).tiny:  # else every score is the bias, up to rounding
             apart = np.linspace(-3.0, 3.0, ROWS) - rows @ weights - machine.bias
             rows += np.outer(apart / square, weights)
         rows += linear.centre
@@ -94,7 +94,7 @@ def _machine_rows(machine: KernelMachine | LinearMachine) -> tuple[NDArray[np.fl
 
 
 def _table_rows(preprocess: Any) -> tuple[Any, dict[str, Any]]:
-    """Numbers around the training means, some missing; categories, one of them never seen."""
+    """Numbers around the training means, some missing; categories, one of them not seen in training."""
     rng = np.random.default_rng(0)
     columns = {name: chosen for name, _, chosen in preprocess.transformers}
     cells: dict[str, Any] = {name: np.zeros(ROWS) for name in preprocess.feature_names_in_}

@@ -1,8 +1,8 @@
-"""The preprocessing of :func:`default_pipeline`, fitted, as fields and arrays, and back.
+"""The fitted preprocessing of :func:`default_pipeline` as fields and arrays, and back.
 
-Its state is a few public attributes. To restore it, the same preprocessing is fitted to two rows that stand in for the
-training table, by the scikit-learn that is installed, and these attributes are then given their own values: what else
-scikit-learn keeps, under names that change between its versions, it has then set itself.
+Its state is a few public attributes. To restore it, the installed scikit-learn fits the same preprocessing to two rows
+that stand in for the training table, and these attributes are then set to the saved values. The fit also sets
+scikit-learn's private attributes, whose names change between versions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from abstain.files.errors import ModelFileError
 from abstain.files.schema import Fields, Spec, fitting
 from abstain.preprocessing import CATEGORICAL, ESTIMATOR, NUMERIC, PREPROCESS, default_pipeline, frame
 
-# n numeric columns, i of them with an indicator of missing values, m = n + i columns to be scaled
+# n numeric columns, i of them with an indicator of missing values, m = n + i columns to scale
 FLOAT = ("<f8", "<f4")
 ROUNDING = 1e-5  # of a square root in single precision
 TABLE: dict[str, Spec] = {
@@ -32,35 +32,35 @@ TABLE: dict[str, Spec] = {
 
 
 def check_preprocessing(pipeline: Pipeline) -> None:
-    """Refuse any Pipeline that `default_pipeline` would not make."""
+    """Raise an error for a Pipeline that `default_pipeline` would not make."""
     reason = (
-        "a model file holds Pipelines as abstain.preprocessing.default_pipeline makes them, and this one {}; "
-        "make it by that function, or save its last step alone."
+        "a model file can contain only Pipelines made by abstain.preprocessing.default_pipeline, and this one {}; "
+        "make it with that function, or save only its last step."
     )
     names = [name for name, _ in pipeline.steps]
     if names != [PREPROCESS, ESTIMATOR] or type(pipeline[0]) is not ColumnTransformer:
         raise ValueError(reason.format(f"has the steps {names}"))
     columns = {name: list(chosen) for name, _, chosen in pipeline[0].transformers if isinstance(chosen, list)}
     if not columns or not {*columns} <= {NUMERIC, CATEGORICAL}:
-        raise ValueError(reason.format("transforms other parts than named numeric and categorical columns"))
+        raise ValueError(reason.format("transforms more than named numeric and categorical columns"))
     fresh = default_pipeline(pipeline[-1], columns.get(NUMERIC, []), columns.get(CATEGORICAL, []))
     wanted, given = _settings(fresh), _settings(pipeline)
     if wanted != given:
         odd = min(name for name in wanted.keys() | given.keys() if wanted.get(name) != given.get(name))
-        raise ValueError(reason.format(f"has another {odd}"))
+        raise ValueError(reason.format(f"has a different {odd}"))
     fitted = [pipeline[0], *(part for _, part, _ in pipeline[0].transformers_ if part != "drop")]
     if any(hasattr(part, "_sklearn_output_config") for part in fitted):
-        raise ValueError(reason.format("was told by set_output to give something else than arrays"))
+        raise ValueError(reason.format("was set by set_output to return something other than arrays"))
 
 
 def _settings(pipeline: Pipeline) -> dict[str, str]:
-    """All settings but the estimator's, as text: nan equals nan then, and 0 is not False."""
+    """All settings except the estimator's, as text, so that nan equals nan and 0 differs from False."""
     everything = pipeline.get_params(deep=True).items()
     return {name: _text(value) for name, value in everything if not name.startswith(ESTIMATOR)}
 
 
 def _text(value: Any) -> str:
-    if hasattr(value, "fit"):  # its settings stand under names of their own
+    if hasattr(value, "fit"):  # its settings are listed separately
         return type(value).__name__
     if isinstance(value, list) and all(isinstance(step, tuple) for step in value):
         return repr([name for name, *_ in value])
@@ -89,7 +89,7 @@ def table_parts(preprocess: ColumnTransformer) -> tuple[dict[str, Any], Arrays]:
     if CATEGORICAL in columns:
         categories = [one.tolist() for one in preprocess.named_transformers_[CATEGORICAL]["encode"].categories_]
         if not all(isinstance(text, str) for column in categories for text in column):
-            raise ValueError("categorical columns must hold text to be saved; convert them before fitting.")
+            raise ValueError("categorical columns must contain text to be saved; convert them before fitting.")
         state["categories"] = categories
     return state, arrays
 
@@ -106,7 +106,7 @@ def table_from(state: Any, arrays: Arrays, estimator: Any) -> Pipeline:
     numbers = _check_arrays(arrays, len(numeric)) if numeric else fitting(arrays, {}, "preprocessing", {}) or {"m": 0}
     width = numbers["m"] + sum(len(column) for column in categories)
     if estimator.n_features_in_ != width or hasattr(estimator, "feature_names_in_"):
-        raise ModelFileError(f"its preprocessing makes {width} features, and its machine wants others.")
+        raise ModelFileError(f"its preprocessing makes {width} features, which do not match those of its machine.")
     pipeline = default_pipeline(estimator, numeric, categorical)
     preprocess = pipeline[0]
     if categorical:
@@ -129,27 +129,27 @@ def _check_arrays(arrays: Arrays, n: int) -> dict[str, int]:
     indicators = arrays["indicators"]
     rising = len(indicators) == 0 or (indicators[0] >= 0 and indicators[-1] < n and (np.diff(indicators) > 0).all())
     if not rising or numbers["m"] != n + numbers["i"]:
-        raise ModelFileError("its indicators of missing values do not fit its numeric columns.")
+        raise ModelFileError("its indicators of missing values do not match its numeric columns.")
     scale, variance = arrays["scale"], arrays["variance"]
     if (variance < 0).any() or (scale <= 0).any():
-        raise ModelFileError("its preprocessing divides by a scale that is not above 0.")
+        raise ModelFileError("its preprocessing divides by a scale that is not positive, or has a negative variance.")
     if not (np.isclose(scale, np.sqrt(variance), rtol=ROUNDING, atol=0.0) | (scale == 1)).all():  # 1 for constants
-        raise ModelFileError("its preprocessing divides by another scale than the root of the variance.")
+        raise ModelFileError("its preprocessing divides by a scale that is not the root of the variance.")
     return numbers
 
 
 def _categories(given: list[Any], count: int) -> list[list[str]]:
     if len(given) != count:
-        raise ModelFileError("its categories are not one list for each categorical column.")
+        raise ModelFileError("it does not have one list of categories per categorical column.")
     for column in given:
         texts = isinstance(column, list) and column and all(isinstance(text, str) for text in column)
         if not texts or any(first >= second for first, second in pairwise(column)):
-            raise ModelFileError("the categories of a column are not texts in rising order.")
+            raise ModelFileError("the categories of a column are not strings in increasing order.")
     return given
 
 
 def _stand_in(names: list[str], arrays: Arrays, numeric: list[str], categorical: list[str]) -> Any:
-    """Two rows with the columns of the training table, missing values where it had some."""
+    """Two rows with the columns of the training table, and missing values in the same columns."""
     columns: dict[str, Any] = {name: np.zeros(2) for name in names}
     missing = {*arrays["indicators"].tolist()} if numeric else set()
     for at, name in enumerate(numeric):

@@ -1,6 +1,6 @@
-"""Which estimators a model file can hold, and how each becomes fields and arrays and comes back.
+"""The estimators that a model file can contain, and how each is converted to fields and arrays and back.
 
-A new estimator is one entry in `CODECS`, with the functions that write and read what its fit leaves behind.
+To add an estimator, add an entry to `CODECS` with the functions that write and read its fitted state.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Parts = tuple[dict[str, Any], Arrays]
 
 @dataclass(frozen=True)
 class Codec:
-    """How a fitted machine becomes fields and arrays, and how its fitted value comes back from them."""
+    """The functions that convert a fitted machine to fields and arrays, and these back to its fitted value."""
 
     kind: Any
     parts: Callable[[Any], Parts]
@@ -52,13 +52,13 @@ CODECS = {
     )
 }
 REJECTOR, PIPELINE, LOGISTIC = "ThresholdRejector", "Pipeline", "LogisticRegression"
-CLASSIFIERS = (*CODECS, LOGISTIC)  # what a ThresholdRejector may be around
-MOST_JOBS = 1024  # threads that a file may ask for: they are started at predict, all of them
+CLASSIFIERS = (*CODECS, LOGISTIC)  # what a ThresholdRejector may wrap
+MOST_JOBS = 1024  # threads that a file may request; predict starts all of them
 TABLE_PREFIX, CLASSIFIER_PREFIX = "table.", "classifier."
 
 
 def parts(estimator: Any) -> Parts:
-    """Give the fields and arrays of a fitted estimator; one that a file cannot hold is refused with a reason."""
+    """Give the fields and arrays of a fitted estimator; an error gives the reason if a file cannot contain it."""
     check_is_fitted(estimator)
     kind = type(estimator).__name__
     if type(estimator) is Pipeline:
@@ -71,9 +71,9 @@ def parts(estimator: Any) -> Parts:
     if kind in CODECS and CODECS[kind].kind is type(estimator):
         return _parts_of_classifier(estimator, CODECS[kind].parts)
     raise ValueError(
-        f"estimator is a {kind}, and a model file can hold {', '.join(CODECS)}, ThresholdRejector and Pipelines "
-        "of abstain.preprocessing.default_pipeline around one of these; use skops or, among people who trust "
-        "each other, pickle for others."
+        f"estimator is a {kind}, but a model file can contain {', '.join(CODECS)}, ThresholdRejector and Pipelines "
+        "of abstain.preprocessing.default_pipeline around one of these; for other estimators use skops, or "
+        "pickle among people who trust each other."
     )
 
 
@@ -96,20 +96,20 @@ def _parts_of_rejector(estimator: ThresholdRejector) -> Parts:
     codecs[LOGISTIC] = (LogisticRegression, logistic_parts)
     if kind not in codecs or not (codecs[kind][0] is type(classifier) is type(estimator.estimator)):
         raise ValueError(
-            f"estimator is a ThresholdRejector around a {kind}, and a model file can hold it around "
-            f"{', '.join(CLASSIFIERS)} only; use one of these, or skops or, among people who trust each other, pickle."
+            f"estimator is a ThresholdRejector around a {kind}, but a model file can contain it only around "
+            f"{', '.join(CLASSIFIERS)}; use one of these, or skops, or pickle among people who trust each other."
         )
     inner, more = _parts_of_classifier(classifier, codecs[kind][1])
     if inner["parameters"] != _parameters(estimator.estimator):
-        raise ModelFileError("its estimator has other parameters than the classifier that was fitted.")
+        raise ModelFileError("the parameters of its estimator differ from those of the fitted classifier.")
     state, arrays = rejector_parts(estimator)
     fields = {"kind": REJECTOR, "parameters": _parameters(estimator), **state, "classifier": inner}
     return fields, arrays | prefixed(more, CLASSIFIER_PREFIX)
 
 
 def _parameters(estimator: Any) -> dict[str, Any]:
-    """The parameters as JSON; of scikit-learn's classifiers those that are not the default, which versions change."""
-    estimator._validate_params()  # as `load` does, which must not refuse what this writes
+    """The parameters as JSON; for scikit-learn's classifiers only non-default ones, as defaults change."""
+    estimator._validate_params()  # as `load` does, which must accept what this writes
     given = estimator.get_params(deep=False)
     if type(estimator) is LogisticRegression:
         default = LogisticRegression().get_params()
@@ -119,22 +119,22 @@ def _parameters(estimator: Any) -> dict[str, Any]:
 
 
 def restored(state: Any, arrays: Arrays) -> Any:
-    """Make the fitted estimator of these fields and arrays; `parts` must write the same for it."""
+    """Make the fitted estimator from fields and arrays; `parts` must give the same fields and arrays for it."""
     estimator = _restored(state, arrays)
     written, rewritten = parts(estimator)
     if odd := _difference(state, written, "model"):
-        raise ModelFileError(f"the {odd} is not what the library writes for this model.")
+        raise ModelFileError(f"the {odd} differs from what the library writes for this model.")
     if [*arrays] != [*rewritten]:
         raise ModelFileError("its arrays are not in the order in which the library writes them.")
     for name, array in arrays.items():
         again = rewritten[name]
         if again is not array and (again.dtype, again.tobytes()) != (array.dtype, array.tobytes()):
-            raise ModelFileError(f"the array {name!r} is not what the library writes for this model.")
+            raise ModelFileError(f"the array {name!r} differs from what the library writes for this model.")
     return estimator
 
 
 def _difference(given: Any, written: Any, where: str) -> str:
-    """Name the first field that differs, in its value, its type or its place; `_given` has compared the parameters."""
+    """Name the first field that differs in value, type or position; `_given` has compared the parameters."""
     if where == "parameters" or json.dumps(given) == json.dumps(written):
         return ""
     if not isinstance(given, dict) or not isinstance(written, dict) or [*given] != [*written]:
@@ -152,13 +152,13 @@ def _restored(state: Any, arrays: Arrays) -> Any:
     table, inner = fields.take("preprocessing", dict), fields.take(ESTIMATOR, dict)
     fields.end()
     if inner.get("kind") == PIPELINE:
-        raise ModelFileError("its Pipeline stands inside another.")
+        raise ModelFileError("its Pipeline is inside another Pipeline.")
     mine = {name: array for name, array in arrays.items() if not name.startswith(TABLE_PREFIX)}
     return table_from(table, within(arrays, TABLE_PREFIX), _restored(inner, mine))
 
 
 def _classifier(kind: str, fields: Fields, arrays: Arrays, classes: Any = None) -> Any:
-    """A machine of ours, or scikit-learn's LogisticRegression for these classes."""
+    """One of this library's machines, or scikit-learn's LogisticRegression for these classes."""
     made: Any = LogisticRegression if kind == LOGISTIC else CODECS[kind].kind
     estimator = made(**_given(made, fields))
     estimator._validate_params()
@@ -167,7 +167,7 @@ def _classifier(kind: str, fields: Fields, arrays: Arrays, classes: Any = None) 
     if (names := fields.take("feature_names")) is not None:
         texts = isinstance(names, list) and all(isinstance(name, str) for name in names)
         if not texts or len(names) != n_features:
-            raise ModelFileError("its names of features are not one text for each feature.")
+            raise ModelFileError("it does not have one name per feature.")
         found["feature_names_in_"] = np.array(names, dtype=object)
     if kind == LOGISTIC:
         found |= logistic_attributes(arrays, n_features, classes)
@@ -194,16 +194,16 @@ def _rejector(fields: Fields, arrays: Arrays) -> Any:
 
 
 def _given(kind: Any, fields: Fields) -> dict[str, Any]:
-    """The parameters in the file; those that a file of an earlier version lacks keep their defaults."""
+    """The parameters in the file; those missing from a file of an earlier version keep their defaults."""
     given: dict[str, Any] = fields.take("parameters", dict)
     known = {*kind._get_param_names()} - {"estimator"}
     if unknown := sorted({*given} - known):
-        raise ModelFileError(f"its parameter {unknown[0][:60]!r} is none of {kind.__name__}.")
+        raise ModelFileError(f"its parameter {unknown[0][:60]!r} does not exist in {kind.__name__}.")
     found = {name: from_json(value) for name, value in given.items()}
     again = {name: to_json(name, found[name]) for name in sorted(found)}
     if json.dumps(given) != json.dumps(again):
-        raise ModelFileError("its parameters are not as the library writes them.")
+        raise ModelFileError("its parameters are not formatted as the library writes them.")
     jobs = found.get("n_jobs")
     if isinstance(jobs, int) and abs(jobs) > MOST_JOBS:
-        raise ModelFileError(f"its n_jobs={jobs} asks for more than {MOST_JOBS} threads.")
+        raise ModelFileError(f"its n_jobs={jobs} requests more than {MOST_JOBS} threads.")
     return found

@@ -1,4 +1,4 @@
-"""ThresholdRejector around a classifier, fitted, as fields and arrays, and back; and LogisticRegression inside it."""
+"""A fitted ThresholdRejector, and a LogisticRegression inside it, as fields and arrays, and back."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ PROMISE = ("max_error", "confidence", "n_rows", "accepted", "errors")
 
 
 def rejector_parts(estimator: ThresholdRejector) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a fitted ThresholdRejector, its classifier left out."""
+    """Give the fields and arrays of a fitted ThresholdRejector, without its classifier."""
     fitted: Tuned = estimator._fitted_
     rule, rows, bound = fitted.rule, fitted.rows, fitted.error_bound
     again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows)
     check_same(again.rule, rule)
     prefit = isinstance(estimator.cv, str) and estimator.cv == "prefit"
     if (again.machine.method, again.error_bound) != (fitted.machine.method, bound):
-        raise ModelFileError("its score or its bound on the error is not the one that its parameters call for.")
+        raise ModelFileError("its score or its bound on the error does not match its parameters.")
     if prefit != (estimator.estimator is fitted.machine.classifier):
-        raise ModelFileError('its classifier was fitted before, and cv is not "prefit", or the other way round.')
+        raise ModelFileError('its classifier is the one given although cv is not "prefit", or the other way round.')
     state = {
         "rule": rule_state(rule, (rule.thresholds.lower, rule.thresholds.upper, rule.cut)),
         "method": fitted.machine.method,
@@ -53,13 +53,13 @@ def rejector_parts(estimator: ThresholdRejector) -> tuple[dict[str, Any], Arrays
 
 
 def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, classifier: Any) -> Tuned:
-    """Make the fitted value of these fields and arrays around a fitted classifier.
+    """Make the fitted value from fields and arrays, around a fitted classifier.
 
-    Cuts and bound are computed again from the rows: `restored` compares all fields with those of what was made.
+    Cuts and bound are computed again from the rows: `restored` compares all fields of the result with those given.
     """
     classes, _ = rule_from(fields.take("rule", dict), cuts=3)
     if classes.tolist() != classifier.classes_.tolist():
-        raise ModelFileError("its classifier has other classes.")
+        raise ModelFileError("the classes of its classifier differ from those of its rule.")
     method = fields.one_of("method", ("decision_function", "predict_proba"))
     rows = _rows(fields.take("flaw"), arrays, ResponseMachine(classifier, method).cut)
     fields.take("error_bound")
@@ -70,10 +70,10 @@ def _tuned(estimator: ThresholdRejector, classes: Any, classifier: Any, rows: Sc
     """Give the fitted value that follows from the parameters and rows."""
     request = Request.of(estimator)
     if rows is None and request.needs_rows:
-        raise ModelFileError("its parameters call for rows that it does not have.")
+        raise ModelFileError("its parameters need rows that it does not have.")
     probabilities = request.method.needs_probabilities
     if probabilities and not hasattr(classifier, "predict_proba"):
-        raise ModelFileError("its parameters call for probabilities that its classifier does not have.")
+        raise ModelFileError("its parameters need probabilities that its classifier does not have.")
     machine, labels = ResponseMachine.of(classifier, probabilities=probabilities), estimator._labels(request, classes)
     cuts = request.cuts(rows, labels.orientation, machine.cut)
     return Tuned(machine, Rule(labels, cuts.thresholds, cuts.cut, request.costs), rows, cuts.error_bound)
@@ -86,7 +86,7 @@ def logistic_parts(fitted: Any) -> tuple[dict[str, Any], Arrays]:
 
 
 def logistic_attributes(arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
-    """Give its fitted attributes; the classes are the rejector's."""
+    """Give the fitted attributes of a LogisticRegression; the classes are those of the rejector."""
     fitting(arrays, LOGISTIC, "classifier", {"d": n_features})
     return {
         "classes_": classes,
@@ -103,5 +103,5 @@ def _rows(flaw: Any, arrays: Arrays, cut: float) -> ScoredRows | None:
     fitting(arrays, ROWS, "rejector", {})
     sign, weight = arrays["rows_sign"], arrays["rows_weight"]
     if not isinstance(flaw, str) or not (np.abs(sign) == 1).all() or not (weight > 0).all():
-        raise ModelFileError("the rows that its thresholds were tuned on have a sign or weight that no row has.")
+        raise ModelFileError("the rows that its thresholds were tuned on have an invalid sign, weight or flaw.")
     return ScoredRows.of(arrays["rows_score"], sign, weight, cut=cut, flaw=flaw)

@@ -1,4 +1,4 @@
-"""What a rule was fitted to, as JSON and back: its classes, and cuts that do not follow from its parameters."""
+"""The fitted part of a rule as JSON, and back: its classes, and cuts that do not follow from its parameters."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from abstain.files.schema import Fields
 from abstain.files.values import DTYPES, from_json, to_json
 from abstain.rules.rule import Rule
 
-WIDEST = 1024  # characters of a text dtype, unless a class itself is longer
+WIDEST = 1024  # characters of a string dtype, unless a class itself is longer
 
 
 def rule_state(rule: Rule, cuts: tuple[float, ...] = ()) -> dict[str, Any]:
-    """Give the classes of a rule, and its cuts; costs and labels follow from the estimator's parameters."""
+    """Give the classes of a rule and the cuts; costs and labels follow from the estimator's parameters."""
     classes = rule.labels.classes
     if classes.dtype.str not in DTYPES and classes.dtype.kind not in "UO":
-        raise ValueError(f"classes of dtype {classes.dtype} cannot be held by a model file; use plain numbers.")
+        raise ValueError(f"a model file cannot contain classes of dtype {classes.dtype}; use plain numbers.")
     return {
         "dtype": classes.dtype.str,
         "classes": to_json("classes_", classes.tolist()),
@@ -29,7 +29,7 @@ def rule_state(rule: Rule, cuts: tuple[float, ...] = ()) -> dict[str, Any]:
 
 
 def rule_from(given: Any, cuts: int = 0) -> tuple[NDArray[Any], list[float]]:
-    """Give the classes and that many cuts; the estimator makes the rule of them, and checks them."""
+    """Give the classes and `cuts` cuts; the estimator makes the rule from them and checks them."""
     fields = Fields(given, "rule")
     classes, found = _classes(fields), [from_json(cut) for cut in fields.take("cuts", list)]
     fields.end()
@@ -43,7 +43,7 @@ def check_same(rule: Rule, fitted: Rule) -> None:
     same = rule.thresholds == fitted.thresholds and rule.cut == fitted.cut and rule.costs == fitted.costs
     named = rule.labels.reject_label == fitted.labels.reject_label and rule.labels.positive == fitted.labels.positive
     if not (same and named and rule.labels.rejects == fitted.labels.rejects):
-        raise ModelFileError("its costs, thresholds or labels are not those that its parameters imply.")
+        raise ModelFileError("its costs, thresholds or labels do not match its parameters.")
 
 
 def _classes(fields: Fields) -> NDArray[Any]:
@@ -55,5 +55,5 @@ def _classes(fields: Fields) -> NDArray[Any]:
         return np.array(values, dtype=object)
     width = re.fullmatch(r"[<>]U([1-9][0-9]{0,8})", dtype)
     if not texts or width is None or int(width[1]) > max(WIDEST, *map(len, values), 1):
-        raise ModelFileError("its classes are not of the kind that its manifest says.")
+        raise ModelFileError("its classes do not have the type given in its manifest.")
     return np.array(values, dtype=dtype)

@@ -1,4 +1,4 @@
-"""`save`: a fitted estimator as a model file."""
+"""`save`: write a fitted estimator to a model file."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from abstain.files.registry import parts
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted estimator to a model file, which :func:`abstain.load` reads and which holds no code.
+    """Write a fitted estimator to a model file, which contains no code; :func:`abstain.load` reads it.
 
     The file is a zip of ``.npy`` arrays and a JSON manifest with the SHA-256 of each. It is written beside `path`, read
-    back, and takes the place of `path` only when it is whole: a failure leaves an older file as it was.
+    back, and replaces `path` only when it is complete: a failure leaves an older file unchanged.
 
     Parameters
     ----------
     estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, or Pipeline of one of these
-        Fitted; a ThresholdRejector around one of the three machines or LogisticRegression; Pipelines as
-        `abstain.preprocessing.default_pipeline` makes them. Callable kernels are code and are refused.
+        Fitted. A ThresholdRejector must be around one of the three machines or LogisticRegression; a Pipeline must be
+        one that `abstain.preprocessing.default_pipeline` makes. Callable kernels are code and raise an error.
     path : path-like
         Where to write; an existing file is replaced.
 
@@ -45,7 +45,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         state, arrays = parts(estimator)
     except ModelFileError as error:
         raise ValueError(
-            f"estimator was given other parameters since it was fitted: {error} Fit it again before saving."
+            f"the parameters of estimator were changed after it was fitted: {error} Fit it again before saving."
         ) from error
     declared, members = packed(arrays)
     manifest = {"format": FORMAT, "library": metadata.version("abstain"), "model": state, "arrays": declared}

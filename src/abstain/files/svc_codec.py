@@ -1,4 +1,4 @@
-"""RejectSVC and RejectSVCCV, fitted, as fields and arrays, and back."""
+"""Fitted RejectSVC and RejectSVCCV as fields and arrays, and back."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ SEARCH: dict[str, Spec] = {
     "search_costs": (FLOAT, ("p", "f")),
 }
 NUMBERS = ("objective", "dual_objective", "gap", "violation")
-UNBALANCED = 1e-6  # what rounding may leave of a sum, as a share of the sizes of its terms
-ROUNDING = 1e-12  # likewise of a coefficient that counts as 0, as a share of the largest that its row may have
-HEAVIEST = 1e9  # times C: how heavy a row may be. Sample weights are not in the file
+UNBALANCED = 1e-6  # rounding error allowed in a sum, as a share of the sizes of its terms
+ROUNDING = 1e-12  # likewise in a coefficient that counts as 0, as a share of the largest that its row may have
+HEAVIEST = 1e9  # times C: the largest weight of a row. Sample weights are not in the file
 CLOSE = 1e-9  # two numbers computed in the same way on different machines
 
 
 def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a fitted machine; one that its parameters contradict is refused."""
+    """Give the fields and arrays of a fitted machine; an error if it contradicts its parameters."""
     fitted: FittedSVC = estimator._fitted_
     grid = fitted.grid if isinstance(fitted, FittedSearch) else None
     rule, loss = implied_rule(estimator, fitted.rule.labels.classes)
@@ -69,12 +69,12 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
 
 
 def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedSVC:
-    """Make the fitted value of these fields and arrays; `svc_parts` compares them with the parameters."""
+    """Make the fitted value from fields and arrays; `svc_parts` compares them with the parameters."""
     classes, _ = rule_from(fields.take("rule", dict))
     rule, loss = implied_rule(estimator, classes)
     machine = machine_from(fields.take("machine", dict), within(arrays, MACHINE), n_features)
     if not isinstance(machine, KernelMachine):
-        raise ModelFileError("its machine is not one of the kernel that its parameters name.")
+        raise ModelFileError("its machine does not have the kernel that its parameters name.")
     own = {name: array for name, array in arrays.items() if not name.startswith(MACHINE)}
     searches = isinstance(estimator, RejectSVCCV)
     fitting(own, SETS | (SEARCH if searches else {}), "machine", {"n": machine.n_rows})
@@ -83,7 +83,7 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
 
 
 def _check_rows(fitted: FittedSVC, loss: MarginLoss, C: float) -> None:
-    """Coefficients sum to 0, up to the violation that the proof admits, and rows have one where their set says so."""
+    """Check that coefficients sum to 0, up to the violation in the proof, and agree with the sets of their rows."""
     machine, sets = fitted.machine, fitted.sets
     size = np.abs(machine.coef)
     largest = HEAVIEST * max(C * loss.steepest, float(size.max(initial=0.0)))
@@ -95,23 +95,23 @@ def _check_rows(fitted: FittedSVC, loss: MarginLoss, C: float) -> None:
     without = np.ones(len(sets), dtype=bool)
     without[machine.support] = False
     if sets[without].any() or (size[sets[machine.support] == 0] > ROUNDING * largest).any():
-        raise ModelFileError("its sets of training rows are not those of its coefficients.")
+        raise ModelFileError("its sets of training rows do not match its coefficients.")
 
 
 def _check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
-    """The gap is no smaller than between the objectives (rounding may have added to it), and "optimal" is proven."""
+    """Check that the gap is at least the difference of the objectives (rounding may add to it) and "optimal" proven."""
     apart, sizes = proof.objective - proof.dual_objective, abs(proof.objective) + abs(proof.dual_objective)
     sizes += abs(machine.bias) * float(np.abs(machine.coef).sum())
     # the gap counts the bias times the sum of the coefficients by its size, the objectives by its sign
     room = UNBALANCED * sizes + 3.0 * abs(machine.bias * float(machine.coef.sum()))
     known = proof.gap < sys.float_info.max and math.isfinite(sizes)
     if known and apart - proof.gap * abs(proof.objective) > room:
-        raise ModelFileError("the gap of its proof is smaller than that between its objectives.")
+        raise ModelFileError("the gap of its proof is smaller than the difference of its objectives.")
     kernel = machine.kernel
     if isinstance(kernel, Kernel) and kernel.formula.definite(kernel) and not proof.definite:
-        raise ModelFileError("its kernel is called indefinite, which it cannot be.")
+        raise ModelFileError("its kernel is marked as indefinite, but this kernel is always positive semidefinite.")
     if proof.status == Status.OPTIMAL and not proof.proves(tol):
-        raise ModelFileError(f"it is called optimal, and its proof does not say so for tol={tol:g}.")
+        raise ModelFileError(f"its status is optimal, but its proof does not show that for tol={tol:g}.")
 
 
 def _proof_state(proof: Proof) -> dict[str, Any]:
@@ -126,26 +126,26 @@ def _proof_from(fields: Fields) -> Proof:
     definite = given.take("definite", bool)
     given.end()
     if not all(isinstance(value, float) and not math.isnan(value) for value in numbers.values()):
-        raise ModelFileError("its proof is not the four numbers that a proof has.")
+        raise ModelFileError("its proof does not have four numbers.")
     if not (numbers["gap"] >= 0.0 and numbers["violation"] >= 0.0):
-        raise ModelFileError("the gap or the violation of its proof is below 0.")
+        raise ModelFileError("the gap or the violation of its proof is negative.")
     return Proof(**numbers, status=status, iterations=iterations, definite=definite)
 
 
 def _check_grid(estimator: Any, grid: Grid, costs: Costs | None) -> None:
-    """What was tried is what the parameters say, as far as they say it without the training rows."""
+    """Check that the search tried what the parameters specify, as far as this is known without the training rows."""
     Cs, highest = checked_Cs(estimator.Cs), 1.0 if costs is None else float(costs.table().max())
     tried = len(Cs) == len(grid.Cs) and np.allclose(Cs, grid.Cs, rtol=CLOSE, atol=0.0)
     tried &= grid.has_gamma == KERNELS[estimator.kernel].takes_gamma
     tried &= not grid.has_gamma or _includes(grid.gammas, estimator.gammas)
     if not tried or check_cv(estimator.cv).get_n_splits() != grid.n_splits:
-        raise ModelFileError("its search has tried another C, gamma or number of folds than its parameters say.")
+        raise ModelFileError("the C, gamma or number of folds of its search differ from its parameters.")
     if (grid.costs > (1.0 + CLOSE) * highest).any():
-        raise ModelFileError("its search has mean costs beyond the highest cost.")
+        raise ModelFileError("its search has mean costs above the highest cost.")
 
 
 def _includes(found: NDArray[np.float64], gammas: Any) -> bool:
-    """Whether these are the gammas that the parameter names; "scale" and "auto" may be any number."""
+    """Whether these are the gammas that the parameter specifies; "scale" and "auto" may be any number."""
     if isinstance(gammas, int | np.integer):
         return len(found) == gammas
     named = {*np.asarray(gammas, dtype=object).ravel().tolist()}
@@ -162,5 +162,5 @@ def _grid(arrays: Arrays) -> Grid:
         raise ModelFileError("its search has not tried every pair of its grid.")
     rising = all((np.diff(values) > 0).all() and (values > 0).all() for values in (Cs, gammas))
     if not rising or (costs < 0).any():
-        raise ModelFileError("its search has values of C or gamma, or costs, that no search has.")
+        raise ModelFileError("its search has values of C, gamma or costs that are not possible.")
     return Grid(Cs, gammas if has_gamma else np.array([np.nan]), costs.reshape(shape), has_gamma)

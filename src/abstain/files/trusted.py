@@ -1,4 +1,4 @@
-"""The types of this library that skops meets in a fitted estimator."""
+"""The types that skops finds in a fitted estimator of this library."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ _TYPES: tuple[Any, ...] = (
     *(csr_array, csr_matrix),
 )
 
-#: For ``skops.io.load(path, trusted=abstain.TRUSTED_TYPES)``: plain values and estimators, none of which does anything
-#: when it is made from a file but hold its fields, and scipy's matrices, which machines fitted to sparse rows keep.
+#: For ``skops.io.load(path, trusted=abstain.TRUSTED_TYPES)``: plain values and estimators, which only store their
+#: fields when they are restored from a file, and scipy's matrices, which machines fitted to sparse rows contain.
 TRUSTED_TYPES: list[str] = sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in _TYPES)

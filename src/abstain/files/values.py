@@ -1,4 +1,4 @@
-"""Parameters as JSON and back: plain values as they are, the others under a tag from a fixed list."""
+"""Parameters as JSON, and back: plain values unchanged, others under a tag from a fixed list."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DTYPES += ["|b1", "|i1", "|u1"]
 
 
 def to_json(name: str, value: Any) -> Any:
-    """The parameter's value as JSON; what has no such form is refused with a reason."""
+    """The parameter's value as JSON; an error gives the reason if that is not possible."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
@@ -39,7 +39,7 @@ def to_json(name: str, value: Any) -> Any:
 
 
 def _object_to_json(name: str, value: Any) -> Any:
-    """Values of this library, and scikit-learn's plain splitters; by their exact types, whose constructors check."""
+    """Values of this library and scikit-learn's plain splitters, by exact type: their constructors check them."""
     kind = type(value).__name__
     if type(value) is Costs:
         return {"Costs": [value.false_positive, value.false_negative, to_json(name, value.reject)]}
@@ -51,24 +51,24 @@ def _object_to_json(name: str, value: Any) -> Any:
         return {kind: [value.n_splits, value.shuffle, to_json(name, value.random_state)]}
     what = "a function" if callable(value) else f"a {kind}"
     raise ValueError(
-        f"{name}={value!r} is {what}, and a model file holds numbers, texts and this library's own values, but no "
-        f"code and no foreign objects; give {name} in another form, or use pickle among people who trust each other."
+        f"{name}={value!r} is {what}, but a model file can contain only numbers, strings and this library's own "
+        f"values; give {name} in another form, or use pickle among people who trust each other."
     )
 
 
 def from_json(value: Any) -> Any:
-    """The value that `to_json` wrote; anything else is a ModelFileError or an error of the value's own check."""
+    """The value that `to_json` wrote; for anything else, a ModelFileError or the error of the value's own check."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int | float):
         if not abs(value) < 2**64 and not (isinstance(value, float) and math.isfinite(value)):
-            raise ModelFileError("a parameter is a number beyond what a model can have.")
+            raise ModelFileError("a parameter is a number outside the allowed range.")
         return value
     if isinstance(value, list):
         return [from_json(one) for one in value]
     tag, content = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", None)
     if tag not in _TAGS:
-        raise ModelFileError("a parameter is of a kind that this version does not know.")
+        raise ModelFileError("a parameter has a type that this version does not support.")
     return _TAGS[tag](content)
 
 
@@ -80,21 +80,21 @@ def _entries(content: Any, count: int | None = None) -> list[Any]:
 
 def _float(content: Any) -> float:
     if content not in ("nan", "inf", "-inf"):
-        raise ModelFileError("a parameter is declared as a number and is none.")
+        raise ModelFileError("a parameter is declared as a number but is not one.")
     return float(content)
 
 
 def _dict(content: Any) -> dict[Any, Any]:
     pairs = _entries(content)
     if not all(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], int | float | str) for pair in pairs):
-        raise ModelFileError("a parameter must hold pairs of a label and a value.")
+        raise ModelFileError("a parameter must be a list of pairs of a label and a value.")
     return dict(pairs)
 
 
 def _array(content: Any) -> NDArray[Any]:
     dtype, values = _entries(content, 2)
     if dtype not in DTYPES or not isinstance(values, list) or not all(isinstance(one, int | float) for one in values):
-        raise ModelFileError("a parameter is declared as an array of numbers and is none.")
+        raise ModelFileError("a parameter is declared as an array of numbers but is not one.")
     return np.array(values, dtype=dtype)
 
 

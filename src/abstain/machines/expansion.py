@@ -12,7 +12,7 @@ from abstain.kernels import Kernel, Matrix
 
 __all__ = ["expand"]
 
-_BLOCK = 4_000_000  # entries held at a time: 32 MB
+_BLOCK = 4_000_000  # entries in memory at a time: 32 MB
 
 
 def expand(
@@ -20,9 +20,8 @@ def expand(
 ) -> NDArray[np.float64]:
     """Sum the expansion at each row of X.
 
-    Dense vectors are expanded by the native core, and sparse rows are made dense for them block by block: the same
-    numbers score the same whatever holds them. Sparse vectors, and kernels that the core does not have, go through
-    `Kernel`.
+    Dense vectors are expanded by the native core, and sparse rows are made dense for them block by block, so that
+    sparse and dense X give the same scores. Sparse vectors, and kernels that the core does not have, use `Kernel`.
     """
     coef = np.require(coef, np.float64, ["C", "A"])
     out = np.zeros(X.shape[0])

@@ -30,11 +30,11 @@ class KernelMachine:
         The rows x_j; of shape (0, 0) for a precomputed kernel.
     coef : ndarray of shape (n_vectors,)
     bias : float
-        For the linear kernel the score at the mean of the (dense) vectors, as in `linear`.
+        For the linear kernel, the score at the mean of the (dense) vectors, as in `linear`.
     support : ndarray of intp, shape (n_vectors,)
-        Where the vectors stand among the training rows, ascending.
+        Indices of the vectors among the training rows, ascending.
     n_rows : int
-        The number of training rows: the columns of a precomputed kernel's X.
+        The number of training rows, which is the number of columns of X for a precomputed kernel.
     """
 
     kernel: Kernel | Callable[..., Any]
@@ -46,7 +46,7 @@ class KernelMachine:
 
     @cached_property
     def linear(self) -> LinearMachine | None:
-        """The same machine as a weight per feature, for the linear kernel; computed once, since scoring needs no more.
+        """The same machine with one weight per feature, for the linear kernel; computed once and used for all scores.
 
         The coefficients sum to 0, so the rows may be centred: ``f(x) = sum_j coef_j (x_j - c).(x - c) + bias``.
         """
@@ -71,7 +71,7 @@ class KernelMachine:
 
     @property
     def is_precomputed(self) -> bool:
-        """Whether X holds kernel values with the training rows instead of features."""
+        """Whether X contains kernel values with the training rows instead of features."""
         return isinstance(self.kernel, Kernel) and self.kernel.name == "precomputed"
 
     def expansion(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:

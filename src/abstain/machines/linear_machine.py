@@ -19,7 +19,8 @@ _BLOCK = 1_000_000  # entries of X that are centred at a time
 class LinearMachine:
     """A weight per feature, and a bias at the centre of the training rows.
 
-    Data far from the origin would lose the digits of w.x in the intercept; around a centre near them they do not.
+    Far from the origin, w.x and the intercept would cancel and lose digits; relative to a centre near the data they
+    do not.
 
     Attributes
     ----------
@@ -71,7 +72,7 @@ class LinearMachine:
 
 
 def finite(score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the scores if they are finite; an error says what to do otherwise."""
+    """Give the scores if they are finite; otherwise raise an error with advice."""
     if not np.isfinite(score).all():
-        raise ValueError("X is so large that the scores overflow for some rows; scale it as the training rows were.")
+        raise ValueError("X is so large that the scores of some rows overflow; scale it like the training rows.")
     return score

@@ -13,7 +13,7 @@ __all__ = ["ResponseMachine"]
 
 @dataclass(frozen=True, eq=False)
 class ResponseMachine:
-    """A fitted classifier, and which of its methods gives the score.
+    """A fitted classifier, and the name of its method that gives the score.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class ResponseMachine:
 
     @classmethod
     def of(cls, classifier: Any, *, probabilities: bool = False) -> ResponseMachine:
-        """Take the decision function where there is one, unless probabilities are needed."""
+        """Use the decision function if there is one, unless probabilities are needed."""
         has_score = hasattr(classifier, "decision_function") and not probabilities
         return cls(classifier, "decision_function" if has_score else "predict_proba")
 
@@ -42,9 +42,9 @@ class ResponseMachine:
         if self.method == "predict_proba":
             values = values[:, 1]
         if values.ndim != 1 or np.isnan(values).any():
-            what = "holds nan" if values.ndim == 1 else f"has shape {values.shape}"
+            what = "contains nan" if values.ndim == 1 else f"has shape {values.shape}"
             raise ValueError(
-                f"{type(self.classifier).__name__}.{self.method} must give one number per row for two classes; "
-                f"what it gave {what}."
+                f"{type(self.classifier).__name__}.{self.method} must return one number per row for two classes; "
+                f"its result {what}."
             )
         return values

@@ -1,4 +1,4 @@
-"""Measures as scikit-learn scorers: larger is better, for `GridSearchCV` and `cross_validate`, through Pipelines."""
+"""Metrics as scikit-learn scorers, larger is better, for `GridSearchCV` and `cross_validate`, also with Pipelines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SIGNS = {**_OF_PREDICTIONS, **_OF_SCORES}
 
 
 class RejectScorer:
-    """A measure called as ``scorer(estimator, X, y, sample_weight=None)``; made by `get_scorer`.
+    """A metric called as ``scorer(estimator, X, y, sample_weight=None)``; made by `get_scorer`.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class RejectScorer:
         self._request: bool | str | None = None
 
     def __call__(self, estimator: Any, X: Any, y_true: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Give the measure on these rows, negated where smaller is better."""
+        """Give the metric on these rows, negated if smaller is better."""
         fitted = FittedClassifier.of(estimator, self.pos_label)
         options = {"pos_label": fitted.positive, "sample_weight": sample_weight}
         if self.name in _OF_SCORES:
@@ -66,18 +66,18 @@ class RejectScorer:
         return f"get_scorer({', '.join([repr(self.name), *words])})"
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
-        """Say whether `sample_weight` is wanted, by True, False, None or the name it is passed under; as elsewhere."""
+        """Request `sample_weight` or not, by True, False, None or an alias, as in scikit-learn."""
         self._request = sample_weight
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """What scikit-learn's metadata routing asks for."""
+        """The request for scikit-learn's metadata routing."""
         request = MetadataRequest(owner=self)
         request.score.add_request(param="sample_weight", alias=self._request)
         return request
 
     def _accept_sample_weight(self) -> bool:
-        """What scikit-learn asks a scorer where metadata routing is off."""
+        """Called by scikit-learn if metadata routing is off."""
         return True
 
 
@@ -89,28 +89,28 @@ def get_scorer(
     reject_label: Any = "auto",
     cut: float | None = None,
 ) -> RejectScorer:
-    """Give a measure as a scorer, ``scorer(estimator, X, y, sample_weight=None)``, where larger is better.
+    """Give a metric as a scorer, ``scorer(estimator, X, y, sample_weight=None)``, where larger is better.
 
     Parameters
     ----------
     name : str
-        A measure: "mean_cost", "reject_rate", "error_rate", "selective_error", "aurc", "e_aurc" or "augrc", all
+        A metric: "mean_cost", "reject_rate", "error_rate", "selective_error", "aurc", "e_aurc" or "augrc", all
         negated, or "coverage", "selective_accuracy", "sensitivity" or "positive_predictivity". The negated ones also
-        answer to scikit-learn's way of naming, "neg_mean_cost" and so on.
+        have names in scikit-learn's style, "neg_mean_cost" and so on.
     costs : Costs, default=None
-        The prices, for "mean_cost" only.
+        The costs, for "mean_cost" only.
     pos_label : label, default=None
-        The positive class. None: the `pos_label` of the estimator where it has one, else ``classes_[1]``.
+        The positive class. If None, the `pos_label` of the estimator if it has one, else ``classes_[1]``.
     reject_label : label or "auto", default="auto"
-        What a reject is called. "auto": the estimator's `reject_label_`, found behind Pipelines and searches too.
+        The label of a reject. "auto": the estimator's `reject_label_`, also inside Pipelines and searches.
     cut : float, default=None
-        For the areas. None: where both classes are as likely, 0 on a decision function and 0.5 on a probability, since
-        an area counts both errors alike, whatever they cost.
+        For the areas. If None, where both classes are equally likely: 0 on a decision function, 0.5 on a probability,
+        because an area counts both errors equally, whatever they cost.
 
     Returns
     -------
     RejectScorer
-        With ``set_score_request(sample_weight=True)`` it asks for weights where metadata routing is on.
+        With ``set_score_request(sample_weight=True)`` it requests weights if metadata routing is on.
 
     Examples
     --------
@@ -123,9 +123,9 @@ def get_scorer(
     plain = name.removeprefix("neg_") if isinstance(name, str) else name
     known = plain in _SIGNS if isinstance(plain, str) else False
     if not known or (plain != name and _SIGNS[plain] > 0):
-        raise ValueError(f"name={name!r} is no measure; give one of {', '.join(sorted(_SIGNS))}.")
+        raise ValueError(f"name={name!r} is not a metric; give one of {', '.join(sorted(_SIGNS))}.")
     if plain == "mean_cost" and costs is None:
-        raise ValueError('get_scorer("mean_cost") needs the prices: get_scorer("mean_cost", costs=Costs(...)).')
+        raise ValueError('get_scorer("mean_cost") needs costs: get_scorer("mean_cost", costs=Costs(...)).')
     if plain != "mean_cost" and costs is not None:
         raise ValueError(f'costs={costs!r} with name={name!r}: costs are for "mean_cost" only.')
     checked = None if costs is None else checked_costs(costs)

@@ -35,7 +35,7 @@ def report_for(estimator: Any, X: Any, y: Any, costs: Costs | None = None, **arg
     X, y
         Rows and their true labels; held out from training, or the numbers flatter.
     costs : Costs, default=None
-        The prices; by default those the classifier was trained for.
+        The costs; by default those the classifier was trained for.
     **arguments
         Those of `Report.of`, such as `title` and `row_names`. `data_facts` and `model_facts` add to what is known here.
 

@@ -1,1 +1,1 @@
-"""From scores to decisions: where to cut, and what the cuts promise."""
+"""From scores to decisions: how thresholds are placed, and what they guarantee."""

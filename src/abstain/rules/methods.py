@@ -1,4 +1,4 @@
-"""The ways to place two thresholds on scores, by name. A new one is a file of this folder and an entry here."""
+"""The methods to place two thresholds on scores, by name. To add one, add a file in this folder and an entry here."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ __all__ = ["METHODS", "Method"]
 
 @dataclass(frozen=True)
 class Method:
-    """How thresholds are placed for each request; costs have ``classes[1]`` for the positive class, like the scores.
+    """How thresholds are placed for each request; in costs and scores, ``classes[1]`` is the positive class.
 
     Attributes
     ----------
     for_costs : callable or None
-        ``for_costs(rows, costs)`` gives the thresholds of least cost. None: Bayes' thresholds on the probability, which
-        need no rows.
+        ``for_costs(rows, costs)`` gives the thresholds of least cost. None means Bayes' thresholds on the probability,
+        which need no rows.
     for_budget : callable
         ``for_budget(rows, shares)`` gives thresholds that reject at most these shares of the rows.
     forced_cut : callable or None
-        ``forced_cut(rows, costs)`` gives the cut of the forced choice; None: the classifier's own.
+        ``forced_cut(rows, costs)`` gives the cut of the forced choice; None means the classifier's own cut.
     needs_probabilities : bool
         Whether the score must be a probability.
     looks_at_labels : bool
-        Whether the order in which thresholds are tried depends on the labels, so that no error can be certified.
+        Whether the sequence of thresholds depends on the labels, so that no error can be certified.
     """
 
     for_costs: Callable[[ScoredRows, Costs], Thresholds] | None

@@ -1,4 +1,4 @@
-"""What the user of a ThresholdRejector requests, in one of three ways, and the cuts that fulfil it."""
+"""The request of a ThresholdRejector's user, in one of three ways, and the cuts that fulfil it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Cuts", "Request"]
 
 @dataclass(frozen=True)
 class Cuts:
-    """Thresholds on the score, the cut of the forced choice, and the bound on the error where one was requested."""
+    """Thresholds on the score, the cut of the forced choice, and the bound on the error if one was requested."""
 
     thresholds: Thresholds
     cut: float
@@ -31,18 +31,18 @@ class Cuts:
 
 @dataclass(frozen=True)
 class Request:
-    """Costs, a budget of rejects, a ceiling on the error among the accepted, or nothing; checked.
+    """A checked request: costs, a budget of rejects, a ceiling on the error among the accepted rows, or nothing.
 
     Attributes
     ----------
     costs : Costs or None
-        Prices, whose sum is to be least.
+        Costs, whose sum is minimised.
     reject_rate : float, (float, float) or None
-        The largest share of rejects, of all rows or of the (negative, positive) class.
+        The largest share of rejects among all rows, or in the (negative, positive) class.
     max_error : float, (float, float) or None
-        The ceiling on the error among the accepted, of all or of the (negative, positive) class.
+        The ceiling on the error among all accepted rows, or those of the (negative, positive) class.
     confidence : float
-        How sure the ceiling is to be kept.
+        The confidence with which the ceiling holds.
     method : Method
         How thresholds are placed.
     """
@@ -55,11 +55,11 @@ class Request:
 
     @classmethod
     def of(cls, parameters: Any) -> Self:
-        """Read an estimator's parameters; two requests at once, or one that cannot be fulfilled, are an error."""
+        """Read an estimator's parameters; more than one request, or an impossible one, is an error."""
         names = ("costs", "reject_rate", "max_error")
         if len(given := [name for name in names if getattr(parameters, name) is not None]) > 1:
             raise ValueError(
-                f"{' and '.join(given)} are given together; ask in one way only: costs, reject_rate, or max_error with "
+                f"{' and '.join(given)} are given together; give only one of costs, reject_rate, and max_error with "
                 "confidence."
             )
         costs, confidence = parameters.costs, real_number("confidence", parameters.confidence)
@@ -74,11 +74,11 @@ class Request:
         if max_error is not None and not (np.min(max_error) > 0 and np.max(max_error) < 1):
             raise ValueError(
                 f"max_error={parameters.max_error!r} must lie between 0 and 1, both excluded: no number of rows "
-                "certifies that there are no errors at all."
+                "can certify an error of 0."
             )
         if max_error is not None and method.looks_at_labels:
             raise ValueError(
-                f'method="{parameters.method}" chooses its two thresholds by the labels, and max_error can be '
+                f'method="{parameters.method}" chooses its two thresholds by the labels, but max_error can be '
                 "certified only for a sequence of thresholds fixed without them; use "
                 'method="symmetric" or method="chow".'
             )
@@ -95,7 +95,7 @@ class Request:
 
     @property
     def needs_rows(self) -> bool:
-        """Whether thresholds are tuned on rows: not where nothing is rejected, and Chow's follow from the costs."""
+        """Whether thresholds are tuned on rows; not if nothing is rejected, or if they follow from the costs (Chow)."""
         return self.way is not None and not (self.way == "costs" and self.method.for_costs is None)
 
     def cuts(self, rows: ScoredRows | None, orientation: int, cut: float) -> Cuts:
@@ -104,11 +104,11 @@ class Request:
         Parameters
         ----------
         rows : ScoredRows or None
-            Rows to tune on; None where there is nothing to tune.
+            Rows to tune on; None if there is nothing to tune.
         orientation : {1, -1}
             1 if the positive class is ``classes_[1]``.
         cut : float
-            Where the classifier itself cuts its score.
+            The classifier's own cut on its score.
         """
         method, costs = self.method, self.costs
         if costs is not None and orientation < 0:

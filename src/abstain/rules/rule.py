@@ -31,9 +31,9 @@ class Decisions:
         The decision function, oriented to ``classes_[1]``.
     expected_cost : ndarray of float64, shape (n, 3)
         Expected cost of deciding for the negative class, of rejecting, and of deciding for the positive class, in
-        this order, by P = 1 / (1 + exp(-f)). The loss makes this P right near the thresholds only, where the decision
-        is made; far from them it is not a calibrated probability. A `ThresholdRejector` takes the wrapped classifier's
-        own probabilities instead. nan if no costs were stated, or if there are no probabilities.
+        this order, with P = 1 / (1 + exp(-f)). This P is accurate only near the thresholds, where decisions change; far
+        from them it is not a calibrated probability. A `ThresholdRejector` uses the wrapped classifier's own
+        probabilities instead. nan without costs or without probabilities.
     """
 
     label: NDArray[Any]
@@ -45,11 +45,11 @@ class Decisions:
         return len(self.label)
 
     def to_frame(self) -> Any:
-        """The decisions as a pandas DataFrame, the three expected costs as columns of their own."""
+        """The decisions as a pandas DataFrame, with the three expected costs as separate columns."""
         try:
             import pandas as pd
         except ImportError as error:
-            raise ImportError("to_frame() needs pandas; install it, or read the record's arrays directly.") from error
+            raise ImportError("to_frame() needs pandas; install it, or use the arrays directly.") from error
         columns = {"label": self.label, "rejected": self.rejected, "score": self.score}
         for action, cost in zip(("negative", "reject", "positive"), self.expected_cost.T, strict=True):
             columns[f"cost_{action}"] = cost
@@ -58,7 +58,7 @@ class Decisions:
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """How scores become decisions. Scores and cuts are oriented to ``classes[1]``; costs name the positive class.
+    """Turns scores into decisions. Scores and cuts are oriented to ``classes[1]``; costs name the positive class.
 
     ::
 
@@ -71,11 +71,11 @@ class Rule:
     thresholds : Thresholds
         On the score.
     cut : float
-        On the score: where the forced choice changes from ``classes[0]`` to ``classes[1]``.
+        The score at which the forced choice changes from ``classes[0]`` to ``classes[1]``.
     costs : Costs or None, default=None
-        The costs of the decisions; None if none were stated, and an error then costs 1.
+        The costs of the decisions; if None, an error costs 1.
     unit : float, default=nan
-        The log-odds of ``classes[1]`` per unit of score; nan where the score says nothing of probabilities.
+        The log-odds of ``classes[1]`` per unit of score; nan if the score is not related to probabilities.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Rule:
 
     @classmethod
     def of_loss(cls, loss: MarginLoss, labels: Labels, costs: Costs | None) -> Rule:
-        """Give the rule that a machine trained with `loss` decides by; the loss is that of `oriented_costs`."""
+        """Give the decision rule of a machine trained with `loss`, which is the loss of `oriented_costs`."""
         return cls(labels, loss.thresholds, loss.cut, costs, loss.unit)
 
     def choose(self, score: NDArray[np.float64]) -> NDArray[np.int8]:
@@ -104,7 +104,7 @@ class Rule:
         return self.thresholds.decide(score)
 
     def predict(self, score: NDArray[np.float64]) -> NDArray[Any]:
-        """Give a label for each score, the reject label where it is rejected."""
+        """Give the label for each score: a class or the reject label."""
         return self.labels.decode(self.choose(score))
 
     def forced(self, score: NDArray[np.float64]) -> NDArray[Any]:
@@ -112,12 +112,12 @@ class Rule:
         return self.labels.classes[(score > self.cut).astype(np.intp)]
 
     def decide(self, score: NDArray[np.float64], probability: NDArray[np.float64] | None = None) -> Decisions:
-        """Give the decisions with their expected costs, by the probability of ``classes[1]`` or else by the score."""
+        """Give the decisions with their expected costs, from the probability of ``classes[1]`` or the score."""
         choice = self.choose(score)
         return Decisions(self.labels.decode(choice), choice == 0, score, self.expected_cost(score, probability))
 
     def cost_of(self, y: ArrayLike, score: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give what each row's decision costs, given the true labels; without costs an error costs 1."""
+        """Give the cost of each row's decision, given the true labels; without costs an error costs 1."""
         sign, choice = self.labels.encode(y), self.choose(score)
         if self.costs is None:
             return (choice == -sign).astype(np.float64)
@@ -130,7 +130,7 @@ class Rule:
         if self.costs is None:
             return np.full((len(score), 3), np.nan)
         if probability is None:
-            # in halves: exp of a large negative log-odds underflows to 0, it never overflows
+            # of -|log-odds|: exp may underflow to 0, but never overflows
             log_odds = self.unit * score
             small = np.exp(-np.abs(log_odds))
             probability = np.where(log_odds > 0, 1.0, small) / (1.0 + small)
@@ -139,5 +139,5 @@ class Rule:
 
 
 def oriented_costs(costs: Costs, labels: Labels) -> Costs:
-    """Give the costs with ``classes[1]`` for the positive class, towards which scores are oriented."""
+    """Give the costs with ``classes[1]`` as the positive class, as scores are oriented."""
     return costs if labels.orientation > 0 else costs.swapped()

@@ -17,19 +17,19 @@ __all__ = ["ActiveSet"]
 
 @dataclass(frozen=True)
 class ActiveSet:
-    """Finitely many changes of the active set, each exact; see ``native/core/active_set.hpp``.
+    """A finite number of exact changes of the active set; see ``native/core/active_set.hpp``.
 
-    A few pair steps find sets that are nearly right, unless ``start`` has them already: another C's answer scaled to
-    this one, other costs' answer, or SMO's.
+    A few pair steps find sets that are nearly right, unless ``start`` already has them: the scaled solution at another
+    C, the solution for other costs, or that of SMO.
 
     Parameters
     ----------
     tol : float
-        Violation of the optimality conditions up to which the answer is called optimal; it ends far below.
+        Violation of the optimality conditions up to which the solution counts as optimal; the final one is far smaller.
     cache_size : float
-        Megabytes for the kernel matrix, which is held whole where it fits.
+        Megabytes for the kernel matrix, which is stored completely if it fits.
     max_iter : int
-        Pair steps and changes after which it stops all the same, with status ``iteration_limit``.
+        Pair steps and changes after which it stops in any case, with status ``iteration_limit``.
     time_limit : float or None
         Seconds after which it stops, with status ``time_limit``.
     n_jobs : int or None
@@ -46,7 +46,7 @@ class ActiveSet:
     progress: Progress | None = None
 
     def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:
-        """Solve the dual problem, from ``start`` (coefficients beta) where it is given."""
+        """Solve the dual problem, starting from ``start`` (coefficients beta) if it is given."""
         return native_solve("active-set", self, problem, start)
 
     def solve_many(
@@ -57,6 +57,7 @@ class ActiveSet:
     ) -> list[list[DualSolution]]:
         """Solve problems over the same rows and kernel, which is computed once, at their weights times each scale.
 
-        ``scales`` ascend (None: 1 alone); ``progress`` is called with the number of fits done and nan.
+        ``scales`` must ascend (None means a single scale of 1); ``progress`` is called with the number of fits done and
+        nan.
         """
         return native_solve_many("active-set", self, problems, scales, starts)

@@ -42,7 +42,7 @@ class Settings(Protocol):
 def native_solve(
     method: str, settings: Settings, problem: DualProblem, start: NDArray[np.float64] | None
 ) -> DualSolution:
-    """Solve the problem by "auto", "smo" or "active-set", from the coefficients `start` where they are given."""
+    """Solve the problem by "auto", "smo" or "active-set", starting from the coefficients `start` if given."""
     beta, expansion, status, iterations, _ = _native.solve(
         **native_problem(problem),
         start=None if start is None else np.require(start, np.float64, ["C", "A"]),
@@ -66,14 +66,15 @@ def native_solve_many(
 ) -> list[list[DualSolution]]:
     """Solve problems over the same rows and kernel, each at its weights times every one of the ascending `scales`.
 
-    They share one kernel matrix and the threads; along the scales each fit starts from the ones before. Gives a list of
-    solutions per problem, one for each scale. What the time limit left out has status ``time_limit`` and beta = 0.
+    They share one kernel matrix and the threads; along the scales each fit starts from the previous ones. Returns a
+    list of solutions per problem, one for each scale. Fits skipped by the time limit have status ``time_limit`` and
+    beta = 0.
     """
     if not problems:
         return []
     first, progress = problems[0], settings.progress
     if any(problem.X is not first.X or problem.kernel != first.kernel for problem in problems):
-        raise ValueError("the problems of one call must share their rows X and their kernel; make a call for each.")
+        raise ValueError("the problems of one call must share their rows X and their kernel; use one call for each.")
     scales = np.ones(1) if scales is None else np.require(scales, np.float64, ["C", "A"])
     starts = [None] * len(problems) if starts is None else starts
     fits = _native.solve_many(
@@ -113,9 +114,9 @@ def native_problem(problem: DualProblem) -> dict[str, Any]:
 
 
 def native_rows(problem: DualProblem) -> dict[str, Any]:
-    """Give the rows and the kernel, all but its gamma, as keywords: what tasks over the same rows share.
+    """Give the rows and the kernel without gamma as keywords: the part shared by tasks over the same rows.
 
-    A kernel that the core does not have is its Gram matrix.
+    A kernel that the core does not have is passed as its Gram matrix.
     """
     kernel = problem.kernel
     if not kernel.formula.native:
@@ -124,7 +125,7 @@ def native_rows(problem: DualProblem) -> dict[str, Any]:
 
 
 def native_task(problem: DualProblem) -> dict[str, Any]:
-    """Give signs, weights and losses; `kind` names each row's line in the tables of knots and slopes."""
+    """Give signs, weights and losses; `kind` is each row's index in the tables of knots and slopes."""
     knots, slopes = problem.loss.tables()
     return {
         "sign": problem.sign,

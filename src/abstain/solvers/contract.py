@@ -1,4 +1,4 @@
-"""What a solver is: settings as fields, one method."""
+"""The interface of a solver: settings as fields, and one method."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ class Solver(Protocol):
     """
 
     def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:
-        """Solve `problem`, from the feasible coefficients `start` where given (0 otherwise)."""
+        """Solve `problem`, starting from the feasible coefficients `start` if given (0 otherwise)."""
         ...

@@ -29,7 +29,7 @@ class OutOfFold:
     optimal : bool array of shape (gammas, folds, Cs)
         Whether that fit reached the tolerance.
     finished : bool array of shape (gammas, folds, Cs)
-        Whether that fit ended before the time was up.
+        Whether that fit ended within the time limit.
     """
 
     scores: NDArray[np.float64]
@@ -52,8 +52,8 @@ def held_out_scores(
 ) -> OutOfFold:
     """Fit the problem, whose weights are those of C = 1, on the rows that `trains` marks in each fold, (folds, rows).
 
-    Cs must ascend: each fit of a fold starts from the one before. Widths come in the order given, and what is not done
-    after `time_limit` seconds is left. `progress` is called with the number of fits done.
+    Cs must ascend: each fit of a fold starts from the previous one. Widths are processed in the order given, and fits
+    not done after `time_limit` seconds are skipped. `progress` is called with the number of fits done.
     """
     if not problem.kernel.formula.native and len(gammas) > 1:  # a Gram matrix per width
         limits: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "cache_size": cache_size, "n_jobs": n_jobs}

@@ -77,10 +77,10 @@ class RegularizationPath:
         """Give beta and the bias on the path's line at C; None where the line leaves the bias open."""
         pieces, lam = self._pieces, 1.0 / C
         piece = int(np.searchsorted(-pieces["start"], -lam, side="right")) - 1
-        piece = max(piece, 0)  # 1 / (1 / C_min) may be above C_min by a last digit
+        piece = max(piece, 0)  # 1 / (1 / C_min) may exceed C_min in the last digit
         gamma = np.zeros(self.problem.n)
         settled = np.searchsorted(pieces["settled_from"], piece, side="right")
-        gamma[pieces["settled_row"][:settled]] = pieces["settled_gamma"][:settled]  # of a repeated row the last holds
+        gamma[pieces["settled_row"][:settled]] = pieces["settled_gamma"][:settled]  # the last value of a row counts
         moving = slice(pieces["first"][piece], pieces["first"][piece + 1])
         past = lam - pieces["end"][piece]
         gamma[pieces["rows"][moving]] = pieces["gamma"][moving] + past * pieces["rate"][moving]
@@ -109,7 +109,7 @@ def follow_path(
 ) -> RegularizationPath:
     """Follow the optimum of `problem`, whose weights are those of C = 1, from C_min to C_max.
 
-    If `progress` asks it to stop, an error says how far it came, because an incomplete path is not returned.
+    If `progress` stops it, an error gives the C that was reached, because an incomplete path is not returned.
     """
     answers: list[bool] = []
 

@@ -1,10 +1,10 @@
-"""SMO in plain NumPy on the full Gram matrix: slow, readable, the oracle of the tests.
+"""SMO in plain NumPy on the full Gram matrix: slow but readable, the reference for the tests.
 
-Seen from beta_i itself, row i's part of the dual is concave and piecewise linear on edges_0 < ... < edges_K (the
+As a function of beta_i, row i's part of the dual is concave and piecewise linear on edges_0 < ... < edges_K (the
 breakpoints for y = +1, minus the breakpoints in reverse for y = -1), with slopes descending from piece to piece.
-With F = K beta, moving beta_i up gains (slope right of beta_i) - F_i at first, moving beta_j down costs (slope left of
-beta_j) - F_j. The i that gains most is paired with the j that promises the largest rise of the dual, and the two are
-stepped along beta_i + t, beta_j - t, from piece to piece while it gains.
+With F = K beta, increasing beta_i initially gains (slope right of beta_i) - F_i, and decreasing beta_j costs (slope
+left of beta_j) - F_j. The i with the largest gain is paired with the j that gives the largest estimated increase of the
+dual, and the pair moves along beta_i + t, beta_j - t, from piece to piece while the dual increases.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Reference:
-    """The optimum to almost the last digit, for small problems.
+    """The optimum to nearly full precision, for small problems.
 
     Parameters
     ----------
     tol : float, default=1e-10
-        Stop when the largest violating pair gains no more than this.
+        Stop when the gain of the best pair is at most this.
     max_iter : int, default=1_000_000
     """
 
@@ -38,7 +38,7 @@ class Reference:
     max_iter: int = 1_000_000
 
     def solve(self, problem: DualProblem, start: Vector | None = None) -> DualSolution:
-        """Solve `problem` from `start`, a feasible beta, or from 0."""
+        """Solve `problem`, starting from `start`, a feasible beta, or from 0."""
         K, rows = problem.gram(), _Rows(problem)
         beta = np.zeros(problem.n) if start is None else np.array(start, dtype=np.float64)
         F = K @ beta
@@ -46,7 +46,7 @@ class Reference:
         while iterations < self.max_iter:
             i, j, violation = rows.pair(K, beta, F)
             if violation <= max(self.tol, rows.noise):
-                F = K @ beta  # the running sums drift: only fresh ones may end the search
+                F = K @ beta  # the running sums drift, so recompute them before stopping
                 i, j, violation = rows.pair(K, beta, F)
                 if violation <= max(self.tol, rows.noise):
                     status = Status.OPTIMAL if violation <= self.tol else Status.INACCURATE
@@ -82,7 +82,7 @@ class _Rows:
         down = walled[every, (self.edges[:, :-1] < at).sum(axis=1)] - F
         i = int(np.argmax(up))
         gain = up[i] - down
-        # Along the pair the dual rises by gain^2 / (2 curvature), were there no edges; two equal rows have neither.
+        # Without edges the dual would increase by gain^2 / (2 curvature); for two equal rows both are 0.
         curvature = np.maximum(self.diagonal[i] + self.diagonal - 2.0 * K[i], 1e-12 * self.diagonal.max())
         j = int(np.argmax(np.where(gain > self.noise, gain**2 / curvature, 0.0)))
         return i, j, float(gain.max())
@@ -100,7 +100,7 @@ class _Rows:
             room = min(edge_i - at_i, at_j - edge_j)
             t = gain / curvature if curvature * room > gain else room
             inside = t < room
-            # Land on an edge exactly: whether beta rests on it is asked by comparison.
+            # Land exactly on an edge: whether beta rests on it is tested by comparison.
             at_i = edge_i if t == edge_i - at_i else at_i + t
             at_j = edge_j if t == at_j - edge_j else at_j - t
             moved += t

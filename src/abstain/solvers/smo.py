@@ -26,15 +26,15 @@ class SMO:
     tol : float
         Violation of the optimality conditions at which it stops.
     cache_size : float
-        Megabytes for rows of the kernel matrix, used where a row costs more to make than to keep.
+        Megabytes for rows of the kernel matrix, used if computing a row takes longer than reading it from the cache.
     max_iter : int
-        Pair steps after which it stops all the same, with status ``iteration_limit``.
+        Pair steps after which it stops in any case, with status ``iteration_limit``.
     time_limit : float or None
         Seconds after which it stops, with status ``time_limit``.
     n_jobs : int or None
-        Threads; None is one. The answer has the same bits for any number of them.
+        Threads; None is one. The solution is bit for bit the same for any number of threads.
     polish : bool
-        Bring small problems to the optimum exactly, by the linear system on their active set.
+        Solve small problems exactly, by the linear system on their active set.
     progress : callable or None
         Called with ``(iterations, violation)`` about every 20 ms; True stops it, with status ``iteration_limit``.
     """
@@ -48,7 +48,7 @@ class SMO:
     progress: Progress | None = None
 
     def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:
-        """Solve the dual problem, from ``start`` (coefficients beta) where it is given."""
+        """Solve the dual problem, starting from ``start`` (coefficients beta) if it is given."""
         return native_solve("auto" if self.polish else "smo", self, problem, start)
 
     def solve_many(
@@ -59,6 +59,7 @@ class SMO:
     ) -> list[list[DualSolution]]:
         """Solve problems over the same rows and kernel, which is computed once, at their weights times each scale.
 
-        ``scales`` ascend (None: 1 alone); ``progress`` is called with the number of fits done and nan.
+        ``scales`` must ascend (None means a single scale of 1); ``progress`` is called with the number of fits done and
+        nan.
         """
         return native_solve_many("auto" if self.polish else "smo", self, problems, scales, starts)

@@ -95,7 +95,7 @@ def test_the_target_is_found_or_asked_for(tmp_path, table, model):
     assert result.exit_code == 3
     assert "none of the columns 'other' contains only the model's classes" in said(result)
     result = run("evaluate", model, none, "--target", "other")
-    assert "line 2, column 'other': 'maybe' is none of the model's classes, 'no' and 'yes'" in said(result)
+    assert "line 2, column 'other': 'maybe' is not one of the model's classes, 'no' and 'yes'" in said(result)
 
 
 def test_rows_of_one_class_have_a_table_and_no_curves(tmp_path, model):

@@ -27,13 +27,13 @@ FAULTS = {
         lines(at=3, put=b"21%5,Bonn,no").replace(b",", b";").replace(b"%", b","),
         "line 3, column 'age': '21,5' has a decimal comma; use a decimal point",
     ),
-    "NUL": (lines(at=6, put=b"2\x004,Bonn,yes"), "line 6 holds a NUL byte"),
-    "NUL in the header": (lines(at=1, put=b"age,ci\x00ty,answer"), "line 1 holds a NUL byte"),
+    "NUL": (lines(at=6, put=b"2\x004,Bonn,yes"), "line 6 contains a NUL byte"),
+    "NUL in the header": (lines(at=1, put=b"age,ci\x00ty,answer"), "line 1 contains a NUL byte"),
     "bad UTF-8": (lines(at=7, put=b"25,K\xf6ln,no"), "line 7 is not UTF-8 .byte 0xf6.; save the file as UTF-8"),
     "UTF-16": (lines().decode().encode("utf-16"), "line 1 "),
     "duplicate names": (lines(at=1, put=b"age,age,answer"), "line 1 names columns 1 and 2 both 'age'"),
     "a column without a name": (lines(at=1, put=b"age,,answer"), "line 1 gives column 2 no name"),
-    "header only": (GOOD[0] + b"\n", "line 1, the header, is followed by no rows"),
+    "header only": (GOOD[0] + b"\n", "line 1, the header, is not followed by any rows"),
     "0 bytes": (b"", "line 1 is empty; the first line must name the columns"),
     "blank first line": (b"\n" + lines(), "line 1 is empty"),
     "1e400": (lines(at=8, put=b"1e400,Ulm,no"), "line 8, column 'age': '1e400' is too large to compute with"),
@@ -135,7 +135,7 @@ def test_a_missing_column_is_named(tmp_path, model):
     data.write_text("age,town\n1,Ulm\n", encoding="utf-8")
     result = run("predict", model, data)
     assert result.exit_code == 3
-    assert "has no column 'city', which the model asks for; it has 'age', 'town'" in said(result)
+    assert "has no column 'city', which the model needs; it has 'age', 'town'" in said(result)
 
 
 def test_line_numbers_count_lines_not_records(tmp_path, model):

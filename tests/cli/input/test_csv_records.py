@@ -149,7 +149,7 @@ def test_files_that_are_not_parquet_or_are_empty_are_refused(tmp_path, model):
     pl.DataFrame({"age": [], "city": []}).write_parquet(path)
     result = run("predict", model, path)
     assert result.exit_code == 3
-    assert "row 1 is missing" in said(result)
+    assert "the table has no rows; add some" in said(result)
 
 
 def test_a_parquet_column_of_dates_is_refused_by_name(tmp_path):

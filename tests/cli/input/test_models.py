@@ -70,6 +70,6 @@ def test_a_machine_of_named_columns_fills_nothing_in(hostile, tmp_path):
     save(EmbeddedRejectSVC(0.2).fit(present[["age"]], present["answer"]), tmp_path / "model")
     result = run("predict", tmp_path / "model", data)
     assert result.exit_code == 3
-    assert "table.csv: line 5, column 'age': a number is missing, and this model does not fill it in" in said(result)
+    assert "table.csv: line 5, column 'age': a number is missing, and this model does not impute it" in said(result)
     present.to_csv(tmp_path / "present.csv", index=False)
     assert run("predict", tmp_path / "model", tmp_path / "present.csv").exit_code == 0

@@ -1,12 +1,12 @@
-"""CSV as rows of text with their line numbers; every fault is named with its line.
+"""CSV as rows of text with their line numbers; every error gives the line.
 
-A file is UTF-8 (a byte-order mark is allowed), lines end in LF or CRLF, the first line names the columns, cells are
-separated by the one of `,` `;` tab that the header has most of, and a cell that holds a separator, a quote or a line
-break is quoted as a whole, quotes inside it doubled. Empty lines are skipped.
+A file is UTF-8 (a byte-order mark is allowed), and lines end in LF or CRLF. The first line names the columns. The
+separator is the one of `,` `;` tab that occurs most often in the header. A cell that contains a separator, a quote or a
+line break must be quoted as a whole, with quotes inside it doubled. Empty lines are skipped.
 
 The file is read in blocks of whole records, and each block is parsed once. polars parses the blocks without quotes: if
-their separators are as many as their lines need, and no line is longer than the header, then every line is right, and
-the lines number the rows. All other blocks go to Python's csv module, which takes two to three times as long but gives
+the number of separators is right for the number of lines, and no line has more cells than the header, then every line
+is valid and is one row. All other blocks go to Python's csv module, which takes two to three times as long but gives
 the line of each record. polars alone would fill up short rows and accept a quote inside a cell.
 """
 
@@ -25,13 +25,13 @@ from abstain.cli.exit_codes import DataError
 if TYPE_CHECKING:
     import polars as pl
 
-CHUNK = 1 << 20  # bytes of a block; with more the csv module gets slower
+CHUNK = 1 << 20  # bytes of a block; the csv module is slower on larger ones
 MARK = b"\xef\xbb\xbf"  # the byte-order mark
 LONGEST = 16 << 20  # bytes of one record; a longer one means that the file is not a table
 
 
 class Records:
-    """The rows of an open CSV file; the header is read at once, the rest by `batches`.
+    """The rows of an open CSV file; the header is read immediately, the rest by `batches`.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Records:
         self._check_names()
 
     def batches(self) -> Iterator[tuple[pl.DataFrame, Sequence[int]]]:
-        """All rows, a block at a time: their cells, None where empty, and the line on which each begins."""
+        """All rows, one block at a time: their cells, None if empty, and the line on which each begins."""
         first, size = self._line, CHUNK * min(4, 1 + len(self.columns) // 1000)  # wide tables: fewer batches
         while block := self._block(size):
             places: Sequence[int] = range(first, self._line)
@@ -81,7 +81,7 @@ class Records:
     def _frame(self, rows: list[list[str]]) -> pl.DataFrame:
         import polars as pl
 
-        columns = zip(self.columns, zip(*rows, strict=True), strict=False)  # no columns where there are no rows
+        columns = zip(self.columns, zip(*rows, strict=True), strict=False)  # without rows, no columns
         return pl.DataFrame([
             pl.Series(name, [cell or None for cell in cells] if "" in cells else cells, pl.String)
             for name, cells in columns
@@ -113,7 +113,7 @@ class Records:
         return rows, places
 
     def _block(self, size: int) -> bytes:
-        """The next `size` bytes, and those that follow up to the end of a record."""
+        """The next `size` bytes, and the rest of the last record."""
         line, more = b"", True
         try:
             block = bytearray(self._file.read(size))
@@ -134,7 +134,7 @@ class Records:
 
     def _check_text(self, block: bytearray) -> None:
         if (at := block.find(b"\0")) >= 0:
-            raise self._fault(self._line + block.count(b"\n", 0, at), "holds a NUL byte; remove it")
+            raise self._fault(self._line + block.count(b"\n", 0, at), "contains a NUL byte; remove it")
         try:
             block.decode()
         except UnicodeDecodeError as error:
@@ -143,7 +143,7 @@ class Records:
 
     def _check_width(self, cells: list[str], line: int) -> None:
         width = len(self.columns)
-        if len(cells) != width and width > 0:  # the header itself has no width to keep
+        if len(cells) != width and width > 0:  # the header itself may have any width
             raise self._fault(
                 line,
                 f"has {len(cells)} cells where the header has {width}; "
@@ -163,7 +163,7 @@ class Records:
 
 
 def _check_quoted(cells: list[str], text: str, at: int) -> None:
-    """Refuse a cell of the record at `at` that has quotes and is not quoted; the csv module takes them as text."""
+    """Raise an error for an unquoted cell with quotes in the record at `at`; the csv module accepts them as text."""
     for cell in cells:
         quoted, quotes = text.startswith('"', at), cell.count('"')
         if quotes and not quoted:

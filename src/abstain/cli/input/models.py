@@ -1,4 +1,4 @@
-"""A model as the commands use it: which columns it reads, and its decisions on batches of a table."""
+"""A model as the commands use it: the columns that it reads, and its decisions on batches of a table."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FittedModel(FittedClassifier):
 
     @classmethod
     def of(cls, estimator: Any, pos_label: Any = None) -> Self:
-        """Take a fitted estimator apart."""
+        """Make the model from a fitted estimator."""
         from abstain.preprocessing import CATEGORICAL, NUMERIC, PREPROCESS
 
         fitted = FittedClassifier.of(estimator, pos_label)
@@ -49,7 +49,7 @@ class FittedModel(FittedClassifier):
         return cls(**vars(fitted), numeric=parts.get(NUMERIC, []), categorical=parts.get(CATEGORICAL, []))
 
     def check(self, table: InputTable) -> None:
-        """Refuse a table that lacks a column."""
+        """Raise an error if the table lacks a column."""
         table.check_has([*self.numeric, *self.categorical], "the model")
 
     def decide(self, table: InputTable, batch: Batch) -> Decisions:
@@ -62,35 +62,35 @@ class FittedModel(FittedClassifier):
             rows = self.estimator[:-1].transform(rows)
         try:
             return self.final.decide(rows)
-        except ValueError as error:  # numbers so far from those of training that scores overflow
+        except ValueError as error:  # numbers so far from the training data that scores overflow
             last = batch.places[-1]
             raise DataError(f"{table.place(batch.places[0])} to {last} cannot be decided: {error}") from error
 
     def labels(self, text: NDArray[Any], table: InputTable, batch: Batch, target: str) -> Any:
-        """Labels read as text, in the classes' own kind; a label that is no class is a fault."""
+        """Convert labels from text to the type of the classes; an unknown label is an error."""
         known = {str(label): label for label in self.classes}
         for at, label in enumerate(text):
             if label not in known:
                 raise DataError(
-                    f"{table.place(batch.places[at])}, column {target!r}: {label!r} is none of the model's classes, "
+                    f"{table.place(batch.places[at])}, column {target!r}: {label!r} is not one of the model's classes, "
                     f"{self.classes[0]!r} and {self.classes[1]!r}; correct it or remove the row."
                 )
         return np.array([known[label] for label in text], dtype=self.final.classes_.dtype)
 
 
 def _check_present(cells: pl.DataFrame, table: InputTable, batch: Batch) -> None:
-    """Refuse missing numbers, which a machine without the default pipeline does not fill in."""
+    """Raise an error for missing numbers, which a machine without the default pipeline does not impute."""
     for column in cells.get_columns():
         absent = column.is_nan().arg_true()
         if len(absent) > 0:
             raise DataError(
                 f"{table.place(batch.places[absent[0]])}, column {column.name!r}: a number is missing, and this model "
-                "does not fill it in; correct the row or remove it."
+                "does not impute it; correct the row or remove it."
             )
 
 
 def load_model(path: Path) -> FittedModel:
-    """Read a model file; whatever is wrong with it is a fault of the data."""
+    """Read a model file; any error in it is a DataError."""
     from abstain.files.errors import ModelFileError
     from abstain.files.load import load
 

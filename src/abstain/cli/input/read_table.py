@@ -1,4 +1,4 @@
-"""Tables as the user gives them: CSV or Parquet, a batch of rows at a time, each row with its place in the file."""
+"""Input tables: CSV or Parquet, read one batch of rows at a time, each row with its place in the file."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ PARQUET_ROWS = 20_000  # rows of a batch of a Parquet file
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Rows that follow each other in a file.
+    """Consecutive rows of a file.
 
     Attributes
     ----------
     frame : polars.DataFrame
-        Their cells: text, None where empty, for CSV; whatever the file says for Parquet.
+        Their cells: for CSV text, None if empty; for Parquet the types of the file.
     places : sequence of int
-        Where each row stands: its line in a CSV file, its number in a Parquet file.
+        The place of each row: its line in a CSV file, its number in a Parquet file.
     """
 
     frame: pl.DataFrame
@@ -35,7 +35,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class InputTable:
-    """An open table: its columns are known, its rows are read by `batches`, once.
+    """An open table, with its columns; its rows can be read once, by `batches`.
 
     Attributes
     ----------
@@ -58,22 +58,22 @@ class InputTable:
     position: Callable[[], int]
 
     def place(self, number: int) -> str:
-        """How an error names a row."""
+        """The place of a row, for errors."""
         return f"{self.path}: {self.unit} {number}"
 
     def check_has(self, names: Sequence[str], asked_by: str) -> None:
-        """Refuse a table that lacks one of the columns."""
+        """Raise an error if the table lacks one of the columns."""
         present = set(self.columns)
         for name in names:
             if name not in present:
                 raise DataError(
-                    f"{self.path} has no column {name!r}, which {asked_by} asks for; it has {_some(self.columns)}."
+                    f"{self.path} has no column {name!r}, which {asked_by} needs; it has {_some(self.columns)}."
                 )
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[InputTable]:
-    """Open a table: Parquet if its name ends in .parquet or .pq, else CSV, packed if it ends in .gz."""
+    """Open a table: Parquet if its name ends in .parquet or .pq, else CSV, compressed if it ends in .gz."""
     if path.suffix in (".parquet", ".pq"):
         columns, height = _parquet_facts(path)
         done, size = [0], path.stat().st_size
@@ -82,7 +82,7 @@ def opened(path: Path) -> Iterator[InputTable]:
         return
     with open_bytes(path) as file:
         records = Records(file, path)
-        raw = getattr(file, "fileobj", file)  # of a packed file, what lies on the disk
+        raw = getattr(file, "fileobj", file)  # the file on disk, if compressed
         batches = _never_empty(path, "line", (Batch(*rows) for rows in records.batches()))
         yield InputTable(path, "line", records.columns, batches, raw.tell)
 
@@ -115,10 +115,10 @@ def _parquet(path: Path, height: int, done: list[int]) -> Iterator[Batch]:
 
 
 def _never_empty(path: Path, unit: str, batches: Iterator[Batch]) -> Iterator[Batch]:
-    """The batches; a table without rows is a fault."""
+    """The batches; a table without rows is an error."""
     first = next(batches, None)
     if first is None:
-        found = "line 1, the header, is followed by no rows" if unit == "line" else "row 1 is missing, as all are"
+        found = "line 1, the header, is not followed by any rows" if unit == "line" else "the table has no rows"
         raise DataError(f"{path}: {found}; add some.")
     yield first
     yield from batches

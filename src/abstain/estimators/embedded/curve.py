@@ -16,23 +16,23 @@ from abstain.estimators.progress import FitTask
 
 __all__ = ["REJECT_COSTS", "CurvePoints", "EmbeddedRejectCurve", "embedded_reject_curve"]
 
-# Written out, not computed: at w_R = 1/k one error costs exactly k rejects, and a grid that rounding has moved by one
-# last digit decides such ties by chance.
+# Written out, not computed: at w_R = 1/k one error costs exactly k rejects, and rounding in the last digit of a
+# computed grid would decide such ties at random.
 REJECT_COSTS = (0.5, 0.45, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01)
 
 
 @dataclass(frozen=True, eq=False)
 class CurvePoints:
-    """How the machines of a curve decide on one set of rows, one entry per reject cost.
+    """The results of the machines of a curve on one set of rows, one entry per reject cost.
 
     Attributes
     ----------
     reject_rate, error_rate : ndarray of float64
         Shares of all rows that are rejected, and that are decided wrongly.
     accuracy : ndarray of float64
-        Share of the accepted rows that are decided rightly; nan where none is accepted.
+        Share of the accepted rows that are decided correctly; nan if none is accepted.
     risk : ndarray of float64
-        Reject cost times reject rate plus error rate.
+        Reject cost times reject rate, plus error rate.
     """
 
     reject_rate: NDArray[np.float64]
@@ -53,7 +53,7 @@ class EmbeddedRejectCurve:
     eps, objective : ndarray of float64
         Their `eps_` and `objective_`.
     training : CurvePoints
-        How they decide on the rows they were trained on.
+        Their results on the training rows.
     """
 
     reject_cost: NDArray[np.float64]
@@ -70,16 +70,16 @@ class EmbeddedRejectCurve:
 def embedded_reject_curve(
     estimator: EmbeddedRejectSVC, X: Any, y: ArrayLike, reject_costs: Sequence[float] = REJECT_COSTS
 ) -> EmbeddedRejectCurve:
-    """Fit the machine for each reject cost, from large to small, each with its neighbour's solution as one more start.
+    """Fit the machine for each reject cost, from large to small, each also started from its neighbour's solution.
 
     Parameters
     ----------
     estimator : EmbeddedRejectSVC
-        The settings; its `reject_cost` is replaced, itself it stays as it is. A `margin_cost` of None follows the cost.
+        The settings; its `reject_cost` is replaced in copies. A `margin_cost` of None follows the reject cost.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     reject_costs : sequence of float, default=(0.5, 0.45, ..., 0.01)
-        The costs, in any order; each once.
+        The costs, in any order; repeated costs are fitted once.
 
     Returns
     -------

@@ -41,7 +41,7 @@ class FittedEmbedded(Fitted):
     objective, training_risk : float
         F, and the mean cost of the decisions on the training rows.
     lower_bound : float or None
-        The dual value, where the dual was solved.
+        The dual value, if the dual was solved.
     status : {"local", "inaccurate", "iteration_limit", "time_limit"}
     iterations : int
     """
@@ -58,18 +58,18 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
 
     The machine of Fumera and Roli [1]_. It minimises ``F = 1/2 w.w + C sum_i h''(xi_i, eps)`` over w, bias, slacks and
     ``0 <= eps <= 1``, where h'' is a smoothed staircase of the costs of a margin error, a reject and an error, and
-    decides: ``classes_[1]`` where the score is above `eps_`, ``classes_[0]`` where it is below ``-eps_``, reject
-    between. F is not convex: what is found is a local minimum, the lowest of many that were tried.
+    decides: ``classes_[1]`` if the score is above `eps_`, ``classes_[0]`` if it is below ``-eps_``, reject in between.
+    F is not convex: the result is a local minimum, the lowest found from many starts.
 
     Parameters
     ----------
     reject_cost : float, default=0.5
-        w_R, the price of a reject where an error costs 1; 0 < w_R <= 1. From 1/2 on a band never pays, so `eps_` is 0
-        and nothing is rejected.
+        w_R, the cost of a reject if an error costs 1; 0 < w_R <= 1. At 1/2 and above, rejecting never pays, so `eps_`
+        is 0 and nothing is rejected.
     C : float, default=0.1
         Weight of the losses against the regulariser. The problem depends on the scale of the features through C.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
-        As in `RejectSVC`. Other kernels than the linear one are solved on features with the kernel as inner products.
+        As in `RejectSVC`. Kernels other than the linear one are solved on features whose inner products are the kernel.
     degree : int, default=3
         Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -77,31 +77,32 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
     coef0 : float, default=0.0
         Constant of poly and sigmoid.
     margin_cost : float or None, default=None
-        w_C, the price of a row decided rightly but inside the margin; 0 < w_C < w_R. None is 0.2 w_R.
+        w_C, the cost of a row decided correctly but inside the margin; 0 < w_C < w_R. None is 0.2 w_R.
     steepness : float, default=100.0
         s, how steep the smoothed steps of the loss are.
     slack_penalty : float, default=0.05
-        a, the price of a squared slack.
+        a, the penalty on a squared slack.
     solver : {"primal", "dual"}, default="primal"
-        "primal" is descent on F; "dual" is the paper's own way, pairs of multipliers on the Lagrangian dual, which has
-        a duality gap: its machine is worse by F, but it comes with a lower bound.
+        "primal" is descent on F; "dual" is the method of the paper, pair steps on the Lagrangian dual, which has a
+        duality gap: its machine has a larger F, but comes with a lower bound.
     n_starts : int, default=48
-        Further starts of the primal solver, hops from the best point so far, after the fixed ones. Takes linear time.
+        Further starts of the primal solver after the fixed ones: hops from the best point so far. The time is
+        proportional to this number.
     lower_bound : bool, default=False
         Whether the primal solver's fit also solves the dual, for `lower_bound_`.
     n_components : int, default=1000
-        The most features that stand for a kernel. Exact while the Gram matrix has no more directions, Nystroem's
-        approximation beyond.
+        The largest number of features that represent a kernel. Exact if the Gram matrix has at most this rank,
+        otherwise Nystroem's approximation.
     random_state : int, RandomState or None, default=0
         Seed of the further starts; the same seed gives the same machine.
     pos_label : label, default=None
-        The positive class, ``classes_[1]`` if None. The machine treats both alike.
+        The positive class, ``classes_[1]`` if None. The machine treats both classes in the same way.
     reject_label : label, default="auto"
-        What `predict` calls a rejected row, as in `RejectSVC`.
+        The label that `predict` gives a rejected row, as in `RejectSVC`.
     max_iter : int, default=1_000_000
-        Limit on the solver's steps in all; reaching it is reported by a `ConvergenceWarning` and in `status_`.
+        Limit on the total number of solver steps; reaching it is reported by a `ConvergenceWarning` and in `status_`.
     time_limit : float or None, default=None
-        Limit on the solver's time, in seconds; likewise reported.
+        Limit on the solver's time, in seconds; reported in the same way.
     verbose : bool, default=False
         Whether to write a progress line on stderr once a fit has taken two seconds.
 
@@ -110,7 +111,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
     classes_ : ndarray of shape (2,)
         The two classes, sorted.
     reject_label_ : scalar
-        What a rejected row is called.
+        The label of a rejected row.
     eps_ : float
         Half the width of the reject band on the score.
     thresholds_ : Thresholds
@@ -118,7 +119,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
     coef_ : ndarray of shape (1, n_features)
         Weights of the features; linear kernel only.
     support_, support_vectors_, dual_coef_ : ndarray
-        The rows that the score of another kernel is expanded on, and their coefficients.
+        For other kernels: the rows on which the score is expanded, and their coefficients.
     intercept_ : ndarray of shape (1,)
         The bias.
     objective_ : float
@@ -126,11 +127,11 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
     training_risk_ : float
         w_R times the share of training rows rejected, plus the share decided wrongly.
     lower_bound_ : float
-        The dual value, below which no F lies; with ``solver="dual"`` or ``lower_bound=True`` only.
+        The dual value, a lower bound on F; with ``solver="dual"`` or ``lower_bound=True`` only.
     status_ : {"local", "inaccurate", "iteration_limit", "time_limit"}
-        How the solver ended; never "optimal", which nobody can tell.
+        How the solver ended; never "optimal", because a global minimum cannot be verified.
     n_iter_ : int
-        The solver's steps.
+        The number of solver steps.
     n_features_in_, feature_names_in_ : int, ndarray
         As everywhere in scikit-learn.
 
@@ -149,7 +150,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{name: CONSTRAINTS[name] for name in SHARED},
-        "reject_cost": "no_validation",  # with the loss, in words
+        "reject_cost": "no_validation",  # checked by the loss
         "margin_cost": "no_validation",
         "steepness": [POSITIVE],
         "slack_penalty": [POSITIVE],
@@ -227,10 +228,10 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         return self
 
     def _training(self, X: Any, y: ArrayLike, like: EmbeddedTraining | None = None) -> EmbeddedTraining:
-        """The rows as features; those of `like`, the same rows under another loss, are used again."""
+        """The rows as features; those of `like`, the same rows with another loss, are reused."""
         loss = self._loss()
         if not callable(self.kernel):
-            Kernel(self.kernel)  # an unknown name is refused before the data are looked at
+            Kernel(self.kernel)  # an unknown name is an error before X is checked
         rows = checked_rows(self, X, y, dense=self._pairwise, reset=True)
         labels = Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=loss.rejects)
         if like is None:
@@ -255,7 +256,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
 
     def _rule(self, labels: Labels, eps: float) -> Rule:
         """The band of FR02. Its score is not a log-odds, so `decide` has no expected costs."""
-        # the cost of a reject is only charged where there are any; beyond 1/2, which Costs refuses, there are none
+        # above 1/2, which Costs does not allow, nothing is rejected, so the reject cost does not matter
         costs = Costs(reject=min(self._loss().reject_cost, 0.5))
         return Rule(labels, Thresholds(-eps if eps else 0.0, eps), cut=0.0, costs=costs)
 
@@ -282,7 +283,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
 
     def _warning(self, training: EmbeddedTraining) -> str | None:
-        """What to tell the user about a fit that did not end at a local minimum, with a way out; else None."""
+        """The warning about a fit that did not end at a local minimum, with advice; None if it did."""
         fitted = self._fitted_
         if fitted.status == "local":
             return None
@@ -293,7 +294,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         }[fitted.status]
         if not training.definite:
             advice = (
-                "the kernel is not positive semidefinite on these rows, and was replaced by one that is; use another"
+                "the kernel is not positive semidefinite on these rows and was replaced by one that is; use another"
             )
         return (
             f"{type(self).__name__} stopped after {fitted.iterations} steps with status {fitted.status!r} "
@@ -305,11 +306,11 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
     training_risk_ = fitted("training_risk", "The mean cost of the decisions on the training rows.")
     @property
     def lower_bound_(self) -> float:
-        """The dual value, below which no F lies."""
+        """The dual value, a lower bound on F."""
         bound = self._now.lower_bound
         if bound is None:
             raise AttributeError('lower_bound_ exists with solver="dual" or lower_bound=True only.')
         return float(bound)
 
     status_ = fitted("status", "How the solver ended.")
-    n_iter_ = fitted("iterations", "The solver's steps.")
+    n_iter_ = fitted("iterations", "The number of solver steps.")

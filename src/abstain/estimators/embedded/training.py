@@ -19,7 +19,7 @@ from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.embedded.problem import EmbeddedProblem, EmbeddedSolution
 
-WHOLE = 3000  # rows up to which a Gram matrix is made at once, and not column by column
+WHOLE = 3000  # rows up to which a Gram matrix is computed at once, not column by column
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +32,11 @@ class EmbeddedTraining:
         The rows as given; the Gram matrix for a precomputed kernel.
     labels : Labels
     kernel : Kernel or callable
-        The kernel, its gamma resolved.
+        The kernel, with gamma as a number.
     factor : KernelFeatures or None
-        The features that stand for the kernel; None for the linear one, whose features are the columns of X.
+        The features that represent the kernel; None for the linear kernel, whose features are the columns of X.
     problem : EmbeddedProblem
-        The training problem; y_i is +1 for ``classes_[1]``: the machine does not depend on which class is positive.
+        The training problem, with y_i = +1 for ``classes_[1]``; the machine does not depend on which class is positive.
     """
 
     X: Matrix
@@ -64,7 +64,7 @@ class EmbeddedTraining:
         return self.factor is None or self.factor.definite
 
     def machine(self, solution: EmbeddedSolution) -> LinearMachine | KernelMachine:
-        """Give the machine: weights of the features, or an expansion on the rows that stand for the kernel."""
+        """Give the machine: weights of the features, or an expansion on the rows that represent the kernel."""
         problem, weights = self.problem, self.problem.weights(solution.u)
         if self.factor is None:
             return LinearMachine(weights, problem.centre, solution.b)
@@ -78,7 +78,7 @@ class EmbeddedTraining:
 
 
 def _factor(kernel: Kernel | Callable[..., Any], X: Matrix, max_rank: int) -> KernelFeatures:
-    """Features of the kernel on the rows X, from its whole Gram matrix where that is small or given anyway."""
+    """Features of the kernel on the rows X, from its full Gram matrix if that is small or given."""
     if isinstance(kernel, Kernel) and kernel.name != "precomputed" and X.shape[0] > WHOLE:
         return kernel_features(column_of(kernel, X), _finite(kernel.diagonal(X)), max_rank)
     given, name = training_gram(kernel, X)

@@ -1,4 +1,4 @@
-"""FR02's own solver: the dual of its training problem by pairs of multipliers, in the native core."""
+"""The solver of FR02: pair steps on the dual of its training problem, in the native core."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["EmbeddedDual"]
 
 @dataclass(frozen=True)
 class EmbeddedDual:
-    """Pairs of multipliers with golden section on the concave dual W; see ``native/core/embedded/dual.hpp``.
+    """Pair steps with golden section on the concave dual W; see ``native/core/embedded/dual.hpp``.
 
-    The weights follow from the multipliers, bias and eps by minimising F for these weights. F is not convex: W stays
-    below it, and the machine recovered is not a minimum of F.
+    The weights follow from the multipliers; bias and eps minimise F for these weights. Because F is not convex, W stays
+    below it, and the resulting machine is not a minimum of F.
 
     Parameters
     ----------
     max_iter : int
-        Pair steps after which it stops all the same, with status ``iteration_limit``.
+        Pair steps after which it stops in any case, with status ``iteration_limit``.
     time_limit : float or None
         Seconds after which it stops, with status ``time_limit``.
     progress : callable or None
-        Told ``(iterations, slope of the steepest pair)`` every 20 ms or so; answers True to stop.
+        Called with ``(iterations, slope of the steepest pair)`` about every 20 ms; True stops the solver.
     """
 
     max_iter: int = 1_000_000

@@ -1,4 +1,4 @@
-"""FR02's training problem by annealed descent from many starts, in the native core."""
+"""Solve FR02's training problem by annealed descent from many starts, in the native core."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from abstain.solvers.smo import SMO
 
 __all__ = ["EmbeddedPrimal"]
 
-SVM_ROWS = 5000  # of more rows every k-th: a start need not be exact, and the time stays linear in n
+SVM_ROWS = 5000  # with more rows, every k-th is used: a start need not be exact, and the time stays linear in n
 SVM_STEPS = 20  # pair steps per row
 SVM_TOL = 0.1
 SVM_EPS = (0.1, 0.4, 0.8)
-FAR = 1e6  # rows so long, in the SVM's units, that it would take for ever
+FAR = 1e6  # rows with larger entries, in the SVM's units, for which the solver would not finish
 
 
 @dataclass(frozen=True)
 class EmbeddedPrimal:
-    """Descent on F(w, b, eps), annealed, then hopping; see ``native/core/embedded/primal.hpp``.
+    """Annealed descent on F(w, b, eps), then hops; see ``native/core/embedded/primal.hpp``.
 
-    It starts from u = 0 with blunt steps that are sharpened in stages, from the plain SVM of the same C, and from the
-    points it is given; then it hops `hops` times: the point moved, the rows weighted or the costs changed at random,
-    and descended from anew. The lowest point met is the answer.
+    It starts from u = 0, with smooth loss steps that are made steeper in stages, from the plain SVM of the same C, and
+    from the points in `starts`. Then it makes `hops` hops: each moves the point, weights the rows or changes the costs
+    at random, and descends again. The solution is the lowest point found.
 
     Parameters
     ----------
     hops : int
     seed : int
-        The same seed gives the same answer.
+        The same seed gives the same solution.
     max_iter : int
-        Descent steps after which it stops all the same, with status ``iteration_limit``.
+        Descent steps after which it stops in any case, with status ``iteration_limit``.
     time_limit : float or None
         Seconds after which it stops, with status ``time_limit``.
     progress : callable or None
-        Told ``(iterations, size of the projected gradient)`` every 20 ms or so; answers True to stop.
+        Called with ``(iterations, size of the projected gradient)`` about every 20 ms; True stops the solver.
     """
 
     hops: int = 48
@@ -52,7 +52,7 @@ class EmbeddedPrimal:
     progress: Callable[[int, float], bool | None] | None = None
 
     def solve(self, problem: EmbeddedProblem, starts: Sequence[NDArray[np.float64]] = ()) -> EmbeddedSolution:
-        """Solve, also from the points `starts` (u, b, eps)."""
+        """Solve the problem; `starts` are further starting points (u, b, eps)."""
         points = [*svm_starts(problem, self.time_limit), *starts]
         point, value, status, iterations = _native.embedded_primal(
             **problem.native,
@@ -67,7 +67,7 @@ class EmbeddedPrimal:
 
 
 def svm_starts(problem: EmbeddedProblem, time_limit: float | None = None) -> list[NDArray[np.float64]]:
-    """The plain SVM of the same C, by SMO, with several eps; nothing where the rows are too ill-scaled for it."""
+    """The plain SVM of the same C, by SMO, with several eps; empty if the rows are too badly scaled for it."""
     with np.errstate(divide="ignore", over="ignore"):
         X = problem.z / np.sqrt(problem.penalty)
     if not X.size or not np.abs(X).max() < FAR:

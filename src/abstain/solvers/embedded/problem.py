@@ -1,10 +1,10 @@
-"""FR02's training problem without its slacks, in coordinates made for an optimiser; and its solution.
+"""FR02's training problem without its slacks, in coordinates suited to an optimiser, and its solution.
 
 ::
 
     F(w, b, eps) = 1/2 w.w + C sum_i phi(y_i (w.x_i + b), eps)      phi(m, eps) = min_(xi >= 1 - m) h''(xi, eps)
 
-With x centred and turned to its principal axes, of variances v_k, the k-th coordinate of w times sqrt(v_k + 1/(C n))
+With x centred and rotated to its principal axes, with variances v_k, the k-th coordinate of w times sqrt(v_k + 1/(C n))
 is u_k: the losses are then about equally curved in every u_k, and the penalty stays exact, ``1/2 sum_k lambda_k u_k^2``
 with ``lambda_k = 1 / (C v_k + 1/n)`` after division by C.
 """
@@ -22,8 +22,8 @@ from abstain.losses.step_loss import StepLoss
 
 __all__ = ["EmbeddedProblem", "EmbeddedSolution"]
 
-NEGLIGIBLE = 1e-12  # C n v_k of a direction in which no w is worth its penalty
-LEAST_PENALTY = 1e-200  # the dual divides by it; of no weight beside losses of about 1
+NEGLIGIBLE = 1e-12  # directions with a smaller C n v_k are dropped: their penalty outweighs any gain
+LEAST_PENALTY = 1e-200  # the dual divides by the penalty; this is negligible relative to losses of about 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class EmbeddedProblem:
     loss : StepLoss
     C : float
     centre, axes, scale : ndarray
-        From u back to w: ``w = axes @ (u * scale)``; ``centre`` is the mean of the features.
+        To convert u to w: ``w = axes @ (u * scale)``; ``centre`` is the mean of the features.
     """
 
     z: NDArray[np.float64]
@@ -55,11 +55,11 @@ class EmbeddedProblem:
 
     @classmethod
     def of(cls, features: NDArray[np.float64], sign: NDArray[np.int8], loss: StepLoss, C: float) -> Self:
-        """Centre, turn and scale the features."""
+        """Centre, rotate and scale the features."""
         n = len(features)
         largest = float(np.abs(features).max(initial=0.0))
         power = math.frexp(largest)[1] if largest > 0.0 else 0
-        rows = np.ldexp(features, -power)  # exact, and near 1: squares of huge or tiny data leave the range of float64
+        rows = np.ldexp(features, -power)  # exact; the square of a huge or tiny number would overflow or underflow
         centre = rows.mean(axis=0)
         rows = rows - centre
         singular, axes = _principal_axes(rows)
@@ -87,7 +87,7 @@ class EmbeddedProblem:
 
 
 def _principal_axes(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Singular values and right singular vectors, from the triangular factor: squaring would lose small directions."""
+    """Singular values and right singular vectors, from a QR factor: squaring would lose small directions."""
     if not rows.size:
         return np.empty(0), np.empty((rows.shape[1], 0))
     _, singular, axes = np.linalg.svd(np.linalg.qr(rows, mode="r"), full_matrices=False)
@@ -96,23 +96,23 @@ def _principal_axes(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDA
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedSolution:
-    """A point, and how it was come by.
+    """A point and how it was found.
 
     Attributes
     ----------
     point : ndarray of shape (r + 2,)
         u, b, eps.
     objective : float
-        F, divided by nothing.
+        F, not divided by C.
     status : {"local", "inaccurate", "iteration_limit", "time_limit"}
-        "local": no descent leads on from here. Nothing is said of other minima.
+        "local": a local minimum. There may be lower ones.
     iterations : int
     lower_bound : float or None
-        The dual value W <= F of any point, where the dual was solved.
+        The dual value, W <= F at any point, if the dual was solved.
     multipliers : ndarray of shape (n,) or None
-        alpha, likewise.
+        alpha, if the dual was solved.
     trace : ndarray or None
-        W by the table of the inner problem after each round of the dual's pair steps.
+        W, from the table of the inner problem, after each round of the dual's pair steps.
     """
 
     point: NDArray[np.float64]
