@@ -77,15 +77,19 @@ def rounding(problem: DualProblem, beta: NDArray[np.float64]) -> float:
 
     ::
 
-        error of F_i  ~  eps (1 + s_i) root_i |beta * root|_2         of the gap  ~  |(w |slopes[0]| + |beta|) error|_2
+        error of F_i     ~  eps root_i ((1 + s_i) |beta * root|_2 + 1/2 |beta * root|_1)
+        error of the gap ~  |(w |slopes[0]| + |beta|) error|_2
 
     where |k(x_i, x_j)| <= root_i root_j and s_i bounds the relative rounding of a kernel value by its exponent: sums of
-    independent roundings grow like the root of the sum of squares. A score that is off by e moves a row's part of the
-    gap by no more than (w_i |slopes[0]| + |beta_i|) e.
+    independent roundings grow like the root of the sum of squares. The running sum, which is rounded too, reaches
+    1/2 |beta * root|_1 if one class is summed before the other. A score that is off by e moves a row's part of the gap
+    by no more than (w_i |slopes[0]| + |beta_i|) e.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         root, exponent = _magnitudes(problem)
-        error = np.finfo(np.float64).eps * (1.0 + exponent) * root * np.linalg.norm(beta * root)
+        products = beta * root
+        sums = (1.0 + exponent) * np.linalg.norm(products) + 0.5 * np.abs(products).sum()
+        error = np.finfo(np.float64).eps * root * sums
         return 10.0 * float(np.linalg.norm((problem.breakpoint(problem.loss.n_knots) + np.abs(beta)) * error))
 
 
