@@ -34,6 +34,10 @@ inline constexpr Index search_steps_before_active_set = 60;
 // the processor's cache: x0.7 at 1024 for n = 1500, but x0.64 at 4096 for n = 2500.
 inline constexpr Index one_block_rows = 2048;
 
+// Rows that enter the active set together, and the share of the worst violation that they must have.
+inline constexpr std::size_t released_at_once = 64;
+inline constexpr double share_of_worst_violation = 0.5;
+
 // Changes of the active set after which it counts as stalled: limits against cycling, far above what the tests need.
 inline constexpr Index set_changes(Index n) { return 10 * n + 100; }
 inline constexpr Index walk_up_changes(Index n) { return 50 * n + 1000; }
