@@ -33,19 +33,20 @@ void ActiveSet::begin(const Outcome& outcome) {
     const Index stride = rounded_up(std::ssize(between));
     Aligned<double> block(stride * stride);
     if (!between.empty()) kernel_.block(between, block.data(), stride);
-    std::vector<double> entries;
-    std::vector<std::size_t> admitted;
-    for (std::size_t a = 0; a < between.size(); ++a) {
-        const double* row = block.data() + static_cast<Index>(a) * stride;
-        entries.clear();
-        for (std::size_t b : admitted) entries.push_back(row[b] + constant_);
-        if (factor_.append(entries.data(), kernel_.diagonal(between[a]) + constant_)) {
-            admitted.push_back(a);
-            inside_.push_back(between[a]);
-        } else {
-            dependent_.push_back(between[a]);
+    Aligned<double> values;
+    std::vector<Index> admitted;  // positions in `between` of T's rows
+    for (Index first = 0; first < std::ssize(between); first += policy::rows_in_panel, watch_.look()) {
+        const Index count = std::min(policy::rows_in_panel, std::ssize(between) - first), before = factor_.size();
+        values.resize(count * (before + count));
+        for (Index p = 0; p < count; ++p) {
+            const double* row = block.data() + (first + p) * stride;
+            double* to = values.data() + p * (before + count);
+            for (Index t : admitted) *to++ = row[t] + constant_;
+            for (Index q = 0; q <= p; ++q) *to++ = (q < p ? row[first + q] : kernel_.diagonal(between[first + p])) + constant_;
         }
-        if (a % 16 == 0) watch_.look();
+        admit(between.data() + first, count, values, before + count);
+        for (Index p = 0, t = before; p < count && t < std::ssize(inside_); ++p)
+            if (between[first + p] == inside_[t]) admitted.push_back(first + p), ++t;
     }
 }
 
@@ -78,23 +79,43 @@ std::vector<double> ActiveSet::column(Index i) const {
     return entries;
 }
 
-void ActiveSet::enter(Index i) {
-    const bool independent = factor_.append(column(i).data(), kernel_.diagonal(i) + constant_);
-    (independent ? inside_ : dependent_).push_back(i);
+void ActiveSet::admit(const Index* rows, Index count, Aligned<double>& values, Index stride) {
+    const std::vector<bool> independent = factor_.append(values.data(), stride, count);
+    for (Index p = 0; p < count; ++p) (independent[p] ? inside_ : dependent_).push_back(rows[p]);
 }
 
-// After a row has left, a row that depended on it may be independent.
+void ActiveSet::enter(const std::vector<Index>& rows) {
+    Aligned<double> values;
+    for (Index first = 0; first < std::ssize(rows); first += policy::rows_in_panel) {
+        const Index count = std::min(policy::rows_in_panel, std::ssize(rows) - first), stride = factor_.size() + count;
+        values.resize(count * stride);
+        for (Index p = 0; p < count; ++p) {
+            std::vector<double> sums(rounded_up(problem_.size), 0.0);
+            kernel_.accumulate({{rows[first + p]}, {1.0}}, sums.data());
+            double* to = values.data() + p * stride;
+            for (Index t : inside_) *to++ = sums[t] + constant_;
+            for (Index q = 0; q < p; ++q) *to++ = sums[rows[first + q]] + constant_;
+            *to = kernel_.diagonal(rows[first + p]) + constant_;
+        }
+        admit(rows.data() + first, count, values, stride);
+    }
+}
+
+// After a row of T has left, rows that depended on it are independent. The first of them to enter spans what it did, so
+// the others depend on T as before.
 void ActiveSet::leave(Index i) {
     const auto found = std::find(inside_.begin(), inside_.end(), i);
-    if (found != inside_.end()) {
-        factor_.remove(found - inside_.begin());
-        inside_.erase(found);
-    } else {
+    if (found == inside_.end()) {
         std::erase(dependent_, i);
+        return;
     }
-    const std::vector<Index> waiting = std::move(dependent_);
-    dependent_.clear();
-    for (Index w : waiting) enter(w);
+    factor_.remove(found - inside_.begin());
+    inside_.erase(found);
+    const std::size_t left = inside_.size();
+    for (Index w : std::exchange(dependent_, {})) {
+        if (inside_.size() > left) dependent_.push_back(w);
+        else enter({w});
+    }
 }
 
 ActiveSet::Hit ActiveSet::first_hit(const std::vector<Index>& rows, const std::vector<double>& direction, double most) const {
@@ -222,26 +243,40 @@ bool ActiveSet::release() {
         const double rise = up(i) - F_[i] - bias_, fall = bias_ - down(i) + F_[i];
         if (std::max(rise, fall) >= enough) candidates.push_back({std::max(rise, fall), i, rise > fall ? 1 : -1});
     }
-    ++changes_;
-    const std::size_t count = std::min<std::size_t>(candidates.size(), policy::released_at_once);
+    const std::size_t count = std::min(candidates.size(), at_once_);
     std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(count), candidates.end(),
                       [](const Candidate& a, const Candidate& b) {
                           return a.violation != b.violation ? a.violation > b.violation : a.row < b.row;
                       });
+    std::vector<Index> rows;
     for (std::size_t c = 0; c < count; ++c) {
-        leave_breakpoint(candidates[c].row, candidates[c].direction);
-        if (!dependent_.empty()) break;  // every row that leaves has them tried again
+        untie(candidates[c].row, candidates[c].direction);
+        rows.push_back(candidates[c].row);
+    }
+    const std::size_t dependent = dependent_.size();
+    enter(rows);
+    ++changes_;
+    // All but one of the new dependent rows stay where they are: T may have its full rank.
+    at_once_ = dependent_.size() > dependent ? 1 : std::min(2 * at_once_, policy::released_at_once);
+    while (dependent_.size() > dependent + 1) {
+        Coordinate& now = state_[dependent_.back()];
+        now = coordinate_at(problem_, dependent_.back(), now.beta);
+        dependent_.pop_back();
     }
     return true;
 }
 
-void ActiveSet::leave_breakpoint(Index row, int direction) {
+void ActiveSet::untie(Index row, int direction) {
     Code& code = state_[row].code;
-    ++changes_;
-    if (code % 2) return;
     code = static_cast<Code>(direction * problem_.sign[row] > 0 ? code + 1 : code - 1);
     released_[row] = 1;
-    enter(row);
+}
+
+void ActiveSet::leave_breakpoint(Index row, int direction) {
+    ++changes_;
+    if (state_[row].code % 2) return;
+    untie(row, direction);
+    enter({row});
 }
 
 bool ActiveSet::finish(Index limit) {

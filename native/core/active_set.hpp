@@ -19,6 +19,7 @@
 #include "coordinate.hpp"
 #include "kernel_matrix.hpp"
 #include "outcome.hpp"
+#include "policy.hpp"
 #include "watch.hpp"
 
 namespace abstain {
@@ -69,7 +70,9 @@ class ActiveSet {
         int breakpoint;
     };
 
-    void enter(Index i);
+    void enter(const std::vector<Index>& rows);
+    void admit(const Index* rows, Index count, Aligned<double>& values, Index stride);
+    void untie(Index row, int direction);
     void leave(Index i);
     bool full_step();
     bool slide_one();
@@ -102,6 +105,7 @@ class ActiveSet {
     double largest_knot_ = 1, largest_diagonal_ = 0, rounding_ = 0;
     std::vector<char> released_;  // at the last release
     std::vector<char> barred_;    // released in vain since the last real step
+    std::size_t at_once_ = policy::released_at_once;
     Index changes_ = 0;
 };
 
