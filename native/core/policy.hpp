@@ -30,7 +30,7 @@ inline constexpr double nearly_right = 1e-6;
 // x3.2 (n = 700, C = 1000) and x1.8 (linear, columns of very different scale); at 5 x1.6 and x0.8.
 inline constexpr Index steps_before_active_set = 20;
 
-// The same in a search, whose tolerance pair steps usually reach: x1.2 at 15 (rbf, n = 500), x1.7 at 240 (poly, n = 300).
+// The same in a search, whose tolerance pair steps usually reach; beyond small problems, in single precision: x1.2 at 15 (rbf, n = 500), x1.7 at 240 (poly, n = 300).
 inline constexpr Index search_steps_before_active_set = 60;
 
 // Rows up to which a search runs pair steps on the whole matrix (16 MB in single) instead of blocks and sweeps. Depends on

@@ -172,15 +172,12 @@ template <class T> Outcome Fitter::fit_large(const Problem& problem, const doubl
     return finer;
 }
 
-// Pair steps; if they are slow and the problem is small, the active set.
+// Pair steps; if they are slow or fail, double precision and the active set, where that is cheap.
 template <class T> Outcome Fitter::fit_for_search(const Problem& problem, const double* start) {
     const bool small = problem.size <= policy::one_block_rows;
     const Index n = problem.size, most = options_.max_iterations;
-    Settings settings{options_.tol, most};
-    if (small) {
-        settings.working_set = static_cast<int>(policy::one_block_rows);
-        settings.max_iterations = std::min(most, policy::search_steps_before_active_set * n);
-    }
+    Settings settings{options_.tol, std::min(most, policy::search_steps_before_active_set * n)};
+    if (small) settings.working_set = static_cast<int>(policy::one_block_rows);
     Outcome outcome = decompose<T>(problem, start, settings);
     // The rounding that a large start leaves in F stays there as beta shrinks: continue with F recomputed.
     if (start && blurred<T>(start, n, options_.tol) && outcome.status == Status::converged) {
@@ -189,10 +186,12 @@ template <class T> Outcome Fitter::fit_for_search(const Problem& problem, const 
         outcome.iterations += before;
     }
     const bool given_up = outcome.status == Status::iteration_limit && outcome.iterations < most;
-    const bool inexact = given_up || blurred<T>(outcome.beta.data(), n, options_.tol);
-    if (!small || !inexact || watch_.expired()) return outcome;
-    source_.hold<double>(pool_, watch_);
-    Outcome exact = solve_exactly(problem, outcome.beta.data(), {options_.tol, most - outcome.iterations});
+    const bool failed = outcome.status == Status::inaccurate;  // in single precision large kernel values overflow
+    const bool inexact = given_up || failed || (small && blurred<T>(outcome.beta.data(), n, options_.tol));
+    if (!inexact || watch_.expired()) return outcome;
+    if (small) source_.hold<double>(pool_, watch_);
+    const double* from = failed ? start : outcome.beta.data();
+    Outcome exact = solve_exactly(problem, from, {options_.tol, std::max<Index>(0, most - outcome.iterations)});
     exact.iterations += outcome.iterations;
     return exact;
 }
