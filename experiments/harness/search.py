@@ -52,12 +52,12 @@ class Search:
     def of(cls, X: Array, sign: Signs, loss: MarginLoss, Cs: Array, gammas: Array, *, folds: int, seed: int) -> Search:
         """Fit all pairs with this loss on shuffled stratified folds."""
         splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, sign)
-        trains = np.ones((folds, len(sign)), dtype=np.uint8)
+        weights = np.ones((folds, len(sign)))
         fold_of = np.empty(len(sign), dtype=np.intp)
         for fold, (_, test) in enumerate(splits):
-            trains[fold, test], fold_of[test] = 0, fold
+            weights[fold, test], fold_of[test] = 0, fold
         problem = DualProblem(Kernel("rbf", gamma=1.0), np.ascontiguousarray(X), sign, loss, np.ones(len(sign)))
-        found = held_out_scores(problem, gammas, Cs, trains, tol=TOL, max_iter=10_000_000, cache_size=500)
+        found = held_out_scores(problem, gammas, Cs, weights, tol=TOL, max_iter=10_000_000, cache_size=500)
         own = found.scores[:, fold_of, :, np.arange(len(sign))]  # (rows, gammas, Cs)
         return cls(Cs, gammas, sign, fold_of, np.ascontiguousarray(own.transpose(1, 2, 0)))
 

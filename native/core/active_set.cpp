@@ -14,6 +14,7 @@ void ActiveSet::begin(const Outcome& outcome) {
     state_.resize(n);
     F_.assign(rounded_up(n), 0.0);
     pending_.assign(n, 0.0);
+    released_.assign(n, 0);
     barred_.assign(n, 0);
     constant_ = largest_diagonal_ = 0;
     std::vector<Index> between;
@@ -32,19 +33,20 @@ void ActiveSet::begin(const Outcome& outcome) {
     const Index stride = rounded_up(std::ssize(between));
     Aligned<double> block(stride * stride);
     if (!between.empty()) kernel_.block(between, block.data(), stride);
-    std::vector<double> entries;
-    std::vector<std::size_t> admitted;
-    for (std::size_t a = 0; a < between.size(); ++a) {
-        const double* row = block.data() + static_cast<Index>(a) * stride;
-        entries.clear();
-        for (std::size_t b : admitted) entries.push_back(row[b] + constant_);
-        if (factor_.append(entries.data(), kernel_.diagonal(between[a]) + constant_)) {
-            admitted.push_back(a);
-            inside_.push_back(between[a]);
-        } else {
-            dependent_.push_back(between[a]);
+    Aligned<double> values;
+    std::vector<Index> admitted;  // positions in `between` of T's rows
+    for (Index first = 0; first < std::ssize(between); first += policy::rows_in_panel, watch_.look()) {
+        const Index count = std::min(policy::rows_in_panel, std::ssize(between) - first), before = factor_.size();
+        values.resize(count * (before + count));
+        for (Index p = 0; p < count; ++p) {
+            const double* row = block.data() + (first + p) * stride;
+            double* to = values.data() + p * (before + count);
+            for (Index t : admitted) *to++ = row[t] + constant_;
+            for (Index q = 0; q <= p; ++q) *to++ = (q < p ? row[first + q] : kernel_.diagonal(between[first + p])) + constant_;
         }
-        if (a % 16 == 0) watch_.look();
+        admit(between.data() + first, count, values, before + count);
+        for (Index p = 0, t = before; p < count && t < std::ssize(inside_); ++p)
+            if (between[first + p] == inside_[t]) admitted.push_back(first + p), ++t;
     }
 }
 
@@ -59,6 +61,7 @@ void ActiveSet::add_pending_to_F() {
     SparseVector change;
     for (Index i = 0; i < problem_.size; ++i) change.add(i, std::exchange(pending_[i], 0.0));
     if (!change.rows.empty()) kernel_.accumulate(change, F_.data());
+    share_ = 1, offset_ = 0;
 }
 
 void ActiveSet::recompute_F() {
@@ -76,23 +79,43 @@ std::vector<double> ActiveSet::column(Index i) const {
     return entries;
 }
 
-void ActiveSet::enter(Index i) {
-    const bool independent = factor_.append(column(i).data(), kernel_.diagonal(i) + constant_);
-    (independent ? inside_ : dependent_).push_back(i);
+void ActiveSet::admit(const Index* rows, Index count, Aligned<double>& values, Index stride) {
+    const std::vector<bool> independent = factor_.append(values.data(), stride, count);
+    for (Index p = 0; p < count; ++p) (independent[p] ? inside_ : dependent_).push_back(rows[p]);
 }
 
-// After a row has left, a row that depended on it may be independent.
+void ActiveSet::enter(const std::vector<Index>& rows) {
+    Aligned<double> values;
+    for (Index first = 0; first < std::ssize(rows); first += policy::rows_in_panel) {
+        const Index count = std::min(policy::rows_in_panel, std::ssize(rows) - first), stride = factor_.size() + count;
+        values.resize(count * stride);
+        for (Index p = 0; p < count; ++p) {
+            std::vector<double> sums(rounded_up(problem_.size), 0.0);
+            kernel_.accumulate({{rows[first + p]}, {1.0}}, sums.data());
+            double* to = values.data() + p * stride;
+            for (Index t : inside_) *to++ = sums[t] + constant_;
+            for (Index q = 0; q < p; ++q) *to++ = sums[rows[first + q]] + constant_;
+            *to = kernel_.diagonal(rows[first + p]) + constant_;
+        }
+        admit(rows.data() + first, count, values, stride);
+    }
+}
+
+// After a row of T has left, rows that depended on it are independent. The first of them to enter spans what it did, so
+// the others depend on T as before.
 void ActiveSet::leave(Index i) {
     const auto found = std::find(inside_.begin(), inside_.end(), i);
-    if (found != inside_.end()) {
-        factor_.remove(found - inside_.begin());
-        inside_.erase(found);
-    } else {
+    if (found == inside_.end()) {
         std::erase(dependent_, i);
+        return;
     }
-    const std::vector<Index> waiting = std::move(dependent_);
-    dependent_.clear();
-    for (Index w : waiting) enter(w);
+    factor_.remove(found - inside_.begin());
+    inside_.erase(found);
+    const std::size_t left = inside_.size();
+    for (Index w : std::exchange(dependent_, {})) {
+        if (inside_.size() > left) dependent_.push_back(w);
+        else enter({w});
+    }
 }
 
 ActiveSet::Hit ActiveSet::first_hit(const std::vector<Index>& rows, const std::vector<double>& direction, double most) const {
@@ -115,11 +138,10 @@ void ActiveSet::move(const std::vector<Index>& rows, const std::vector<double>& 
         else now.beta += hit.step * direction[t];
         pending_[rows[t]] += now.beta - before;
     }
-    add_pending_to_F();
     ++changes_;
     if (hit.step > 0) std::fill(barred_.begin(), barred_.end(), char(0));
     if (hit.row < 0) return;
-    if (hit.row == released_) barred_[hit.row] = 1;
+    barred_[hit.row] = released_[hit.row];
     leave(hit.row);
 }
 
@@ -132,20 +154,36 @@ void ActiveSet::land_on(Index row, int breakpoint) {
     leave(row);
 }
 
-// True if T now solves its system; false if a breakpoint stopped the step.
+// The direction K'^-1 1 (`ones`) changes the sum at the least cost. A solution of the system has the right sum but for
+// rounding, which an ill-conditioned K' magnifies.
+void ActiveSet::add_up_to(double total, std::vector<double>& direction, const std::vector<double>& ones) const {
+    const double unit = std::accumulate(ones.begin(), ones.end(), 0.0);
+    for (int round = 0; round < 2 && unit > 0; ++round) {
+        const double missing = (total - std::accumulate(direction.begin(), direction.end(), 0.0)) / unit;
+        for (std::size_t t = 0; t < ones.size(); ++t) direction[t] += missing * ones[t];
+    }
+}
+
+// True if T now solves its system; false if a breakpoint stopped the step. The part r - b of the residuals that a step
+// removes is known, so F of the other rows is left until a step is full.
 bool ActiveSet::full_step() {
     if (inside_.empty()) return true;
     std::vector<double> delta(inside_.size()), ones(inside_.size(), 1.0);
     double balance = 0;  // sum beta drifts from 0 by rounding; the step corrects it
     for (const Coordinate& c : state_) balance += c.beta;
-    for (std::size_t t = 0; t < inside_.size(); ++t) delta[t] = target(inside_[t]) - F_[inside_[t]];
+    for (std::size_t t = 0; t < inside_.size(); ++t) delta[t] = residual(inside_[t]);
     factor_.solve(delta.data(), ones.data());
     const double sum = std::accumulate(delta.begin(), delta.end(), 0.0), unit = std::accumulate(ones.begin(), ones.end(), 0.0);
     const double b = (sum + balance) / unit;
     for (std::size_t t = 0; t < delta.size(); ++t) delta[t] -= b * ones[t];
+    add_up_to(-balance, delta, ones);
     bias_ = b - constant_ * balance;  // K' delta = K delta - constant * balance
     const Hit hit = first_hit(inside_, delta, 1.0);
+    const bool known = hit.row >= 0 && dependent_.empty();  // else rows may have entered T
     move(inside_, delta, hit);
+    share_ *= 1 - hit.step;
+    offset_ += hit.step * (bias_ - offset_);
+    if (!known || inside_.empty()) add_pending_to_F();
     return hit.row < 0;
 }
 
@@ -163,16 +201,21 @@ bool ActiveSet::slide(Index row, double way) {
     std::vector<double> direction = column(row);
     factor_.solve(direction.data());
     for (double& d : direction) d *= -way;
+    std::vector<double> ones(inside_.size(), 1.0);
+    factor_.solve(ones.data());
+    add_up_to(-way, direction, ones);
     std::vector<Index> rows = inside_;
     rows.push_back(row);
     direction.push_back(way);
     const Hit hit = first_hit(rows, direction, std::numeric_limits<double>::infinity());
     if (hit.row < 0) return false;
     move(rows, direction, hit);
+    add_pending_to_F();
     return true;
 }
 
-// The worst violator among the rows on a breakpoint leaves it. False: none violates.
+// The worst violators among the rows on a breakpoint leave it. False: none violates. A row that would move the wrong way
+// together with the others meets its breakpoint again at once.
 bool ActiveSet::release() {
     double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
     Index rising = -1, falling = -1;
@@ -182,24 +225,62 @@ bool ActiveSet::release() {
         if (down(i) - F_[i] < lowest) lowest = down(i) - F_[i], falling = i;
     }
     if (!(highest - lowest > 2 * rounding_)) return false;
-    const bool alone = inside_.empty();  // nothing fixes the bias: two rows are needed to move at all
-    const bool upwards = alone || highest - bias_ > bias_ - lowest;
-    if (upwards) leave_breakpoint(rising, +1);
-    if (alone || !upwards) leave_breakpoint(falling, -1);
+    std::fill(released_.begin(), released_.end(), char(0));
+    if (inside_.empty()) {  // nothing fixes the bias: two rows are needed to move at all
+        leave_breakpoint(rising, +1);
+        leave_breakpoint(falling, -1);
+        return true;
+    }
+    struct Candidate {
+        double violation;
+        Index row;
+        int direction;
+    };
+    const double enough = policy::share_of_worst_violation * std::max(highest - bias_, bias_ - lowest);
+    std::vector<Candidate> candidates;
+    for (Index i = 0; i < problem_.size; ++i) {
+        if (barred_[i] || state_[i].code % 2) continue;
+        const double rise = up(i) - F_[i] - bias_, fall = bias_ - down(i) + F_[i];
+        if (std::max(rise, fall) >= enough) candidates.push_back({std::max(rise, fall), i, rise > fall ? 1 : -1});
+    }
+    const std::size_t count = std::min(candidates.size(), at_once_);
+    std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(count), candidates.end(),
+                      [](const Candidate& a, const Candidate& b) {
+                          return a.violation != b.violation ? a.violation > b.violation : a.row < b.row;
+                      });
+    std::vector<Index> rows;
+    for (std::size_t c = 0; c < count; ++c) {
+        untie(candidates[c].row, candidates[c].direction);
+        rows.push_back(candidates[c].row);
+    }
+    const std::size_t dependent = dependent_.size();
+    enter(rows);
+    ++changes_;
+    // All but one of the new dependent rows stay where they are: T may have its full rank.
+    at_once_ = dependent_.size() > dependent ? 1 : std::min(2 * at_once_, policy::released_at_once);
+    while (dependent_.size() > dependent + 1) {
+        Coordinate& now = state_[dependent_.back()];
+        now = coordinate_at(problem_, dependent_.back(), now.beta);
+        dependent_.pop_back();
+    }
     return true;
 }
 
-void ActiveSet::leave_breakpoint(Index row, int direction) {
+void ActiveSet::untie(Index row, int direction) {
     Code& code = state_[row].code;
-    ++changes_;
-    if (code % 2) return;
     code = static_cast<Code>(direction * problem_.sign[row] > 0 ? code + 1 : code - 1);
-    released_ = row;
-    enter(row);
+    released_[row] = 1;
+}
+
+void ActiveSet::leave_breakpoint(Index row, int direction) {
+    ++changes_;
+    if (state_[row].code % 2) return;
+    untie(row, direction);
+    enter({row});
 }
 
 bool ActiveSet::finish(Index limit) {
-    for (int refinements = 0; changes_ < limit && !watch_.expired();) {
+    for (int refinements = 0, idle = 0; changes_ < limit && !watch_.expired() && idle <= policy::refinements;) {
         watch_.look();
         if (!full_step()) continue;
         if (slide_one()) continue;
@@ -207,8 +288,11 @@ bool ActiveSet::finish(Index limit) {
         for (Index t : inside_) residual = std::max(residual, std::abs(target(t) - F_[t] - bias_));
         if (residual > rounding_ && ++refinements <= policy::refinements) continue;
         refinements = 0;
+        const std::size_t between = inside_.size() + dependent_.size();
         if (!release()) return true;
+        idle = inside_.size() + dependent_.size() > between ? 0 : idle + 1;  // rounding in T is the worst violation
     }
+    add_pending_to_F();
     return false;
 }
 

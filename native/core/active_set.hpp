@@ -7,8 +7,8 @@
 //   K'_TT delta + b 1 = r,   1' delta = 0,      r_i = y_i lambda t_k(i) - F_i
 //
 // One Cholesky factor of K'_TT is kept and changed in O(m^2) as rows enter and leave. The step towards the solution
-// ends at the first breakpoint met, which takes that row out of T; after a full step the row that violates its
-// optimality condition most enters. A row that is linearly dependent on the others (a duplicate, a kernel of low rank) is
+// ends at the first breakpoint met, which takes that row out of T; after a full step the rows that violate their
+// optimality conditions most enter. A row that is linearly dependent on the others (a duplicate, a kernel of low rank) is
 // moved along the direction that changes no score, until it or another row meets a breakpoint.
 #pragma once
 
@@ -19,6 +19,7 @@
 #include "coordinate.hpp"
 #include "kernel_matrix.hpp"
 #include "outcome.hpp"
+#include "policy.hpp"
 #include "watch.hpp"
 
 namespace abstain {
@@ -69,15 +70,19 @@ class ActiveSet {
         int breakpoint;
     };
 
-    void enter(Index i);
+    void enter(const std::vector<Index>& rows);
+    void admit(const Index* rows, Index count, Aligned<double>& values, Index stride);
+    void untie(Index row, int direction);
     void leave(Index i);
     bool full_step();
     bool slide_one();
     bool release();
     void add_pending_to_F();
+    double residual(Index t) const { return share_ * (target(t) - F_[t]) + offset_; }  // of a row of T, without the bias
     void recompute_F();
     void estimate_rounding();
     std::vector<double> column(Index i) const;
+    void add_up_to(double total, std::vector<double>& direction, const std::vector<double>& ones) const;
     Hit first_hit(const std::vector<Index>& rows, const std::vector<double>& direction, double most) const;
     void move(const std::vector<Index>& rows, const std::vector<double>& direction, const Hit& hit);
 
@@ -91,14 +96,16 @@ class ActiveSet {
     double lambda_;  // of all knots
     std::vector<Coordinate> state_;
     Aligned<double> F_;
-    std::vector<double> pending_;   // changes of beta that are not in F yet
+    std::vector<double> pending_;   // changes of beta that are not in F yet; they leave share * r + offset of T's residuals r
+    double share_ = 1, offset_ = 0;
     std::vector<Index> inside_;     // T, in the factor's order
     std::vector<Index> dependent_;  // between breakpoints too, but linearly dependent on T
     Cholesky factor_;
     double constant_ = 1, bias_ = 0;
     double largest_knot_ = 1, largest_diagonal_ = 0, rounding_ = 0;
-    Index released_ = -1;
-    std::vector<char> barred_;  // released in vain since the last real step
+    std::vector<char> released_;  // at the last release
+    std::vector<char> barred_;    // released in vain since the last real step
+    std::size_t at_once_ = policy::released_at_once;
     Index changes_ = 0;
 };
 

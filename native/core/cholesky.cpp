@@ -9,7 +9,7 @@ namespace abstain {
 
 void Cholesky::reserve(Index size) {
     if (size <= stride_) return;
-    const Index stride = std::max<Index>(2 * stride_, 64);
+    const Index stride = std::max({2 * stride_, size, Index(64)});
     std::vector<double> values(stride * stride);
     for (Index i = 0; i < size_; ++i) std::copy_n(row(i), i + 1, values.data() + i * stride);
     values_ = std::move(values);
@@ -30,30 +30,74 @@ void Cholesky::solve(double* x) const { forward(x), backward(x); }
 void Cholesky::solve(double* x, double* z) const { forward(x, z), backward(x, z); }
 
 bool Cholesky::append(const double* column, double diagonal, double tolerance) {
-    reserve(size_ + 1);
-    double* last = row(size_);
-    std::copy_n(column, size_, last);
-    forward(last);
-    const double rest = diagonal - lanes<double>().dot(last, last, size_);
-    if (!(rest > tolerance * diagonal)) return false;
-    last[size_++] = std::sqrt(rest);
-    return true;
+    std::vector<double> row(column, column + size_);
+    row.push_back(diagonal);
+    return append(row.data(), size_ + 1, 1, tolerance)[0];
 }
 
-// Without row p the rows below it have one entry too many; rotations of neighbouring columns bring it back to zero.
+std::vector<bool> Cholesky::append(double* rows, Index stride, Index count, double tolerance) {
+    const auto dot = lanes<double>().dot;
+    const Index before = size_;
+    reserve(size_ + count);
+    for (Index i = 0; i < before; ++i)
+        for (double* x = rows; x < rows + count * stride; x += stride) x[i] = (x[i] - dot(row(i), x, i)) / row(i)[i];
+    std::vector<bool> taken(count);
+    for (Index p = 0; p < count; ++p) {
+        double* x = rows + p * stride;
+        const double diagonal = x[before + p];
+        for (Index q = 0, i = before; q < p; ++q)  // the new rows that were taken
+            if (taken[q]) x[i] = (x[before + q] - dot(row(i), x, i)) / row(i)[i], ++i;
+        const double rest = diagonal - dot(x, x, size_);
+        taken[p] = rest > tolerance * diagonal;
+        if (!taken[p]) continue;
+        std::copy_n(x, size_, row(size_));
+        row(size_)[size_] = std::sqrt(rest);
+        ++size_;
+    }
+    return taken;
+}
+
+namespace {
+
+struct Rotation {
+    double c, s;
+};
+
+// Neighbouring columns of each row, from the left, by one rotation after the other; rows are independent of each other.
+template <int rows> void rotate(double* first, Index stride, const Rotation* rotations, Index count) {
+    double left[rows];
+    for (int q = 0; q < rows; ++q) left[q] = first[q * stride];
+    for (Index k = 0; k < count; ++k)
+        for (int q = 0; q < rows; ++q) {
+            double* r = first + q * stride + k;
+            const double right = r[1];
+            r[0] = rotations[k].c * left[q] + rotations[k].s * right;
+            left[q] = rotations[k].c * right - rotations[k].s * left[q];
+        }
+    for (int q = 0; q < rows; ++q) first[q * stride + count] = left[q];
+}
+
+}  // namespace
+
+// Without row p the rows below it have one entry too many; rotations of neighbouring columns bring it back to zero. They are
+// found and applied by blocks, so that rows are read along and not across.
 void Cholesky::remove(Index position) {
+    constexpr Index block = 64;
     for (Index i = position; i + 1 < size_; ++i) std::copy_n(row(i + 1), i + 2, row(i));
     --size_;
-    for (Index j = position; j < size_; ++j) {
-        const double a = row(j)[j], b = row(j)[j + 1], length = std::hypot(a, b);
-        const double c = a / length, s = b / length;
-        row(j)[j] = length;
-        for (Index i = j + 1; i < size_; ++i) {
-            double* r = row(i);
-            const double left = r[j], right = r[j + 1];
-            r[j] = c * left + s * right;
-            r[j + 1] = c * right - s * left;
+    Rotation rotations[block];
+    for (Index first = position; first < size_; first += block) {
+        const Index count = std::min(block, size_ - first);
+        for (Index k = 0; k < count; ++k) {
+            double* r = row(first + k) + first;
+            rotate<1>(r, stride_, rotations, k);
+            const double length = std::hypot(r[k], r[k + 1]);
+            rotations[k] = {r[k] / length, r[k + 1] / length};
+            r[k] = length;
         }
+        Index i = first + count;
+        for (; i + 8 <= size_; i += 8) rotate<8>(row(i) + first, stride_, rotations, count);
+        for (; i < size_; ++i) rotate<1>(row(i) + first, stride_, rotations, count);
     }
 }
 

@@ -1,4 +1,4 @@
-// L L' = A for a symmetric positive semidefinite A that grows and loses rows one at a time, O(m^2) each.
+// L L' = A for a symmetric positive semidefinite A that grows and loses rows, O(m^2) each.
 #pragma once
 
 #include <vector>
@@ -14,6 +14,9 @@ class Cholesky {
     // A gains a last row with these entries (`column`, size() of them) and this diagonal. False, and nothing changed,
     // where the new row depends on the others to within `tolerance` of the diagonal.
     bool append(const double* column, double diagonal, double tolerance = 1e-12);
+    // The same for several rows, L being read once for all of them. Row p of `rows`, which is overwritten, has size() + p + 1
+    // entries: those with A's rows, with the new rows before it, and the diagonal. Says which rows were taken.
+    std::vector<bool> append(double* rows, Index stride, Index count, double tolerance = 1e-12);
     void remove(Index position);
     void clear() { size_ = 0; }
 

@@ -15,9 +15,12 @@ namespace abstain::policy {
 // not for speed: at 500 n = 900 takes x0.5 (C = 10), n = 700 x2.4 (C = 1000); at 2000 n = 1900 takes x4.
 inline constexpr Index small_rows = 1000;
 
-// Rows up to which the active set may finish a larger problem that single precision could not: its system grows with the
-// rows between breakpoints. x0.9 at 1000 and x1.04 at 20000 (n = 2000 and 4000, tol = 1e-5): it buys accuracy, not time.
-inline constexpr Index active_set_rows = 5000;
+// Beyond, the active set takes over where pair steps stall, if its predicted cost is at most that of the pair steps left
+// times 8: those would end without an answer. Costs are in multiplications, about 8 of them a nanosecond; with m rows between
+// breakpoints a change costs 2 m^2 for the factor, and m n kernel values for every eighth change, as full steps need F.
+inline constexpr double cost_of_pair_step = 8 * 8192;
+inline constexpr double cost_of_change(double m, double n, double value) { return 2 * m * m + m * n * value / 8; }
+inline constexpr double cost_of_factor(double m) { return m * m * m / 3; }
 
 // Violation at which pair steps hand over to the active set: the sets are then nearly right. x0.8 to x1.06 at 1e-5, x1.03
 // to x1.2 at 1e-7 (n = 700 to 900).
@@ -27,12 +30,19 @@ inline constexpr double nearly_right = 1e-6;
 // x3.2 (n = 700, C = 1000) and x1.8 (linear, columns of very different scale); at 5 x1.6 and x0.8.
 inline constexpr Index steps_before_active_set = 20;
 
-// The same in a search, whose tolerance pair steps usually reach: x1.2 at 15 (rbf, n = 500), x1.7 at 240 (poly, n = 300).
+// The same in a search, whose tolerance pair steps usually reach; beyond small problems, in single precision: x1.2 at 15 (rbf, n = 500), x1.7 at 240 (poly, n = 300).
 inline constexpr Index search_steps_before_active_set = 60;
 
 // Rows up to which a search runs pair steps on the whole matrix (16 MB in single) instead of blocks and sweeps. Depends on
 // the processor's cache: x0.7 at 1024 for n = 1500, but x0.64 at 4096 for n = 2500.
 inline constexpr Index one_block_rows = 2048;
+
+// Rows that enter the active set together, and the share of the worst violation that they must have.
+inline constexpr std::size_t released_at_once = 64;
+inline constexpr double share_of_worst_violation = 0.5;
+
+// Rows that the Cholesky factor takes in one pass over it: they should fit the second-level cache.
+inline constexpr Index rows_in_panel = 16;
 
 // Changes of the active set after which it counts as stalled: limits against cycling, far above what the tests need.
 inline constexpr Index set_changes(Index n) { return 10 * n + 100; }

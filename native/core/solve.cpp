@@ -81,7 +81,7 @@ template <class T> Outcome Fitter::decompose(const Problem& problem, const doubl
 }
 
 // If the sets are too far off for the active set: along the path, from a C so small that they are easy to find.
-void Fitter::walk_up(const Problem& problem, Outcome& outcome, Index max_iterations) {
+void Fitter::walk_up(const Problem& problem, Outcome& outcome, Index max_iterations, Index changes) {
     double easy = 1;
     for (Index i = 0; i < problem.size; ++i)
         easy = std::max(easy, problem.breakpoint(i, problem.pieces()) * std::abs(kernel<double>().diagonal(i)));
@@ -91,11 +91,36 @@ void Fitter::walk_up(const Problem& problem, Outcome& outcome, Index max_iterati
     const Index steps = std::min(max_iterations - outcome.iterations, policy::steps_before_active_set * problem.size);
     const Outcome start = decompose<double>(scaled, nullptr, {policy::nearly_right * easy, steps});
     outcome.iterations += start.iterations;
-    const Index limit = std::min(max_iterations - outcome.iterations, policy::walk_up_changes(problem.size));
+    const Index limit = std::min({max_iterations - outcome.iterations, policy::walk_up_changes(problem.size), changes});
     Outcome arrived = outcome;
     kernel<double>().activate(all_rows(problem.size));
     Path(problem, kernel<double>(), watch_, easy).arrive(arrived, start, limit);
     if (arrived.violation < outcome.violation) outcome = std::move(arrived);
+}
+
+// Changes of the active set that cost as much as the pair steps left are worth; 0 if fewer than it is likely to need, or if
+// the factor and the values that it is made of exceed the memory.
+Index Fitter::affordable_changes(const Problem& problem, const Outcome& outcome, const Settings& settings) const {
+    constexpr Index unlimited = std::numeric_limits<Index>::max();
+    if (options_.method == Method::active_set || problem.size <= policy::small_rows) return unlimited;
+    Index between = 0, violating = 0;
+    for (Index i = 0; i < problem.size; ++i) {
+        const Code code = outcome.codes[i];
+        const double score = outcome.expansion[i] + outcome.bias;
+        between += code % 2;
+        violating += problem.up(i, code) - score > settings.tol || score - problem.down(i, code) > settings.tol;
+    }
+    if (2 * KernelSource::bytes<double>(between) > std::max(options_.cache_bytes, KernelSource::bytes<double>(policy::small_rows)))
+        return 0;
+    const auto* dense = std::get_if<DenseRows>(&source_.rows);
+    const bool made = dense && !source_.fits<double>();
+    const double features = dense ? static_cast<double>(dense->features) : std::numeric_limits<double>::infinity();
+    const double rank = source_.spec.name == KernelName::linear ? features + 1 : std::numeric_limits<double>::infinity();
+    const double m = std::max(1.0, std::min(rank, static_cast<double>(between)));
+    const double change = policy::cost_of_change(m, static_cast<double>(problem.size), made ? 8 + features : 8);
+    const double budget = policy::cost_of_pair_step * static_cast<double>(settings.max_iterations - outcome.iterations);
+    const double changes = (budget - policy::cost_of_factor(m)) / change;
+    return changes < static_cast<double>(violating) ? 0 : static_cast<Index>(std::min(changes, 1e15));
 }
 
 // Pair steps until the sets are nearly right, then the linear system of the active set. Pair steps are slow on
@@ -107,13 +132,16 @@ Outcome Fitter::solve_exactly(const Problem& problem, const double* start, const
         problem, start, {std::min(settings.tol, policy::nearly_right), std::min(most, policy::steps_before_active_set * n)});
     if (outcome.status == Status::time_limit || outcome.iterations >= most || watch_.expired()) return outcome;
 
-    kernel<double>().activate(all_rows(n));
-    Outcome exact = outcome;
-    ActiveSet(problem, kernel<double>(), watch_).run(exact, std::min(most - outcome.iterations, policy::set_changes(n)));
-    outcome.iterations = exact.iterations;
-    if (exact.violation <= outcome.violation) outcome = std::move(exact);
-    const bool going_on = outcome.iterations < most && !watch_.expired();
-    if (!(outcome.violation <= settings.tol) && going_on) walk_up(problem, outcome, most);
+    if (const Index changes = affordable_changes(problem, outcome, settings); changes > 0) {
+        kernel<double>().activate(all_rows(n));
+        Outcome exact = outcome;
+        ActiveSet(problem, kernel<double>(), watch_)
+            .run(exact, std::min({most - outcome.iterations, policy::set_changes(n), changes}));
+        outcome.iterations = exact.iterations;
+        if (exact.violation <= outcome.violation) outcome = std::move(exact);
+        const bool going_on = outcome.iterations < most && !watch_.expired();
+        if (!(outcome.violation <= settings.tol) && going_on) walk_up(problem, outcome, most, changes);
+    }
     if (outcome.violation <= settings.tol) {
         outcome.status = Status::converged;
         return outcome;
@@ -123,35 +151,33 @@ Outcome Fitter::solve_exactly(const Problem& problem, const double* start, const
     return last;
 }
 
-// In single precision, checked in double, and continued in double if the check fails.
-Outcome Fitter::fit_large(const Problem& problem, const double* start) {
+// In single precision where there is one, checked in double; continued in double if the check fails or the steps stall.
+template <class T> Outcome Fitter::fit_large(const Problem& problem, const double* start) {
+    constexpr bool in_single = std::is_same_v<T, float>;
     const Index steps = options_.tol < policy::fine_tolerance ? policy::steps_in_single_if_fine : policy::steps_in_single;
     const Index most = options_.max_iterations;
-    const Outcome outcome = decompose<float>(problem, start, {options_.tol, std::min(most, steps * problem.size)});
+    const Outcome outcome = decompose<T>(problem, start, {options_.tol, std::min(most, steps * problem.size)});
     if (outcome.iterations >= most || outcome.status == Status::time_limit || watch_.expired()) return outcome;
-    const double allowed = policy::drift_allowed * options_.tol;
-    if (outcome.status == Status::converged &&
-        drift(source_.spec, std::get<DenseRows>(source_.rows), outcome, pool_, watch_) <= allowed)
-        return outcome;
-    std::get<0>(kernels_).reset();  // frees its cache for the next kernel
+    const auto drifted = [&] {
+        return drift(source_.spec, std::get<DenseRows>(source_.rows), outcome, pool_, watch_) >
+               policy::drift_allowed * options_.tol;
+    };
+    if (outcome.status == Status::converged && !(in_single && drifted())) return outcome;
+    std::get<std::unique_ptr<KernelMatrix<T>>>(kernels_).reset();  // frees its cache for the next kernel
     const Settings rest{options_.tol, most - outcome.iterations};
     exact_kernel();
-    const bool exactly = options_.method == Method::automatic && problem.size <= policy::active_set_rows;
-    Outcome finer =
-        exactly ? solve_exactly(problem, outcome.beta.data(), rest) : decompose<double>(problem, outcome.beta.data(), rest);
+    Outcome finer = options_.method == Method::automatic ? solve_exactly(problem, outcome.beta.data(), rest)
+                                                         : decompose<double>(problem, outcome.beta.data(), rest);
     finer.iterations += outcome.iterations;
     return finer;
 }
 
-// Pair steps; if they are slow and the problem is small, the active set.
+// Pair steps; if they are slow or fail, double precision and the active set, where that is cheap.
 template <class T> Outcome Fitter::fit_for_search(const Problem& problem, const double* start) {
     const bool small = problem.size <= policy::one_block_rows;
     const Index n = problem.size, most = options_.max_iterations;
-    Settings settings{options_.tol, most};
-    if (small) {
-        settings.working_set = static_cast<int>(policy::one_block_rows);
-        settings.max_iterations = std::min(most, policy::search_steps_before_active_set * n);
-    }
+    Settings settings{options_.tol, std::min(most, policy::search_steps_before_active_set * n)};
+    if (small) settings.working_set = static_cast<int>(policy::one_block_rows);
     Outcome outcome = decompose<T>(problem, start, settings);
     // The rounding that a large start leaves in F stays there as beta shrinks: continue with F recomputed.
     if (start && blurred<T>(start, n, options_.tol) && outcome.status == Status::converged) {
@@ -160,10 +186,12 @@ template <class T> Outcome Fitter::fit_for_search(const Problem& problem, const 
         outcome.iterations += before;
     }
     const bool given_up = outcome.status == Status::iteration_limit && outcome.iterations < most;
-    const bool inexact = given_up || blurred<T>(outcome.beta.data(), n, options_.tol);
-    if (!small || !inexact || watch_.expired()) return outcome;
-    source_.hold<double>(pool_, watch_);
-    Outcome exact = solve_exactly(problem, outcome.beta.data(), {options_.tol, most - outcome.iterations});
+    const bool failed = outcome.status == Status::inaccurate;  // in single precision large kernel values overflow
+    const bool inexact = given_up || failed || (small && blurred<T>(outcome.beta.data(), n, options_.tol));
+    if (!inexact || watch_.expired()) return outcome;
+    if (small) source_.hold<double>(pool_, watch_);
+    const double* from = failed ? start : outcome.beta.data();
+    Outcome exact = solve_exactly(problem, from, {options_.tol, std::max<Index>(0, most - outcome.iterations)});
     exact.iterations += outcome.iterations;
     return exact;
 }
@@ -179,7 +207,7 @@ Outcome Fitter::fit(const Problem& problem, const double* start) {
         outcome = options_.method == Method::pairs ? decompose<double>(problem, start, settings)
                                                    : solve_exactly(problem, start, settings);
     } else {
-        outcome = in_single ? fit_large(problem, start) : decompose<double>(problem, start, settings);
+        outcome = in_single ? fit_large<float>(problem, start) : fit_large<double>(problem, start);
     }
     if (in_single && source_.spec.name == KernelName::linear) expand_linear(problem, std::get<DenseRows>(source_.rows), outcome);
     return outcome;

@@ -9,7 +9,7 @@
 namespace abstain {
 
 enum class Method {
-    automatic,  // pair steps, and the active set where it is cheap
+    automatic,  // pair steps, and the active set where the problem is small or they stall
     pairs,
     active_set,  // exact, at any cost
     search,      // pair steps in the fastest precision, not polished: scores for comparing settings
@@ -37,8 +37,9 @@ class Fitter {
     KernelMatrix<double>& exact_kernel();
     template <class T> Outcome decompose(const Problem& problem, const double* start, const Settings& settings);
     Outcome solve_exactly(const Problem& problem, const double* start, const Settings& settings);
-    void walk_up(const Problem& problem, Outcome& outcome, Index max_iterations);
-    Outcome fit_large(const Problem& problem, const double* start);
+    Index affordable_changes(const Problem& problem, const Outcome& outcome, const Settings& settings) const;
+    void walk_up(const Problem& problem, Outcome& outcome, Index max_iterations, Index changes);
+    template <class T> Outcome fit_large(const Problem& problem, const double* start);
     template <class T> Outcome fit_for_search(const Problem& problem, const double* start);
 
     KernelSource& source_;

@@ -120,12 +120,13 @@ class TestWhatIsAsked:
     def test_class_weights(self, rows, folds):
         self.same(*rows, folds, class_weight={0: 1.0, 1: 4.0})
 
-    def test_balanced_class_weights_count_all_rows(self, rows):
-        # stratified folds of equal shares balance as the whole does
+    def test_balanced_class_weights_count_the_training_rows_of_each_fold(self, rows):
         X, y = rows
-        chosen = np.concatenate([np.flatnonzero(y == label)[:60] for label in (0, 1)])
-        X, y = X[chosen], y[chosen]
-        self.same(X, y, StratifiedKFold(3).split(X, y), class_weight="balanced")
+        zeros, ones = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
+        few, many = np.r_[zeros[:15], ones[:50]], np.r_[zeros[15:60], ones[50:60]]  # 15 : 50 against 45 : 10
+        weight = np.random.default_rng(0).exponential(size=len(y))
+        for sample_weight in (None, weight):
+            self.same(X, y, [(few, many), (many, few)], sample_weight, class_weight="balanced")
 
     @pytest.mark.parametrize("pos_label", ["no", "yes"])
     def test_labels_and_the_positive_class(self, rows, folds, pos_label):

@@ -334,7 +334,8 @@ def test_a_search_is_a_list_of_tasks():
     for fold in range(3):
         trains[fold, fold::3] = 0
     gammas = np.array([0.1, 1.0])
-    found = held_out_scores(problem, gammas, SCALES, trains, tol=1e-4, max_iter=10**6, cache_size=10, n_jobs=2)
+    weights = trains * problem.weight
+    found = held_out_scores(problem, gammas, SCALES, weights, tol=1e-4, max_iter=10**6, cache_size=10, n_jobs=2)
     assert found.optimal.all()
     assert found.finished.all()
     for g, gamma in enumerate(gammas):
@@ -348,9 +349,9 @@ def test_a_search_is_a_list_of_tasks():
 
 def test_a_search_without_time_is_unfinished():
     problem = classes()[1]
-    trains = np.ones((2, problem.n), np.uint8)
+    weights = np.ones((2, problem.n))
     limits = {"max_iter": 10**6, "cache_size": 10, "time_limit": 0.0}
-    found = held_out_scores(problem, np.ones(2), SCALES, trains, tol=1e-3, **limits)
+    found = held_out_scores(problem, np.ones(2), SCALES, weights, tol=1e-3, **limits)
     assert not found.finished.any()
     assert not found.optimal.any()
     assert not found.scores.any()

@@ -183,7 +183,7 @@ n_jobs, verbose
                 problem,
                 widths[order],
                 Cs,
-                splits.trains,
+                np.stack([training.weights(1.0, train) for train in splits.trains]),
                 tol=max(LOOSER * self.tol, FINEST),
                 max_iter=self.max_iter,
                 cache_size=self.cache_size,

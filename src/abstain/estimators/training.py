@@ -75,8 +75,13 @@ class Training:
         """The costs as stated."""
         return self.rule.costs
 
-    def weights(self, C: float) -> NDArray[np.float64]:
-        """C s_i for each row, including class weights; an error if the sum of the losses would overflow."""
+    def weights(self, C: float, trains: NDArray[np.uint8] | None = None) -> NDArray[np.float64]:
+        """C s_i for each row, including class weights; an error if the sum of the losses would overflow.
+
+        With `trains`, rows that it does not mark have weight 0 and do not count for "balanced".
+        """
+        if trains is not None:
+            return replace(self, sample_weight=self.sample_weight * trains).weights(C)
         first, second = self._class_weights()
         with np.errstate(over="ignore"):
             weight = C * self.sample_weight * np.where(self.sign > 0, second, first)

@@ -41,7 +41,7 @@ def held_out_scores(
     problem: DualProblem,
     gammas: NDArray[np.float64],
     Cs: NDArray[np.float64],
-    trains: NDArray[np.uint8],
+    weights: NDArray[np.float64],
     *,
     tol: float,
     max_iter: int,
@@ -50,19 +50,20 @@ def held_out_scores(
     n_jobs: int | None = None,
     progress: Callable[[int], bool | None] | None = None,
 ) -> OutOfFold:
-    """Fit the problem, whose weights are those of C = 1, on the rows that `trains` marks in each fold, (folds, rows).
+    """Fit the problem with each fold's weights at C = 1, (folds, rows), which replace its own.
 
-    Cs must ascend: each fit of a fold starts from the previous one. Widths are processed in the order given, and fits
-    not done after `time_limit` seconds are skipped. `progress` is called with the number of fits done.
+    A row of weight 0 is held out of the fold. Cs must ascend: each fit of a fold starts from the previous one. Widths are
+    processed in the order given, and fits not done after `time_limit` seconds are skipped. `progress` is called with the
+    number of fits done.
     """
     if not problem.kernel.formula.native and len(gammas) > 1:  # a Gram matrix per width
         limits: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "cache_size": cache_size, "n_jobs": n_jobs}
         limits["time_limit"] = None if time_limit is None else time_limit / len(gammas)
-        parts = [held_out_scores(problem, gammas[[at]], Cs, trains, **limits) for at in range(len(gammas))]
+        parts = [held_out_scores(problem, gammas[[at]], Cs, weights, **limits) for at in range(len(gammas))]
         return OutOfFold(*(np.concatenate([vars(part)[name] for part in parts]) for name in vars(parts[0])))
     problem = replace(problem, kernel=replace(problem.kernel, gamma=float(gammas[0])))
     task = native_task(problem) | {"scales": np.require(Cs, np.float64, ["C", "A"])}
-    folds = [task | {"weight": np.where(train, problem.weight, 0.0)} for train in np.asarray(trains, dtype=bool)]
+    folds = [task | {"weight": weight} for weight in np.require(weights, np.float64, ["C", "A"])]
     fits = _native.solve_many(
         **native_rows(problem),
         gammas=np.require(gammas, np.float64, ["C", "A"]),
