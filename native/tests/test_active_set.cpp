@@ -106,6 +106,33 @@ void check_lambda() {
     assert(std::abs(beta.bias - C * gamma.bias) < 1e-8);
 }
 
+// Weights over many decades, and columns of very different scale, make the system's two solutions cancel: the coefficients
+// must still add up to 0.
+void check_sum() {
+    double worst = 0;
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        Random random(seed);
+        Case c = make_case(seed, 6 + static_cast<Index>(seed % 30), 2, false);
+        const double scale = std::pow(10, std::floor(16 * random.uniform()) - 8);
+        for (Index i = 0; i < c.rows; ++i) {
+            if (seed % 2) c.X[2 * i + 1] *= scale;
+            c.weight[i] = seed % 2 ? 1e6 : std::pow(10, std::floor(16 * random.uniform()) - 14);
+        }
+        const auto K = gram_of({seed % 3 ? KernelName::linear : KernelName::rbf, 0.1, 0, 3}, c);
+        ThreadPool pool(1);
+        Watch watch;
+        GramKernel<double> kernel(K.data(), c.rows, c.rows, pool);
+        kernel.activate(all_rows(c.rows));
+        Outcome outcome = at(c.problem(), K, std::vector<double>(c.rows, 0.0));
+        if (!ActiveSet(c.problem(), kernel, watch).run(outcome, 100 * c.rows)) continue;
+        double sum = 0, size = 0;
+        for (double beta : outcome.beta) sum += beta, size += std::abs(beta);
+        worst = std::max(worst, std::abs(sum) / size);
+    }
+    if (!(worst < 1e-13)) std::printf("the coefficients add up to %g of their size\n", worst);
+    assert(worst < 1e-13);
+}
+
 }  // namespace
 
 int main() {
@@ -118,4 +145,5 @@ int main() {
                     ++seed;
                 }
     check_lambda();
+    check_sum();
 }
