@@ -83,7 +83,7 @@ class KernelMachine:
         if self.is_precomputed:
             block, columns, of = X, self.n_rows, "training row"
         else:
-            values = self.kernel(X, self.vectors)
+            values: Any = self.kernel(X, self.vectors)
             block = np.asarray(values.toarray() if issparse(values) else values, dtype=np.float64)
             columns, of = len(self.coef), "vector"
         if block.shape != (X.shape[0], columns):
