@@ -63,7 +63,8 @@ class RegularizationPath:
         problem = self.problem_at(C)
         gap, intercept = _certified(problem, beta, bias)
         if gap > CERTIFIED:
-            solver = ActiveSet(cache_size=self._cache_size, n_jobs=self._n_jobs)
+            steps = 1000 * problem.n  # a start this near needs few; what rounding prevents would take all of 10 million
+            solver = ActiveSet(cache_size=self._cache_size, n_jobs=self._n_jobs, max_iter=steps)
             beta = feasible(problem, solver.solve(problem, feasible(problem, beta)).beta)
             gap, intercept = _certified(problem, beta, None)
         if gap > CERTIFIED:
