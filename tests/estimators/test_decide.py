@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from abstain import Costs, RejectSVC
+from abstain import Costs, RejectSVC, RejectSVCCV
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
 
@@ -91,3 +91,16 @@ class TestLabels:
         names = np.array(["sick", "well"])[y]
         expected = RejectSVC(ASYMMETRIC).fit(X, names).predict(X)
         np.testing.assert_array_equal(RejectSVC(ASYMMETRIC).fit(X, container(names)).predict(X), expected)
+
+
+@pytest.mark.parametrize("make", [RejectSVC, lambda costs, **kw: RejectSVCCV(costs, Cs=2, gammas=1, cv=2, **kw)])
+def test_a_fit_that_fails_changes_nothing(data, make):
+    X, y = data
+    clf = make(ASYMMETRIC, kernel="linear").fit(X, y)
+    before = clf.decision_function(X)
+    with pytest.raises(ValueError, match="one class"):
+        clf.fit(X[:10, :1], np.zeros(10))
+    assert clf.n_features_in_ == X.shape[1]
+    np.testing.assert_array_equal(clf.decision_function(X), before)
+    with pytest.raises(ValueError, match="expecting 4 features"):
+        clf.decision_function(X[:, :1])

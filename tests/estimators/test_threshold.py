@@ -184,3 +184,9 @@ class TestRetune:
             own.retune(costs=ASYMMETRIC, reject_rate=0.1)
         with pytest.raises(NotFittedError):
             ThresholdRejector(LogisticRegression()).retune(reject_rate=0.1)
+
+
+def test_another_method_than_that_of_the_fit_is_refused_by_retune_if_its_scores_do_not_suit(data):
+    clf = ThresholdRejector(LogisticRegression(), ASYMMETRIC).fit(*data)
+    with pytest.raises(ValueError, match="method='chow' needs probabilities, and fit used the decision function"):
+        clf.set_params(method="chow").retune(costs=ASYMMETRIC)

@@ -34,7 +34,7 @@ def test_an_offset_of_the_rows_changes_nothing_if_the_centre_moves_with_them():
 
 
 def test_scores_that_overflow_are_refused():
-    with pytest.raises(ValueError, match="the scores overflow for some rows; scale it as the training rows were"):
+    with pytest.raises(ValueError, match="the scores of some rows overflow; scale it like the training rows"):
         MACHINE.score(np.full((1, 3), 1e308))
 
 
@@ -48,3 +48,9 @@ def test_one_row_takes_no_longer_for_20_000_support_vectors():
     assert machine.score(row)[0] == pytest.approx(expected, rel=1e-9)
     best = min(timeit.repeat(lambda: machine.score(row), number=200, repeat=20)) / 200
     assert best < 50e-6  # 7.9 ms before the weights were kept
+
+
+def test_rows_with_another_number_of_columns_are_refused():
+    for X in (np.ones((2, 1)), np.ones((2, 4)), np.ones(3)):  # one column would be broadcast
+        with pytest.raises(ValueError, match="X must have 3 columns, as the training rows had"):
+            MACHINE.score(X)

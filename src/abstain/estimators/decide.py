@@ -46,6 +46,13 @@ class RejectMixin:
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted_" in vars(self)
 
+    def _commit(self, checked: Any, fitted: Fitted) -> None:
+        """Store what a fit found, all at once; `checked` is the copy of the estimator that X was validated with."""
+        names = {name: vars(checked)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(checked)}
+        if "feature_names_in_" not in names:
+            vars(self).pop("feature_names_in_", None)
+        self.__dict__.update(names, _fitted_=fitted)
+
     @property
     def _now(self) -> Any:
         """The current fitted value."""

@@ -59,7 +59,7 @@ class KernelRowsMixin(RejectMixin):
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """The bias, shape (1,)."""
-        return np.array([self._now.machine.intercept])
+        return read_only(np.array([self._now.machine.intercept]))
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -68,9 +68,13 @@ class KernelRowsMixin(RejectMixin):
         linear = machine if isinstance(machine, LinearMachine) else machine.linear
         if linear is None:
             raise AttributeError("coef_ exists for kernel='linear' only; other kernels have dual_coef_.")
-        weights = np.array(linear.weights[np.newaxis])
-        weights.flags.writeable = False  # writing to a copy would change nothing, so it is an error
-        return weights
+        return read_only(np.array(linear.weights[np.newaxis]))
+
+
+def read_only(copied: NDArray[Any]) -> NDArray[Any]:
+    """Give the copy as read-only: writing to it would change nothing, so it is an error."""
+    copied.flags.writeable = False
+    return copied
 
 
 def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", *, dense: bool, reset: bool) -> Any:

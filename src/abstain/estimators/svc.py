@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -16,7 +17,7 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Proof
 from abstain.estimators.convergence import Solved, solved, warning_text
 from abstain.estimators.decide import Fitted, fitted
-from abstain.estimators.kernel_rows import KernelRowsMixin
+from abstain.estimators.kernel_rows import KernelRowsMixin, read_only
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.training import Training
@@ -196,9 +197,10 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         RejectSVC
             The fitted estimator.
         """
-        training = Training.of(self, X, y, sample_weight, validator=self)
+        checked = copy(self)  # so that a fit that fails changes nothing
+        training = Training.of(self, X, y, sample_weight, validator=checked)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
-        self._store(self._fit(training, self.C, self.gamma, task))
+        self._store(checked, self._fit(training, self.C, self.gamma, task))
         task.end()
         return self
 
@@ -221,8 +223,8 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         machine, proof = posed.machine(found.machine), found.proof(float(self.tol))
         return FittedSVC(machine, training.rule, proof, codes, problem.loss.n_knots)
 
-    def _store(self, fitted: FittedSVC) -> None:
-        self._fitted_ = fitted
+    def _store(self, checked: Any, fitted: FittedSVC) -> None:
+        self._commit(checked, fitted)
         if text := warning_text(fitted.proof, self):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
 
@@ -255,7 +257,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
     def n_support_(self) -> NDArray[np.int32]:
         """The number of support vectors of each class; a coefficient has the sign of its class."""
         coef = self._now.machine.coef
-        return np.array([np.sum(coef < 0), np.sum(coef > 0)], dtype=np.int32)
+        return read_only(np.array([np.sum(coef < 0), np.sum(coef > 0)], dtype=np.int32))
 
     objective_ = fitted("proof.objective", "The primal value of the training problem.")
     dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")

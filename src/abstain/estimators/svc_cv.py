@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -157,14 +158,15 @@ n_jobs, verbose
             The fitted estimator.
         """
         began = time.monotonic()
-        training = Training.of(self, X, y, sample_weight, validator=self)
+        checked = copy(self)  # so that a fit that fails changes nothing
+        training = Training.of(self, X, y, sample_weight, validator=checked)
         grid = self._search(training, y)
         C, gamma = grid.best
         gone = time.monotonic() - began
         left = None if self.time_limit is None else max(0.0, self.time_limit - gone)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         fitted = self._fit(training, C, gamma if grid.has_gamma else 1.0, task, time_limit=left)
-        self._store(FittedSearch(**vars(fitted), grid=grid))
+        self._store(checked, FittedSearch(**vars(fitted), grid=grid))
         task.end()
         return self
 

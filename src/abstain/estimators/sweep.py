@@ -70,7 +70,7 @@ def reject_price_sweep(
         task = FitTask(machine, X, y, sample_weight, verbose=bool(machine.verbose))
         start = None if before is None else _carried_over(machines[-1].machine_, before, training, machine.C)
         fitted = machine._fit(training, machine.C, machine.gamma, task, start=start)  # noqa: SLF001
-        machine._store(fitted)  # noqa: SLF001
+        machine._store(machine, fitted)  # noqa: SLF001
         task.end()
         machines.append(machine)
         before = training

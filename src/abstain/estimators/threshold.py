@@ -246,6 +246,10 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         confidence = self.confidence if confidence is None else confidence
         other.set_params(costs=costs, reject_rate=reject_rate, max_error=max_error, confidence=confidence)
         request = Request.of(other)
+        if request.method.needs_probabilities and fitted.machine.method != "predict_proba":
+            raise ValueError(
+                f"method={other.method!r} needs probabilities, and fit used the decision function; fit again instead."
+            )
         labels = other._labels(request, fitted.rule.labels.classes)  # noqa: SLF001 (a copy of self)
         rows = fitted.rows
         if X is not None:

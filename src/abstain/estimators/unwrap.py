@@ -84,8 +84,10 @@ class FittedClassifier:
 
     @property
     def costs(self) -> Costs | None:
-        """The costs that it uses to decide, if any were stated."""
-        return None if self.rule is None else self.rule.costs
+        """The costs that it uses to decide, if any were stated, with `positive` as the positive class."""
+        costs = None if self.rule is None else self.rule.costs
+        same = self.rule is None or self.rule.labels.positive == self.positive
+        return costs if costs is None or same else costs.swapped()
 
     @property
     def thresholds(self) -> Thresholds:
@@ -133,6 +135,16 @@ class FittedClassifier:
             return np.asarray(self.estimator.decision_function(X), dtype=np.float64)
         return np.asarray(self.estimator.predict_proba(X), dtype=np.float64)[:, 1]
 
-    def positive_score(self, X: Any) -> NDArray[np.float64]:
-        """Give the score oriented to the positive class; cut it at `orientation` times the cut."""
-        return self.orientation * self.score(X)
+    def positive_score(self, X: Any, cut: float) -> tuple[NDArray[np.float64], float]:
+        """Give the score and the cut, given for `score`, oriented to the positive class."""
+        return self.towards_positive(self.score(X), cut)
+
+    def towards_positive(self, score: NDArray[np.float64], cut: float) -> tuple[NDArray[np.float64], float]:
+        """Orient scores and their cut to the positive class.
+
+        A score on the cut means ``classes_[0]``. If that is the positive class, the score is moved above the negated
+        cut by one floating-point number, so that it still does.
+        """
+        if self.orientation > 0:
+            return score, cut
+        return np.where(score == cut, np.nextafter(-cut, np.inf), -score), -cut

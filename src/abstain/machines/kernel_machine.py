@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 
 from abstain.kernels import Kernel, Matrix
 from abstain.machines.expansion import expand
-from abstain.machines.linear_machine import LinearMachine, finite
+from abstain.machines.linear_machine import LinearMachine, check_width, finite
 
 __all__ = ["KernelMachine"]
 
@@ -98,5 +98,7 @@ class KernelMachine:
 
     def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Give the score of each row."""
+        if not self.is_precomputed:
+            check_width(X, self.n_features)
         with np.errstate(over="ignore", invalid="ignore"):
             return finite(self.expansion(X, n_jobs) + self.bias)

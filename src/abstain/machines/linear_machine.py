@@ -67,8 +67,15 @@ class LinearMachine:
 
     def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:  # noqa: ARG002 (as every machine)
         """Give the score of each row."""
+        check_width(X, self.n_features)
         with np.errstate(over="ignore", invalid="ignore"):
             return finite(self.expansion(X) + self.bias)
+
+
+def check_width(X: Matrix, n_features: int) -> None:
+    """Refuse rows with another number of columns than the machine's; one column would be broadcast."""
+    if X.ndim != 2 or X.shape[1] != n_features:
+        raise ValueError(f"X must have {n_features} columns, as the training rows had; its shape is {X.shape}.")
 
 
 def finite(score: NDArray[np.float64]) -> NDArray[np.float64]:

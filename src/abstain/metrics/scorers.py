@@ -51,8 +51,9 @@ class RejectScorer:
         fitted = FittedClassifier.of(estimator, self.pos_label)
         options = {"pos_label": fitted.positive, "sample_weight": sample_weight}
         if self.name in _OF_SCORES:
-            cut = fitted.orientation * fitted.even_cut if self.cut is None else self.cut
-            measured = getattr(areas, self.name)(y_true, fitted.positive_score(X), cut=cut, **options)
+            own = fitted.even_cut if self.cut is None else fitted.orientation * self.cut
+            score, cut = fitted.positive_score(X, own)
+            measured = getattr(areas, self.name)(y_true, score, cut=cut, **options)
         else:
             auto = isinstance(self.reject_label, str) and self.reject_label == "auto"
             options["reject_label"] = fitted.reject_label if auto else self.reject_label

@@ -151,8 +151,8 @@ class CurveDisplay:
         """
         fitted = FittedClassifier.of(estimator, pos_label)
         costs = fitted.costs if costs is None else costs
-        options = (fitted.orientation * fitted.cut, fitted.positive, sample_weight)
-        score = fitted.positive_score(X)
+        score, cut = fitted.positive_score(X, fitted.cut)
+        options = (cut, fitted.positive, sample_weight)
         display = cls._of(y, score, costs, name or fitted.name, (band, n_resamples), *options)
         if fitted.rejects:
             labels = {"pos_label": fitted.positive, "reject_label": fitted.reject_label}

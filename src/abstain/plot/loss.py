@@ -76,7 +76,7 @@ class LossDisplay:
             raise ValueError(
                 f"estimator={estimator!r} does not have one of our losses; pass a RejectSVC, or use from_costs."
             )
-        score, rule = fitted.positive_score(X), fitted.final.rule
+        (score, _), rule = fitted.positive_score(X, fitted.cut), fitted.final.rule
         return cls.from_predictions(y, score, fitted.costs, rule, pos_label=fitted.positive, ax=ax)
 
     def plot(self, ax: Axes | None = None, *, classes: tuple[int, ...] = (1, -1)) -> Self:

@@ -48,7 +48,7 @@ def report_for(estimator: Any, X: Any, y: Any, costs: Costs | None = None, **arg
     >>> report_for(clf, X, y).table.rejected
     4.0
     """
-    fitted = FittedClassifier.of(estimator)
+    fitted = FittedClassifier.of(estimator, arguments.get("pos_label"))
     thresholds = fitted.thresholds
     prices = fitted.costs if costs is None else costs
     if prices is None:

@@ -96,8 +96,8 @@ class Judged:
         model, costs = self.model, self.model.costs
         if len(np.unique(self.y_true)) < 2:
             return {}
-        score = model.orientation * self.score  # towards the positive class
-        shared: dict[str, Any] = {"cut": model.orientation * model.cut, "pos_label": model.positive}
+        score, cut = model.towards_positive(self.score, model.cut)
+        shared: dict[str, Any] = {"cut": cut, "pos_label": model.positive}
         facts: dict[str, Any] = {}
         if costs is not None:
             curve = cost_curve(self.y_true, score, costs, **shared)

@@ -106,7 +106,7 @@ def embedded_reject_curve(
         training = machine._training(X, y, like=training)  # noqa: SLF001
         task = FitTask(machine, X, y, None, verbose=bool(machine.verbose))
         solution = machine._solve(training, task, starts)  # noqa: SLF001
-        machine._store(training, solution)  # noqa: SLF001
+        machine._store(machine, training, solution)  # noqa: SLF001
         task.end()
         machines.append(machine)
         starts = (solution.point,)

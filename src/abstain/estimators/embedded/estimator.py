@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -220,10 +221,11 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         EmbeddedRejectSVC
             The fitted estimator.
         """
-        training = self._training(X, y)
+        checked = copy(self)  # so that a fit that fails changes nothing
+        training = checked._training(X, y)  # noqa: SLF001 (a copy of self)
         task = FitTask(self, X, y, None, verbose=bool(self.verbose))
         solution = self._solve(training, task)
-        self._store(training, solution)
+        self._store(checked, training, solution)
         task.end()
         return self
 
@@ -260,7 +262,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         costs = Costs(reject=min(self._loss().reject_cost, 0.5))
         return Rule(labels, Thresholds(-eps if eps else 0.0, eps), cut=0.0, costs=costs)
 
-    def _store(self, training: EmbeddedTraining, solution: EmbeddedSolution) -> None:
+    def _store(self, checked: Any, training: EmbeddedTraining, solution: EmbeddedSolution) -> None:
         problem = training.problem
         if not np.isfinite(solution.objective):
             raise ValueError(f"C={self.C:g} times the losses overflows; lower C.")
@@ -270,7 +272,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
             bound = dual.solve(problem).lower_bound
         rule = self._rule(training.labels, solution.eps)
         choice = rule.choose(problem.z @ solution.u + solution.b)
-        self._fitted_ = FittedEmbedded(
+        fitted = FittedEmbedded(
             machine=training.machine(solution),
             rule=rule,
             objective=float(solution.objective),
@@ -279,6 +281,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
             status=solution.status if training.definite or solution.status != "local" else "inaccurate",
             iterations=solution.iterations,
         )
+        self._commit(checked, fitted)
         if text := self._warning(training):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
 
