@@ -53,6 +53,11 @@ void expand_linear(const Problem& problem, const DenseRows& X, Outcome& outcome)
     judge(problem, outcome);
 }
 
+// Large kernel values overflow in single precision.
+bool overflown(const Outcome& outcome) {
+    return !std::all_of(outcome.expansion.begin(), outcome.expansion.end(), [](double F) { return std::isfinite(F); });
+}
+
 // Whether sums of such coefficients in the precision of T may be off by more than the tolerance. Errors of both signs cancel,
 // which leaves a small part of the bound.
 template <class T> bool blurred(const double* beta, Index size, double tol) {
@@ -159,15 +164,15 @@ template <class T> Outcome Fitter::fit_large(const Problem& problem, const doubl
     const Outcome outcome = decompose<T>(problem, start, {options_.tol, std::min(most, steps * problem.size)});
     if (outcome.iterations >= most || outcome.status == Status::time_limit || watch_.expired()) return outcome;
     const auto drifted = [&] {
-        return drift(source_.spec, std::get<DenseRows>(source_.rows), outcome, pool_, watch_) >
-               policy::drift_allowed * options_.tol;
+        return overflown(outcome) || !(drift(source_.spec, std::get<DenseRows>(source_.rows), outcome, pool_, watch_) <=
+                                       policy::drift_allowed * options_.tol);
     };
     if (outcome.status == Status::converged && !(in_single && drifted())) return outcome;
     std::get<std::unique_ptr<KernelMatrix<T>>>(kernels_).reset();  // frees its cache for the next kernel
     const Settings rest{options_.tol, most - outcome.iterations};
     exact_kernel();
-    Outcome finer = options_.method == Method::automatic ? solve_exactly(problem, outcome.beta.data(), rest)
-                                                         : decompose<double>(problem, outcome.beta.data(), rest);
+    const double* from = overflown(outcome) ? start : outcome.beta.data();
+    Outcome finer = options_.method == Method::automatic ? solve_exactly(problem, from, rest) : decompose<double>(problem, from, rest);
     finer.iterations += outcome.iterations;
     return finer;
 }
@@ -186,7 +191,7 @@ template <class T> Outcome Fitter::fit_for_search(const Problem& problem, const 
         outcome.iterations += before;
     }
     const bool given_up = outcome.status == Status::iteration_limit && outcome.iterations < most;
-    const bool failed = outcome.status == Status::inaccurate;  // in single precision large kernel values overflow
+    const bool failed = outcome.status == Status::inaccurate || overflown(outcome);
     const bool inexact = given_up || failed || (small && blurred<T>(outcome.beta.data(), n, options_.tol));
     if (!inexact || watch_.expired()) return outcome;
     if (small) source_.hold<double>(pool_, watch_);

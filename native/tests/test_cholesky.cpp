@@ -69,4 +69,20 @@ int main() {
     for (Index i = 0; i < n; ++i) append(small, low, kept, i);
     assert(small.size() == 7 && kept.size() == 7);
     assert(residual(small, low, kept, random) < 1e-9);
+
+    Cholesky together;  // the same rows in panels of 16
+    std::vector<Index> taken;
+    for (Index first = 0; first < n; first += 16) {
+        const Index count = std::min<Index>(16, n - first), stride = together.size() + count;
+        std::vector<double> panel(count * stride);
+        for (Index p = 0; p < count; ++p) {
+            double* to = panel.data() + p * stride;
+            for (Index r : taken) *to++ = low[(first + p) * n + r];
+            for (Index q = 0; q <= p; ++q) *to++ = low[(first + p) * n + first + q];
+        }
+        const std::vector<bool> independent = together.append(panel.data(), stride, count);
+        for (Index p = 0; p < count; ++p)
+            if (independent[p]) taken.push_back(first + p);
+    }
+    assert(taken == kept && residual(together, low, taken, random) < 1e-9);
 }

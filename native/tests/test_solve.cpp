@@ -119,6 +119,26 @@ void check_limits() {
     assert(solve(problem, spec, X, nullptr, options, pool, watch).status == Status::inaccurate);
 }
 
+// Pair steps stall where columns differ in scale and C is large: beyond the small problems too, the active set takes over.
+void check_stalled() {
+    Case c = make_case(11, 1100, 3, 2);
+    for (Index i = 0; i < c.rows; ++i) {
+        c.X[3 * i] *= 30;
+        c.weight[i] *= 1e3;
+    }
+    Options options;
+    options.max_iterations = 1'000'000;
+    const KernelSpec spec{KernelName::linear, 1, 0, 3};
+    const auto K = gram_of(spec, c);
+    const Compressed s = compress(c);
+    ThreadPool pool(2);
+    for (const Rows& rows : {Rows(c.dense()), Rows(s.rows(c.features)), Rows(GramRows{K.data(), c.rows})}) {
+        Watch watch;
+        const Outcome outcome = solve(c.problem(), spec, rows, nullptr, options, pool, watch);
+        assert(outcome.status == Status::converged && violation(c.problem(), K, outcome.beta.data()) < 2e-3);
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -134,5 +154,6 @@ int main() {
     check(large, {KernelName::rbf, 0.3, 0, 3}, 1e-3, 1.3e-3, 2);
     check_losses_per_row();
     check_limits();
+    check_stalled();
     assert(controls > 10);
 }
