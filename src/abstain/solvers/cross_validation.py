@@ -53,8 +53,8 @@ def held_out_scores(
     """Fit the problem with each fold's weights at C = 1, (folds, rows), which replace its own.
 
     A row of weight 0 is held out of the fold. Cs must ascend: each fit of a fold starts from the one before. Widths
-    come in the order given, and what is not done after `time_limit` seconds is left. `progress` is called with the number of
-    fits done.
+    come in the order given, and what is not done after `time_limit` seconds is left. `progress` is called with the
+    number of fits done.
     """
     if not problem.kernel.formula.native and len(gammas) > 1:  # a Gram matrix per width
         limits: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "cache_size": cache_size, "n_jobs": n_jobs}
