@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from scipy.sparse import issparse
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
 
-__all__ = ["Certificate", "best_bias", "certify", "feasible", "rounding", "set_names", "sets"]
+__all__ = ["Certificate", "best_bias", "certify", "feasible", "rounding", "score_rounding", "set_names", "sets"]
 
 # The rounding allowed between a coefficient and the breakpoint it rests on, as a share of the row's largest breakpoint.
 _ROUNDING = 1e-12
@@ -72,24 +73,39 @@ def certify(
     return Certificate(primal, dual, gap, relative_gap if proven else sys.float_info.max, violation)
 
 
-def rounding(problem: DualProblem, beta: NDArray[np.float64]) -> float:
-    """Estimate how much of the gap float64 rounding can hide, in units of the objective, times a safety factor of ten.
+def score_rounding(
+    problem: DualProblem, beta: NDArray[np.float64], precision: type[np.floating[Any]] = np.float64
+) -> NDArray[np.float64]:
+    """Estimate the error of F_i if kernel values have this precision and sums are in float64.
 
     ::
 
-        error of F_i     ~  eps root_i ((1 + s_i) |beta * root|_2 + 1/2 |beta * root|_1)
-        error of the gap ~  |(w |slopes[0]| + |beta|) error|_2
+        error of F_i  ~  root_i (eps_k ((1 + s_i) |beta root|_2 + |beta root s|_2) + eps 1/2 |beta root|_1)
 
-    where |k(x_i, x_j)| <= root_i root_j and s_i bounds the relative rounding of a kernel value by its exponent: sums of
-    independent roundings grow like the root of the sum of squares. The running sum, which is rounded too, reaches
-    1/2 |beta * root|_1 if one class is summed before the other. A score that is off by e moves a row's part of the gap
-    by no more than (w_i |slopes[0]| + |beta_i|) e.
+    where |k(x_i, x_j)| <= root_i root_j, and s_i + s_j bounds the relative rounding of the value by its exponent. Sums
+    of independent roundings grow like the root of the sum of squares. The running sum, which is rounded too, reaches
+    1/2 |beta root|_1 if one class is summed before the other.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         root, exponent = _magnitudes(problem)
         products = beta * root
-        sums = (1.0 + exponent) * np.linalg.norm(products) + 0.5 * np.abs(products).sum()
-        error = np.finfo(np.float64).eps * root * sums
+        values = (1.0 + exponent) * np.linalg.norm(products) + np.linalg.norm(products * exponent)
+        values *= float(np.finfo(precision).eps)
+        return np.asarray(root * (values + 0.5 * np.finfo(np.float64).eps * np.abs(products).sum()))
+
+
+def rounding(problem: DualProblem, beta: NDArray[np.float64], error: NDArray[np.float64] | None = None) -> float:
+    """Estimate how much of the gap these errors of F can hide, in units of the objective, times ten for safety.
+
+    ::
+
+        error of the gap  ~  |(w |slopes[0]| + |beta|) error|_2
+
+    A score that is off by e moves a row's part of the gap by no more than (w_i |slopes[0]| + |beta_i|) e. The errors
+    are those of float64 by default.
+    """
+    error = score_rounding(problem, beta) if error is None else error
+    with np.errstate(over="ignore", invalid="ignore"):
         return 10.0 * float(np.linalg.norm((problem.breakpoint(problem.loss.n_knots) + np.abs(beta)) * error))
 
 
@@ -104,7 +120,7 @@ def _magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.f
     if kernel.name == "linear":
         return np.sqrt(squares), 0.0
     if kernel.name == "rbf":
-        return np.ones(problem.n), 2.0 * kernel.gamma * (squares + squares.max(initial=0.0))
+        return np.ones(problem.n), 2.0 * kernel.gamma * squares
     inner = kernel.gamma * squares + abs(kernel.coef0)
     if kernel.name == "poly":  # a power multiplies the relative rounding of its base
         return np.sqrt(inner**kernel.degree), float(kernel.degree)
