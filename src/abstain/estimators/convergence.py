@@ -20,6 +20,7 @@ from abstain.machines.kernel_machine import KernelMachine
 
 SAMPLE = 4000  # rows up to which a kernel is tried for definiteness by a Cholesky factor
 SCORED = 2000  # rows up to which all sums are computed again, and four times as many as are sampled beyond
+HIDDEN = 0.5  # share of tol that single precision may hide of the gap, which promises ten times tol
 ROUNDS = 3  # times that a solver is sent back with a finer tolerance
 DEFORMED = 0.1  # share of the promised gap that a negative eigenvalue may be worth
 
@@ -38,8 +39,8 @@ class Solved:
         """Certify a solution by the scores that its machine predicts, not by the solver's own numbers.
 
         The solver makes its kernel values in single precision, so one scoring pass in double precision replaces its
-        sums. The pass is left out for many rows if the rounding of single precision could hide less than a tenth of
-        `tol` of the gap, and if the solver's sums are that good on a sample of rows, scored in double precision. What
+        sums. The pass is left out for many rows if the rounding of single precision could hide less than half of `tol`
+        of the gap, and if the solver's sums are that good on a sample of rows, scored in double precision. What
         rounding may hide is added to the gap unless it is negligible.
         """
         beta = feasible(problem, solution.beta)
@@ -72,7 +73,7 @@ def _trusted_sums(
         return None, 0.0
     error = score_rounding(problem, beta, np.float32)
     hidden = rounding(problem, beta, error)
-    if not hidden <= 0.1 * tol * abs(float(problem.dual_values(beta).sum()) - 0.5 * float(beta @ solution.expansion)):
+    if not hidden <= HIDDEN * tol * abs(float(problem.dual_values(beta).sum()) - 0.5 * float(beta @ solution.expansion)):
         return None, 0.0
     sample = np.linspace(0, problem.n - 1, SCORED // 4).astype(np.intp)
     apart = np.abs(machine.expansion(problem.X[sample]) - solution.expansion[sample])
