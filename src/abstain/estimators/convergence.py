@@ -73,7 +73,8 @@ def _trusted_sums(
         return None, 0.0
     error = score_rounding(problem, beta, np.float32)
     hidden = rounding(problem, beta, error)
-    if not hidden <= HIDDEN * tol * abs(float(problem.dual_values(beta).sum()) - 0.5 * float(beta @ solution.expansion)):
+    dual = float(problem.dual_values(beta).sum()) - 0.5 * float(beta @ solution.expansion)
+    if not hidden <= HIDDEN * tol * abs(dual):
         return None, 0.0
     sample = np.linspace(0, problem.n - 1, SCORED // 4).astype(np.intp)
     apart = np.abs(machine.expansion(problem.X[sample]) - solution.expansion[sample])
