@@ -142,8 +142,8 @@ def follow_path(
 def _certified(problem: DualProblem, beta: NDArray[np.float64], bias: float | None) -> tuple[float, float]:
     """Give the relative gap of beta, with what rounding is likely to hide, and the intercept; an open bias is chosen.
 
-    The factor of ten that `rounding` has to spare is left out: with it, one point in 18 was refused on noise with cheap
-    rejects although its gap was below 1e-8. Without any rounding, gaps near 1 went unseen on poly kernels.
+    The safety factor of ten in `rounding` is left out: with it, one point in 18 went to an exact fit on noise with a
+    small reject cost. Without any rounding, gaps near 1 went unseen on poly kernels.
     """
     machine = problem.machine(beta)
     expansion = machine.expansion(problem.X)
