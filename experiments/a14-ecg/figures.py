@@ -43,7 +43,7 @@ def _panel(ax: Any, results: Results, key: str, factor: float = 100.0) -> None:
 def _band(key: str, mean: Any, se: Any) -> tuple[Any, Any]:
     """One standard error on either side, of the logarithm if the axis is logarithmic."""
     if key in ("error", "cost"):
-        share = np.divide(se, mean, out=np.zeros_like(mean), where=mean > 0)  # without errors there is no band
+        share = np.divide(se, mean, out=np.zeros_like(mean), where=mean > 0)  # a mean of 0 has an empty band
         return mean * np.exp(-share), mean * np.exp(share)
     return mean - se, np.minimum(mean + se, 0.0 if key == "slope" else 100.0)
 
