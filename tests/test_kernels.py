@@ -154,12 +154,21 @@ def test_gamma_below_the_range_is_refused(scale, kind):
         resolve_gamma("scale", X)
 
 
-@pytest.mark.parametrize("scale", [1e-200, 5e-324])
-def test_gamma_above_the_range_is_finite_and_positive(scale):
-    X = np.array([[1.0, -1.0], [2.0, 0.0]]) * scale
-    gamma = resolve_gamma("scale", X)
-    assert 0 < gamma < np.inf
-    assert np.isfinite(Kernel("rbf", gamma)(X)).all()
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+@pytest.mark.parametrize("scale", [1e-160, 1e-200, 5e-324])
+def test_gamma_above_the_range_is_refused(scale, kind):
+    X = kind(np.array([[1.0, -1.0], [2.0, 0.0]]) * scale)
+    with pytest.raises(ValueError, match=r'gamma="scale" is .* above the range .* to \S+e-\d+; scale the features'):
+        resolve_gamma("scale", X)
+
+
+def test_gamma_at_both_ends_of_the_range():
+    X = np.array([[1.0], [-1.0]])  # variance 1
+    assert resolve_gamma("scale", 2.0**-511 * X) == 4.0**511
+    assert resolve_gamma("scale", 2.0**511 * X) == 4.0**-511
+    for power in (-512, 512):
+        with pytest.raises(ValueError, match="the range of float64"):
+            resolve_gamma("scale", 2.0**power * X)
 
 
 @pytest.mark.parametrize("gamma", [0, -1, np.nan, np.inf, True, None, "wide"])

@@ -193,8 +193,8 @@ def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None
         "scale"   1 / (d v)    v the variance of all entries of X, its rows weighted
         "auto"    1 / d
 
-    Constant data give 1.0 for "scale", as in scikit-learn. Data of scale above 1e+154, for which 1 / (d v) is below the
-    range of float64, are refused. For data of scale below 1e-154 the largest float64 is used.
+    Constant data give 1.0 for "scale", as in scikit-learn. Data of scale above about 1e+154 or below about 1e-154, for
+    which 1 / (d v) is outside the range of float64, are refused.
 
     Parameters
     ----------
@@ -218,12 +218,13 @@ def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None
         return 1.0
     with np.errstate(over="ignore", under="ignore"):
         width = np.ldexp(1.0 / (X.shape[1] * variance), -2 * exponent)
-    if width < np.finfo(np.float64).tiny:
+    if not np.finfo(np.float64).tiny <= width < np.inf:
+        side = "above" if width == np.inf else "below"
         raise ValueError(
-            f'gamma="scale" is 1 / (n_features * variance of X), which is below the range of float64 because X has '
+            f'gamma="scale" is 1 / (n_features * variance of X), which is {side} the range of float64 because X has '
             f"entries up to {largest:.3g}; scale the features, with StandardScaler for example."
         )
-    return float(min(width, np.finfo(np.float64).max))
+    return float(width)
 
 
 def _variance(X: Matrix, sample_weight: ArrayLike | None) -> float:

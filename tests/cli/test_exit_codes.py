@@ -66,7 +66,7 @@ def test_impossible_wishes_are_2(tmp_path, table, options, text):
     assert not (tmp_path / "model").exists()
 
 
-@pytest.mark.parametrize("option", ["--target", "--categorical", "--ignore"])
+@pytest.mark.parametrize("option", ["--target", "--categorical", "--ignore", "--groups"])
 def test_a_column_that_is_not_there_is_3(tmp_path, table, option):
     options = {"--target": "answer", option: "nothing"}
     named = [word for pair in options.items() for word in pair]

@@ -9,7 +9,15 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
-from abstain import Costs, RejectSVC
+from abstain import (
+    Costs,
+    EmbeddedRejectSVC,
+    RejectSVC,
+    RejectSVCCV,
+    embedded_reject_curve,
+    reject_price_sweep,
+    reject_svc_path,
+)
 from adversary_cases import Case, check_fit, check_path, gram, random_case
 from adversary_controls import controls, judge
 from looping import looped
@@ -136,6 +144,40 @@ def test_rows_near_the_largest_float_are_refused_with_a_way_out(kernel, scale):
     X, y = clouds(20)
     with pytest.raises(ValueError, match=r'gamma="scale" is .* entries up to .*e\+\d+; scale the features'):
         RejectSVC(kernel=kernel).fit(X * scale, y)
+
+
+FITS = {
+    "RejectSVC": lambda X, y: RejectSVC().fit(X, y),
+    "RejectSVC, poly": lambda X, y: RejectSVC(kernel="poly").fit(X, y),
+    "RejectSVC, sparse": lambda X, y: RejectSVC().fit(csr_array(X), y),
+    "RejectSVCCV": lambda X, y: RejectSVCCV(gammas=["scale"], Cs=[1.0], cv=2).fit(X, y),
+    "EmbeddedRejectSVC": lambda X, y: EmbeddedRejectSVC(0.2, kernel="rbf", n_starts=1).fit(X, y),
+    "embedded_reject_curve": lambda X, y: embedded_reject_curve(
+        EmbeddedRejectSVC(0.2, kernel="rbf", n_starts=1), X, y, [0.2]
+    ),
+    "reject_svc_path": reject_svc_path,
+    "reject_price_sweep": lambda X, y: reject_price_sweep(RejectSVC(Costs(reject=0.3)), X, y, [0.2]),
+}
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_rows_near_the_smallest_float_are_refused_with_a_way_out(name):
+    X, y = clouds(20)
+    for scale in (1e-160, 1e-250, 1e-307):
+        with pytest.raises(
+            ValueError, match=r'gamma="scale" is .* above the range .* entries up to .*e-\d+; scale the'
+        ):
+            FITS[name](X * scale, y)
+    FITS[name](X * 1e-140, y)  # control: in range
+
+
+@pytest.mark.parametrize("scale", [2.0**-511, 2.0**510])
+def test_a_number_of_gammas_that_leaves_the_range_is_refused(scale):
+    X, y = clouds(20)
+    X = X / np.sqrt(X.shape[1] * X.var())  # gamma="scale" is 1, and 4**511 or 4**-510 after scaling
+    RejectSVCCV(gammas=1, Cs=[1.0], cv=2).fit(X * scale, y)
+    with pytest.raises(ValueError, match=r"gammas=5 reaches from .* beyond the range of float64; scale the"):
+        RejectSVCCV(gammas=5, Cs=[1.0], cv=2).fit(X * scale, y)
 
 
 class TestPath:

@@ -240,6 +240,40 @@ class TestChoice:
         assert clf.duality_gap_ < 1e-9
 
 
+# kernel, its options, the factor of the rows, and the order of the kernel values, beyond single precision (3e38, 1e-45)
+EXTREME = {
+    "linear, 1e50": ({"kernel": "linear"}, 1e25, 1e50),
+    "linear, 1e-50": ({"kernel": "linear"}, 1e-25, 1e-50),
+    "poly, 1e60": ({"kernel": "poly", "degree": 5, "coef0": 1e12}, 1e6, 1e60),
+    "poly, some above 3e38": ({"kernel": "poly", "degree": 3, "coef0": 1e12}, 1e6, 1e36),
+    "poly, 1e128": ({"kernel": "poly", "degree": 8, "coef0": 1e16}, 1e8, 1e128),
+    "poly, 1e-80": ({"kernel": "poly", "degree": 5, "coef0": 1e-16}, 1e-8, 1e-80),
+    "precomputed, 1e39": ({"kernel": "precomputed"}, 1.0, 1e39),
+}
+
+
+@pytest.mark.parametrize("name", EXTREME)
+def test_kernel_values_beyond_single_precision(rows, name):
+    options, factor, order = EXTREME[name]
+    X, y = factor * rows[0], rows[1]
+    Cs, given = [0.01 / order, 1.0 / order], options["kernel"] == "precomputed"
+    X = order * rbf_kernel(X) if given else X
+    folds = list(StratifiedKFold(3).split(X, y))
+    clf = RejectSVCCV(ASYMMETRIC, Cs=Cs, gammas=[1.0], cv=folds, tol=1e-5, **options).fit(X, y)  # no warning
+    scores = split_scores(clf.cv_results_, 3)
+    expected = []
+    for train, test in folds:
+        fits = [RejectSVC(ASYMMETRIC, C=C, gamma=1.0, tol=1e-6, **options) for C in Cs]
+        columns = train if given else slice(None)
+        fitted = [fit.fit(X[train][:, columns], y[train]) for fit in fits]
+        expected.append([fit.score(X[test][:, columns], y[test]) for fit in fitted])
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
+    assert np.ptp(scores, axis=1).max() > 0.02  # C matters, so the fits are not all 0
+    best = RejectSVC(ASYMMETRIC, C=clf.C_, gamma=1.0, tol=1e-5, **options).fit(X, y)
+    assert clf.C_ == Cs[int(np.argmax(np.mean(expected, axis=0)))]
+    np.testing.assert_array_equal(clf.dual_coef_, best.dual_coef_)
+
+
 @pytest.mark.parametrize("largest", [1e6, 1e8])
 def test_a_large_step_in_C_leaves_no_rounding_behind(rows, largest):
     # the start is scaled with C: what single precision makes of F there must not stay

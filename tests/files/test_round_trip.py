@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -88,6 +88,24 @@ def test_a_search_and_its_parameters(parameters, data, tmp_path):
     assert repr(saved.get_params()).replace("np.float64(0.5)", "0.5") == repr(loaded.get_params())
     refitted = clone(loaded).fit(X, y)
     assert_same(saved.decision_function(X), refitted.decision_function(X))
+
+
+@pytest.mark.parametrize("cv", [GroupKFold(3), StratifiedGroupKFold(3, shuffle=True, random_state=4)], ids=repr)
+def test_a_search_by_groups(cv, data, tmp_path):
+    X, y = data
+    groups = np.arange(len(y)) // 5
+    saved = RejectSVCCV(Costs(reject=0.2), Cs=2, gammas=2, cv=cv).fit(X, y, groups=groups)
+    loaded = again(saved, tmp_path)
+    assert repr(loaded.cv) == repr(cv)
+    refitted = clone(loaded).fit(X, y, groups=groups)
+    assert_same(saved.cv_results_, refitted.cv_results_)
+
+
+def test_a_splitter_whose_folds_depend_on_the_rows_is_refused(data, tmp_path):
+    X, y = data
+    clf = RejectSVCCV(Cs=1, gammas=1, cv=LeaveOneGroupOut()).fit(X, y, groups=np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match=r"cv=LeaveOneGroupOut\(\) is a LeaveOneGroupOut, but a model file can"):
+        save(clf, tmp_path / "model")
 
 
 def unfinished(monkeypatch, late):

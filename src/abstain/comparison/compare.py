@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import indexable
 
 from abstain.arguments import real_number
@@ -17,6 +15,7 @@ from abstain.comparison.folds import Folds, HeldOut, held_out
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
 from abstain.costs import Costs, checked_costs
+from abstain.estimators.splitting import row_groups, splitter
 from abstain.labels import Labels, encode_pair
 from abstain.metrics.frames import frozen
 from abstain.metrics.table import RejectTable
@@ -31,6 +30,7 @@ def compare(
     costs: Costs,
     *,
     cv: Any = 5,
+    groups: ArrayLike | None = None,
     pos_label: Any = None,
     confidence: float = 0.95,
     random_state: Any = 0,
@@ -59,6 +59,11 @@ def compare(
     cv : int, splitter or iterable of (train, test), default=5
         Folds; an integer is the number of stratified folds of shuffled rows. If a splitter repeats rows, the costs of
         each row are averaged first; rows in no test fold are left out.
+    groups : array-like of shape (n_samples,), default=None
+        Labels of the groups that rows belong to, such as patients; they are passed to the splitter, and an integer `cv`
+        then means `StratifiedGroupKFold`. The groups of the training rows are also passed to models that use them in a
+        cross-validation of their own: the rules of the papers, models whose `fit` takes `groups`, searches whose `cv`
+        is a group splitter, and Pipelines that end in one of these. Other searches split inside groups.
     pos_label : label, default=None
         The class that "positive" means in the costs; the larger of the two if None.
     confidence : float, default=0.95
@@ -79,7 +84,8 @@ def compare(
     interval of the paired costs, with Bonferroni's correction for all pairs of models. Both apply to the machines
     fitted on these folds. The folds share training rows, so one cross-validation cannot show how costs vary with the
     training rows, and the intervals do not include that variation; see `abstain.comparison.intervals` for reasons and
-    sources. The intervals are too narrow if hardly any row costs anything (a handful of errors in total).
+    sources. The intervals are too narrow if hardly any row costs anything (a handful of errors in total), and if
+    rows of a group resemble each other, since they treat rows as independent.
 
     Examples
     --------
@@ -102,15 +108,13 @@ def compare(
     if not 0.0 < level < 1.0:
         raise ValueError(f"confidence={confidence!r} must be strictly between 0 and 1, such as 0.95.")
     labels = Labels.of(y, pos_label=pos_label, rejects=False)
-    chosen, missing = _checked_models(models, costs, pos_label, X)
     X, truth = indexable(X, np.asarray(y))
-    if isinstance(cv, Integral):
-        cv = StratifiedKFold(int(cv), shuffle=True, random_state=random_state)
-    folds: Folds = [
-        (np.asarray(train), np.asarray(test)) for train, test in check_cv(cv, truth, classifier=True).split(X, truth)
-    ]
+    groups = row_groups(groups, len(truth))
+    chosen, missing = _checked_models(models, costs, pos_label, X, grouped=groups is not None)
+    parts = splitter(cv, truth, groups, shuffle=True, random_state=random_state).split(X, truth, groups)
+    folds: Folds = [(np.asarray(train), np.asarray(test)) for train, test in parts]
     decided = np.concatenate([test for _, test in folds])
-    answers = held_out(chosen, X, truth, folds, verbose=verbose)
+    answers = held_out(chosen, X, truth, groups, folds, verbose=verbose)
     rows, place, times = np.unique(decided, return_inverse=True, return_counts=True)
     priced = [_priced(answer, truth[decided], costs, labels.positive) for answer in answers]
     averaged = [np.bincount(place, weights=prices) / times for prices in priced]
@@ -131,11 +135,14 @@ def compare(
     )
 
 
-def _checked_models(models: Any, costs: Costs, pos_label: Any, X: Any) -> tuple[dict[str, Any], dict[str, str]]:
+def _checked_models(
+    models: Any, costs: Costs, pos_label: Any, X: Any, *, grouped: bool
+) -> tuple[dict[str, Any], dict[str, str]]:
     """The models by name, and the default rules left out, with the reasons."""
     if models is None:
         is_sparse = sparse.issparse(X)
-        return default_rules(costs, pos_label=pos_label, sparse=is_sparse), left_out(costs, sparse=is_sparse)
+        rules = default_rules(costs, pos_label=pos_label, sparse=is_sparse, grouped=grouped)
+        return rules, left_out(costs, sparse=is_sparse)
     if not isinstance(models, Mapping) or not models:
         raise ValueError(
             f"models={models!r} must be a dict of names to classifiers, such as {{'mine': RejectSVC(costs)}}, or None "

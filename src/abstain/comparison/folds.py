@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split as safe_split
 
 from abstain.estimators.progress import SearchLine
+from abstain.estimators.splitting import Groups, group_parameters
 from abstain.estimators.unwrap import FittedClassifier
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
@@ -41,7 +42,9 @@ class HeldOut:
     predict_seconds: float
 
 
-def held_out(models: Mapping[str, Any], X: Any, y: NDArray[Any], folds: Folds, *, verbose: bool) -> list[HeldOut]:
+def held_out(
+    models: Mapping[str, Any], X: Any, y: NDArray[Any], groups: Groups | None, folds: Folds, *, verbose: bool
+) -> list[HeldOut]:
     """Fit all models on all folds, one at a time so that their times can be compared."""
     done = 0
     answers = []
@@ -50,7 +53,7 @@ def held_out(models: Mapping[str, Any], X: Any, y: NDArray[Any], folds: Folds, *
             parts = []
             for at, fold in enumerate(folds):
                 try:
-                    parts.append(_one(model, X, y, fold))
+                    parts.append(_one(model, X, y, groups, fold))
                 except Exception as error:
                     error.add_note(f"Raised by model {name!r} on fold {at + 1} of {len(folds)} in abstain.compare.")
                     raise
@@ -64,14 +67,15 @@ def held_out(models: Mapping[str, Any], X: Any, y: NDArray[Any], folds: Folds, *
 
 
 def _one(
-    model: Any, X: Any, y: NDArray[Any], fold: tuple[NDArray[np.intp], NDArray[np.intp]]
+    model: Any, X: Any, y: NDArray[Any], groups: Groups | None, fold: tuple[NDArray[np.intp], NDArray[np.intp]]
 ) -> tuple[NDArray[Any], NDArray[np.float64] | None, Any, float, float]:
     train, test = fold
     model = clone(model)
     X_train, y_train = safe_split(model, X, y, train)
     X_test, _ = safe_split(model, X, y, test, train)
+    parameters = group_parameters(model, None if groups is None else groups[train])
     start = time.perf_counter()
-    model.fit(X_train, y_train)
+    model.fit(X_train, y_train, **parameters)
     fitted = time.perf_counter()
     predicted = np.asarray(model.predict(X_test))
     asked = time.perf_counter()

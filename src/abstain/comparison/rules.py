@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
 from abstain.costs import Costs
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
@@ -23,7 +24,9 @@ EQUAL_COSTS = "it supports only equal error costs and one reject cost, and these
 SPARSE = "it does not support sparse rows"
 
 
-def default_rules(costs: Costs, *, pos_label: Any = None, sparse: bool = False) -> dict[str, Any]:
+def default_rules(
+    costs: Costs, *, pos_label: Any = None, sparse: bool = False, grouped: bool = False
+) -> dict[str, Any]:
     """The rules of the papers, each on standardised features with C and gamma chosen inside the training rows.
 
     "double hinge" (GRKC08), "Bartlett-Wegkamp" (BW08, symmetric costs only) and "embedded, linear" (FR02, symmetric
@@ -39,6 +42,8 @@ def default_rules(costs: Costs, *, pos_label: Any = None, sparse: bool = False) 
         The positive class of the costs.
     sparse : bool, default=False
         Whether X is sparse; its features are then not centred.
+    grouped : bool, default=False
+        Whether the rules are fitted with groups, which their own folds then respect.
 
     Returns
     -------
@@ -49,12 +54,15 @@ def default_rules(costs: Costs, *, pos_label: Any = None, sparse: bool = False) 
     rules: dict[str, Any] = {
         "double hinge": RejectSVCCV(costs, pos_label=pos_label, **_GRID),
         BARTLETT_WEGKAMP: RejectSVCCV(costs, rule="bartlett-wegkamp", pos_label=pos_label, **_GRID),
-        EMBEDDED: _embedded(costs, pos_label),
+        EMBEDDED: _embedded(costs, pos_label, grouped=grouped),
         "SVM": machine,
     }
     titles = {"symmetric": "SVM, one threshold", "roc": "SVM, two thresholds (ROC)", "chow": "SVM, Chow on Platt"}
     for method, title in titles.items():
         rules[title] = ThresholdRejector(machine, costs, method=method, pos_label=pos_label)
+    if grouped and routing_enabled():
+        for rule in (rule for name, rule in rules.items() if name != EMBEDDED):
+            rule.set_fit_request(groups=True)
     missing = left_out(costs, sparse=sparse)
     return {
         name: make_pipeline(StandardScaler(with_mean=not sparse), rule)
@@ -70,7 +78,8 @@ def left_out(costs: Costs, *, sparse: bool = False) -> dict[str, str]:
     return {EMBEDDED: SPARSE} if sparse else {}
 
 
-def _embedded(costs: Costs, pos_label: Any) -> GridSearchCV:
+def _embedded(costs: Costs, pos_label: Any, *, grouped: bool) -> GridSearchCV:
     """FR02's machine, with C chosen by its score, minus the mean cost in units of an error."""
     w_R = min(costs.reject_negative / costs.false_positive, 1.0)
-    return GridSearchCV(EmbeddedRejectSVC(w_R, pos_label=pos_label), {"C": _EMBEDDED_CS})
+    folds = StratifiedGroupKFold(5) if grouped else 5
+    return GridSearchCV(EmbeddedRejectSVC(w_R, pos_label=pos_label), {"C": _EMBEDDED_CS}, cv=folds)

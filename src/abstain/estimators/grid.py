@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
-from sklearn.model_selection import check_cv
 
 from abstain.arguments import positive_number
+from abstain.estimators.splitting import Groups, splitter
 from abstain.kernels import Matrix, resolve_gamma
 
 # Mean costs that differ by less than this, relative to the largest cost, differ only by the order of summation.
@@ -31,7 +31,14 @@ def checked_gammas(gammas: Any, X: Matrix, sample_weight: NDArray[np.float64]) -
     if _is_count(gammas):
         count = _count("gammas", int(gammas))
         exponents = np.linspace(-2, 2, count) if count > 1 else np.zeros(1)
-        return np.asarray(resolve_gamma("scale", X, sample_weight) * 4.0**exponents)
+        with np.errstate(over="ignore", under="ignore"):
+            widths = np.asarray(resolve_gamma("scale", X, sample_weight) * 4.0**exponents)
+        if not (np.finfo(np.float64).tiny <= widths[0] and widths[-1] < np.inf):
+            raise ValueError(
+                f"gammas={count} reaches from {widths[0]:.3g} to {widths[-1]:.3g}, beyond the range of float64; scale "
+                "the features, with StandardScaler for example, or list the gammas to try."
+            )
+        return widths
     return np.unique([resolve_gamma(value, X, sample_weight) for value in _listed("gammas", gammas)])
 
 
@@ -69,14 +76,14 @@ class Splits:
 
 
 def checked_splits(
-    cv: Any, X: Matrix, y: ArrayLike, sign: NDArray[np.int8], sample_weight: NDArray[np.float64]
+    cv: Any, y: ArrayLike, groups: Groups | None, sign: NDArray[np.int8], sample_weight: NDArray[np.float64]
 ) -> Splits:
     """Make the folds; each must train on both classes and test on rows with weight."""
-    splits = list(check_cv(cv, y, classifier=True).split(np.zeros(X.shape[0]), y))
+    splits = list(splitter(cv, y, groups).split(np.zeros(len(sign)), y, groups))
     name = f"cv={cv!r}" if isinstance(cv, Integral) or hasattr(cv, "split") else "cv"  # too many rows to show
     if not splits:
         raise ValueError(f"{name} has no folds; give a number of them, a splitter, or pairs of (train, test) rows.")
-    trains = np.zeros((len(splits), X.shape[0]), dtype=np.uint8)
+    trains = np.zeros((len(splits), len(sign)), dtype=np.uint8)
     tests = np.zeros(trains.shape)
     for fold, (train, test) in enumerate(splits):
         trains[fold, train] = 1

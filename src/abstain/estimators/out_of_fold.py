@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.metadata_routing import process_routing
@@ -19,6 +18,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
+from abstain.estimators.splitting import Groups, group_parameters, splitter
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.methods import METHODS
 
@@ -59,23 +59,34 @@ class Scored:
     flaw: str = ""
 
 
-def fit_and_score(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, tune: bool) -> Scored:
+def fit_and_score(
+    settings: Any, X: Any, y: Any, groups: Groups | None, parameters: dict[str, Any], *, tune: bool
+) -> Scored:
     """Fit the classifier of a ThresholdRejector as its `cv` says, and score rows if there are thresholds to tune."""
-    return (_on_all_rows if isinstance(settings.cv, str) else _by_folds)(settings, X, y, parameters, tune=tune)
+    if isinstance(settings.cv, str):
+        return _on_all_rows(settings, X, y, parameters, tune=tune)
+    return _by_folds(settings, X, y, groups, parameters, tune=tune)
 
 
-def fit_parameters(settings: Any, weight: NDArray[np.float64], *, tune: bool) -> dict[str, Any]:
-    """The weights for the classifier's `fit`, if it takes them; by metadata routing if that is enabled."""
+def fit_parameters(
+    settings: Any, weight: NDArray[np.float64] | None, groups: Groups | None, *, tune: bool
+) -> dict[str, Any]:
+    """Weights and groups for the classifier's `fit`, if it takes them; by metadata routing if that is enabled."""
     if routing_enabled():
-        return dict(process_routing(settings, "fit", sample_weight=weight).estimator.fit)
+        given = {"sample_weight": weight, "groups": groups}
+        given = {name: value for name, value in given.items() if value is not None}
+        return dict(process_routing(settings, "fit", **given).estimator.fit) if given else {}
+    parameters: dict[str, Any] = group_parameters(settings.estimator, groups)
+    if weight is None:
+        return parameters
     if has_fit_parameter(settings.estimator, "sample_weight"):
-        return {"sample_weight": weight}
+        return parameters | {"sample_weight": weight}
     if not tune:
         raise ValueError(
             f"sample_weight has no effect: {type(settings.estimator).__name__}.fit does not accept it, and there are "
             "no thresholds to tune. Leave it out, or let a Pipeline pass it on by metadata routing."
         )
-    return {}
+    return parameters
 
 
 def _on_all_rows(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, tune: bool) -> Scored:
@@ -94,24 +105,27 @@ def _on_all_rows(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, t
     return Scored(machine, score, np.arange(len(score)), flaw)
 
 
-def _by_folds(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, tune: bool) -> Scored:
+def _by_folds(
+    settings: Any, X: Any, y: Any, groups: Groups | None, parameters: dict[str, Any], *, tune: bool
+) -> Scored:
     """For `cv` with folds: score the rows left out of each fold, and fit the classifier on all rows."""
     cv, probabilities = settings.cv, METHODS[settings.method].needs_probabilities
-    folds = _splitter(cv, y, settings.random_state)
+    folds = _splitter(settings, y, groups)
     # a list of folds indexes the full set of rows, and there are fewer inside a fold
     inner = folds if not tune or isinstance(cv, Integral) or hasattr(cv, "split") else None
-    classifier = clone(settings.estimator)
-    classifier = with_probabilities(classifier, inner, settings.n_jobs) if probabilities else classifier
+    given = clone(settings.estimator)
+    classifier = with_probabilities(given, inner, settings.n_jobs) if probabilities else given
+    sigmoid_groups = None if classifier is given else groups
     machine = ResponseMachine.of(classifier, probabilities=probabilities)
     if not tune:
-        classifier.fit(X, y, **parameters)
+        _fit(classifier, X, y, sigmoid_groups, parameters)
         return Scored(machine)
-    parts = list(folds.split(X, y))
-    tasks = (delayed(_fold)(machine, (X, y), part, parameters) for part in parts)
+    parts = list(folds.split(X, y, groups))
+    tasks = (delayed(_fold)(machine, (X, y), part, sigmoid_groups, parameters) for part in parts)
     score = np.concatenate(Parallel(n_jobs=settings.n_jobs)(tasks))
     index = np.concatenate([np.asarray(test) for _, test in parts])
     flaw = "" if len(np.unique(index)) == len(index) else ROWS_TWICE
-    classifier.fit(X, y, **parameters)
+    _fit(classifier, X, y, sigmoid_groups, parameters)
     return Scored(machine, score, index, flaw)
 
 
@@ -128,21 +142,35 @@ def with_probabilities(classifier: Any, cv: Any, n_jobs: int | None) -> Any:
     return CalibratedClassifierCV(classifier, cv=cv, ensemble=False, n_jobs=n_jobs)
 
 
-def _splitter(cv: Any, y: Any, random_state: Any) -> Any:
-    """The folds as scikit-learn makes them from `cv`; for an integer, shuffled if there is a `random_state`."""
-    if random_state is not None and isinstance(cv, Integral):
-        return StratifiedKFold(int(cv), shuffle=True, random_state=random_state)
-    return check_cv(cv, y, classifier=True)
+def _splitter(settings: Any, y: Any, groups: Groups | None) -> Any:
+    """The folds of `cv`; for an integer, shuffled if there is a `random_state`."""
+    state = settings.random_state
+    return splitter(settings.cv, y, groups, shuffle=state is not None, random_state=state)
+
+
+def _fit(classifier: Any, X: Any, y: Any, sigmoid_groups: Groups | None, parameters: dict[str, Any]) -> None:
+    """Fit the classifier; the folds of its sigmoid respect the groups, if there is a sigmoid and there are groups."""
+    if sigmoid_groups is None:
+        classifier.fit(X, y, **parameters)
+        return
+    folds = splitter(classifier.cv, y, sigmoid_groups)  # CalibratedClassifierCV takes no groups, but it takes splits
+    splits = list(folds.split(X, y, sigmoid_groups))
+    classifier.set_params(cv=splits).fit(X, y, **parameters).set_params(cv=folds)
 
 
 def _fold(
-    machine: ResponseMachine, data: tuple[Any, Any], part: tuple[Any, Any], parameters: dict[str, Any]
+    machine: ResponseMachine,
+    data: tuple[Any, Any],
+    part: tuple[Any, Any],
+    sigmoid_groups: Groups | None,
+    parameters: dict[str, Any],
 ) -> NDArray[np.float64]:
     """Scores of the rows left out of one fold."""
     model, (train, test) = clone(machine.classifier), part
     X_train, y_train = _safe_split(model, *data, train)
     X_test, _ = _safe_split(model, *data, test, train)
-    model.fit(X_train, y_train, **{name: _safe_indexing(value, train) for name, value in parameters.items()})
+    parameters = {name: _safe_indexing(value, train) for name, value in parameters.items()}
+    _fit(model, X_train, y_train, None if sigmoid_groups is None else sigmoid_groups[train], parameters)
     if len(model.classes_) != 2:
         raise ValueError("a fold of cv leaves only one class to fit on; use fewer folds, or a stratified splitter.")
     return ResponseMachine(model, machine.method).score(X_test)

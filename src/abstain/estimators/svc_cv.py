@@ -17,6 +17,7 @@ from abstain.estimators.decide import fitted
 from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_splits
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import FitTask, SearchLine
+from abstain.estimators.splitting import Groups, row_groups
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.training import Training
 from abstain.kernels import Kernel
@@ -59,7 +60,8 @@ class RejectSVCCV(RejectSVC):
         Values of gamma to try (numbers, "scale" or "auto"); a number k stands for the gamma of "scale" times
         ``4 ** linspace(-2, 2, k)``. Has no effect for kernels without gamma.
     cv : int, splitter or iterable of (train, test), default=5
-        Folds, as everywhere in scikit-learn: a number means that many stratified folds in the order of the rows.
+        Folds, as everywhere in scikit-learn: a number means that many stratified folds in the order of the rows. If
+        `fit` is given groups, a number means `StratifiedGroupKFold`: all rows of a group are in the same fold.
     kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
 n_jobs, verbose
         As in `RejectSVC`. The fits of the search stop at ten times `tol`, or at 1e-4 if that is more; the last one at
@@ -140,7 +142,9 @@ n_jobs, verbose
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self:
         """Choose C and gamma, then learn from all rows.
 
         Parameters
@@ -151,6 +155,8 @@ n_jobs, verbose
             Their labels, of two classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, both in the fits and in the mean costs.
+        groups : array-like of shape (n_samples,), default=None
+            Labels of the groups that rows belong to, such as patients; they are passed to the splitter of `cv`.
 
         Returns
         -------
@@ -160,7 +166,7 @@ n_jobs, verbose
         began = time.monotonic()
         checked = copy(self)  # so that a fit that fails changes nothing
         training = Training.of(self, X, y, sample_weight, validator=checked)
-        grid = self._search(training, y)
+        grid = self._search(training, y, row_groups(groups, training.X.shape[0]))
         C, gamma = grid.best
         gone = time.monotonic() - began
         left = None if self.time_limit is None else max(0.0, self.time_limit - gone)
@@ -170,14 +176,14 @@ n_jobs, verbose
         task.end()
         return self
 
-    def _search(self, training: Training, y: ArrayLike) -> Grid:
+    def _search(self, training: Training, y: ArrayLike, groups: Groups | None) -> Grid:
         Cs = checked_Cs(self.Cs)
         has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma
         gammas = checked_gammas(self.gammas, training.X, training.sample_weight) if has_gamma else np.array([np.nan])
         widths = np.where(np.isnan(gammas), 1.0, gammas)
         training.weights(float(Cs[-1]))  # raises an error if they overflow
         problem = training.posed(1.0, float(widths[-1]), all_rows=True).problem
-        splits = checked_splits(self.cv, training.X, y, training.sign, training.sample_weight)
+        splits = checked_splits(self.cv, y, groups, training.sign, training.sample_weight)
         fits = len(Cs) * len(gammas) * len(splits.trains)
         order = np.argsort(np.abs(np.arange(len(gammas)) - len(gammas) // 2), kind="stable")  # from the middle outwards
         with SearchLine(type(self).__name__, fits, shown=bool(self.verbose)) as line:

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from abstain.arguments import row_weights
 from abstain.estimators.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.out_of_fold import fit_and_score, fit_parameters
+from abstain.estimators.splitting import row_groups
 from abstain.labels import Labels
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.request import Request
@@ -79,7 +80,8 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
     cv : int, splitter, iterable, "prefit" or "train", default=5
         The scores on which thresholds are tuned. Folds: the scores of the rows left out of each fold; the classifier is
         then fitted on all rows. "prefit": the classifier is already fitted, and the thresholds are tuned on the rows
-        given to `fit`. "train": the classifier is fitted and the thresholds are tuned on the same rows, as in FR02.
+        given to `fit`. "train": the classifier is fitted and the thresholds are tuned on the same rows, as in FR02. If
+        `fit` is given groups, a number of folds means `StratifiedGroupKFold`.
     pos_label : label, default=None
         The class that "positive" means in costs, budgets and ceilings; ``classes_[1]`` if None.
     reject_label : label, default="auto"
@@ -115,7 +117,9 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
 
     The guarantee of `max_error` is exact for ``cv="prefit"`` and rows that the classifier was not fitted on. With folds
     it holds for the classifiers fitted on the folds; the final classifier is fitted on slightly more rows. It holds for
-    one calibration: if you choose the best of several by their coverage, the confidence is lower than stated.
+    one calibration: if you choose the best of several by their coverage, the confidence is lower than stated. The test
+    counts rows as independent. Groups keep rows of a group out of the fits that score them, but if such rows resemble
+    each other, the confidence is lower than stated.
 
     References
     ----------
@@ -181,7 +185,9 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self:
         """Fit the classifier, unless it is already fitted, and tune the thresholds.
 
         Parameters
@@ -192,6 +198,10 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
             Their labels, of two classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows: for fitting, if the classifier takes them, and for tuning by `costs` or `reject_rate`.
+        groups : array-like of shape (n_samples,), default=None
+            Labels of the groups that rows belong to, such as patients; they are passed to the splitter of `cv`, to the
+            folds of the sigmoid, and to the classifier's own search if its `fit` takes groups (`RejectSVCCV`, a search
+            whose `cv` is a group splitter, a Pipeline that ends in one). No effect for ``cv="prefit"``.
 
         Returns
         -------
@@ -206,8 +216,9 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
             check_is_fitted(self.estimator)
         labels = self._labels(request, self.estimator.classes_ if prefit else y)
         sign = labels.encode(y)
-        parameters = {} if weight is None or prefit else fit_parameters(self, weight, tune=request.needs_rows)
-        scored = fit_and_score(self, X, y, parameters, tune=request.needs_rows)
+        groups = row_groups(groups, number_of_rows(X))
+        parameters = {} if prefit else fit_parameters(self, weight, groups, tune=request.needs_rows)
+        scored = fit_and_score(self, X, y, groups, parameters, tune=request.needs_rows)
         rows, at = None, scored.index
         if scored.score is not None:
             weight = None if weight is None else weight[at]
@@ -275,6 +286,7 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
     estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
     response_method_ = fitted("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
     certificate_ = fitted("error_bound", "For `max_error`: rows accepted, errors among them, and the exact bound.")
+
     @property
     def n_features_in_(self) -> int:
         """Number of features of the fitted classifier."""
@@ -286,7 +298,7 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         return self.estimator_.feature_names_in_
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Metadata routing: `sample_weight` goes to the tuning, and to the classifier's `fit` if it requests it."""
+        """Metadata routing: weights and groups are used by `fit`, and by the classifier's `fit` if it requests them."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=mapping)

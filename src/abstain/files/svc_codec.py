@@ -134,6 +134,7 @@ def _proof_from(fields: Fields) -> Proof:
 
 def _check_grid(estimator: Any, grid: Grid, costs: Costs | None) -> None:
     """Check that the search tried what the parameters specify, as far as this is known without the training rows."""
+    to_json("cv", estimator.cv)  # raises an error for splitters whose number of folds depends on the rows
     Cs, highest = checked_Cs(estimator.Cs), 1.0 if costs is None else float(costs.table().max())
     tried = len(Cs) == len(grid.Cs) and np.allclose(Cs, grid.Cs, rtol=CLOSE, atol=0.0)
     tried &= grid.has_gamma == KERNELS[estimator.kernel].takes_gamma

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from abstain.costs import Costs
 from abstain.files.errors import ModelFileError
 from abstain.losses.generalized_hinge import BartlettWegkamp
 from abstain.thresholds import Thresholds
 
-SPLITTERS = {"KFold": KFold, "StratifiedKFold": StratifiedKFold}
+SPLITTERS = {kind.__name__: kind for kind in (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold)}
 DTYPES = [order + kind for order in "<>" for kind in ("i2", "i4", "i8", "u2", "u4", "u8", "f2", "f4", "f8")]
 DTYPES += ["|b1", "|i1", "|u1"]
 

@@ -35,6 +35,7 @@ def command(
     pos_label: o.PosLabel = None,
     categorical: o.Categorical = None,
     ignore: o.Ignore = None,
+    groups: o.Groups = None,
     folds: Folds = 5,
     seed: o.Seed = 0,
     time_limit: o.TimeLimit = None,
@@ -51,7 +52,13 @@ def command(
 
         check_free(output, force=force)
         table = read_training(
-            data, target, pos_label=pos_label, categorical=categorical or [], ignore=ignore or [], max_memory=max_memory
+            data,
+            target,
+            pos_label=pos_label,
+            categorical=categorical or [],
+            ignore=ignore or [],
+            groups=groups,
+            max_memory=max_memory,
         )
         costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes)
         try:
@@ -69,8 +76,6 @@ def command(
 
 def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: Path | None) -> Comparison:
     """Compare the rules on a table, each with the default preprocessing, and optionally write a report on the first."""
-    from sklearn.model_selection import StratifiedKFold
-
     from abstain.comparison.compare import compare as compared_by
     from abstain.comparison.rules import default_rules, left_out
     from abstain.comparison.text import missing_rules
@@ -78,13 +83,15 @@ def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: P
 
     if folds > table.smallest_class:
         raise UsageError(f"--folds {folds} needs that many rows of each class; the rarer has {table.smallest_class}.")
-    cv = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    if folds > table.n_groups:
+        raise UsageError(f"--folds {folds} needs that many groups; the column of --groups has {table.n_groups}.")
     models = {
         name: default_pipeline(rule[-1], table.numeric, table.categorical)
-        for name, rule in default_rules(costs, pos_label=table.positive).items()
+        for name, rule in default_rules(costs, pos_label=table.positive, grouped=table.groups is not None).items()
     }
-    shown = sys.stderr.isatty()
-    found = compared_by(models, table.rows, table.y, costs, cv=cv, pos_label=table.positive, verbose=shown)
+    options: dict[str, Any] = {"cv": folds, "random_state": seed, "verbose": sys.stderr.isatty()}
+    options |= {"groups": table.groups, "pos_label": table.positive}
+    found = compared_by(models, table.rows, table.y, costs, **options)
     found = replace(found, left_out=tuple(left_out(costs).items()))
     if output is not None:
         from abstain.cli.output.reports import write_comparison

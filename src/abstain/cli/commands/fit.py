@@ -32,6 +32,7 @@ def command(
     reject_label: RejectLabel = None,
     categorical: o.Categorical = None,
     ignore: o.Ignore = None,
+    groups: o.Groups = None,
     C: o.C = None,
     gamma: o.Gamma = None,
     seed: o.Seed = 0,
@@ -53,7 +54,13 @@ def command(
 
         check_free(output, force=force)
         table = read_training(
-            data, target, pos_label=pos_label, categorical=categorical or [], ignore=ignore or [], max_memory=max_memory
+            data,
+            target,
+            pos_label=pos_label,
+            categorical=categorical or [],
+            ignore=ignore or [],
+            groups=groups,
+            max_memory=max_memory,
         )
         costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes)
         from abstain.cli.commands.training import TrainingOptions

@@ -41,6 +41,10 @@ Categorical = Annotated[
     list[str] | None, typer.Option(metavar="COL", help="A numeric column to treat as categories; may be repeated.")
 ]
 Ignore = Annotated[list[str] | None, typer.Option(metavar="COL", help="A column to leave out; may be repeated.")]
+Groups = Annotated[
+    str | None,
+    typer.Option(metavar="COL", help="A column of groups, such as patients, that folds never split; not a feature."),
+]
 C = Annotated[
     float | None,
     typer.Option("--C", metavar="C", help="Weight of the losses; chosen by cross-validation if not given."),

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.training_table import TrainingTable
+from abstain.estimators.splitting import group_parameters, splitter
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.preprocessing import default_pipeline
@@ -80,14 +80,20 @@ def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any
 
 
 def _fitted(table: TrainingTable, machine: Any) -> Pipeline:
+    model = default_pipeline(machine, table.numeric, table.categorical)
     try:
-        return default_pipeline(machine, table.numeric, table.categorical).fit(table.rows, table.y)
+        return model.fit(table.rows, table.y, **group_parameters(model, table.groups))
     except ValueError as error:  # the table was checked, so the error is about C, gamma or the reject label
         raise UsageError(str(error)) from error
 
 
 def _search(table: TrainingTable, costs: Costs, options: TrainingOptions) -> RejectSVCCV:
-    folds = min(FOLDS, table.smallest_class)
+    folds = min(FOLDS, table.smallest_class, table.n_groups)
+    if table.n_groups < 2:
+        raise DataError(
+            f"{table.path}: the column of --groups has only one group, too few to choose C and gamma; name another "
+            "column, or pass --C and --gamma."
+        )
     if folds < 2:
         raise DataError(
             f"{table.path}: column {table.target!r} has a class with only one row, too few to choose C and gamma; "
@@ -97,7 +103,7 @@ def _search(table: TrainingTable, costs: Costs, options: TrainingOptions) -> Rej
         **_shared(table, costs, options),
         Cs=10 if options.C is None else [options.C],
         gammas=5 if options.gamma is None else [options.gamma],
-        cv=StratifiedKFold(folds, shuffle=True, random_state=options.seed),
+        cv=splitter(folds, table.y, table.groups, shuffle=True, random_state=options.seed),
     )
 
 

@@ -64,13 +64,13 @@ def features(table: InputTable, batch: Batch, numeric: Sequence[str], categorica
     return pl.DataFrame(columns)
 
 
-def labels(table: InputTable, batch: Batch, name: str) -> NDArray[Any]:
-    """The labels as text; a missing label is an error."""
+def labels(table: InputTable, batch: Batch, name: str, what: str = "label") -> NDArray[Any]:
+    """The labels, or groups, as text; a missing one is an error."""
     text = _as_text(table, batch.frame[name])
     empty = (text.is_null() | (text == "")).arg_true()
     if len(empty) > 0:
         raise DataError(
-            f"{table.place(batch.places[empty[0]])} has no label in column {name!r}; add it or remove the row."
+            f"{table.place(batch.places[empty[0]])} has no {what} in column {name!r}; add it or remove the row."
         )
     return np.asarray(text.to_list(), dtype=object)
 

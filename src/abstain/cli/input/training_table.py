@@ -43,6 +43,8 @@ class TrainingTable:
         The negative and the positive class.
     memory : float
         Memory that the fit may use, in MB.
+    groups : ndarray of object or None
+        The group of each row, as text; None if no column of groups was named.
     """
 
     path: Path
@@ -53,6 +55,7 @@ class TrainingTable:
     categorical: list[str]
     classes: tuple[str, str]
     memory: float
+    groups: NDArray[Any] | None = None
 
     @property
     def rows(self) -> Any:
@@ -69,6 +72,11 @@ class TrainingTable:
         """Number of rows of the rarer class."""
         return int(np.unique(self.y.astype(str), return_counts=True)[1].min())
 
+    @property
+    def n_groups(self) -> int:
+        """Number of groups; of rows if there are no groups."""
+        return len(self.y) if self.groups is None else len(set(self.groups))
+
 
 def read_training(
     path: Path,
@@ -77,6 +85,7 @@ def read_training(
     pos_label: str | None = None,
     categorical: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    groups: str | None = None,
     max_memory: float | None = None,
 ) -> TrainingTable:
     """Read a training table.
@@ -91,6 +100,8 @@ def read_training(
         The positive class; the last in sorted order if None.
     categorical, ignore : sequence of str
         Numeric columns to treat as categories, and columns to leave out.
+    groups : str or None
+        The column of the groups that folds never split; it is not a feature.
     max_memory : float or None
         Memory that the table and the fit may use, in MB; half of the machine's memory if None.
     """
@@ -99,17 +110,22 @@ def read_training(
         table.check_has([target], "--target")
         table.check_has(categorical, "--categorical")
         table.check_has(ignore, "--ignore")
-        batch = _whole(table, [name for name in table.columns if name not in ignore], memory)
+        table.check_has([] if groups is None else [groups], "--groups")
+        if groups == target:
+            raise UsageError(f"--groups {groups!r} is the column of the labels; name another one.")
+        batch = _whole(table, [name for name in table.columns if name not in ignore or name == groups], memory)
     y = labels(table, batch, target)
     classes = _two_classes(table, batch, target, y, pos_label)
-    names = [name for name in batch.frame.columns if name != target]
+    names = [name for name in batch.frame.columns if name not in (target, groups)]
     if not names:
-        raise DataError(f"{path} has no column besides {target!r}; a model needs at least one feature.")
+        others = f"{target!r}" if groups is None else f"{target!r} and {groups!r}"
+        raise DataError(f"{path} has no column besides {others}; a model needs at least one feature.")
     holds_numbers = {name: name not in categorical and is_numeric(table, batch, name) for name in names}
     numeric, texts = ([name for name in names if holds_numbers[name] is kind] for kind in (True, False))
     X = features(table, batch, numeric, texts)
     _check_size(X, numeric, texts, memory)
-    return TrainingTable(path, target, X, y, numeric, texts, classes, memory)
+    held = None if groups is None else labels(table, batch, groups, what="group")
+    return TrainingTable(path, target, X, y, numeric, texts, classes, memory, held)
 
 
 def _whole(table: InputTable, names: list[str], memory: float) -> Batch:

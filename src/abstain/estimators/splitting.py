@@ -1,0 +1,82 @@
+"""Folds from `cv` and `groups`, and how groups reach a cross-validation inside a model."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.model_selection._split import GroupsConsumerMixin
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import has_fit_parameter
+
+__all__ = ["Groups", "group_parameters", "row_groups", "splitter"]
+
+Groups = NDArray[Any]
+DEFAULT_FOLDS = 5  # scikit-learn's number for cv=None
+
+
+def row_groups(groups: ArrayLike | None, n: int) -> Groups | None:
+    """Give one group label per row; None if no groups are given."""
+    if groups is None:
+        return None
+    labels = np.asarray(groups)
+    if labels.shape != (n,):
+        raise ValueError(f"groups must have one label per row, shape ({n},); its shape is {labels.shape}.")
+    try:
+        different = np.unique(labels)
+        missing = bool((different != different).any())  # noqa: PLR0124 (nan differs from itself)
+    except TypeError:  # labels that cannot be sorted, such as None among strings
+        missing = True
+    if missing:
+        raise ValueError(
+            "groups must be labels of one type with none missing; give a row without a group a label of its own."
+        )
+    return labels
+
+
+def splitter(cv: Any, y: Any, groups: Groups | None, *, shuffle: bool = False, random_state: Any = None) -> Any:
+    """Make the splitter that `cv` means; a number or None means stratified folds, with groups `StratifiedGroupKFold`.
+
+    `shuffle` and `random_state` apply to a number of folds only.
+    """
+    if cv is None or isinstance(cv, Integral):
+        count, options = DEFAULT_FOLDS if cv is None else int(cv), dict[str, Any]()
+        if shuffle and cv is not None:
+            options = {"shuffle": True, "random_state": random_state}
+        if groups is None:
+            return StratifiedKFold(count, **options) if options else check_cv(cv, y, classifier=True)
+        if (found := len(np.unique(groups))) < count:
+            raise ValueError(
+                f"cv={cv} makes {count} folds, and groups has only {found} different labels among these {len(groups)} "
+                "rows; use at most one fold per group."
+            )
+        return StratifiedGroupKFold(count, **options)
+    folds = check_cv(cv, y, classifier=True)
+    if groups is None and isinstance(folds, GroupsConsumerMixin):
+        raise ValueError(f"cv={folds!r} splits by groups; pass groups, one label per row.")
+    return folds
+
+
+def group_parameters(model: Any, groups: Groups | None) -> dict[str, Groups]:
+    """The groups as an argument of the model's `fit`, if it uses them; {} otherwise.
+
+    They are used by classifiers whose `fit` has the argument `groups`, by searches whose `cv` is a group splitter, and
+    by Pipelines that end in one of these. With metadata routing, by whatever requests them.
+    """
+    if groups is None:
+        return {}
+    if has_fit_parameter(model, "groups"):
+        return {"groups": groups}
+    if routing_enabled():
+        return {"groups": groups} if get_routing_for_object(model).consumes("fit", ["groups"]) else {}
+    if isinstance(model, Pipeline):
+        name, last = model.steps[-1]
+        return {f"{name}__{key}": value for key, value in group_parameters(last, groups).items()}
+    searches = isinstance(model, BaseSearchCV) and isinstance(model.cv, GroupsConsumerMixin)
+    return {"groups": groups} if searches else {}
