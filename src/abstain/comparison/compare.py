@@ -63,7 +63,8 @@ def compare(
         Labels of the groups that rows belong to, such as patients; they are passed to the splitter, and an integer `cv`
         then means `StratifiedGroupKFold`. The groups of the training rows are also passed to models that use them in a
         cross-validation of their own: the rules of the papers, models whose `fit` takes `groups`, searches whose `cv`
-        is a group splitter, and Pipelines that end in one of these. Other searches split inside groups.
+        is a group splitter, and Pipelines that end in one of these. Other searches split inside groups. With metadata
+        routing, a Pipeline or search gets them if it requests them.
     pos_label : label, default=None
         The class that "positive" means in the costs; the larger of the two if None.
     confidence : float, default=0.95

@@ -91,7 +91,13 @@ def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: P
     }
     options: dict[str, Any] = {"cv": folds, "random_state": seed, "verbose": sys.stderr.isatty()}
     options |= {"groups": table.groups, "pos_label": table.positive}
-    found = compared_by(models, table.rows, table.y, costs, **options)
+    try:
+        found = compared_by(models, table.rows, table.y, costs, **options)
+    except ValueError as error:
+        if table.groups is None:
+            raise
+        few = f"the {table.n_groups} groups of --groups are too few or too uneven"  # inside a fold they are split again
+        raise UsageError(f"{few}: {error} Name a column with more groups.") from error
     found = replace(found, left_out=tuple(left_out(costs).items()))
     if output is not None:
         from abstain.cli.output.reports import write_comparison

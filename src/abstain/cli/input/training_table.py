@@ -74,7 +74,7 @@ class TrainingTable:
 
     @property
     def n_groups(self) -> int:
-        """Number of groups; of rows if there are no groups."""
+        """Number of groups, or of rows without groups."""
         return len(self.y) if self.groups is None else len(set(self.groups))
 
 
