@@ -34,9 +34,35 @@ def fit_tables(fit: dict[str, Any]) -> str:
         ]
         header = ("fit", "seconds", "time / SVC", "time / floor", "support vectors", "relative gap")
         parts.append(f"**{measured['set']}** ({measured['rows']:,} x {measured['features']})\n\n{table(header, rows)}")
+        parts.append(f"The certificate takes {measured['certificate']:.0%} of the double hinge's fit on one thread.")
     means = [(row["name"], f"{row['ratio']:.2f}", f"{row['over_floor']:.1f}") for row in fit["means"]]
     parts.append("**Geometric means over the sets**\n\n" + table(("fit", "time / SVC", "time / floor"), means))
     return "\n\n".join(parts)
+
+
+def hard_table(hard: dict[str, Any]) -> str:
+    """Seconds, and SVC's time over ours, by problem and loss."""
+
+    def cells(problem: dict[str, Any]) -> Iterable[str]:
+        for fit in problem["fits"]:
+            bound = "> " if problem["SVC_stopped"] else ""
+            ended = "" if fit["status"] == "optimal" else f" ({fit['status'].replace('_', ' ')})"
+            yield from (f"{fit['seconds']:.2f}{ended}", f"{bound}{fit['ratio']:.1f}", f"{fit['gap']:.0e}")
+
+    rows = [
+        (
+            f"{problem['name']} ({problem['rows']:,} x {problem['features']}), C = {problem['C']:g}",
+            f"{problem['SVC']:.2f}",
+            *cells(problem),
+        )
+        for problem in hard["problems"]
+    ]
+    for words, ratios in (("geometric mean", hard["means"]), ("least", hard["least"])):
+        rows.append((words, "", *(cell for ratio in ratios for cell in ("", f"{ratio:.1f}", ""))))
+    header = ("fit", "SVC, s")
+    for fit in hard["problems"][0]["fits"]:
+        header += (f"{fit['name']}, s", "SVC / ours", "gap")
+    return table(header, rows)
 
 
 def predict_table(predict: dict[str, Any]) -> str:
@@ -177,6 +203,8 @@ def markdown(results: dict[str, Any]) -> str:
         table(("target", "bound", "reached", ""), aims.rows(results)),
         f"### Fit, best of {results['fit']['repeats']}",
         fit_tables(results["fit"]),
+        "### Hard fits, once each, CPU time",
+        hard_table(results["hard"]),
         "### Predict",
         predict_table(results["predict"]),
         "### Growth",

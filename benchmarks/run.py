@@ -11,6 +11,7 @@ from typing import Any
 
 import embedded
 import fit
+import hard
 import machine
 import memory
 import model_selection
@@ -34,6 +35,7 @@ def main(*, trial: bool, only: list[str]) -> None:
     steps: dict[str, Callable[[], dict[str, Any]]] = {
         "machine": machine.facts,
         "fit": lambda: fit.run(**small),
+        "hard": lambda: hard.run(**({"share": 0.1} if trial else {})),
         "predict": lambda: predict.run(**small, **({"test_rows": 500} if trial else {})),
         "scaling": lambda: scaling.run(**({"smallest": 400, "doublings": 2} if trial else {})),
         "memory": lambda: memory.run(**({"rows": 4000} if trial else {})),

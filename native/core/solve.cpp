@@ -161,7 +161,7 @@ template <class T> Outcome Fitter::fit_large(const Problem& problem, const doubl
     constexpr bool in_single = std::is_same_v<T, float>;
     const Index steps = options_.tol < policy::fine_tolerance ? policy::steps_in_single_if_fine : policy::steps_in_single;
     const Index most = options_.max_iterations;
-    const Outcome outcome = decompose<T>(problem, start, {options_.tol, std::min(most, steps * problem.size)});
+    const Outcome outcome = decompose<T>(problem, start, {options_.tol, std::min(most / 2, steps * problem.size)});
     if (outcome.iterations >= most || outcome.status == Status::time_limit || watch_.expired()) return outcome;
     const auto drifted = [&] {
         return overflown(outcome) || !(drift(source_.spec, std::get<DenseRows>(source_.rows), outcome, pool_, watch_) <=

@@ -2,11 +2,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from abstain.dual.certificate import best_bias, certify, set_names, sets
+from abstain.costs import Costs
+from abstain.dual.certificate import best_bias, certify, set_names, sets, stretch
+from abstain.dual.problem import DualProblem
+from abstain.kernels import Kernel
+from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.piecewise import PiecewiseLinear
 from abstain.solvers.reference import Reference
+from abstain.solvers.smo import SMO
 from abstain.thresholds import Thresholds
 from clarabel_qp import dual_optimum, primal_optimum
 from looping import looped
@@ -199,3 +204,29 @@ def test_sets_tell_where_the_margin_lies(seed):
 
 def test_random_losses_are_of_one_to_five_knots():
     assert {random_loss(np.random.default_rng(seed)).n_knots for seed in SEEDS} == {1, 2, 3, 4, 5}
+
+
+def nearly_solved(C):
+    """Random labels under a narrow kernel, to a violation of 1e-3: no row needs a loss unless C is small."""
+    rng = np.random.default_rng(0)
+    sign = np.where(rng.integers(0, 2, 300) > 0, 1, -1).astype(np.int8)
+    kernel = Kernel("rbf", gamma=20.0)
+    problem = DualProblem(kernel, rng.normal(size=(300, 5)), sign, double_hinge(Costs(reject=0.2)), np.full(300, C))
+    return problem, SMO(tol=1e-3, polish=False).solve(problem).beta
+
+
+def test_a_stretched_machine_is_certified_where_large_C_hides_how_good_it_is():
+    problem, beta = nearly_solved(1e6)
+    F = problem.scores(beta)
+    before = certify(problem, beta, best_bias(problem, F))
+    factor = stretch(problem, beta, before.kkt_violation)
+    after = certify(problem, factor * beta, best_bias(problem, factor * F))
+    assert before.relative_gap > 0.1
+    assert 1.0 < factor < 1.01
+    assert after.relative_gap < 0.01
+    assert after.kkt_violation < 3e-3
+
+
+def test_nothing_is_stretched_where_rows_have_a_loss():
+    problem, beta = nearly_solved(0.01)
+    assert stretch(problem, beta, 1e-3) == 1.0

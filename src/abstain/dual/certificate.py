@@ -13,7 +13,17 @@ from scipy.sparse import issparse
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
 
-__all__ = ["Certificate", "best_bias", "certify", "feasible", "rounding", "score_rounding", "set_names", "sets"]
+__all__ = [
+    "Certificate",
+    "best_bias",
+    "certify",
+    "feasible",
+    "rounding",
+    "score_rounding",
+    "set_names",
+    "sets",
+    "stretch",
+]
 
 # The rounding allowed between a coefficient and the breakpoint it rests on, as a share of the row's largest breakpoint.
 _ROUNDING = 1e-12
@@ -169,6 +179,23 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
     if slope >= -flat:
         ends = ends[1:]
     return float(np.mean(ends)) if ends else 0.0
+
+
+def stretch(problem: DualProblem, beta: NDArray[np.float64], violation: float) -> float:
+    """Give the factor s >= 1 for beta that takes rows just short of their last knot t past it.
+
+    ::
+
+        s = 1 + violation / (2 t)
+
+    Where no row has a loss at the optimum, rows that miss t by violation / 2 still cost up to w violation / 2 each. At
+    large C that is most of the primal, although the machine is nearly optimal; s changes the rest of the objectives
+    only by about violation / t. If a row has a loss, with a coefficient on a breakpoint or beyond, s is 1.
+    """
+    g = problem.sign * beta
+    room = float(np.divide(problem.breakpoint(1), g, out=np.full(problem.n, np.inf), where=g > 0).min())
+    last = float(problem.knots[:, -1].min())
+    return max(1.0, min(1.0 + violation / (2.0 * last), room)) if last > 0.0 else 1.0
 
 
 def sets(problem: DualProblem, beta: NDArray[np.float64], atol: float = _ROUNDING) -> NDArray[np.int8]:

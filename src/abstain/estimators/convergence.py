@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from abstain.dual.certificate import Certificate, best_bias, certify, feasible, rounding, score_rounding
+from abstain.dual.certificate import Certificate, best_bias, certify, feasible, rounding, score_rounding, stretch
 from abstain.dual.problem import DualProblem
-from abstain.dual.proof import NEGLIGIBLE, Proof, certified_gap
+from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, Status
 from abstain.machines.kernel_machine import KernelMachine
 
@@ -48,13 +48,31 @@ class Solved:
         expansion, hidden = _trusted_sums(problem, solution, machine, beta, tol)
         if expansion is None:
             expansion, hidden = machine.expansion(problem.X, n_jobs), rounding(problem, beta)
+        found = cls._scored(problem, replace(solution, beta=beta), machine, expansion, hidden)
+        if found.certificate.relative_gap <= certified_gap(tol):
+            return found
+        factor = stretch(problem, beta, found.certificate.kkt_violation)
+        stretched = replace(solution, beta=factor * beta), problem.machine(factor * beta)
+        longer = cls._scored(problem, *stretched, factor * expansion, factor * hidden)
+        return min(found, longer, key=lambda solved: solved.certificate.relative_gap)
+
+    @classmethod
+    def _scored(
+        cls,
+        problem: DualProblem,
+        solution: DualSolution,
+        machine: KernelMachine,
+        expansion: NDArray[np.float64],
+        hidden: float,
+    ) -> Solved:
+        """Certify a machine by its sums on the training rows, with what rounding may hide of the gap."""
         machine = replace(machine, bias=best_bias(problem, expansion))
-        certificate = certify(problem, beta, machine.bias, expansion)
+        certificate = certify(problem, solution.beta, machine.bias, expansion)
         hidden /= max(abs(certificate.primal), sys.float_info.min)
         if hidden > NEGLIGIBLE:
             gap = min(certificate.relative_gap + hidden, sys.float_info.max)
             certificate = replace(certificate, relative_gap=gap if np.isfinite(gap) else sys.float_info.max)
-        return cls(problem, replace(solution, beta=beta), machine, certificate)
+        return cls(problem, solution, machine, certificate)
 
     def proof(self, tol: float) -> Proof:
         """Give the proof of how good the solution is."""
@@ -82,18 +100,20 @@ def _trusted_sums(
 
 
 def solved(solver: Any, problem: DualProblem, start: NDArray[np.float64] | None) -> Solved:
-    """Solve until the certificate's relative gap is at most `certified_gap` of the solver's tolerance.
+    """Solve until the certificate proves an optimum to the solver's tolerance.
 
     A violation of tol may leave a gap of about tol sum(g), which at large C is not small relative to the objective.
-    The solver then continues from where it stopped, with a tolerance finer by the factor by which the gap is too large.
+    The solver then continues from where it stopped, with a tolerance finer by the factor by which the gap, or the
+    violation in float64, is too large.
     """
     began, tol, enough = time.monotonic(), solver.tol, certified_gap(solver.tol)
     found = Solved.of(problem, solver.solve(problem, start), solver.n_jobs, solver.tol)
     for _ in range(ROUNDS):
-        gap, solution = found.certificate.relative_gap, found.solution
-        if solution.status is not Status.OPTIMAL or not enough < gap < 1.0 / NEGLIGIBLE:
+        gap, violation, solution = found.certificate.relative_gap, found.certificate.kkt_violation, found.solution
+        too_large = max(gap / enough, violation / (SLACK * solver.tol))
+        if solution.status is not Status.OPTIMAL or gap <= NEGLIGIBLE or not 1.0 < too_large < 1.0 / NEGLIGIBLE:
             break
-        tol *= 0.5 * enough / gap
+        tol *= 0.5 / too_large
         gone = time.monotonic() - began
         finer = replace(
             solver,
