@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from abstain import (
@@ -201,3 +202,12 @@ class TestPath:
     @looped(seed=range(60))
     def test_random_problems(self, seed):
         assert check_path(random_case(seed, path=True), values=3).faults == []
+
+
+def test_pair_steps_leave_iterations_for_the_exact_solver():
+    """200 steps in single precision for each row would use up `max_iter`; from 50,000 rows on, also the default one."""
+    X, y = make_classification(1500, 5, n_informative=5, n_redundant=0, class_sep=0.5, flip_y=0.1, random_state=0)
+    options = {"kernel": "rbf", "C": 1e4, "max_iter": 100_000}
+    assert RejectSVC(Costs(reject=0.2), **options).fit(X, y).status_ == "optimal"
+    with pytest.warns(ConvergenceWarning, match="max_iter=20000"):  # the control: too few for both
+        RejectSVC(Costs(reject=0.2), **options | {"max_iter": 20_000}).fit(X, y)
