@@ -37,6 +37,7 @@ class ActiveSet {
     void begin(const Outcome& outcome);
     bool finish(Index limit);   // as run(), from the current point
     bool refresh(Index limit);  // the same after recomputing F, since a sum of many small changes drifts
+    void refactor();            // computes the factor anew, since its changes drift too
     void write(Outcome& outcome);
 
     // How T, the bias and F change per unit of lambda while no row enters or leaves.
@@ -81,6 +82,7 @@ class ActiveSet {
     double residual(Index t) const { return share_ * (target(t) - F_[t]) + offset_; }  // of a row of T, without the bias
     void recompute_F();
     void estimate_rounding();
+    double rounding(Index i) const { return rounding_of_knots_ + rounding_of_sums_ * root_[i]; }  // of F_i
     std::vector<double> column(Index i) const;
     void add_up_to(double total, std::vector<double>& direction, const std::vector<double>& ones) const;
     Hit first_hit(const std::vector<Index>& rows, const std::vector<double>& direction, double most) const;
@@ -102,7 +104,9 @@ class ActiveSet {
     std::vector<Index> dependent_;  // between breakpoints too, but linearly dependent on T
     Cholesky factor_;
     double constant_ = 1, bias_ = 0;
-    double largest_knot_ = 1, largest_diagonal_ = 0, rounding_ = 0;
+    double largest_knot_ = 1;
+    std::vector<double> root_;  // of each row's diagonal: |k(x_i, x_j)| <= root_i root_j
+    double rounding_of_knots_ = 0, rounding_of_sums_ = 0;
     std::vector<char> released_;  // at the last release
     std::vector<char> barred_;    // released in vain since the last real step
     std::size_t at_once_ = policy::released_at_once;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "policy.hpp"
 
@@ -74,11 +75,11 @@ bool Path::cross_band(double lowest) {
     return true;
 }
 
-void Path::record(PathPieces& path, const Rates& rates) {
+// A piece that began at lambda = start and ends here.
+void Path::record(PathPieces& path, const Rates& rates, double start) {
     const Index piece = std::ssize(path.start);
-    path.start.push_back(sets_.lambda());
+    path.start.push_back(start);
     path.end.push_back(sets_.lambda());
-    path.turned.push_back(turned_);
     path.bias.push_back(sets_.bias());
     path.bias_rate.push_back(rates.bias);
     for (Index t : sets_.inside()) {
@@ -87,22 +88,24 @@ void Path::record(PathPieces& path, const Rates& rates) {
     }
     path.rate.insert(path.rate.end(), rates.beta.begin(), rates.beta.end());
     path.first.push_back(std::ssize(path.rows));
+    bool turned = false;
     for (Index i = 0; i < problem_.size; ++i) {
-        const double gamma = sets_.coordinate(i).beta;
-        if (gamma == known_[i]) continue;
-        known_[i] = gamma;
+        const Coordinate& now = sets_.coordinate(i);
+        turned |= std::exchange(codes_[i], now.code) != now.code;
+        if (now.beta == known_[i]) continue;
+        known_[i] = now.beta;
         path.settled_from.push_back(piece);
         path.settled_row.push_back(i);
-        path.settled_gamma.push_back(gamma);
+        path.settled_gamma.push_back(now.beta);
     }
+    path.turned.push_back(turned);
     for (Index t : sets_.inside()) known_[t] = std::numeric_limits<double>::quiet_NaN();  // on the move
 }
 
-void Path::record_end(PathPieces& path) const {
-    path.end.back() = sets_.lambda();
-    path.bias.back() = sets_.bias();
-    auto gamma = path.gamma.end() - std::ssize(sets_.inside());
-    for (Index t : sets_.inside()) *gamma++ = sets_.coordinate(t).beta;
+void Path::take(const Event& event) {
+    if (event.row < 0) return;
+    if (event.breakpoint < 0) sets_.leave_breakpoint(event.row, event.direction);
+    else sets_.land_on(event.row, event.breakpoint);
 }
 
 PathPieces Path::follow(const Outcome& start, double lowest, Index limit) {
@@ -110,13 +113,14 @@ PathPieces Path::follow(const Outcome& start, double lowest, Index limit) {
     PathPieces path;
     path.first.push_back(0);
     known_.assign(problem_.size, 0.0);
-    bool optimal = sets_.finish(limit);
+    codes_.assign(problem_.size, Code(-1));
+    bool optimal = (sets_.finish(limit) && certified()) || solve_again(limit);
     int idle = 0;
     for (Index round = 0; optimal && round < limit && sets_.changes() < limit; ++round, watch_.look()) {
         if (watch_.expired()) break;
         const Rates rates = sets_.rates();
         if (sets_.inside().empty()) {
-            record(path, rates);
+            record(path, rates, sets_.lambda());
             if (!cross_band(lowest)) return path;
             continue;
         }
@@ -125,22 +129,25 @@ PathPieces Path::follow(const Outcome& start, double lowest, Index limit) {
             continue;
         }
         const double lambda = sets_.lambda(), left = lambda - lowest;
-        const double reach = std::min(left, (1 - policy::lambda_share_between_refreshes) * lambda);
+        const double reach = std::min(left, policy::longest_piece(failures_) * lambda);
         const Event event = next_event(rates, reach);
-        if (event.step > 0) record(path, rates);
-        idle = event.step > 1e-14 * lambda ? 0 : idle + 1;
         sets_.lower_lambda(rates, event.step);
-        if (event.step > 0) record_end(path);
+        if (event.step > 0 && !certified()) {
+            sets_.lower_lambda(rates, -event.step);
+            optimal = repair(limit);
+            continue;
+        }
+        if (event.step > 0) record(path, rates, lambda);
         if (event.row < 0 && reach == left) return path;
-        turned_ = event.row >= 0;
-        if (turned_ && event.breakpoint < 0) sets_.leave_breakpoint(event.row, event.direction);
-        else if (turned_) sets_.land_on(event.row, event.breakpoint);
+        take(event);
+        idle = event.step > 1e-14 * lambda ? 0 : idle + 1;
+        const bool shortened = event.step > 0 && std::exchange(failures_, 0) > policy::failures_before_shortening;
         if (idle > policy::idle_events) sets_.set_lambda(std::max(lowest, sets_.lambda() * (1 - policy::nudge)));
-        else if (turned_ && path.start.size() % policy::pieces_between_refreshes != 0 &&
+        else if (event.row >= 0 && !shortened && path.start.size() % policy::pieces_between_refreshes != 0 &&
                  sets_.lambda() >= policy::lambda_share_between_refreshes * refreshed_)
             continue;
         refreshed_ = sets_.lambda();
-        optimal = sets_.refresh(limit);
+        optimal = (sets_.refresh(limit) && !shortened && certified()) || solve_again(limit);
         idle = 0;
     }
     path.complete = false;

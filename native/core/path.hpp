@@ -8,7 +8,13 @@
 //
 // and so does F = K gamma for all rows. An event is a row of T that meets a breakpoint, or a row on a breakpoint whose
 // score meets its knot; it changes T by that row, at O(m^2) for the factor and O(n m) for the next direction.
+//
+// On a hard kernel rounding leads astray, so the end of each piece is certified by its duality gap before the piece counts.
+// If it fails, the piece is taken back, the factor is computed anew, then the optimum at its start is solved for exactly, and
+// then the piece is shortened. What still fails ends the path (path_check.cpp).
 #pragma once
+
+#include <functional>
 
 #include "active_set.hpp"
 
@@ -18,7 +24,7 @@ namespace abstain {
 // those at end[p], since from there errors are as small as lambda is.
 struct PathPieces {
     std::vector<double> start, end, bias, bias_rate;
-    std::vector<std::uint8_t> turned;  // 0: the sets are those of the piece before, which ended so that F could be recomputed
+    std::vector<std::uint8_t> turned;  // 0: the sets are those of the piece before, which ended for a check
     std::vector<Index> first;          // of piece p among rows, gamma and rate; one more than pieces
     std::vector<Index> rows;           // T
     std::vector<double> gamma, rate;
@@ -32,9 +38,13 @@ struct PathPieces {
 // Drives an ActiveSet down lambda, from event to event.
 class Path {
   public:
-    // highest: the lambda to begin with.
-    Path(const Problem& problem, KernelMatrix<double>& kernel, Watch& watch, double highest)
-        : problem_(problem), watch_(watch), sets_(problem, kernel, watch, highest), refreshed_(highest) {}
+    // The optimum at a lambda, from the given gamma, by any means.
+    using Solver = std::function<Outcome(double lambda, const std::vector<double>& gamma)>;
+
+    // highest: the lambda to begin with. Without a solver nothing is certified.
+    Path(const Problem& problem, KernelMatrix<double>& kernel, Watch& watch, double highest, Solver solver = {})
+        : problem_(problem), watch_(watch), sets_(problem, kernel, watch, highest), solver_(std::move(solver)),
+          refreshed_(highest) {}
 
     // From the optimum at the highest lambda (`start`, gamma) down to lambda = lowest, in at most `limit` rounds and
     // as many changes of the sets.
@@ -47,7 +57,7 @@ class Path {
     using Rates = ActiveSet::Rates;
     struct Event {
         double step;          // by which lambda falls
-        Index row = -1;       // -1: lowest was reached
+        Index row = -1;       // -1: as far as was asked for
         int breakpoint = -1;  // -1: the row leaves one, else it meets this one
         int direction = 0;
     };
@@ -56,8 +66,13 @@ class Path {
     Event next_event(const Rates& rates, double left) const;
     double band(double lambda, Index* rising, Index* falling) const;
     bool cross_band(double lowest);
-    void record(PathPieces& path, const Rates& rates);
-    void record_end(PathPieces& path) const;
+    void take(const Event& event);
+    void record(PathPieces& path, const Rates& rates, double start);
+
+    bool certified() const;
+    double relative_gap() const;
+    bool repair(Index limit);
+    bool solve_again(Index limit);
 
     double up(Index i) const { return problem_.up(i, sets_.coordinate(i).code); }
     double down(Index i) const { return problem_.down(i, sets_.coordinate(i).code); }
@@ -65,9 +80,12 @@ class Path {
     const Problem& problem_;
     Watch& watch_;
     ActiveSet sets_;
+    Solver solver_;
     double refreshed_;  // lambda at the last refresh
-    bool turned_ = true;
+    int failures_ = 0;  // of the piece that begins here
+    Index repairs_ = 0;
     std::vector<double> known_;  // gamma of every row as the pieces so far have it
+    std::vector<Code> codes_;    // of the last piece
 };
 
 }  // namespace abstain

@@ -116,10 +116,28 @@ inline constexpr Index cost_of_scattered_read = 10;
 // Repeated full steps while the rows between breakpoints are off their knots by more than rounding.
 inline constexpr int refinements = 3;
 
+// Share of the largest knot by which the rates of a path may miss their knots: rounding leaves about 1e-13 if K is well
+// conditioned.
+inline constexpr double rates_off = 1e-11;
+
 // F is recomputed after so many pieces of the path, and where lambda has fallen to this share: rounding left from a larger F
 // would show (commit 6dbde1a). Both cost little: x1.0 at 64 and 1024 pieces, x1.1 at 0.5, x1.0 at 0.1 (n = 250).
 inline constexpr int pieces_between_refreshes = 256;
 inline constexpr double lambda_share_between_refreshes = 0.25;
+
+// Largest relative duality gap at which the end of a piece counts as on the path: a tenth of what is promised of its points.
+inline constexpr double gap_of_path = 1e-7;
+
+// A piece that fails is tried again with a new factor, then from an exact fit, then at an eighth of the length each time.
+inline constexpr int failures_before_shortening = 2;
+inline constexpr int failures_of_piece = 10;
+inline constexpr Index repair_steps(Index n) { return 1000 * n; }
+inline constexpr Index repairs_of_path(Index n) { return 2 * n + 100; }
+inline constexpr double longest_piece(int failures) {  // as a share of lambda
+    double share = 1 - lambda_share_between_refreshes;
+    for (; failures > failures_before_shortening; --failures) share /= 8;
+    return share;
+}
 
 // Events in a row that leave lambda where it is, after which lambda is lowered by the share `nudge`: simultaneous events
 // (ties, duplicates) could cycle. The refresh that follows makes the answer exact again.
