@@ -30,10 +30,11 @@ void ActiveSet::begin(const Outcome& outcome) {
     std::nth_element(sorted.begin(), middle, sorted.end());
     constant_ = *middle > 0 ? *middle * *middle : 1;
     estimate_rounding();
-    refactor();
+    refactor(dependent_within_);
 }
 
-void ActiveSet::refactor() {
+void ActiveSet::refactor(double tolerance) {
+    dependent_within_ = tolerance;
     factor_.clear();
     inside_.clear();
     dependent_.clear();
@@ -93,7 +94,7 @@ std::vector<double> ActiveSet::column(Index i) const {
 }
 
 void ActiveSet::admit(const Index* rows, Index count, Aligned<double>& values, Index stride) {
-    const std::vector<bool> independent = factor_.append(values.data(), stride, count);
+    const std::vector<bool> independent = factor_.append(values.data(), stride, count, dependent_within_);
     for (Index p = 0; p < count; ++p) (independent[p] ? inside_ : dependent_).push_back(rows[p]);
 }
 
@@ -363,12 +364,16 @@ ActiveSet::Rates ActiveSet::rates() const {
     return rates;
 }
 
-// The bias is taken from the knots: one that shrinks with lambda would keep the rounding of when it was large. Rows count by
-// the digits that their F has.
+// A bias that shrinks with lambda would keep the rounding of when it was large.
 void ActiveSet::lower_lambda(const Rates& rates, double step) {
     lambda_ -= step;
     for (std::size_t t = 0; t < inside_.size(); ++t) state_[inside_[t]].beta -= step * rates.beta[t];
     for (Index i = 0; i < problem_.size; ++i) F_[i] -= step * rates.F[i];
+    take_bias_from_knots();
+}
+
+// Each row counts by the digits that its F has.
+void ActiveSet::take_bias_from_knots() {
     double sum = 0, weights = 0;
     for (Index t : inside_) {
         const double weight = 1 / rounding(t);

@@ -37,7 +37,8 @@ class ActiveSet {
     void begin(const Outcome& outcome);
     bool finish(Index limit);   // as run(), from the current point
     bool refresh(Index limit);  // the same after recomputing F, since a sum of many small changes drifts
-    void refactor();            // computes the factor anew, since its changes drift too
+    // Computes the factor anew, since its changes drift too, and counts rows from now on as dependent to within `tolerance`.
+    void refactor(double tolerance = policy::dependent);
     void write(Outcome& outcome);
 
     // How T, the bias and F change per unit of lambda while no row enters or leaves.
@@ -50,6 +51,7 @@ class ActiveSet {
     void lower_lambda(const Rates& rates, double step);
     void set_lambda(double lambda) { lambda_ = lambda; }
     void take_bias_from(Index row) { bias_ = target(row) - F_[row]; }  // a row of T
+    void take_bias_from_knots();                                       // of all of T
 
     void land_on(Index row, int breakpoint);          // a row between breakpoints ends on one
     void leave_breakpoint(Index row, int direction);  // a row on a breakpoint leaves it, upwards (+1) or downwards (-1)
@@ -103,6 +105,7 @@ class ActiveSet {
     std::vector<Index> inside_;     // T, in the factor's order
     std::vector<Index> dependent_;  // between breakpoints too, but linearly dependent on T
     Cholesky factor_;
+    double dependent_within_ = policy::dependent;
     double constant_ = 1, bias_ = 0;
     double largest_knot_ = 1;
     std::vector<double> root_;  // of each row's diagonal: |k(x_i, x_j)| <= root_i root_j

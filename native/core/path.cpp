@@ -75,18 +75,17 @@ bool Path::cross_band(double lowest) {
     return true;
 }
 
-// A piece that began at lambda = start and ends here.
-void Path::record(PathPieces& path, const Rates& rates, double start) {
+// A piece that began at lambda = start and ends here, and on which these rows moved.
+void Path::record(PathPieces& path, double start, const std::vector<Index>& rows, const std::vector<double>& rates,
+                  double bias_rate) {
     const Index piece = std::ssize(path.start);
     path.start.push_back(start);
     path.end.push_back(sets_.lambda());
     path.bias.push_back(sets_.bias());
-    path.bias_rate.push_back(rates.bias);
-    for (Index t : sets_.inside()) {
-        path.rows.push_back(t);
-        path.gamma.push_back(known_[t] = sets_.coordinate(t).beta);
-    }
-    path.rate.insert(path.rate.end(), rates.beta.begin(), rates.beta.end());
+    path.bias_rate.push_back(bias_rate);
+    for (Index t : rows) path.gamma.push_back(known_[t] = sets_.coordinate(t).beta);
+    path.rows.insert(path.rows.end(), rows.begin(), rows.end());
+    path.rate.insert(path.rate.end(), rates.begin(), rates.end());
     path.first.push_back(std::ssize(path.rows));
     bool turned = false;
     for (Index i = 0; i < problem_.size; ++i) {
@@ -99,7 +98,7 @@ void Path::record(PathPieces& path, const Rates& rates, double start) {
         path.settled_gamma.push_back(now.beta);
     }
     path.turned.push_back(turned);
-    for (Index t : sets_.inside()) known_[t] = std::numeric_limits<double>::quiet_NaN();  // on the move
+    for (Index t : rows) known_[t] = std::numeric_limits<double>::quiet_NaN();  // on the move
 }
 
 void Path::take(const Event& event) {
@@ -114,13 +113,13 @@ PathPieces Path::follow(const Outcome& start, double lowest, Index limit) {
     path.first.push_back(0);
     known_.assign(problem_.size, 0.0);
     codes_.assign(problem_.size, Code(-1));
-    bool optimal = (sets_.finish(limit) && certified()) || solve_again(limit);
+    bool optimal = settle(sets_.finish(some_of(limit))) || solve_again(limit);
     int idle = 0;
     for (Index round = 0; optimal && round < limit && sets_.changes() < limit; ++round, watch_.look()) {
         if (watch_.expired()) break;
         const Rates rates = sets_.rates();
         if (sets_.inside().empty()) {
-            record(path, rates, sets_.lambda());
+            record(path, sets_.lambda(), {}, {}, 0.0);
             if (!cross_band(lowest)) return path;
             continue;
         }
@@ -129,25 +128,27 @@ PathPieces Path::follow(const Outcome& start, double lowest, Index limit) {
             continue;
         }
         const double lambda = sets_.lambda(), left = lambda - lowest;
-        const double reach = std::min(left, policy::longest_piece(failures_) * lambda);
+        const double reach = std::min(left, (1 - policy::lambda_share_between_refreshes) * lambda);
         const Event event = next_event(rates, reach);
         sets_.lower_lambda(rates, event.step);
         if (event.step > 0 && !certified()) {
             sets_.lower_lambda(rates, -event.step);
             optimal = repair(limit);
+            if (optimal && failures_ > policy::failures_before_chord) optimal = draw_chord(path, lowest, limit);
+            if (sets_.lambda() <= lowest && optimal) return path;
             continue;
         }
-        if (event.step > 0) record(path, rates, lambda);
+        if (event.step > 0) record(path, lambda, sets_.inside(), rates.beta, rates.bias);
         if (event.row < 0 && reach == left) return path;
         take(event);
         idle = event.step > 1e-14 * lambda ? 0 : idle + 1;
-        const bool shortened = event.step > 0 && std::exchange(failures_, 0) > policy::failures_before_shortening;
+        if (event.step > 0) failures_ = 0;
         if (idle > policy::idle_events) sets_.set_lambda(std::max(lowest, sets_.lambda() * (1 - policy::nudge)));
-        else if (event.row >= 0 && !shortened && path.start.size() % policy::pieces_between_refreshes != 0 &&
+        else if (event.row >= 0 && path.start.size() % policy::pieces_between_refreshes != 0 &&
                  sets_.lambda() >= policy::lambda_share_between_refreshes * refreshed_)
             continue;
         refreshed_ = sets_.lambda();
-        optimal = (sets_.refresh(limit) && !shortened && certified()) || solve_again(limit);
+        optimal = settle(sets_.refresh(some_of(limit))) || solve_again(limit);
         idle = 0;
     }
     path.complete = false;

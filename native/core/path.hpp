@@ -10,8 +10,8 @@
 // score meets its knot; it changes T by that row, at O(m^2) for the factor and O(n m) for the next direction.
 //
 // On a hard kernel rounding leads astray, so the end of each piece is certified by its duality gap before the piece counts.
-// If it fails, the piece is taken back, the factor is computed anew, then the optimum at its start is solved for exactly, and
-// then the piece is shortened. What still fails ends the path (path_check.cpp).
+// If it fails, the piece is taken back and tried again with a new factor, then from an exact fit; then a chord to the exact fit
+// at a lower lambda takes its place, if its middle is certified too. If none is, the path ends there (path_check.cpp).
 #pragma once
 
 #include <functional>
@@ -67,12 +67,24 @@ class Path {
     double band(double lambda, Index* rising, Index* falling) const;
     bool cross_band(double lowest);
     void take(const Event& event);
-    void record(PathPieces& path, const Rates& rates, double start);
+    void record(PathPieces& path, double start, const std::vector<Index>& rows, const std::vector<double>& rates, double bias_rate);
 
-    bool certified() const;
-    double relative_gap() const;
+    // A point of the path, or between two of them.
+    struct Point {
+        double lambda, bias;
+        std::vector<double> gamma, F;
+    };
+    Point here() const;
+    static Point half_way(const Point& a, const Point& b);
+    double relative_gap(const Point& at) const;
+    bool certified() const { return !solver_ || relative_gap(here()) <= allowed_gap(); }
+    double allowed_gap() const { return failures_ == 0 ? policy::gap_of_path : policy::gap_of_repaired_path; }
+    bool settle(bool finished);
     bool repair(Index limit);
     bool solve_again(Index limit);
+    bool draw_chord(PathPieces& path, double lowest, Index limit);
+    // Rounding may keep the sets from an end: the changes they are allowed at one lambda.
+    Index some_of(Index limit) const { return std::min(limit, sets_.changes() + policy::set_changes(problem_.size)); }
 
     double up(Index i) const { return problem_.up(i, sets_.coordinate(i).code); }
     double down(Index i) const { return problem_.down(i, sets_.coordinate(i).code); }

@@ -41,6 +41,9 @@ inline constexpr Index one_block_rows = 2048;
 inline constexpr std::size_t released_at_once = 64;
 inline constexpr double share_of_worst_violation = 0.5;
 
+// A row depends on the others if they leave less than this share of its diagonal.
+inline constexpr double dependent = 1e-12, dependent_if_fine = 1e-14;
+
 // Rows that the Cholesky factor takes in one pass over it: they should fit the second-level cache.
 inline constexpr Index rows_in_panel = 16;
 
@@ -125,19 +128,16 @@ inline constexpr double rates_off = 1e-11;
 inline constexpr int pieces_between_refreshes = 256;
 inline constexpr double lambda_share_between_refreshes = 0.25;
 
-// Largest relative duality gap at which the end of a piece counts as on the path: a tenth of what is promised of its points.
-inline constexpr double gap_of_path = 1e-7;
+// Largest relative duality gap at which the end of a piece counts as on the path, and after a repair, which rounding may keep
+// from more; 1e-6 is promised of every point.
+inline constexpr double gap_of_path = 1e-7, gap_of_repaired_path = 5e-7;
 
-// A piece that fails is tried again with a new factor, then from an exact fit, then at an eighth of the length each time.
-inline constexpr int failures_before_shortening = 2;
-inline constexpr int failures_of_piece = 10;
+// A piece that fails is tried again with a new factor, then from an exact fit; then chords are drawn, at most so many and of
+// these shares of lambda. Repairs are limited because each costs as much as a fit.
+inline constexpr int failures_before_chord = 2, failures_of_piece = 4, chords = 8;
+inline constexpr double longest_chord = 1.0 / 64, chord_shrinks = 1.0 / 8;
 inline constexpr Index repair_steps(Index n) { return 1000 * n; }
 inline constexpr Index repairs_of_path(Index n) { return 2 * n + 100; }
-inline constexpr double longest_piece(int failures) {  // as a share of lambda
-    double share = 1 - lambda_share_between_refreshes;
-    for (; failures > failures_before_shortening; --failures) share /= 8;
-    return share;
-}
 
 // Events in a row that leave lambda where it is, after which lambda is lowered by the share `nudge`: simultaneous events
 // (ties, duplicates) could cycle. The refresh that follows makes the answer exact again.
