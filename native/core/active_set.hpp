@@ -62,6 +62,7 @@ class ActiveSet {
     const Coordinate& coordinate(Index i) const { return state_[i]; }
     double F(Index i) const { return F_[i]; }
     double bias() const { return bias_; }
+    double root(Index i) const { return root_[i]; }
     double lambda() const { return lambda_; }
     double largest_knot() const { return largest_knot_; }
     Index changes() const { return changes_; }

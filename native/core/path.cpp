@@ -131,6 +131,7 @@ PathPieces Path::follow(const Outcome& start, double lowest, Index limit) {
         const double reach = std::min(left, (1 - policy::lambda_share_between_refreshes) * lambda);
         const Event event = next_event(rates, reach);
         sets_.lower_lambda(rates, event.step);
+        if (blurred()) break;
         if (event.step > 0 && !certified()) {
             sets_.lower_lambda(rates, -event.step);
             optimal = repair(limit);

@@ -76,9 +76,14 @@ class Path {
     };
     Point here() const;
     static Point half_way(const Point& a, const Point& b);
-    double relative_gap(const Point& at) const;
-    bool certified() const { return !solver_ || relative_gap(here()) <= allowed_gap(); }
-    double allowed_gap() const { return failures_ == 0 ? policy::gap_of_path : policy::gap_of_repaired_path; }
+    struct Proof {
+        double gap;     // (primal - dual) / primal
+        double hidden;  // what rounding may hide of it
+    };
+    Proof proof(const Point& at) const;
+    bool certified(const Point& at) const;
+    bool certified() const { return !solver_ || certified(here()); }
+    bool blurred() const { return solver_ && !(proof(here()).hidden <= policy::gap_hidden_by_rounding); }
     bool settle(bool finished);
     bool repair(Index limit);
     bool solve_again(Index limit);

@@ -29,13 +29,16 @@ Path::Point Path::half_way(const Point& a, const Point& b) {
     return point;
 }
 
-// (primal - dual) / primal, from F and gamma as they are kept, in O(n):
+// From F and gamma as they are kept, in O(n):
 //
 //   primal - dual = sum_i |loss_i(z_i) + g_i z_i - lambda phi_i(g_i)| + |bias sum_i gamma_i|      z = y (F + bias),  g = y gamma
 //
 //   loss_i(z) = max_g lambda phi_i(g) - g z = sum_k (w_i u_(k+1) - w_i u_k) max(0, lambda t_k - z)
-double Path::relative_gap(const Point& at) const {
-    double gap = 0, losses = 0, product = 0, sum = 0;
+//
+// An error e_i of F_i moves row i's part by at most (w_i u_K + |gamma_i|) e_i, and e_i ~ 3 eps root_i |gamma root|_2, since
+// |k(x_i, x_j)| <= root_i root_j.
+Path::Proof Path::proof(const Point& at) const {
+    double gap = 0, losses = 0, product = 0, sum = 0, coefficients = 0, moved = 0;
     for (Index i = 0; i < problem_.size; ++i) {
         if (problem_.weight[i] == 0) continue;
         const double z = problem_.sign[i] * (at.F[i] + at.bias), g = problem_.sign[i] * at.gamma[i];
@@ -50,8 +53,16 @@ double Path::relative_gap(const Point& at) const {
         losses += loss;
         product += at.gamma[i] * at.F[i];
         sum += at.gamma[i];
+        const double root = sets_.root(i), most = (problem_.breakpoint(i, problem_.pieces()) + std::abs(g)) * root;
+        coefficients += g * g * root * root;
+        moved += most * most;
     }
-    return (gap + std::abs(at.bias * sum)) / (0.5 * product + losses);
+    const double primal = 0.5 * product + losses, rounding = 3 * std::numeric_limits<double>::epsilon();
+    return {(gap + std::abs(at.bias * sum)) / primal, rounding * std::sqrt(coefficients * moved) / primal};
+}
+
+bool Path::certified(const Point& at) const {
+    return proof(at).gap <= (failures_ == 0 ? policy::gap_of_path : policy::gap_of_repaired_path);
 }
 
 // Whether the sets may go on from here. Where rounding has kept them from an end, the bias is that of a step not made.
@@ -88,7 +99,7 @@ bool Path::draw_chord(PathPieces& path, double lowest, Index limit) {
         sets_.set_lambda(std::max(lowest, (1 - share) * start.lambda));
         if (!solve_again(limit)) continue;
         const Point end = here();
-        if (!(relative_gap(half_way(start, end)) <= allowed_gap())) continue;
+        if (!certified(half_way(start, end))) continue;
         std::vector<Index> rows;
         std::vector<double> rates;
         const double step = start.lambda - end.lambda;

@@ -127,7 +127,7 @@ def follow_path(
         report=None if progress is None else report,
     )
     if not pieces["complete"]:
-        reached = 1.0 / pieces["start"][-1] if len(pieces["start"]) else C_min
+        reached = 1.0 / pieces["end"][-1] if len(pieces["end"]) else C_min
         if any(answers):
             raise ValueError(f"the path was stopped by its progress function at C={reached:g} (of C_max={C_max:g}).")
         raise ValueError(
