@@ -131,6 +131,7 @@ inline constexpr double lambda_share_between_refreshes = 0.25;
 // Largest relative duality gap at which the end of a piece counts as on the path, and after a repair, which rounding may keep
 // from more; 1e-6 is promised of every point.
 inline constexpr double gap_of_path = 1e-7, gap_of_repaired_path = 5e-7, gap_hidden_by_rounding = 1e-6;
+inline constexpr double near_a_knot = 10;  // in errors of the score
 
 // A piece that fails is tried again with a new factor, then from an exact fit; then chords are drawn, at most so many and of
 // these shares of lambda. Repairs are limited because each costs as much as a fit.
