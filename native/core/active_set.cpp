@@ -351,7 +351,9 @@ ActiveSet::Rates ActiveSet::rates() const {
         else factor_.solve(change.data());
         const double sum = std::accumulate(rates.beta.begin(), rates.beta.end(), 0.0);
         const double bias = (std::accumulate(change.begin(), change.end(), 0.0) + sum) / std::accumulate(ones.begin(), ones.end(), 0.0);
-        for (std::size_t t = 0; t < m; ++t) rates.beta[t] += change[t] -= bias * ones[t];
+        for (std::size_t t = 0; t < m; ++t) change[t] -= bias * ones[t];
+        add_up_to(-sum, change, ones);
+        for (std::size_t t = 0; t < m; ++t) rates.beta[t] += change[t];
         rates.bias += bias - constant_ * sum;  // K' change = K change - constant * sum
         kernel_.accumulate({inside_, change}, rates.F.data());
         double worst = 0;
