@@ -361,7 +361,8 @@ ActiveSet::Rates ActiveSet::rates() const {
             missing[t] = problem_.up(inside_[t], state_[inside_[t]].code) - rates.F[inside_[t]] - rates.bias;
             worst = std::max(worst, std::abs(missing[t]));
         }
-        if (worst <= policy::rates_off * largest_knot_) break;
+        rates.off = !(worst <= policy::rates_off * largest_knot_);
+        if (!rates.off) break;
     }
     return rates;
 }

@@ -46,6 +46,7 @@ class ActiveSet {
         std::vector<double> beta;  // of T
         double bias = 0;
         Aligned<double> F;  // of every row
+        bool off = false;   // by rounding: the knots are missed
     };
     Rates rates() const;
     void lower_lambda(const Rates& rates, double step);

@@ -11,6 +11,7 @@ namespace abstain {
 // As lambda falls by s, beta_i going up gains (lambda - s) up_i - (F_i - s F_rate_i) against a bias of bias - s bias_rate.
 Path::Event Path::next_event(const Rates& rates, double left) const {
     Event event{left};
+    double violation = 0;
     const std::vector<Index>& inside = sets_.inside();
     for (std::size_t t = 0; t < inside.size(); ++t) {
         if (rates.beta[t] == 0) continue;
@@ -27,10 +28,12 @@ Path::Event Path::next_event(const Rates& rates, double left) const {
             if (!std::isfinite(knot)) continue;
             const double closing = way * (rates.F[i] + rates.bias - knot);
             if (!(closing > 0)) continue;
-            const double room = std::max(0.0, way * (sets_.bias() + sets_.F(i) - sets_.lambda() * knot));
+            const double distance = way * (sets_.bias() + sets_.F(i) - sets_.lambda() * knot), room = std::max(0.0, distance);
+            violation = std::max(violation, -distance);
             if (room / closing < event.step) event = {room / closing, i, -1, way};
         }
     }
+    event.violation = violation;
     return event;
 }
 
@@ -114,11 +117,13 @@ PathPieces Path::follow(const Outcome& start, double lowest, Index limit) {
     known_.assign(problem_.size, 0.0);
     codes_.assign(problem_.size, Code(-1));
     bool optimal = settle(sets_.finish(some_of(limit))) || solve_again(limit);
+    keep(path);
     int idle = 0;
     for (Index round = 0; optimal && round < limit && sets_.changes() < limit; ++round, watch_.look()) {
         if (watch_.expired()) break;
         const Rates rates = sets_.rates();
         if (sets_.inside().empty()) {
+            if (!verify(path, optimal, lowest, limit)) continue;
             record(path, sets_.lambda(), {}, {}, 0.0);
             if (!cross_band(lowest)) return path;
             continue;
@@ -130,20 +135,15 @@ PathPieces Path::follow(const Outcome& start, double lowest, Index limit) {
         const double lambda = sets_.lambda(), left = lambda - lowest;
         const double reach = std::min(left, (1 - policy::lambda_share_between_refreshes) * lambda);
         const Event event = next_event(rates, reach);
+        if (is_off(event) && !verify(path, optimal, lowest, limit)) continue;
         sets_.lower_lambda(rates, event.step);
-        if (blurred()) break;
-        if (event.step > 0 && !certified()) {
-            sets_.lower_lambda(rates, -event.step);
-            optimal = repair(limit);
-            if (optimal && failures_ > policy::failures_before_chord) optimal = draw_chord(path, lowest, limit);
-            if (sets_.lambda() <= lowest && optimal) return path;
-            continue;
+        if (event.step > 0) {
+            record(path, lambda, sets_.inside(), rates.beta, rates.bias);
+            if (is_due(path, rates, event) && !verify(path, optimal, lowest, limit)) continue;
         }
-        if (event.step > 0) record(path, lambda, sets_.inside(), rates.beta, rates.bias);
         if (event.row < 0 && reach == left) return path;
         take(event);
         idle = event.step > 1e-14 * lambda ? 0 : idle + 1;
-        if (event.step > 0) failures_ = 0;
         if (idle > policy::idle_events) sets_.set_lambda(std::max(lowest, sets_.lambda() * (1 - policy::nudge)));
         else if (event.row >= 0 && path.start.size() % policy::pieces_between_refreshes != 0 &&
                  sets_.lambda() >= policy::lambda_share_between_refreshes * refreshed_)
@@ -152,6 +152,7 @@ PathPieces Path::follow(const Outcome& start, double lowest, Index limit) {
         optimal = settle(sets_.refresh(some_of(limit))) || solve_again(limit);
         idle = 0;
     }
+    take_back(path);
     path.complete = false;
     return path;
 }

@@ -9,9 +9,10 @@
 // and so does F = K gamma for all rows. An event is a row of T that meets a breakpoint, or a row on a breakpoint whose
 // score meets its knot; it changes T by that row, at O(m^2) for the factor and O(n m) for the next direction.
 //
-// On a hard kernel rounding leads astray, so the end of each piece is certified by its duality gap before the piece counts.
-// If it fails, the piece is taken back and tried again with a new factor, then from an exact fit; then a chord to the exact fit
-// at a lower lambda takes its place, if its middle is certified too. If none is, the path ends there (path_check.cpp).
+// On a hard kernel rounding leads astray. So the duality gap is computed after every few pieces, and after each one near a
+// sign of drift. Pieces that end with a gap are taken back and tried again one by one: with a new factor, then from an exact
+// fit; then a chord to the exact fit at a lower lambda takes their place, if its middle is certified too. If none is, the path
+// ends there (path_check.cpp).
 #pragma once
 
 #include <functional>
@@ -60,6 +61,7 @@ class Path {
         Index row = -1;       // -1: as far as was asked for
         int breakpoint = -1;  // -1: the row leaves one, else it meets this one
         int direction = 0;
+        double violation = 0;  // of the conditions of rows on a breakpoint, before the step
     };
 
     bool settle_dependent(const Rates& rates);
@@ -81,9 +83,21 @@ class Path {
         double hidden;  // what rounding may hide of it
     };
     Proof proof(const Point& at) const;
-    bool certified(const Point& at) const;
+    double allowed_gap() const { return failures_ == 0 ? policy::gap_of_path : policy::gap_of_repaired_path; }
+    bool certified(const Point& at) const { return proof(at).gap <= allowed_gap(); }
     bool certified() const { return !solver_ || certified(here()); }
-    bool blurred() const { return solver_ && !(proof(here()).hidden <= policy::gap_hidden_by_rounding); }
+    struct Checkpoint {
+        Point point;
+        std::vector<Code> codes;
+        std::vector<double> known;
+        std::vector<Code> recorded;
+        std::size_t pieces, settled;
+    };
+    bool is_off(const Event& event) const;
+    bool is_due(const PathPieces& path, const Rates& rates, const Event& event) const;
+    bool verify(PathPieces& path, bool& optimal, double lowest, Index limit);
+    void keep(const PathPieces& path);
+    void take_back(PathPieces& path);
     bool settle(bool finished);
     bool repair(Index limit);
     bool solve_again(Index limit);
@@ -99,7 +113,9 @@ class Path {
     ActiveSet sets_;
     Solver solver_;
     double refreshed_;  // lambda at the last refresh
-    int failures_ = 0;  // of the piece that begins here
+    Checkpoint kept_;   // the last point that was certified
+    int failures_ = 0;  // of pieces from there
+    int careful_ = 0;   // pieces still to be certified one by one
     Index repairs_ = 0;
     std::vector<double> known_;  // gamma of every row as the pieces so far have it
     std::vector<Code> codes_;    // of the last piece

@@ -6,6 +6,8 @@
 
 namespace abstain {
 
+static double square(double x) { return x * x; }
+
 Path::Point Path::here() const {
     Point point{sets_.lambda(), sets_.bias(), {}, {}};
     if (sets_.inside().empty()) {
@@ -13,9 +15,11 @@ Path::Point Path::here() const {
         const double width = band(point.lambda, &rising, &falling);
         point.bias = point.lambda * up(rising) - sets_.F(rising) + 0.5 * width;
     }
+    point.gamma.resize(problem_.size);
+    point.F.resize(problem_.size);
     for (Index i = 0; i < problem_.size; ++i) {
-        point.gamma.push_back(sets_.coordinate(i).beta);
-        point.F.push_back(sets_.F(i));
+        point.gamma[i] = sets_.coordinate(i).beta;
+        point.F[i] = sets_.F(i);
     }
     return point;
 }
@@ -39,7 +43,7 @@ Path::Point Path::half_way(const Point& a, const Point& b) {
 // at most (w_i u_K + |gamma_i|) e_i, and not at all where the score is far from all knots.
 Path::Proof Path::proof(const Point& at) const {
     double norm = 0;
-    for (Index i = 0; i < problem_.size; ++i) norm += std::pow(at.gamma[i] * sets_.root(i), 2);
+    for (Index i = 0; i < problem_.size; ++i) norm += square(at.gamma[i] * sets_.root(i));
     const double error = 3 * std::numeric_limits<double>::epsilon() * std::sqrt(norm);
     double gap = 0, hidden = 0, losses = 0, product = 0, sum = 0;
     for (Index i = 0; i < problem_.size; ++i) {
@@ -58,14 +62,10 @@ Path::Proof Path::proof(const Point& at) const {
         product += at.gamma[i] * at.F[i];
         sum += at.gamma[i];
         const double e = error * sets_.root(i);
-        if (nearest < policy::near_a_knot * e) hidden += std::pow((problem_.breakpoint(i, problem_.pieces()) + std::abs(g)) * e, 2);
+        if (nearest < policy::near_a_knot * e) hidden += square((problem_.breakpoint(i, problem_.pieces()) + std::abs(g)) * e);
     }
     const double primal = 0.5 * product + losses;
     return {(gap + std::abs(at.bias * sum)) / primal, std::sqrt(hidden) / primal};
-}
-
-bool Path::certified(const Point& at) const {
-    return proof(at).gap <= (failures_ == 0 ? policy::gap_of_path : policy::gap_of_repaired_path);
 }
 
 // Whether the sets may go on from here. Where rounding has kept them from an end, the bias is that of a step not made.
@@ -75,7 +75,69 @@ bool Path::settle(bool finished) {
     return certified();
 }
 
-// After a piece from here has failed. False: this is not the optimum and cannot be made so.
+// Signs of drift that cost nothing: rows beyond their knot, rates that miss theirs.
+bool Path::is_off(const Event& event) const {
+    return solver_ && event.violation > policy::violation_of_path * sets_.lambda() * sets_.largest_knot();
+}
+
+bool Path::is_due(const PathPieces& path, const Rates& rates, const Event& event) const {
+    const std::size_t pieces = path.start.size();
+    return solver_ && (careful_ > 0 || rates.off || event.row < 0 || is_off(event) ||
+                       pieces >= kept_.pieces + policy::pieces_between_checks || pieces % policy::pieces_between_refreshes == 0);
+}
+
+// True: the path is right up to here. If not, it is taken back to where it was, `optimal` says whether it can go on from
+// there.
+bool Path::verify(PathPieces& path, bool& optimal, double lowest, Index limit) {
+    if (!solver_) return true;
+    const Point now = here();
+    const Proof found = proof(now);
+    if (!(found.hidden <= policy::gap_hidden_by_rounding)) {
+        optimal = false;
+    } else if (found.gap <= allowed_gap()) {
+        careful_ = std::max(0, careful_ - 1);
+        failures_ = 0;
+        keep(path);
+        return true;
+    } else {
+        take_back(path);
+        careful_ = policy::pieces_after_failure;
+        optimal = repair(limit) && (failures_ <= policy::failures_before_chord || draw_chord(path, lowest, limit));
+    }
+    return false;
+}
+
+void Path::keep(const PathPieces& path) {
+    if (!solver_) return;
+    kept_.point = here();
+    kept_.codes.resize(problem_.size);
+    for (Index i = 0; i < problem_.size; ++i) kept_.codes[i] = sets_.coordinate(i).code;
+    kept_.known = known_;
+    kept_.recorded = codes_;
+    kept_.pieces = path.start.size();
+    kept_.settled = path.settled_from.size();
+}
+
+void Path::take_back(PathPieces& path) {
+    if (!solver_) return;
+    for (auto* values : {&path.start, &path.end, &path.bias, &path.bias_rate}) values->resize(kept_.pieces);
+    path.turned.resize(kept_.pieces);
+    path.first.resize(kept_.pieces + 1);
+    path.rows.resize(path.first.back());
+    for (auto* values : {&path.gamma, &path.rate}) values->resize(path.rows.size());
+    for (auto* indices : {&path.settled_from, &path.settled_row}) indices->resize(kept_.settled);
+    path.settled_gamma.resize(kept_.settled);
+    known_ = kept_.known;
+    codes_ = kept_.recorded;
+    sets_.set_lambda(kept_.point.lambda);
+    Outcome outcome;
+    outcome.beta = kept_.point.gamma;
+    outcome.expansion = kept_.point.F;
+    outcome.codes = kept_.codes;
+    sets_.begin(outcome);
+}
+
+// After pieces from here have failed. False: this is not the optimum and cannot be made so.
 bool Path::repair(Index limit) {
     if (++failures_ > policy::failures_of_piece || ++repairs_ > policy::repairs_of_path(problem_.size)) return false;
     sets_.refactor(policy::dependent_if_fine);
@@ -113,6 +175,7 @@ bool Path::draw_chord(PathPieces& path, double lowest, Index limit) {
         }
         record(path, start.lambda, rows, rates, (start.bias - end.bias) / step);
         failures_ = 0;
+        keep(path);
         return true;
     }
     return false;

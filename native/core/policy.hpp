@@ -133,6 +133,12 @@ inline constexpr double lambda_share_between_refreshes = 0.25;
 inline constexpr double gap_of_path = 1e-7, gap_of_repaired_path = 5e-7, gap_hidden_by_rounding = 1e-6;
 inline constexpr double near_a_knot = 10;  // in errors of the score
 
+// Pieces between two checks; those checked one by one after a failure; and the violation, in knots, at which a check is made at
+// once.
+inline constexpr std::size_t pieces_between_checks = 8;
+inline constexpr int pieces_after_failure = 64;
+inline constexpr double violation_of_path = 1e-9;
+
 // A piece that fails is tried again with a new factor, then from an exact fit; then chords are drawn, at most so many and of
 // these shares of lambda. Repairs are limited because each costs as much as a fit.
 inline constexpr int failures_before_chord = 2, failures_of_piece = 4, chords = 8;
