@@ -16,6 +16,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 
 #include "active_set.hpp"
 
@@ -69,36 +70,35 @@ class Path {
     double band(double lambda, Index* rising, Index* falling) const;
     bool cross_band(double lowest);
     void take(const Event& event);
-    void record(PathPieces& path, double start, const std::vector<Index>& rows, const std::vector<double>& rates, double bias_rate);
+    void record(PathPieces& path, double start, const std::vector<Index>& rows, const std::vector<double>& rates,
+                double bias_rate);
 
-    // A point of the path, or between two of them.
-    struct Point {
+    // path_check.cpp
+    struct Point {  // of the path, or between two of them
         double lambda, bias;
         std::vector<double> gamma, F;
     };
-    Point here() const;
-    static Point half_way(const Point& a, const Point& b);
     struct Proof {
         double gap;     // (primal - dual) / primal
         double hidden;  // what rounding may hide of it
     };
+    struct Checkpoint {
+        Point point;
+        std::vector<Code> codes, codes_of_piece;
+        std::vector<double> known;
+        std::size_t pieces = 0, settled = 0;
+    };
+    Point here() const;
+    static Point half_way(const Point& a, const Point& b);
     Proof proof(const Point& at) const;
     double allowed_gap() const { return failures_ == 0 ? policy::gap_of_path : policy::gap_of_repaired_path; }
     bool certified(const Point& at) const { return proof(at).gap <= allowed_gap(); }
-    bool certified() const { return !solver_ || certified(here()); }
-    struct Checkpoint {
-        Point point;
-        std::vector<Code> codes;
-        std::vector<double> known;
-        std::vector<Code> recorded;
-        std::size_t pieces, settled;
-    };
+    bool settle(bool finished);
     bool is_off(const Event& event) const;
     bool is_due(const PathPieces& path, const Rates& rates, const Event& event) const;
     bool verify(PathPieces& path, bool& optimal, double lowest, Index limit);
     void keep(const PathPieces& path);
     void take_back(PathPieces& path);
-    bool settle(bool finished);
     bool repair(Index limit);
     bool solve_again(Index limit);
     bool draw_chord(PathPieces& path, double lowest, Index limit);

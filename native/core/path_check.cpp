@@ -1,5 +1,7 @@
 // Whether the path has drifted from the optimum, and the way back to it.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "path.hpp"
 #include "policy.hpp"
@@ -13,7 +15,8 @@ Path::Point Path::here() const {
     if (sets_.inside().empty()) {
         Index rising = -1, falling = -1;
         const double width = band(point.lambda, &rising, &falling);
-        point.bias = point.lambda * up(rising) - sets_.F(rising) + 0.5 * width;
+        if (rising >= 0) point.bias = point.lambda * up(rising) - sets_.F(rising);
+        if (rising >= 0 && falling >= 0) point.bias += 0.5 * width;
     }
     point.gamma.resize(problem_.size);
     point.F.resize(problem_.size);
@@ -72,7 +75,7 @@ Path::Proof Path::proof(const Point& at) const {
 bool Path::settle(bool finished) {
     if (!solver_) return finished;
     if (!finished) sets_.take_bias_from_knots();
-    return certified();
+    return certified(here());
 }
 
 // Signs of drift that cost nothing: rows beyond their knot, rates that miss theirs.
@@ -86,24 +89,21 @@ bool Path::is_due(const PathPieces& path, const Rates& rates, const Event& event
                        pieces >= kept_.pieces + policy::pieces_between_checks || pieces % policy::pieces_between_refreshes == 0);
 }
 
-// True: the path is right up to here. If not, it is taken back to where it was, `optimal` says whether it can go on from
-// there.
+// True: the path is right up to here. If not, it is taken back to the last point that was, and `optimal` says whether it can
+// go on from there. Failures are counted until lambda falls, so that there is an end to them.
 bool Path::verify(PathPieces& path, bool& optimal, double lowest, Index limit) {
     if (!solver_) return true;
-    const Point now = here();
-    const Proof found = proof(now);
-    if (!(found.hidden <= policy::gap_hidden_by_rounding)) {
-        optimal = false;
-    } else if (found.gap <= allowed_gap()) {
-        careful_ = std::max(0, careful_ - 1);
-        failures_ = 0;
+    const Proof found = proof(here());
+    optimal = found.hidden <= policy::gap_hidden_by_rounding;
+    if (!optimal) return false;
+    if (found.gap <= allowed_gap()) {
+        if (sets_.lambda() < kept_.point.lambda) failures_ = 0, careful_ = std::max(0, careful_ - 1);
         keep(path);
         return true;
-    } else {
-        take_back(path);
-        careful_ = policy::pieces_after_failure;
-        optimal = repair(limit) && (failures_ <= policy::failures_before_chord || draw_chord(path, lowest, limit));
     }
+    take_back(path);
+    careful_ = policy::pieces_after_failure;
+    optimal = repair(limit) && (failures_ <= policy::failures_before_chord || draw_chord(path, lowest, limit));
     return false;
 }
 
@@ -113,7 +113,7 @@ void Path::keep(const PathPieces& path) {
     kept_.codes.resize(problem_.size);
     for (Index i = 0; i < problem_.size; ++i) kept_.codes[i] = sets_.coordinate(i).code;
     kept_.known = known_;
-    kept_.recorded = codes_;
+    kept_.codes_of_piece = codes_;
     kept_.pieces = path.start.size();
     kept_.settled = path.settled_from.size();
 }
@@ -128,7 +128,7 @@ void Path::take_back(PathPieces& path) {
     for (auto* indices : {&path.settled_from, &path.settled_row}) indices->resize(kept_.settled);
     path.settled_gamma.resize(kept_.settled);
     known_ = kept_.known;
-    codes_ = kept_.recorded;
+    codes_ = kept_.codes_of_piece;
     sets_.set_lambda(kept_.point.lambda);
     Outcome outcome;
     outcome.beta = kept_.point.gamma;
@@ -155,8 +155,8 @@ bool Path::solve_again(Index limit) {
     return settle(false);
 }
 
-// From here to the exact fit at a lower lambda, the longest chord of those tried whose end and middle are certified: the gap
-// on a chord bends by (gamma_b - gamma_a)' (F_b - F_a) >= 0 and is largest between its ends.
+// From here to the exact fit at a lower lambda, the longest chord of those tried whose end and middle are certified. Between its
+// ends the gap is at most that of the ends plus s (1 - s) times a constant, which is largest in the middle.
 bool Path::draw_chord(PathPieces& path, double lowest, Index limit) {
     const Point start = here();
     double share = policy::longest_chord;
