@@ -24,11 +24,14 @@ void ActiveSet::begin(const Outcome& outcome) {
         root_[i] = std::sqrt(std::abs(kernel_.diagonal(i)));
     }
     for (double t : problem_.losses->slopes) largest_knot_ = std::max(largest_knot_, std::abs(t));
-    // The median of the diagonal: with the mean, one row far out would take the digits of all others.
-    std::vector<double> sorted = root_;
-    const auto middle = sorted.begin() + n / 2;
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    constant_ = *middle > 0 ? *middle * *middle : 1;
+    // The mean of the diagonal, but not that of a few rows far out, which would take the digits of all others.
+    constant_ = 0;
+    std::vector<double> diagonal(n);
+    for (Index i = 0; i < n; ++i) constant_ += (diagonal[i] = kernel_.diagonal(i)) / static_cast<double>(n);
+    const auto median = diagonal.begin() + n / 2;
+    std::nth_element(diagonal.begin(), median, diagonal.end());
+    if (*median > 0) constant_ = std::min(constant_, policy::mean_over_median * *median);
+    if (!(constant_ > 0)) constant_ = 1;
     estimate_rounding();
     refactor(dependent_within_);
 }

@@ -44,6 +44,9 @@ inline constexpr double share_of_worst_violation = 0.5;
 // A row depends on the others if they leave less than this share of its diagonal.
 inline constexpr double dependent = 1e-12, dependent_if_fine = 1e-14;
 
+// The constant added to the kernel of the active set is the mean of the diagonal, at most so many medians.
+inline constexpr double mean_over_median = 1000;
+
 // Rows that the Cholesky factor takes in one pass over it: they should fit the second-level cache.
 inline constexpr Index rows_in_panel = 16;
 
