@@ -102,7 +102,7 @@ void check_end_of_patience() {
 // A path that rounding ends is taken back to its last certified point, with all its parts.
 void check_end_by_rounding() {
     Case c = make_case(4, 40, 2, false);
-    for (std::size_t k = 0; k < c.X.size(); ++k) c.X[k] *= std::pow(10.0, static_cast<double>(k % 7) - 1);
+    for (std::size_t k = 0; k < c.X.size(); ++k) c.X[k] *= std::pow(10.0, static_cast<double>(k % 3));
     const KernelSpec spec{KernelName::poly, 1, 1, 3};
     ThreadPool pool(1);
     Watch watch;
