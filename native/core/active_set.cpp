@@ -353,7 +353,8 @@ ActiveSet::Rates ActiveSet::rates() const {
         if (round == 0) factor_.solve(change.data(), ones.data());
         else factor_.solve(change.data());
         const double sum = std::accumulate(rates.beta.begin(), rates.beta.end(), 0.0);
-        const double bias = (std::accumulate(change.begin(), change.end(), 0.0) + sum) / std::accumulate(ones.begin(), ones.end(), 0.0);
+        const double unit = std::accumulate(ones.begin(), ones.end(), 0.0);
+        const double bias = (std::accumulate(change.begin(), change.end(), 0.0) + sum) / unit;
         for (std::size_t t = 0; t < m; ++t) change[t] -= bias * ones[t];
         add_up_to(-sum, change, ones);
         for (std::size_t t = 0; t < m; ++t) rates.beta[t] += change[t];

@@ -103,7 +103,9 @@ class Path {
     bool solve_again(Index limit);
     bool draw_chord(PathPieces& path, double lowest, Index limit);
     // Rounding may keep the sets from an end: the changes they are allowed at one lambda.
-    Index some_of(Index limit) const { return std::min(limit, sets_.changes() + policy::set_changes(problem_.size)); }
+    Index some_of(Index limit) const {
+        return solver_ ? std::min(limit, sets_.changes() + policy::set_changes(problem_.size)) : limit;
+    }
 
     double up(Index i) const { return problem_.up(i, sets_.coordinate(i).code); }
     double down(Index i) const { return problem_.down(i, sets_.coordinate(i).code); }

@@ -8,7 +8,11 @@
 
 namespace abstain {
 
-static double square(double x) { return x * x; }
+namespace {
+
+double square(double x) { return x * x; }
+
+}  // namespace
 
 Path::Point Path::here() const {
     Point point{sets_.lambda(), sets_.bias(), {}, {}};
@@ -42,8 +46,8 @@ Path::Point Path::half_way(const Point& a, const Point& b) {
 //
 //   loss_i(z) = max_g lambda phi_i(g) - g z = sum_k (w_i u_(k+1) - w_i u_k) max(0, lambda t_k - z)
 //
-// Rounding leaves an error e_i ~ 3 eps root_i |gamma root|_2 in F_i, since |k(x_i, x_j)| <= root_i root_j. It moves row i's part by
-// at most (w_i u_K + |gamma_i|) e_i, and not at all where the score is far from all knots.
+// Rounding leaves an error e_i ~ 3 eps root_i |gamma root|_2 in F_i, since |k(x_i, x_j)| <= root_i root_j. It moves row i's
+// part by at most (w_i u_K + |gamma_i|) e_i, and not at all where the score is far from all knots.
 Path::Proof Path::proof(const Point& at) const {
     double norm = 0;
     for (Index i = 0; i < problem_.size; ++i) norm += square(at.gamma[i] * sets_.root(i));
@@ -78,7 +82,7 @@ bool Path::settle(bool finished) {
     return certified(here());
 }
 
-// Signs of drift that cost nothing: rows beyond their knot, rates that miss theirs.
+// Rows beyond their knot, which next_event sees anyway.
 bool Path::is_off(const Event& event) const {
     return solver_ && event.violation > policy::violation_of_path * sets_.lambda() * sets_.largest_knot();
 }

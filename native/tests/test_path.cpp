@@ -108,13 +108,15 @@ void check_end_by_rounding() {
     Watch watch;
     const PathPieces path = follow_path(c.problem(), spec, c.dense(), 1e-12, 1e6, {}, pool, watch);
     assert(!path.complete && !path.start.empty() && 1 / path.end.back() < 1e6);
-    for (const std::size_t size : {path.end.size(), path.bias.size(), path.bias_rate.size(), path.turned.size(), path.first.size() - 1})
-        assert(size == path.start.size());
+    const std::size_t pieces = path.start.size();
+    for (const std::size_t size : {path.end.size(), path.bias.size(), path.bias_rate.size(), path.turned.size()})
+        assert(size == pieces);
+    assert(path.first.size() == pieces + 1);
     for (const std::size_t size : {path.gamma.size(), path.rate.size()}) assert(size == path.rows.size());
     assert(path.first.back() == static_cast<Index>(path.rows.size()));
     assert(path.settled_row.size() == path.settled_from.size() && path.settled_gamma.size() == path.settled_from.size());
     assert(std::all_of(path.settled_from.begin(), path.settled_from.end(),
-                       [&](Index piece) { return piece < static_cast<Index>(path.start.size()); }));
+                       [&](Index piece) { return piece < static_cast<Index>(pieces); }));
 }
 
 }  // namespace
