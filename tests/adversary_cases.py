@@ -327,3 +327,17 @@ def check_path(case: Case, values: int = 5) -> Verdict:
         if not true <= PATH_GAP:
             faults.append(f"a gap of {true:.3g} at C={C:.4g}")
     return Verdict("refused at some C" if refused else "optimal", PATH_GAP, worst, faults)
+
+
+def line_gaps(case: Case, path: Any, Cs: np.ndarray) -> list[float]:
+    """Give the true relative gap on the path's own lines at each C, without the fits that `at` falls back to."""
+    K, gaps = gram(case, path.problem.kernel), []
+    for C in Cs:
+        at = Case(case.seed, case.X, case.y, case.weight, {**case.options, "C": float(C)}, case.about)
+        problem = Objectives(K, case.y, weights(at), case.options["costs"])
+        beta, bias = path._interpolated(float(C))
+        beta = beta.astype(EXTENDED)
+        F = problem.expansion(beta)
+        gap = problem.relative_gap(beta, F + (problem.best_bias(F) if bias is None else EXTENDED(bias)), F)
+        gaps.append(math.inf if problem.dual_faults(beta) else abs(gap))
+    return gaps

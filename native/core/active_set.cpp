@@ -14,22 +14,36 @@ void ActiveSet::begin(const Outcome& outcome) {
     state_.resize(n);
     F_.assign(rounded_up(n), 0.0);
     pending_.assign(n, 0.0);
+    share_ = 1, offset_ = 0;
     released_.assign(n, 0);
     barred_.assign(n, 0);
-    constant_ = largest_diagonal_ = 0;
-    std::vector<Index> between;
+    root_.resize(n);
     for (Index i = 0; i < n; ++i) {
         state_[i] = {outcome.beta[i], outcome.codes[i]};
         F_[i] = outcome.expansion[i];
-        const double diagonal = kernel_.diagonal(i);
-        largest_diagonal_ = std::max(largest_diagonal_, std::abs(diagonal));
-        constant_ += diagonal / static_cast<double>(n);
-        if (state_[i].code % 2) between.push_back(i);
+        root_[i] = std::sqrt(std::abs(kernel_.diagonal(i)));
     }
     for (double t : problem_.losses->slopes) largest_knot_ = std::max(largest_knot_, std::abs(t));
+    // The mean of the diagonal, but not that of a few rows far out, which would take the digits of all others.
+    constant_ = 0;
+    std::vector<double> diagonal(n);
+    for (Index i = 0; i < n; ++i) constant_ += (diagonal[i] = kernel_.diagonal(i)) / static_cast<double>(n);
+    const auto median = diagonal.begin() + n / 2;
+    std::nth_element(diagonal.begin(), median, diagonal.end());
+    if (*median > 0) constant_ = std::min(constant_, policy::mean_over_median * *median);
     if (!(constant_ > 0)) constant_ = 1;
     estimate_rounding();
+    refactor(dependent_within_);
+}
 
+void ActiveSet::refactor(double tolerance) {
+    dependent_within_ = tolerance;
+    factor_.clear();
+    inside_.clear();
+    dependent_.clear();
+    std::vector<Index> between;
+    for (Index i = 0; i < problem_.size; ++i)
+        if (state_[i].code % 2) between.push_back(i);
     const Index stride = rounded_up(std::ssize(between));
     Aligned<double> block(stride * stride);
     if (!between.empty()) kernel_.block(between, block.data(), stride);
@@ -50,11 +64,14 @@ void ActiveSet::begin(const Outcome& outcome) {
     }
 }
 
-// The error of F from rounding alone: a smaller violation means nothing.
+// The error of F from rounding alone, for each row: a smaller violation means nothing.
+//
+//   1e-13 lambda max |t| + 4e-16 root_i sum_j |beta_j| root_j
 void ActiveSet::estimate_rounding() {
     double weight = 0;
-    for (const Coordinate& c : state_) weight += std::abs(c.beta);
-    rounding_ = 1e-13 * lambda_ * largest_knot_ + 4e-16 * weight * largest_diagonal_;
+    for (Index i = 0; i < problem_.size; ++i) weight += std::abs(state_[i].beta) * root_[i];
+    rounding_of_knots_ = 1e-13 * lambda_ * largest_knot_;
+    rounding_of_sums_ = 4e-16 * weight;
 }
 
 void ActiveSet::add_pending_to_F() {
@@ -80,7 +97,7 @@ std::vector<double> ActiveSet::column(Index i) const {
 }
 
 void ActiveSet::admit(const Index* rows, Index count, Aligned<double>& values, Index stride) {
-    const std::vector<bool> independent = factor_.append(values.data(), stride, count);
+    const std::vector<bool> independent = factor_.append(values.data(), stride, count, dependent_within_);
     for (Index p = 0; p < count; ++p) (independent[p] ? inside_ : dependent_).push_back(rows[p]);
 }
 
@@ -191,7 +208,7 @@ bool ActiveSet::full_step() {
 bool ActiveSet::slide_one() {
     for (Index i : dependent_) {
         const double residual = target(i) - F_[i] - bias_;
-        if (std::abs(residual) > rounding_) return slide(i, residual > 0 ? 1 : -1);
+        if (std::abs(residual) > rounding(i)) return slide(i, residual > 0 ? 1 : -1);
     }
     return false;
 }
@@ -221,10 +238,11 @@ bool ActiveSet::release() {
     Index rising = -1, falling = -1;
     for (Index i = 0; i < problem_.size; ++i) {
         if (barred_[i]) continue;
-        if (up(i) - F_[i] > highest) highest = up(i) - F_[i], rising = i;
-        if (down(i) - F_[i] < lowest) lowest = down(i) - F_[i], falling = i;
+        const double rise = up(i) - F_[i] - rounding(i), fall = down(i) - F_[i] + rounding(i);
+        if (rise > highest) highest = rise, rising = i;
+        if (fall < lowest) lowest = fall, falling = i;
     }
-    if (!(highest - lowest > 2 * rounding_)) return false;
+    if (!(highest > lowest)) return false;
     std::fill(released_.begin(), released_.end(), char(0));
     if (inside_.empty()) {  // nothing fixes the bias: two rows are needed to move at all
         leave_breakpoint(rising, +1);
@@ -240,8 +258,8 @@ bool ActiveSet::release() {
     std::vector<Candidate> candidates;
     for (Index i = 0; i < problem_.size; ++i) {
         if (barred_[i] || state_[i].code % 2) continue;
-        const double rise = up(i) - F_[i] - bias_, fall = bias_ - down(i) + F_[i];
-        if (std::max(rise, fall) >= enough) candidates.push_back({std::max(rise, fall), i, rise > fall ? 1 : -1});
+        const double rise = up(i) - F_[i] - bias_, fall = bias_ - down(i) + F_[i], violation = std::max(rise, fall) - rounding(i);
+        if (violation >= enough) candidates.push_back({violation, i, rise > fall ? 1 : -1});
     }
     const std::size_t count = std::min(candidates.size(), at_once_);
     std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(count), candidates.end(),
@@ -284,9 +302,9 @@ bool ActiveSet::finish(Index limit) {
         watch_.look();
         if (!full_step()) continue;
         if (slide_one()) continue;
-        double residual = 0;
-        for (Index t : inside_) residual = std::max(residual, std::abs(target(t) - F_[t] - bias_));
-        if (residual > rounding_ && ++refinements <= policy::refinements) continue;
+        const bool off = std::any_of(inside_.begin(), inside_.end(),
+                                     [&](Index t) { return std::abs(target(t) - F_[t] - bias_) > rounding(t); });
+        if (off && ++refinements <= policy::refinements) continue;
         refinements = 0;
         const std::size_t between = inside_.size() + dependent_.size();
         if (!release()) return true;
@@ -320,25 +338,56 @@ bool ActiveSet::run(Outcome& outcome, Index limit) {
     return optimal;
 }
 
+// The factor of an ill-conditioned K' leaves an error in the rates. F, computed from the kernel, shows it: it is solved for
+// again until the knots are met.
 ActiveSet::Rates ActiveSet::rates() const {
     Rates rates;
     rates.F.assign(F_.size(), 0.0);
     if (inside_.empty()) return rates;
-    std::vector<double> ones(inside_.size(), 1.0);
-    for (Index t : inside_) rates.beta.push_back(problem_.up(t, state_[t].code));
-    factor_.solve(rates.beta.data(), ones.data());
-    rates.bias = std::accumulate(rates.beta.begin(), rates.beta.end(), 0.0) / std::accumulate(ones.begin(), ones.end(), 0.0);
-    for (std::size_t t = 0; t < ones.size(); ++t) rates.beta[t] -= rates.bias * ones[t];
-    kernel_.accumulate({inside_, rates.beta}, rates.F.data());
+    const std::size_t m = inside_.size();
+    rates.beta.assign(m, 0.0);
+    std::vector<double> ones(m, 1.0), missing(m), change(m);
+    for (std::size_t t = 0; t < m; ++t) missing[t] = problem_.up(inside_[t], state_[inside_[t]].code);
+    for (int round = 0; round <= policy::refinements; ++round) {
+        change = missing;
+        if (round == 0) factor_.solve(change.data(), ones.data());
+        else factor_.solve(change.data());
+        const double sum = std::accumulate(rates.beta.begin(), rates.beta.end(), 0.0);
+        const double unit = std::accumulate(ones.begin(), ones.end(), 0.0);
+        const double bias = (std::accumulate(change.begin(), change.end(), 0.0) + sum) / unit;
+        for (std::size_t t = 0; t < m; ++t) change[t] -= bias * ones[t];
+        add_up_to(-sum, change, ones);
+        for (std::size_t t = 0; t < m; ++t) rates.beta[t] += change[t];
+        rates.bias += bias - constant_ * sum;  // K' change = K change - constant * sum
+        kernel_.accumulate({inside_, change}, rates.F.data());
+        double worst = 0;
+        for (std::size_t t = 0; t < m; ++t) {
+            missing[t] = problem_.up(inside_[t], state_[inside_[t]].code) - rates.F[inside_[t]] - rates.bias;
+            worst = std::max(worst, std::abs(missing[t]));
+        }
+        rates.off = !(worst <= policy::rates_off * largest_knot_);
+        if (!rates.off) break;
+    }
     return rates;
 }
 
+// A bias that shrinks with lambda would keep the rounding of when it was large.
 void ActiveSet::lower_lambda(const Rates& rates, double step) {
     lambda_ -= step;
     for (std::size_t t = 0; t < inside_.size(); ++t) state_[inside_[t]].beta -= step * rates.beta[t];
     for (Index i = 0; i < problem_.size; ++i) F_[i] -= step * rates.F[i];
-    bias_ = 0;  // from the knots: a bias that shrinks with lambda would keep the rounding of when it was large
-    for (Index t : inside_) bias_ += (target(t) - F_[t]) / static_cast<double>(inside_.size());
+    take_bias_from_knots();
+}
+
+// Each row counts by the digits that its F has.
+void ActiveSet::take_bias_from_knots() {
+    double sum = 0, weights = 0;
+    for (Index t : inside_) {
+        const double weight = 1 / rounding(t);
+        sum += weight * (target(t) - F_[t]);
+        weights += weight;
+    }
+    bias_ = weights > 0 ? sum / weights : 0;
 }
 
 }  // namespace abstain

@@ -37,6 +37,8 @@ class ActiveSet {
     void begin(const Outcome& outcome);
     bool finish(Index limit);   // as run(), from the current point
     bool refresh(Index limit);  // the same after recomputing F, since a sum of many small changes drifts
+    // Computes the factor anew, since its changes drift too, and counts rows from now on as dependent to within `tolerance`.
+    void refactor(double tolerance = policy::dependent);
     void write(Outcome& outcome);
 
     // How T, the bias and F change per unit of lambda while no row enters or leaves.
@@ -44,11 +46,13 @@ class ActiveSet {
         std::vector<double> beta;  // of T
         double bias = 0;
         Aligned<double> F;  // of every row
+        bool off = false;   // by rounding: the knots are missed
     };
     Rates rates() const;
     void lower_lambda(const Rates& rates, double step);
     void set_lambda(double lambda) { lambda_ = lambda; }
     void take_bias_from(Index row) { bias_ = target(row) - F_[row]; }  // a row of T
+    void take_bias_from_knots();                                       // of all of T
 
     void land_on(Index row, int breakpoint);          // a row between breakpoints ends on one
     void leave_breakpoint(Index row, int direction);  // a row on a breakpoint leaves it, upwards (+1) or downwards (-1)
@@ -59,6 +63,7 @@ class ActiveSet {
     const Coordinate& coordinate(Index i) const { return state_[i]; }
     double F(Index i) const { return F_[i]; }
     double bias() const { return bias_; }
+    double root(Index i) const { return root_[i]; }
     double lambda() const { return lambda_; }
     double largest_knot() const { return largest_knot_; }
     Index changes() const { return changes_; }
@@ -81,6 +86,7 @@ class ActiveSet {
     double residual(Index t) const { return share_ * (target(t) - F_[t]) + offset_; }  // of a row of T, without the bias
     void recompute_F();
     void estimate_rounding();
+    double rounding(Index i) const { return rounding_of_knots_ + rounding_of_sums_ * root_[i]; }  // of F_i
     std::vector<double> column(Index i) const;
     void add_up_to(double total, std::vector<double>& direction, const std::vector<double>& ones) const;
     Hit first_hit(const std::vector<Index>& rows, const std::vector<double>& direction, double most) const;
@@ -101,8 +107,11 @@ class ActiveSet {
     std::vector<Index> inside_;     // T, in the factor's order
     std::vector<Index> dependent_;  // between breakpoints too, but linearly dependent on T
     Cholesky factor_;
+    double dependent_within_ = policy::dependent;
     double constant_ = 1, bias_ = 0;
-    double largest_knot_ = 1, largest_diagonal_ = 0, rounding_ = 0;
+    double largest_knot_ = 1;
+    std::vector<double> root_;  // of each row's diagonal: |k(x_i, x_j)| <= root_i root_j
+    double rounding_of_knots_ = 0, rounding_of_sums_ = 0;
     std::vector<char> released_;  // at the last release
     std::vector<char> barred_;    // released in vain since the last real step
     std::size_t at_once_ = policy::released_at_once;

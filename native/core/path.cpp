@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "policy.hpp"
 
@@ -10,6 +11,7 @@ namespace abstain {
 // As lambda falls by s, beta_i going up gains (lambda - s) up_i - (F_i - s F_rate_i) against a bias of bias - s bias_rate.
 Path::Event Path::next_event(const Rates& rates, double left) const {
     Event event{left};
+    double violation = 0;
     const std::vector<Index>& inside = sets_.inside();
     for (std::size_t t = 0; t < inside.size(); ++t) {
         if (rates.beta[t] == 0) continue;
@@ -26,10 +28,12 @@ Path::Event Path::next_event(const Rates& rates, double left) const {
             if (!std::isfinite(knot)) continue;
             const double closing = way * (rates.F[i] + rates.bias - knot);
             if (!(closing > 0)) continue;
-            const double room = std::max(0.0, way * (sets_.bias() + sets_.F(i) - sets_.lambda() * knot));
+            const double distance = way * (sets_.bias() + sets_.F(i) - sets_.lambda() * knot), room = std::max(0.0, distance);
+            violation = std::max(violation, -distance);
             if (room / closing < event.step) event = {room / closing, i, -1, way};
         }
     }
+    event.violation = violation;
     return event;
 }
 
@@ -74,35 +78,36 @@ bool Path::cross_band(double lowest) {
     return true;
 }
 
-void Path::record(PathPieces& path, const Rates& rates) {
+// A piece that began at lambda = start and ends here, and on which these rows moved.
+void Path::record(PathPieces& path, double start, const std::vector<Index>& rows, const std::vector<double>& rates,
+                  double bias_rate) {
     const Index piece = std::ssize(path.start);
-    path.start.push_back(sets_.lambda());
+    path.start.push_back(start);
     path.end.push_back(sets_.lambda());
-    path.turned.push_back(turned_);
     path.bias.push_back(sets_.bias());
-    path.bias_rate.push_back(rates.bias);
-    for (Index t : sets_.inside()) {
-        path.rows.push_back(t);
-        path.gamma.push_back(known_[t] = sets_.coordinate(t).beta);
-    }
-    path.rate.insert(path.rate.end(), rates.beta.begin(), rates.beta.end());
+    path.bias_rate.push_back(bias_rate);
+    for (Index t : rows) path.gamma.push_back(known_[t] = sets_.coordinate(t).beta);
+    path.rows.insert(path.rows.end(), rows.begin(), rows.end());
+    path.rate.insert(path.rate.end(), rates.begin(), rates.end());
     path.first.push_back(std::ssize(path.rows));
+    bool turned = false;
     for (Index i = 0; i < problem_.size; ++i) {
-        const double gamma = sets_.coordinate(i).beta;
-        if (gamma == known_[i]) continue;
-        known_[i] = gamma;
+        const Coordinate& now = sets_.coordinate(i);
+        turned |= std::exchange(codes_[i], now.code) != now.code;
+        if (now.beta == known_[i]) continue;
+        known_[i] = now.beta;
         path.settled_from.push_back(piece);
         path.settled_row.push_back(i);
-        path.settled_gamma.push_back(gamma);
+        path.settled_gamma.push_back(now.beta);
     }
-    for (Index t : sets_.inside()) known_[t] = std::numeric_limits<double>::quiet_NaN();  // on the move
+    path.turned.push_back(turned);
+    for (Index t : rows) known_[t] = std::numeric_limits<double>::quiet_NaN();  // on the move
 }
 
-void Path::record_end(PathPieces& path) const {
-    path.end.back() = sets_.lambda();
-    path.bias.back() = sets_.bias();
-    auto gamma = path.gamma.end() - std::ssize(sets_.inside());
-    for (Index t : sets_.inside()) *gamma++ = sets_.coordinate(t).beta;
+void Path::take(const Event& event) {
+    if (event.row < 0) return;
+    if (event.breakpoint < 0) sets_.leave_breakpoint(event.row, event.direction);
+    else sets_.land_on(event.row, event.breakpoint);
 }
 
 PathPieces Path::follow(const Outcome& start, double lowest, Index limit) {
@@ -110,13 +115,16 @@ PathPieces Path::follow(const Outcome& start, double lowest, Index limit) {
     PathPieces path;
     path.first.push_back(0);
     known_.assign(problem_.size, 0.0);
-    bool optimal = sets_.finish(limit);
+    codes_.assign(problem_.size, Code(-1));
+    bool optimal = settle(sets_.finish(some_of(limit))) || solve_again(limit);
+    keep(path);
     int idle = 0;
     for (Index round = 0; optimal && round < limit && sets_.changes() < limit; ++round, watch_.look()) {
         if (watch_.expired()) break;
         const Rates rates = sets_.rates();
         if (sets_.inside().empty()) {
-            record(path, rates);
+            if (!verify(path, optimal, lowest, limit)) continue;
+            record(path, sets_.lambda(), {}, {}, 0.0);
             if (!cross_band(lowest)) return path;
             continue;
         }
@@ -127,22 +135,24 @@ PathPieces Path::follow(const Outcome& start, double lowest, Index limit) {
         const double lambda = sets_.lambda(), left = lambda - lowest;
         const double reach = std::min(left, (1 - policy::lambda_share_between_refreshes) * lambda);
         const Event event = next_event(rates, reach);
-        if (event.step > 0) record(path, rates);
-        idle = event.step > 1e-14 * lambda ? 0 : idle + 1;
+        if (is_off(event) && !verify(path, optimal, lowest, limit)) continue;
         sets_.lower_lambda(rates, event.step);
-        if (event.step > 0) record_end(path);
+        if (event.step > 0) {
+            record(path, lambda, sets_.inside(), rates.beta, rates.bias);
+            if (is_due(path, rates, event) && !verify(path, optimal, lowest, limit)) continue;
+        }
         if (event.row < 0 && reach == left) return path;
-        turned_ = event.row >= 0;
-        if (turned_ && event.breakpoint < 0) sets_.leave_breakpoint(event.row, event.direction);
-        else if (turned_) sets_.land_on(event.row, event.breakpoint);
+        take(event);
+        idle = event.step > 1e-14 * lambda ? 0 : idle + 1;
         if (idle > policy::idle_events) sets_.set_lambda(std::max(lowest, sets_.lambda() * (1 - policy::nudge)));
-        else if (turned_ && path.start.size() % policy::pieces_between_refreshes != 0 &&
+        else if (event.row >= 0 && path.start.size() % policy::pieces_between_refreshes != 0 &&
                  sets_.lambda() >= policy::lambda_share_between_refreshes * refreshed_)
             continue;
         refreshed_ = sets_.lambda();
-        optimal = sets_.refresh(limit);
+        optimal = settle(sets_.refresh(some_of(limit))) || solve_again(limit);
         idle = 0;
     }
+    take_back(path);
     path.complete = false;
     return path;
 }

@@ -41,6 +41,12 @@ inline constexpr Index one_block_rows = 2048;
 inline constexpr std::size_t released_at_once = 64;
 inline constexpr double share_of_worst_violation = 0.5;
 
+// A row depends on the others if they leave less than this share of its diagonal.
+inline constexpr double dependent = 1e-12, dependent_if_fine = 1e-14;
+
+// The constant added to the kernel of the active set is the mean of the diagonal, at most so many medians.
+inline constexpr double mean_over_median = 1000;
+
 // Rows that the Cholesky factor takes in one pass over it: they should fit the second-level cache.
 inline constexpr Index rows_in_panel = 16;
 
@@ -116,10 +122,32 @@ inline constexpr Index cost_of_scattered_read = 10;
 // Repeated full steps while the rows between breakpoints are off their knots by more than rounding.
 inline constexpr int refinements = 3;
 
+// Share of the largest knot by which the rates of a path may miss their knots: rounding leaves about 1e-13 if K is well
+// conditioned.
+inline constexpr double rates_off = 1e-11;
+
 // F is recomputed after so many pieces of the path, and where lambda has fallen to this share: rounding left from a larger F
 // would show (commit 6dbde1a). Both cost little: x1.0 at 64 and 1024 pieces, x1.1 at 0.5, x1.0 at 0.1 (n = 250).
 inline constexpr int pieces_between_refreshes = 256;
 inline constexpr double lambda_share_between_refreshes = 0.25;
+
+// Largest relative duality gap at which the end of a piece counts as on the path, and after a repair, which rounding may keep
+// from more; 1e-6 is promised of every point.
+inline constexpr double gap_of_path = 1e-7, gap_of_repaired_path = 5e-7, gap_hidden_by_rounding = 1e-6;
+inline constexpr double near_a_knot = 10;  // in errors of the score
+
+// Pieces between two checks; those checked one by one after a failure; and the violation, in knots, at which a check is made at
+// once.
+inline constexpr std::size_t pieces_between_checks = 8;
+inline constexpr int pieces_after_failure = 64;
+inline constexpr double violation_of_path = 1e-9;
+
+// A piece that fails is tried again with a new factor, then from an exact fit; then chords are drawn, at most so many and of
+// these shares of lambda. Repairs are limited because each costs as much as a fit.
+inline constexpr int failures_before_chord = 2, failures_of_piece = 4, chords = 8;
+inline constexpr double longest_chord = 1.0 / 64, chord_shrinks = 1.0 / 8;
+inline constexpr Index repair_steps(Index n) { return 1000 * n; }
+inline constexpr Index repairs_of_path(Index n) { return 2 * n + 100; }
 
 // Events in a row that leave lambda where it is, after which lambda is lowered by the share `nudge`: simultaneous events
 // (ties, duplicates) could cycle. The refresh that follows makes the answer exact again.

@@ -219,11 +219,20 @@ Outcome Fitter::fit(const Problem& problem, const double* start) {
 }
 
 PathPieces Fitter::follow_path(const Problem& problem, double lowest, double highest) {
-    const LossTable losses = problem.losses->scaled(1, lowest);
-    Problem scaled = problem;  // path.hpp: knots over C, weights as they are
-    scaled.losses = &losses;
-    const Outcome start = solve_exactly(scaled, nullptr, {policy::nearly_right / lowest, options_.max_iterations});
-    return Path(problem, kernel<double>(), watch_, 1 / lowest).follow(start, 1 / highest, policy::path_changes(problem.size));
+    const auto optimum = [&](double lambda, const double* start, Index most) {
+        const LossTable losses = problem.losses->scaled(lambda);
+        Problem scaled = problem;  // path.hpp: knots over C, weights as they are
+        scaled.losses = &losses;
+        Outcome outcome = solve_exactly(scaled, start, {policy::nearly_right * lambda, most});
+        kernel<double>().activate(all_rows(problem.size));
+        return outcome;
+    };
+    const Outcome start = optimum(1 / lowest, nullptr, options_.max_iterations);
+    const auto again = [&](double lambda, const std::vector<double>& gamma) {
+        return optimum(lambda, gamma.data(), std::min(options_.max_iterations, policy::repair_steps(problem.size)));
+    };
+    return Path(problem, kernel<double>(), watch_, 1 / lowest, again)
+        .follow(start, 1 / highest, policy::path_changes(problem.size));
 }
 
 Outcome solve(const Problem& problem, const KernelSpec& spec, const Rows& rows, const double* start, const Options& options,

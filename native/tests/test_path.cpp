@@ -99,6 +99,26 @@ void check_end_of_patience() {
     assert(!follow_path(c.problem(), {KernelName::rbf, 0.5, 0, 3}, X, 1e-2, 1e2, {}, pool, late).complete);
 }
 
+// A path that rounding ends is taken back to its last certified point, with all its parts.
+void check_end_by_rounding() {
+    Case c = make_case(4, 40, 2, false);
+    for (std::size_t k = 0; k < c.X.size(); ++k) c.X[k] *= std::pow(10.0, static_cast<double>(k % 3));
+    const KernelSpec spec{KernelName::poly, 1, 1, 3};
+    ThreadPool pool(1);
+    Watch watch;
+    const PathPieces path = follow_path(c.problem(), spec, c.dense(), 1e-12, 1e6, {}, pool, watch);
+    assert(!path.complete && !path.start.empty() && 1 / path.end.back() < 1e6);
+    const std::size_t pieces = path.start.size();
+    for (const std::size_t size : {path.end.size(), path.bias.size(), path.bias_rate.size(), path.turned.size()})
+        assert(size == pieces);
+    assert(path.first.size() == pieces + 1);
+    for (const std::size_t size : {path.gamma.size(), path.rate.size()}) assert(size == path.rows.size());
+    assert(path.first.back() == static_cast<Index>(path.rows.size()));
+    assert(path.settled_row.size() == path.settled_from.size() && path.settled_gamma.size() == path.settled_from.size());
+    assert(std::all_of(path.settled_from.begin(), path.settled_from.end(),
+                       [&](Index piece) { return piece < static_cast<Index>(pieces); }));
+}
+
 }  // namespace
 
 int main() {
@@ -116,4 +136,5 @@ int main() {
     Case wide = make_case(seed++, 60, 2, false);
     check(wide, {KernelName::rbf, 0.5, 0, 3}, seed, 1e-6, 1e2);
     check_end_of_patience();
+    check_end_by_rounding();
 }

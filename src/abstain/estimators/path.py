@@ -66,6 +66,11 @@ def reject_svc_path(
         is certified to a relative duality gap of 1e-6, by one product of the kernel matrix with beta; where rounding
         does not allow that, `at` raises a ValueError.
 
+    Raises
+    ------
+    ValueError
+        If rounding hides the path from some C on: the error gives this C. The path is certified as it is followed.
+
     Examples
     --------
     >>> from abstain import Costs, reject_svc_path
