@@ -21,8 +21,6 @@ from abstain import (
     reject_price_sweep,
     reject_svc_path,
 )
-from adversary_cases import Case, check_fit, check_path, gram, random_case
-from abstain import Costs, RejectSVC, reject_svc_path
 from adversary_cases import PATH_GAP, Case, check_fit, check_path, gram, line_gaps, random_case
 from adversary_controls import controls, judge
 from looping import looped
