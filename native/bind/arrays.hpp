@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "thread_pool.hpp"
 #include "watch.hpp"
 
 namespace abstain::bind {
@@ -40,6 +41,7 @@ inline const char* word(Status status, const char* converged = "optimal") {
 
 // Runs the core without the lock; takes it every 20 ms for Python's signals and the progress report.
 template <class Work> auto without_lock(const nb::object& report, double seconds, Work&& work) {
+    make_room_for_exceptions();
     std::optional<nb::python_error> error;
     Watch watch(
         [&](Index iterations, double violation) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -11,6 +12,10 @@
 
 namespace abstain {
 
+// A thread's first exception allocates memory of its own, and where there is none the process ends. So it is allocated
+// before the work begins; throws std::bad_alloc if there is none.
+void make_room_for_exceptions();
+
 class ThreadPool {
   public:
     explicit ThreadPool(int threads);
@@ -18,7 +23,8 @@ class ThreadPool {
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
 
-    // work(piece) for piece = 0 .. pieces - 1, in any order; must not throw.
+    // work(piece) for piece = 0 .. pieces - 1, in any order. After an exception no more pieces are begun, and it is thrown
+    // again here.
     void run(Index pieces, const std::function<void(Index)>& work);
 
   private:
@@ -29,8 +35,9 @@ class ThreadPool {
     const std::function<void(Index)>* work_ = nullptr;
     Index pieces_ = 0;
     std::atomic<Index> next_{0};
-    std::atomic<int> round_{0}, busy_{0};
-    std::atomic<bool> closing_{false};
+    std::atomic<int> begun_{0}, round_{0}, busy_{0};
+    std::atomic<bool> closing_{false}, failed_{false};
+    std::exception_ptr failure_;  // of the thread that set failed_
 };
 
 }  // namespace abstain

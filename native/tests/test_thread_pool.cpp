@@ -43,10 +43,30 @@ void check_nested() {
     for (Index p = 0; p < 8; ++p) assert(sums[static_cast<std::size_t>(p)] == 10 * p);
 }
 
+// An exception in any piece, in any thread, is thrown by run(), and the pool can be used again.
+void check_exceptions() {
+    ThreadPool pool(3);
+    for (Index at = 0; at < 20; ++at) {
+        bool thrown = false;
+        try {
+            pool.run(20, [&](Index p) {
+                if (p == at) throw at;
+            });
+        } catch (Index where) {
+            thrown = where == at;
+        }
+        assert(thrown);
+        std::atomic<Index> calls{0};
+        pool.run(20, [&](Index) { ++calls; });
+        assert(calls == 20);
+    }
+}
+
 }  // namespace
 
 int main() {
     for (const int threads : {0, 1, 2, 5}) check(threads);
     for (int k = 0; k < 200; ++k) ThreadPool idle(3);  // made and closed without work
     check_nested();
+    check_exceptions();
 }
