@@ -140,4 +140,3 @@ class DualProblem:
     @cached_property
     def _breakpoints(self) -> NDArray[np.float64]:
         return np.pad(-self.loss.tables()[1][:, ::-1], ((0, 0), (1, 0)))
-

@@ -82,7 +82,8 @@ def test_json_counts(tmp_path, table, model):
     counted = json.loads(run("predict", model, table, "-o", out, "--json").stdout)
     answered = rows_of(out.read_text(encoding="utf-8"))
     rejected = sum(row["rejected"] == "true" for row in answered)
-    assert counted == {"output": str(out), "rows": 80, "rejected": rejected}
+    counts = {"output": str(out), "rows": 80, "rejected": rejected, "reject_rate": rejected / 80}
+    assert counted == counts | {"unseen_categories": []}
     assert run("predict", model, table, "--json").exit_code == 2
 
 

@@ -63,8 +63,11 @@ def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any
     return {
         "model": str(path),
         "rows": len(table.y),
+        "rows without a label, left out": table.left_out or None,
         "numeric columns": len(table.numeric),
         "categorical columns": len(table.categorical),
+        "dates, as days since 1970-01-01": list(table.plan.dates) or None,
+        "read as missing": list(table.plan.missing) or None,
         "negative class": table.classes[0],
         "positive class": table.classes[1],
         "false positive costs": costs.false_positive,
@@ -81,9 +84,11 @@ def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any
 
 def _fitted(table: TrainingTable, machine: Any) -> Pipeline:
     try:
-        return default_pipeline(machine, table.numeric, table.categorical).fit(table.rows, table.y)
+        model = default_pipeline(machine, table.numeric, table.categorical).fit(table.rows, table.y)
     except ValueError as error:  # the table was checked, so the error is about C, gamma or the reject label
         raise UsageError(str(error)) from error
+    model[0].plan_ = table.plan
+    return model
 
 
 def _search(table: TrainingTable, costs: Costs, options: TrainingOptions) -> RejectSVCCV:
