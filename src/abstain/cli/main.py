@@ -5,6 +5,7 @@ Only typer is imported here and at the top of those files, so that help and comp
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -50,7 +51,8 @@ def demo(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the output.")] = Path("demo"),
     splits: Annotated[int, typer.Option(metavar="N", min=1, help="Number of random splits for the mean costs.")] = 20,
     csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Only write the biopsies as FILE and FILE with _new in its name.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Only write the biopsies as FILE and FILE with _new in its name."),
     ] = None,
     force: Force = False,
 ) -> None:
@@ -69,5 +71,15 @@ for _module in (fit, predict, evaluate, compare, export, reproduce):
     app.command(_module.__name__.rpartition(".")[2])(_module.command)
 
 
+def start() -> None:
+    """Run the command; an output that cannot be written is one sentence also for help and the version."""
+    with exit_on_error():
+        try:
+            app(prog_name="abstain")
+        except SystemExit:
+            sys.stdout.flush()
+            raise
+
+
 if __name__ == "__main__":
-    app(prog_name="abstain")
+    start()

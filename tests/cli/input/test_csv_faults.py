@@ -109,7 +109,7 @@ def test_labels_are_text_whatever_they_look_like(tmp_path, label, other):
         assert f'"{label}"' in result.stdout
     else:
         assert result.exit_code == 3
-        assert "line 2 has no label in column 'answer'" in said(result)
+        assert "line 2 is the first of 5 rows without a label in column 'answer'" in said(result)
 
 
 def test_na_is_missing_among_numbers_and_a_category_among_categories(tmp_path):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, Note
-from abstain.cli.input.columns import labels, unlabelled
+from abstain.cli.input.columns import labels, left_out_rows, unlabelled
 from abstain.cli.input.models import FittedModel, Unseen
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
@@ -79,7 +79,7 @@ class Judged:
                 places.extend(f"{table.unit} {place}" for place in batch.places)
         if empty and not (drop_unlabelled and truth):
             raise unlabelled(table, str(target), len(empty), empty[0])
-        for words in unseen.words() + [f"{len(empty)} rows without a label are left out."] * bool(empty):
+        for words in unseen.words() + [f"{left_out_rows(len(empty))}."] * bool(empty):
             warnings.warn(f"{path}: {words}", Note, stacklevel=2)
         return cls(model, path, places, np.concatenate(truth), np.concatenate(answers), np.concatenate(scores))
 

@@ -63,10 +63,10 @@ def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any
     return {
         "model": str(path),
         "rows": len(table.y),
-        "rows without a label, left out": table.left_out or None,
+        "unlabelled rows left out": table.left_out or None,
         "numeric columns": len(table.numeric),
         "categorical columns": len(table.categorical),
-        "dates, as days since 1970-01-01": list(table.plan.dates) or None,
+        "dates in days": list(table.plan.dates) or None,
         "read as missing": list(table.plan.missing) or None,
         "negative class": table.classes[0],
         "positive class": table.classes[1],

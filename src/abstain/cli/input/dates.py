@@ -35,7 +35,7 @@ def is_temporal(column: pl.Series) -> bool:
     """Whether the type of a column is a date or a date with a time."""
     import polars as pl
 
-    return column.dtype in {pl.Date, pl.Datetime} or isinstance(column.dtype, pl.Datetime)
+    return column.dtype.base_type() in {pl.Date, pl.Datetime}
 
 
 def look_like_dates(cells: pl.Series) -> bool:

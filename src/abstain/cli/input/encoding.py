@@ -40,9 +40,7 @@ def checked_encoding(name: str | None) -> str | None:
         ) from None
 
 
-def as_utf8(
-    file: BinaryIO | gzip.GzipFile, start: bytes, path: Path, encoding: str | None
-) -> BinaryIO | gzip.GzipFile:
+def as_utf8(file: BinaryIO | gzip.GzipFile, start: bytes, path: Path, encoding: str | None) -> BinaryIO | gzip.GzipFile:
     """The file with its text in UTF-8: decoded as `encoding` says, or else as its byte-order mark says.
 
     Parameters

@@ -85,17 +85,16 @@ class Notation:
         if read[best] < NEARLY or read[best] <= read[self.decimal, self.thousands]:
             return ""
         if best == (",", "") and read[".", ","] == read[best]:
-            return "has a comma; pass --decimal , if it is a decimal comma, --thousands , if it separates thousands"
+            return "has a comma; pass --decimal ',' if it is a decimal comma, --thousands ',' if it separates thousands"
         odd = cells.filter(pl.select(_numbers(cells, self.decimal, self.thousands).is_null()).to_series())
         written = " and ".join(_words(best, "".join(odd.to_list())))
         return f"has {written}; pass {self._options(best)}"
 
     def _options(self, way: tuple[str, str]) -> str:
         """The options that lead from this notation to another one."""
-        named = {" ": "space", "": "''", "'": '"\'"'}
-        given = [f"--decimal {way[0]}"] if way[0] != self.decimal else []
+        given = [f"--decimal {way[0]!r}"] if way[0] != self.decimal else []
         if way[1] != self.thousands:
-            given.append(f"--thousands {named.get(way[1], way[1])}")
+            given.append(f"--thousands {'space' if way[1] == ' ' else repr(way[1])}")
         return " ".join(given)
 
 

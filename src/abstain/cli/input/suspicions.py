@@ -33,7 +33,8 @@ def suspect(X: pl.DataFrame, numeric: list[str], categorical: list[str]) -> None
                 f"column {name!r}: {value:g} occurs in {count} rows, far outside the other numbers ({low:g} to "
                 f"{high:g}); if it stands for a missing value, pass --missing-value {value:g}"
             )
-        if len(values) >= NUMBERED and len(np.unique(values)) == X.height and (values == np.round(values)).all():
+        whole = len(values) == X.height >= NUMBERED and (values == np.round(values)).all()
+        if whole and len(np.unique(values)) == X.height:
             text = f"column {name!r} has a different whole number in each row; if it names the row, pass --ignore"
             warnings.warn(f"{text} {name!r}.", Note, stacklevel=2)
     for name in categorical:
@@ -47,8 +48,9 @@ def suspect(X: pl.DataFrame, numeric: list[str], categorical: list[str]) -> None
 
 def stand_ins(values: NDArray[np.float64]) -> list[tuple[float, int, float, float]]:
     """Suspected numbers, with how often each occurs, and the range of the others."""
-    found, distinct = [], np.unique(values, return_counts=True)
-    numbers, counts = distinct
+    if len(values) == 0 or max(np.sum(values == values.min()), np.sum(values == values.max())) < FEW:
+        return []
+    found, (numbers, counts) = [], np.unique(values, return_counts=True)
     while len(numbers) >= 3:
         ends = [(at, numbers[1:] if at == 0 else numbers[:-1]) for at in (0, -1)]
         suspected = [

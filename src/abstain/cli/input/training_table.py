@@ -13,8 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, Note, UsageError
-from abstain.cli.input.columns import CATEGORIES, DATES, NUMBERS, features, for_sklearn, kind_of, labels, unlabelled
-from abstain.cli.input.dates import day_first_in, is_temporal
+from abstain.cli.input.columns import (
+    CATEGORIES,
+    DATES,
+    NUMBERS,
+    features,
+    for_sklearn,
+    kind_of,
+    labels,
+    left_out_rows,
+    unlabelled,
+)
+from abstain.cli.input.dates import day_first_in, days, is_temporal
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
 from abstain.cli.input.suspicions import suspect
@@ -25,7 +35,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 MB = 1 << 20
-UNLABELLED = ("na", "n/a", "null", "none", "unknown", "missing", "?", "-", ".", "-1", "9", "99", "999", "-999")
+UNLABELLED = ("na", "n/a", "null", "none", "unknown", "missing", "?", "-", ".", "99", "999", "-999", "-9999")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +154,7 @@ def _labelled(
         return batch, y, 0
     if not drop or not present.any():
         raise unlabelled(table, target, count, batch.places[int(np.argmin(present))])
-    warnings.warn(f"{table.path}: {count} rows without a label in {target!r} are left out.", Note, stacklevel=2)
+    warnings.warn(f"{table.path}: {left_out_rows(count)}.", Note, stacklevel=2)
     return batch.only(present), y[present], count
 
 
@@ -154,13 +164,7 @@ def _plan(table: InputTable, batch: Batch, dates: list[str]) -> CellPlan:
     if not dates:
         return CellPlan(missing=given.missing)
     if given.dates is None:
-        names, some = ", ".join(repr(name) for name in dates), batch.frame[dates[0]].drop_nulls()[0]
-        plural = f"s {names} contain" if len(dates) > 1 else f" {names} contains"
-        ignore = " ".join(f"--ignore {name!r}" for name in dates)
-        raise DataError(
-            f"{table.path}: column{plural} dates such as {str(some)[:40]!r}; pass --dates days to turn them into days "
-            f"since 1970-01-01, or leave them out with {ignore}."
-        )
+        raise _dates_found(table, batch, dates)
     for name in dates:
         if first is None and not is_temporal(batch.frame[name]):
             found, at = day_first_in(batch.frame[name])
@@ -171,6 +175,18 @@ def _plan(table: InputTable, batch: Batch, dates: list[str]) -> CellPlan:
                     f"{batch.frame[name][at]!r} cannot be seen; pass --dates day-first or --dates month-first."
                 )
     return CellPlan(tuple(dates), first, given.missing)
+
+
+def _dates_found(table: InputTable, batch: Batch, dates: list[str]) -> DataError:
+    some = [batch.frame[name].drop_nulls().head(1) for name in dates]
+    names = ", ".join(repr(name) for name in dates)
+    plural = f"s {names} contain" if len(dates) > 1 else f" {names} contains"
+    ignore = " ".join(f"--ignore {name!r}" for name in dates)
+    readable = all(np.isfinite([days(one, first)[0] for first in (True, False)]).any() for one in some)
+    way = "pass --dates days to turn them into days since 1970-01-01" if readable else "write them as in 2024-01-31"
+    return DataError(
+        f"{table.path}: column{plural} dates such as {str(some[0][0])[:40]!r}; {way}, or leave them out with {ignore}."
+    )
 
 
 def _whole(table: InputTable, names: list[str], memory: float) -> Batch:
@@ -199,7 +215,8 @@ def _two_classes(
         raise DataError(f"{table.path}: column {target!r} contains only one class, {classes[0]!r}; two are needed.")
     if len(classes) > 2:
         first = {label: at for at, label in reversed(list(enumerate(y)))}  # first row of each class
-        one, two, third = sorted(first, key=lambda label: first[label])[:3]
+        # a label that looks missing comes last, so that it is the one named
+        one, two, third = sorted(first, key=lambda label: (label.strip().lower() in UNLABELLED, first[label]))[:3]
         raise DataError(
             f"{table.place(batch.places[first[third]])}, column {target!r}: {third[:60]!r} is a third class after "
             f"{one[:60]!r} and {two[:60]!r}; two classes are supported{_missing_label(third)}."

@@ -86,8 +86,8 @@ def inert_names(names: list[str]) -> list[str]:
 def _writable(column: pl.Series) -> bool:
     import polars as pl
 
-    if not column.dtype.is_nested() and column.dtype not in {pl.Binary, pl.Duration, pl.Object}:
+    if not column.dtype.is_nested() and column.dtype.base_type() not in {pl.Binary, pl.Duration, pl.Object}:
         return True
-    text = f"column {column.name!r} contains {column.dtype}, which CSV cannot; it is left out of the output."
+    text = f"column {column.name!r} contains {column.dtype}, which a CSV file cannot; it is left out of the output."
     warnings.warn(text, Note, stacklevel=3)
     return False
