@@ -25,7 +25,7 @@ FAULTS = {
     "decimal comma, quoted": (lines(at=3, put=b'"21,5",Bonn,no'), "line 3, column 'age': '21,5' has a decimal comma"),
     "decimal comma between semicolons": (
         lines(at=3, put=b"21%5,Bonn,no").replace(b",", b";").replace(b"%", b","),
-        "line 3, column 'age': '21,5' has a decimal comma; pass --decimal ,",
+        "line 3, column 'age': '21,5' has a decimal comma; pass --decimal ','",
     ),
     "NUL": (lines(at=6, put=b"2\x004,Bonn,yes"), "line 6 contains a NUL byte"),
     "NUL in the header": (lines(at=1, put=b"age,ci\x00ty,answer"), "line 1 contains a NUL byte"),

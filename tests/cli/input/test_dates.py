@@ -55,7 +55,9 @@ def test_an_order_that_is_not_stated_is_not_guessed():
     assert days(pl.Series(["01/02/2024"]), True) - days(pl.Series(["01/02/2024"]), False) == 30  # 1 February, 2 January
 
 
-@pytest.mark.parametrize("texts", [["1.5", "2.5"], ["A-1", "B-2"], ["2024", "2025"], ["192.168.10.12", "10.0.0.1"], [""]])
+@pytest.mark.parametrize(
+    "texts", [["1.5", "2.5"], ["A-1", "B-2"], ["2024", "2025"], ["192.168.10.12", "10.0.0.1"], [""]]
+)
 def test_other_texts_do_not_look_like_dates(texts):
     assert not look_like_dates(pl.Series(texts))
 

@@ -47,7 +47,10 @@ def test_every_encoding_gives_the_same_model_and_answers(tmp_path, table, expect
 @pytest.mark.parametrize(
     ("encoding", "text"),
     [
-        ("windows-1252", "line 3 is not UTF-8 (byte 0xf6); save the file as UTF-8, or pass its encoding, as in --encoding"),
+        (
+            "windows-1252",
+            "line 3 is not UTF-8 (byte 0xf6); save the file as UTF-8, or pass its encoding, as in --encoding",
+        ),
         ("utf-16-le", "looks like UTF-16 without a byte-order mark; pass --encoding utf-16-le"),
         ("utf-16-be", "looks like UTF-16 without a byte-order mark; pass --encoding utf-16-be"),
     ],

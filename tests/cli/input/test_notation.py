@@ -23,10 +23,20 @@ def written(number, decimal, thousands):
 WAYS = {
     "comma": (",", "", ("--decimal", ","), "'1234,50' has a decimal comma; pass --decimal ','"),
     "comma, point": (",", ".", ("--decimal", ",", "--thousands", "."), "pass --decimal ',' --thousands '.'"),
-    "point, comma": (".", ",", ("--thousands", ","), "commas between thousands and a decimal point; pass --thousands ','"),
+    "point, comma": (
+        ".",
+        ",",
+        ("--thousands", ","),
+        "commas between thousands and a decimal point; pass --thousands ','",
+    ),
     "comma, space": (",", " ", ("--decimal", ",", "--thousands", "space"), "pass --decimal ',' --thousands space"),
-    "comma, narrow space": (",", "\u202f", ("--decimal", ",", "--thousands", " "), "pass --decimal ',' --thousands space"),
-    "point, apostrophe": (".", "'", ("--thousands", "'"), "pass --thousands \"'\""),
+    "comma, narrow space": (
+        ",",
+        "\u202f",
+        ("--decimal", ",", "--thousands", " "),
+        "pass --decimal ',' --thousands space",
+    ),
+    "point, apostrophe": (".", "'", ("--thousands", "'"), 'pass --thousands "\'"'),
 }
 
 
@@ -64,7 +74,9 @@ def test_a_notation_is_named_and_then_read(tmp_path, plain, decimal, thousands, 
 def test_the_numbers_are_those_written():
     for decimal, thousands, *_ in WAYS.values():
         notation = Notation(decimal=decimal, thousands="" if not thousands else thousands.replace("\u202f", " "))
-        texts = pl.Series([written(number, decimal, thousands) for number in NUMBERS] + ["-1", "+2", f"1{decimal}5e3", ""])
+        texts = pl.Series(
+            [written(number, decimal, thousands) for number in NUMBERS] + ["-1", "+2", f"1{decimal}5e3", ""]
+        )
         np.testing.assert_array_equal(notation.numbers(texts).to_list()[:-1], [*NUMBERS, -1, 2, 1500])
         assert notation.numbers(texts).to_list()[-1] is None
 

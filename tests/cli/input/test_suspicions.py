@@ -8,7 +8,7 @@ import pytest
 
 import abstain
 from abstain.cli.input.suspicions import stand_ins
-from cli.running import FIT, run, said, write_table
+from cli.running import EVEN, FIT, run, said, write_table
 
 AGES = np.tile(np.arange(18.0, 92.0), 2)
 
@@ -105,7 +105,7 @@ def test_nan_in_a_parquet_file_is_not_a_class(tmp_path):
     path = tmp_path / "data.parquet"
     y = [0.0, 1.0, float("nan"), None, 0.0, 1.0, 1.0, 0.0]
     pl.DataFrame({"x": np.arange(8.0), "answer": y}).write_parquet(path)
-    arguments = ("fit", path, *FIT, "-o", tmp_path / "model")
+    arguments = ("fit", path, *EVEN, "-o", tmp_path / "model")
     assert "row 3 is the first of 2 rows without a label in column 'answer'" in said(run(*arguments))
     assert run(*arguments, "--drop-unlabelled").exit_code == 0
     assert abstain.load(tmp_path / "model").classes_.tolist() == ["0", "1"]

@@ -12,7 +12,9 @@ import pytest
 from abstain.cli.input import typed_tables
 from cli.running import FIT, run, said
 
-SHEET = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{}</sheetData></worksheet>'
+SHEET = (
+    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{}</sheetData></worksheet>'
+)
 PARTS = {
     "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default '
     'Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName='

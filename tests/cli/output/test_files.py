@@ -8,7 +8,7 @@ import pytest
 
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.output import files
-from cli.running import FIT, run, said, write_table
+from cli.running import EVEN, FIT, run, said, write_table
 
 HOSTILE = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\tx", "=", "-", "<script>", "../../x"]
 NUMBERS = ["-1.5", "+2", "-1e-3", "3"]
@@ -58,7 +58,7 @@ def test_formulas_in_other_guises(cell, safe):
 def test_exact_cells_are_a_choice(tmp_path):
     data, path, out = tmp_path / "data.csv", tmp_path / "model", tmp_path / "out.csv"
     write_table(data, labels=("=no", "yes"))
-    assert run("fit", data, *FIT, "-o", path).exit_code == 0
+    assert run("fit", data, *EVEN, "-o", path).exit_code == 0
     for options, written in (((), "'=no"), (("--spreadsheet-safe",), "'=no"), (("--no-spreadsheet-safe",), "=no")):
         assert run("predict", path, data, "-o", out, "--force", *options).exit_code == 0
         with out.open(encoding="utf-8") as file:

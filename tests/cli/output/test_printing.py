@@ -6,7 +6,7 @@ import math
 import pytest
 
 from abstain.cli.output import printing
-from cli.running import FIT, run, write_table
+from cli.running import EVEN, FIT, run, write_table
 
 
 def test_json_has_no_nan_and_keys_without_spaces(capsys):
@@ -31,12 +31,12 @@ def test_hostile_names_and_labels_are_escaped_everywhere(tmp_path):
     new = tmp_path / "new.csv"
     new.write_text("age,ci\u202ety,answer\n1,\u202eRome,no\u202e\n", encoding="utf-8")
     results = [
-        run("fit", data, *FIT, "-o", model, "--json"),
+        run("fit", data, *EVEN, "-o", model, "--json"),
         run("evaluate", model, data, "--json"),
         run("evaluate", model, data),
         run("predict", model, new, "-o", tmp_path / "out.csv"),
         run("predict", model, new, "-o", tmp_path / "out.csv", "--json", "--force"),
-        run("fit", data, *FIT, "-o", model, "--ignore", "x\u202e", "--force"),
+        run("fit", data, *EVEN, "-o", model, "--ignore", "x\u202e", "--force"),
     ]
     assert [result.exit_code for result in results] == [0, 0, 0, 0, 0, 3]
     assert all(char == "\n" or char.isprintable() for result in results for char in result.stdout + result.stderr)

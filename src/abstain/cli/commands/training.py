@@ -14,7 +14,7 @@ from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.training_table import TrainingTable
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
-from abstain.preprocessing import default_pipeline
+from abstain.preprocessing import CellPlan, default_pipeline
 
 if TYPE_CHECKING:
     from abstain.costs import Costs
@@ -87,7 +87,8 @@ def _fitted(table: TrainingTable, machine: Any) -> Pipeline:
         model = default_pipeline(machine, table.numeric, table.categorical).fit(table.rows, table.y)
     except ValueError as error:  # the table was checked, so the error is about C, gamma or the reject label
         raise UsageError(str(error)) from error
-    model[0].plan_ = table.plan
+    if table.plan != CellPlan():
+        model[0].plan_ = table.plan
     return model
 
 

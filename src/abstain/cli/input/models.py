@@ -55,12 +55,15 @@ class Unseen:
 
     def words(self) -> list[str]:
         """One sentence per column."""
-        return [
-            f"column {fact['column']!r}: {fact['rows']} rows have {fact['categories']} categories that did not occur "
-            f"in training, such as {', '.join(repr(text[:60]) for text in fact['such as'])}; they count as none of "
-            "the known ones."
-            for fact in self.facts()
-        ]
+        found = []
+        for fact in self.facts():
+            some = ", ".join(repr(text[:60]) for text in fact["such as"])
+            rows = "1 row has" if fact["rows"] == 1 else f"{fact['rows']} rows have"
+            new = f"a category that did not occur in training: {some}"
+            if fact["categories"] > 1:
+                new = f"{fact['categories']} categories that did not occur in training, such as {some}"
+            found.append(f"column {fact['column']!r}: {rows} {new}; none of the known categories is set for them.")
+        return found
 
 
 @dataclass(frozen=True, eq=False)
