@@ -11,7 +11,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -61,9 +61,14 @@ def exit_on_error() -> Iterator[None]:
             raise
         code, text = _unexpected(error)
     if text is not None:
-        sys.stderr.write(f"abstain: {one_line(text)}\n")
+        _say(one_line(text))
     if code != 0:
         raise SystemExit(code)
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):  # a full disk behind stderr must not change the exit code
+        sys.stderr.write(f"abstain: {text}\n")
 
 
 def _unexpected(error: BaseException) -> tuple[int, str]:
@@ -137,7 +142,7 @@ def _plain_warnings() -> Iterator[_Heard]:
         text = one_line(str(message))
         if text not in said:
             kind = "note" if issubclass(category, Note) else "warning"
-            sys.stderr.write(f"abstain: {kind}: {text}\n")
+            _say(f"{kind}: {text}")
         said.add(text)
 
     with warnings.catch_warnings():

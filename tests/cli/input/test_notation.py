@@ -135,6 +135,13 @@ def test_a_text_that_means_missing_is_offered_and_kept_in_the_model(tmp_path):
     assert run("predict", tmp_path / "model", other, "--missing-value", "!").exit_code == 0
 
 
+def test_a_missing_value_is_given_in_the_notation_of_the_table(tmp_path):
+    data = write(tmp_path / "data.csv", ["1,5", "2,5", "-99,9", "3,5", "4,5"] * 6)
+    notation = Notation.of(None, ",", None, None, ["-99,9", "a,b"])
+    assert notation.missing == ("-99.9", "a,b")
+    assert read_training(data, "answer", notation=notation).X["x"].is_nan().sum() == 6
+
+
 @pytest.mark.parametrize(
     "given", [("--decimal", ";"), ("--thousands", "x"), ("--decimal", ",", "--thousands", ","), ("--dates", "weeks")]
 )
@@ -146,5 +153,5 @@ def test_an_impossible_notation_is_refused(table, model, given):
 
 def test_a_notation_checks_itself():
     assert Notation.of(None, ".", None, None, None) == Notation()
-    with pytest.raises(UsageError, match="--thousands '.' must be one of"):
+    with pytest.raises(UsageError, match=r"--thousands '\.' must be one of"):
         Notation.of(None, ".", ".", None, None)

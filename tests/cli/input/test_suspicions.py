@@ -1,5 +1,6 @@
 """Numbers that stand for missing values, names of rows, and rows without a label: said in words, with the option."""
 
+import datetime as dt
 import json
 
 import numpy as np
@@ -59,6 +60,22 @@ def test_a_stand_in_is_said_and_then_missing_everywhere(tmp_path):
     answers = [run("predict", tmp_path / "model", path).stdout.splitlines() for path in (given, empty)]
     assert [line.split(",")[1:] for line in answers[0]] == [line.split(",")[1:] for line in answers[1]]
     assert "-999" in run("compare", given, "--target", "answer", "--reject", 0.2, "--folds", 2).stderr
+
+
+@pytest.mark.parametrize("form", ["{:%d.%m.%Y}", "{:%Y-%m-%d}"])
+def test_a_date_that_stands_for_a_missing_one_is_said(tmp_path, form):
+    days = [dt.date(2023, 1, 1) + dt.timedelta(days=at * 5) for at in range(60)]
+    days = [dt.date(9999, 12, 31) if at % 8 == 0 else day for at, day in enumerate(days)]
+    data = tmp_path / "data.csv"
+    rows = "".join(f"{form.format(day)},{'ab'[at % 2]}\n" for at, day in enumerate(days))
+    data.write_text("closed,answer\n" + rows, encoding="utf-8")
+    arguments = ("fit", data, *EVEN, "--dates", "days", "-o", tmp_path / "model", "--force")
+    assert "column 'closed': 9999-12-31 occurs in 8 rows" in said(run(*arguments))
+    result = run(*arguments, "--missing-value", "9999-12-31")
+    assert (result.exit_code, result.stderr) == (0, "")
+    median = abstain.load(tmp_path / "model")[0].named_transformers_["numeric"]["impute"].statistics_[0]
+    kept = [day.toordinal() - dt.date(1970, 1, 1).toordinal() for day in days if day.year < 9999]
+    assert median == np.median(kept)
 
 
 def test_columns_that_name_the_rows_are_said(tmp_path):

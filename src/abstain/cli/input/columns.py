@@ -150,6 +150,8 @@ def _days(table: InputTable, batch: Batch, name: str, plan: CellPlan) -> NDArray
             f"{place} cannot be read as a date; write dates as in 2024-01-31, or pass --dates day-first (31/01/2024) "
             "or --dates month-first (01/31/2024)."
         )
+    for date in days(pl.Series(plan.missing, dtype=pl.String), plan.day_first):
+        found[found == date] = np.nan
     return found
 
 

@@ -64,7 +64,8 @@ class Notation:
             )
         if dates is not None and dates not in DATES:
             raise UsageError(f"--dates {dates!r} must be days, day-first or month-first.")
-        return cls(checked_encoding(encoding), decimal, between, dates, tuple(dict.fromkeys(missing or ())))
+        plain = [re.sub(r"^([+-]?\d*),(\d+)$", r"\1.\2", text) if decimal == "," else text for text in missing or ()]
+        return cls(checked_encoding(encoding), decimal, between, dates, tuple(dict.fromkeys(plain)))
 
     @property
     def day_first(self) -> bool | None:

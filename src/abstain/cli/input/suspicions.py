@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +24,16 @@ FAR, NINES_FAR = 10.0, 0.5
 NUMBERED, NAMED = 50, 20  # fewer numbers or texts may all differ by chance
 
 
-def suspect(X: pl.DataFrame, numeric: list[str], categorical: list[str]) -> None:
-    """Warn of numbers that may stand for missing values, and of columns that may name the rows."""
+def suspect(X: pl.DataFrame, numeric: list[str], dates: Sequence[str], categorical: list[str]) -> None:
+    """Warn of numbers and dates that may stand for missing values, and of columns that may name the rows."""
+    for name in dates:
+        values = X[name].to_numpy()
+        for value, count, *_ in stand_ins(values[~np.isnan(values)]):
+            date = np.datetime64(int(value), "D")
+            _warn(
+                f"column {name!r}: {date} occurs in {count} rows, far from the other dates; if it stands for a missing "
+                f"value, pass --missing-value {date}"
+            )
     for name in numeric:
         values = X[name].to_numpy()
         values = values[~np.isnan(values)]

@@ -139,7 +139,8 @@ def read_training(
     texts = [name for name in names if kinds[name] == CATEGORIES]
     numeric = [name for name in names if kinds[name] != CATEGORIES]
     X = features(table, batch, numeric, texts, plan)
-    suspect(X, [name for name in numeric if kinds[name] == NUMBERS], [name for name in texts if name not in codes])
+    numbers = [name for name in numeric if kinds[name] == NUMBERS]
+    suspect(X, numbers, plan.dates, [name for name in texts if name not in codes])
     _check_size(X, numeric, texts, memory)
     return TrainingTable(path, target, X, y, numeric, texts, classes, memory, plan, left_out)
 
