@@ -189,7 +189,6 @@ def test_a_reader_that_closes_the_pipe_early_is_not_an_error(table, model):
     ("command", "sent", "text"),
     [
         ("predict {model} {table}", "> /dev/full", "standard output cannot be written (No space left on device)"),
-        ("evaluate {model} {table} --json", "> /dev/full", "standard output cannot be written"),
         ("--version", "> /dev/full", "standard output cannot be written"),
         ("predict {model} {table}", ">&-", "standard output is closed; send it to a file"),
     ],

@@ -93,7 +93,7 @@ def _since_1970(year: NDArray[Any], month: NDArray[Any], day: NDArray[Any]) -> N
 
 
 def _fraction(clock: dict[str, pl.Series]) -> NDArray[np.float64]:
-    """The time of the day as a share of the day, 0 where there is none; nan where there is no such time."""
+    """The time of the day as a share of the day, 0 where it is not given; nan where it does not exist."""
     hour, minute, second = (np.nan_to_num(_whole(clock[name])) for name in ("hour", "minute", "second"))
     half = clock["half"].str.to_lowercase().fill_null("").to_numpy()
     wrong = (hour > 23) | (minute > 59) | (second >= 61) | ((half != "") & ((hour < 1) | (hour > 12)))
