@@ -102,7 +102,8 @@ def opened(path: Path, notation: Notation = PLAIN) -> Iterator[InputTable]:
             records = Records(encoding.as_utf8(file, start, path, notation.encoding), path)
             raw = getattr(file, "fileobj", file)  # the file on disk, if compressed
             batches = _never_empty(path, "line", (Batch(*rows) for rows in records.batches()))
-            yield InputTable(path, "line", records.columns, batches, raw.tell, notation)
+            position = raw.tell if raw.seekable() else lambda: 0  # a pipe has no position
+            yield InputTable(path, "line", records.columns, batches, position, notation)
 
 
 def _parquet(path: Path, notation: Notation) -> InputTable:
