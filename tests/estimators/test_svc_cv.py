@@ -1,5 +1,6 @@
 """RejectSVCCV finds what a grid search over RejectSVC finds; its own certificate is the fit at the end."""
 
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

@@ -18,7 +18,9 @@ def test_numbers_are_those_of_the_measures(costs, pos_label):
     found = report.measures()
     for name, value in measured(y, predicted, costs, pos_label).items():
         assert found[name] == pytest.approx(value), name
-    assert found["rejecting_cost"] == pytest.approx(costs.mean_cost(y, np.full(len(y), "reject"), pos_label=pos_label))
+    assert found["rejecting_cost"] == pytest.approx(
+        costs.mean_cost(y, np.full(len(y), "reject"), pos_label=pos_label)
+    )
     assert report.follows_price
     assert report.positive_above is (pos_label == "yes")
 

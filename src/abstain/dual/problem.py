@@ -140,3 +140,4 @@ class DualProblem:
     @cached_property
     def _breakpoints(self) -> NDArray[np.float64]:
         return np.pad(-self.loss.tables()[1][:, ::-1], ((0, 0), (1, 0)))
+

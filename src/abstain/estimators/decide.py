@@ -79,7 +79,6 @@ class RejectMixin:
     classes_ = fitted("rule.labels.classes", "The two classes, sorted.")
     reject_label_ = fitted("rule.labels.reject_label", "The label of a rejected row.")
     thresholds_ = fitted("rule.thresholds", "The thresholds on the score, oriented to ``classes_[1]``.")
-
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score of each row, oriented to ``classes_[1]``: a score above the upper of `thresholds_` means that class.
 

@@ -248,7 +248,6 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
     sets_ = fitted("sets", "Which piece of the loss each training row lies on.")
-
     @property
     def set_names_(self) -> tuple[str, ...]:
         """The names of the codes in `sets_`."""

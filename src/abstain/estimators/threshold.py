@@ -275,7 +275,6 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
     estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
     response_method_ = fitted("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
     certificate_ = fitted("error_bound", "For `max_error`: rows accepted, errors among them, and the exact bound.")
-
     @property
     def n_features_in_(self) -> int:
         """Number of features of the fitted classifier."""

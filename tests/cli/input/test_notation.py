@@ -122,6 +122,16 @@ def test_points_that_may_separate_thousands_are_said(tmp_path, texts, warned):
     assert ("if they separate thousands, pass --thousands '.' --decimal ','" in result.stderr) is warned
 
 
+@pytest.mark.parametrize("form", ["{}%", "{} %", "${}", "{:,} EUR", "\u20ac {}", "-{} \u20ac"])
+def test_prices_and_shares_are_not_categories(tmp_path, form):
+    data = write(tmp_path / "data.csv", [form.format(1000 + at % 9) for at in range(30)])
+    result = run("fit", data, *FIT, "-o", tmp_path / "model")
+    assert result.exit_code == 3
+    assert "has a currency or percent sign; write plain numbers, or pass --categorical 'x'" in said(result)
+    doses = write(tmp_path / "doses.csv", [f"{10 * (1 + at % 4)} mg" for at in range(30)])
+    assert run("fit", doses, *FIT, "-o", tmp_path / "model").exit_code == 0
+
+
 def test_a_text_that_means_missing_is_offered_and_kept_in_the_model(tmp_path):
     data = write(tmp_path / "data.csv", ["1.5", "2.5", "?", "3.5", "4.5"] * 6)
     arguments = ("fit", data, *FIT, "-o", tmp_path / "model")

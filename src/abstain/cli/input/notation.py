@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NEARLY = 0.9  # share of the cells of a column that decides what it contains
 SIGNS = {",": "[,]", ".": "[.]", "'": "['\u2019]", " ": "[ \u00a0\u2009\u202f]", "": "[^\\s\\S]"}
 WAYS = ((".", ""), (",", ""), (".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"))
+UNITS = r"^(?:[$\u20ac\u00a3\u00a5]|EUR|USD|GBP|CHF)|(?:[%$\u20ac\u00a3\u00a5]|EUR|USD|GBP|CHF)$"
+LOOSE = re.compile(r"\D{0,4}\d[^A-Za-z]*(?:[eE][+-]?\d+)?\D{0,4}")
 DATES = ("days", "day-first", "month-first")
 
 
@@ -81,9 +83,15 @@ class Notation:
         import polars as pl
 
         cells = cells.head(1000)
+        if not may_be_numbers(cells):
+            return ""
         read = {way: float(_numbers(cells, *way).is_not_null().mean() or 0.0) for way in WAYS}  # type: ignore[arg-type]
         best = max(read, key=lambda way: read[way])  # the first of equals
-        if read[best] < NEARLY or read[best] <= read[self.decimal, self.thousands]:
+        if read[best] < NEARLY:
+            bare = cells.str.replace(UNITS, "").str.replace(UNITS, "").str.strip_chars()
+            signed = any(float(_numbers(bare, *way).is_not_null().mean() or 0.0) >= NEARLY for way in WAYS)  # type: ignore[arg-type]
+            return "has a currency or percent sign; write plain numbers" if signed else ""
+        if read[best] <= read[self.decimal, self.thousands]:
             return ""
         if best == (",", "") and read[".", ","] == read[best]:
             return "has a comma; pass --decimal ',' if it is a decimal comma, --thousands ',' if it separates thousands"
@@ -97,6 +105,12 @@ class Notation:
         if way[1] != self.thousands:
             given.append(f"--thousands {'space' if way[1] == ' ' else repr(way[1])}")
         return " ".join(given)
+
+
+def may_be_numbers(cells: pl.Series) -> bool:
+    """Whether most of the first texts have digits with few letters around; a quick look that spares wide tables."""
+    some = cells.head(20).to_list()
+    return 2 * sum(LOOSE.fullmatch(text) is not None for text in some) > len(some)
 
 
 def looks_grouped(cells: pl.Series) -> bool:

@@ -307,7 +307,6 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
     eps_ = fitted("rule.thresholds.upper", "Half the width of the reject band on the score.")
     objective_ = fitted("objective", "F.")
     training_risk_ = fitted("training_risk", "The mean cost of the decisions on the training rows.")
-
     @property
     def lower_bound_(self) -> float:
         """The dual value, a lower bound on F."""
