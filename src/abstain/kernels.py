@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from abstain.arguments import positive_number, real_number
 
-__all__ = ["KERNELS", "Formula", "Kernel", "Matrix", "resolve_gamma"]
+__all__ = ["KERNELS", "Formula", "Kernel", "Matrix", "called_kernel", "resolve_gamma"]
 
 Matrix: TypeAlias = Any  # a float64 array in C order, or a float64 CSR matrix
 
@@ -183,6 +183,27 @@ KERNELS: dict[str, Formula] = {
         _no_formula, lambda _, X: np.asarray(X.diagonal(), dtype=np.float64), definite=lambda _: False, native=True
     ),
 }
+
+
+def called_kernel(kernel: Callable[..., Any], X: Matrix, Y: Matrix) -> NDArray[np.float64]:
+    """Give the values of a callable kernel as a float64 array.
+
+    The callable gets two arrays, or two CSR matrices if Y, the training rows, is sparse; X is converted to the same.
+    """
+    if issparse(Y):
+        X = X if issparse(X) else csr_array(X)
+    elif issparse(X):
+        X = X.toarray()
+    try:
+        values = kernel(X, Y)
+        return np.asarray(values.toarray() if issparse(values) else values, dtype=np.float64)
+    except Exception as error:
+        if not issparse(Y):
+            raise
+        raise ValueError(
+            f"kernel(X, Y) failed on sparse rows, {type(error).__name__}: {error}; if X is sparse, a callable kernel "
+            "gets two CSR matrices. Fit and predict with X.toarray(), or let the kernel convert them."
+        ) from error
 
 
 def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None = None) -> float:

@@ -1,8 +1,11 @@
 """Wrong parameters are refused at fit, with a reason."""
 
+import math
+
 import pytest
 
-from abstain import BartlettWegkamp, Costs, RejectSVC
+from abstain import BartlettWegkamp, Costs, EmbeddedRejectSVC, RejectSVC
+from looping import looped
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
 
@@ -17,6 +20,7 @@ WRONG = {
     "unknown kernel": ({"kernel": "gauss"}, "kernel"),
     "unknown solver": ({"solver": "magic"}, "solver"),
     "C of zero": ({"C": 0}, "C"),
+    "C infinite": ({"C": float("inf")}, "C.*for a hard margin, a large number such as 1e6"),
     "C as text": ({"C": "1"}, "C"),
     "gamma negative": ({"gamma": -1.0}, "gamma"),
     "degree as a float": ({"degree": 2.5}, "degree"),
@@ -26,6 +30,7 @@ WRONG = {
     "cache_size of zero": ({"cache_size": 0}, "cache_size"),
     "class_weight of an unknown class": ({"class_weight": {7: 1.0}}, r"class_weight names \[7\]"),
     "class_weight negative": ({"class_weight": {0: -1.0}}, "class_weight must contain finite numbers >= 0"),
+    "class_weight infinite": ({"class_weight": {0: float("inf")}}, "class_weight must contain finite numbers >= 0"),
     "pos_label of another kind": ({"pos_label": "1"}, "pos_label='1' is not one of the classes"),
     "reject_label a class": ({"reject_label": 1}, "is one of the classes"),
 }
@@ -36,3 +41,21 @@ def test_wrong_parameters_are_refused_at_fit_with_a_reason(data, options, words)
     clf = RejectSVC(**options)  # construction checks nothing, as scikit-learn asks
     with pytest.raises(ValueError, match=words):
         clf.fit(*data)
+
+
+@looped(number=[math.inf, -math.inf, math.nan], name=["C", "gamma", "coef0", "tol", "cache_size", "time_limit"])
+def test_every_number_must_be_finite(data, number, name):
+    with pytest.raises(ValueError, match=f"'{name}' parameter of RejectSVC must be .*Got {number} instead"):
+        RejectSVC(kernel="poly", **{name: number}).fit(*data)
+
+
+@looped(number=[math.inf, -math.inf, math.nan], name=["C", "gamma", "coef0", "steepness", "time_limit", "reject_cost"])
+def test_every_number_of_the_embedded_machine_must_be_finite(data, number, name):
+    with pytest.raises(ValueError, match=f"{name}.*{number}"):
+        EmbeddedRejectSVC(kernel="poly", **{name: number}).fit(*data)
+
+
+@looped(number=[math.inf, -math.inf, math.nan], name=["false_positive", "false_negative", "reject"])
+def test_every_cost_must_be_finite(number, name):
+    with pytest.raises(ValueError, match=f"{name}={number} must be"):
+        Costs(**{name: number})

@@ -1,5 +1,7 @@
 """RejectSVC is the machine it says: against scikit-learn, an interior-point solver and its own certificate."""
 
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -228,6 +230,21 @@ class TestFitted:
         clf = RejectSVC().fit(*data)
         assert clf.set_names_ == ("I_0", "I_tau", "I_B")
         assert set(clf.sets_.tolist()) <= {0, 1, 2}
+
+    @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+    @pytest.mark.parametrize("kernel", ["linear", "rbf"])
+    def test_what_was_fitted_cannot_be_written_to(self, data, form, kernel):
+        clf = RejectSVC(ASYMMETRIC, kernel=kernel).fit(form(data[0]), data[1])
+        names = ["classes_", "dual_coef_", "intercept_", "n_support_", "sets_", "support_", "support_vectors_"]
+        for name in [*names, "coef_"] if kernel == "linear" else names:
+            value = getattr(clf, name)
+            for array in (value.data, value.indices, value.indptr) if sparse.issparse(value) else (value,):
+                with pytest.raises(ValueError, match="read-only"):
+                    array[...] = 0
+        with pytest.raises(FrozenInstanceError):
+            clf.thresholds_.lower = 0.0
+        own = np.array(clf.dual_coef_)  # a copy is anyone's
+        own[...] = 0
 
     def test_coef_is_for_the_linear_kernel_only(self, data):
         clf = RejectSVC(kernel="linear").fit(*data)

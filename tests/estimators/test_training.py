@@ -6,11 +6,12 @@ import polars as pl
 import pytest
 import sklearn
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.validation import _get_feature_names
 
-from abstain import Costs, RejectSVC
+from abstain import Costs, EmbeddedRejectSVC, RejectSVC
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
 TIGHT = {"tol": 1e-9}
@@ -147,6 +148,40 @@ class TestKernels:
         before = clf.decision_function(data[0])
         X[:] = 0
         np.testing.assert_array_equal(clf.decision_function(data[0]), before)
+
+    @pytest.mark.parametrize("machine", [RejectSVC(ASYMMETRIC), EmbeddedRejectSVC()])
+    @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csr_array])
+    def test_a_callable_kernel_on_sparse_rows(self, data, machine, form):
+        X, y = data
+        expected = clone(machine).set_params(kernel=rbf_kernel).fit(X, y).decision_function(X)
+        fitted = clone(machine).set_params(kernel=rbf_kernel).fit(form(X), y)
+        np.testing.assert_allclose(fitted.decision_function(form(X)), expected, atol=1e-8)
+
+    @pytest.mark.parametrize("trained", [np.asarray, sparse.csr_array])
+    def test_a_callable_kernel_gets_new_rows_in_the_form_of_the_training_rows(self, data, trained):
+        seen = set()
+
+        def kernel(a, b):
+            seen.add((sparse.issparse(a), sparse.issparse(b)))
+            return a @ b.T
+
+        X, y = data
+        clf = RejectSVC(kernel=kernel).fit(trained(X), y)
+        np.testing.assert_allclose(clf.decision_function(X), clf.decision_function(sparse.csr_array(X)), atol=1e-8)
+        assert seen == {(sparse.issparse(trained(X)),) * 2}
+
+    def test_a_callable_kernel_that_cannot_take_sparse_rows(self, data):
+        X, y = data
+
+        def dense_only(a, b):
+            return np.exp(-0.02 * ((a[:, np.newaxis] - b[np.newaxis]) ** 2).sum(axis=-1))
+
+        clf = RejectSVC(kernel=dense_only).fit(X, y)
+        np.testing.assert_array_equal(clf.predict(sparse.csr_array(X)), clf.predict(X))  # fitted on an array
+        with pytest.raises(ValueError, match=r"kernel\(X, Y\) failed on sparse rows, IndexError.*X\.toarray\(\)"):
+            clf.fit(sparse.csr_array(X), y)
+        with pytest.raises(ZeroDivisionError):  # an error of the kernel itself stays as it is
+            RejectSVC(kernel=lambda a, b: len(a) / (len(b) * 0)).fit(X, y)
 
     def test_zero_weights_with_a_gram_matrix(self, data):
         X, y = data

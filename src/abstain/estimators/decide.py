@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import row_weights
 from abstain.rules.rule import Decisions, Rule
 
-__all__ = ["Fitted", "RejectMixin", "fitted"]
+__all__ = ["Fitted", "RejectMixin", "fitted", "read_only"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,21 @@ class Fitted:
 
 def fitted(path: str, doc: str) -> Any:
     """Make a read-only attribute of an estimator from an attribute of its fitted value, such as "proof.gap"."""
-    return property(lambda estimator: attrgetter(path)(estimator._now), doc=doc)  # noqa: SLF001 (its own)
+    return property(lambda estimator: read_only(attrgetter(path)(estimator._now)), doc=doc)  # noqa: SLF001 (its own)
+
+
+def read_only(value: Any) -> Any:
+    """Give an array or a CSR matrix as a view that cannot be written to; any other value as it is.
+
+    What was fitted belongs together: a coefficient or a class changed alone would contradict the certificate.
+    """
+    if issparse(value):
+        return type(value)(tuple(map(read_only, (value.data, value.indices, value.indptr))), shape=value.shape)
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view
 
 
 class RejectMixin:

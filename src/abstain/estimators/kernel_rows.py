@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from abstain.estimators.decide import RejectMixin
+from abstain.estimators.decide import RejectMixin, read_only
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 
@@ -44,17 +44,17 @@ class KernelRowsMixin(RejectMixin):
     @property
     def support_(self) -> NDArray[np.intp]:
         """Indices of the support vectors among the training rows."""
-        return self._expansion("support_").support
+        return read_only(self._expansion("support_").support)
 
     @property
     def support_vectors_(self) -> Any:
         """The support vectors; empty for a precomputed kernel."""
-        return self._expansion("support_vectors_").vectors
+        return read_only(self._expansion("support_vectors_").vectors)
 
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
         """Signed coefficients of the support vectors, shape (1, n_SV)."""
-        return self._expansion("dual_coef_").coef[np.newaxis]
+        return read_only(self._expansion("dual_coef_").coef[np.newaxis])
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
@@ -63,18 +63,12 @@ class KernelRowsMixin(RejectMixin):
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Weights of the features, shape (1, n_features), for the linear kernel only; a copy that is read-only."""
+        """Weights of the features, shape (1, n_features), for the linear kernel only."""
         machine = self._now.machine
         linear = machine if isinstance(machine, LinearMachine) else machine.linear
         if linear is None:
             raise AttributeError("coef_ exists for kernel='linear' only; other kernels have dual_coef_.")
-        return read_only(np.array(linear.weights[np.newaxis]))
-
-
-def read_only(copied: NDArray[Any]) -> NDArray[Any]:
-    """Give the copy as read-only: writing to it would change nothing, so it is an error."""
-    copied.flags.writeable = False
-    return copied
+        return read_only(linear.weights[np.newaxis])
 
 
 def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", *, dense: bool, reset: bool) -> Any:

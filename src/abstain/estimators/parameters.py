@@ -15,10 +15,18 @@ from abstain.losses.margin_loss import MarginLoss
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 
+
+class FiniteC(Interval):  # type: ignore[misc]
+    """A positive, finite C; scikit-learn's `SVC` also takes infinity, so the error gives the way out."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}; for a hard margin, a large number such as 1e6"
+
+
 # Checked by scikit-learn at fit. Checks that need a longer message, another parameter or the data come later.
 CONSTRAINTS: dict[str, list[Any] | str] = {
     "costs": "no_validation",
-    "C": [POSITIVE],
+    "C": [FiniteC(Real, 0.0, None, closed="neither")],
     "kernel": [str, callable],  # the name is checked with the other parameters of the kernel
     "degree": [Interval(Integral, 1, None, closed="left")],
     "gamma": [StrOptions({"scale", "auto"}), POSITIVE],

@@ -16,8 +16,8 @@ from abstain.dual.certificate import set_names, sets
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Proof
 from abstain.estimators.convergence import Solved, solved, warning_text
-from abstain.estimators.decide import Fitted, fitted
-from abstain.estimators.kernel_rows import KernelRowsMixin, read_only
+from abstain.estimators.decide import Fitted, fitted, read_only
+from abstain.estimators.kernel_rows import KernelRowsMixin
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.training import Training
@@ -59,8 +59,8 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
     C : float, default=1.0
         Weight of the losses against the regulariser.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel; a callable gets two arrays of rows and returns one value per pair; "precomputed" takes Gram
-        matrices for X.
+        The kernel; a callable gets two arrays of rows (two CSR matrices if it was fitted on a sparse X) and returns one
+        value per pair; "precomputed" takes Gram matrices for X.
     degree : int, default=3
         Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"

@@ -15,7 +15,7 @@ from abstain.costs import Costs
 from abstain.dual.problem import DualProblem
 from abstain.estimators.kernel_rows import checked_rows
 from abstain.estimators.parameters import margin_loss, stated_costs
-from abstain.kernels import Kernel, Matrix, resolve_gamma
+from abstain.kernels import Kernel, Matrix, called_kernel, resolve_gamma
 from abstain.labels import Labels
 from abstain.losses.margin_loss import MarginLoss
 from abstain.machines.kernel_machine import KernelMachine
@@ -210,8 +210,7 @@ def training_gram(kernel: Kernel | Callable[..., Any], X: Matrix) -> tuple[NDArr
     """Give the Gram matrix of the training rows, given or computed by a callable kernel, and its name for errors."""
     if isinstance(kernel, Kernel):
         return (X, "X") if kernel.name == "precomputed" else (kernel(X), "kernel(X)")
-    gram = kernel(X, X)
-    gram = np.require(gram.toarray() if issparse(gram) else gram, dtype=np.float64, requirements=["C", "A", "E"])
+    gram = np.require(called_kernel(kernel, X, X), requirements=["C", "A", "E"])
     if gram.shape != (X.shape[0], X.shape[0]):
         raise ValueError(
             f"kernel(X, X) must return one value per pair of rows, shape {(X.shape[0], X.shape[0])}, got {gram.shape}."

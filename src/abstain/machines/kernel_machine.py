@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from abstain.kernels import Kernel, Matrix
+from abstain.kernels import Kernel, Matrix, called_kernel
 from abstain.machines.expansion import expand
 from abstain.machines.linear_machine import LinearMachine, check_width, finite
 
@@ -25,7 +25,7 @@ class KernelMachine:
     Attributes
     ----------
     kernel : Kernel or callable
-        A callable gets two arrays of rows and returns one value per pair.
+        A callable gets two arrays of rows, or two CSR matrices, and returns one value per pair.
     vectors : ndarray or CSR of shape (n_vectors, n_features)
         The rows x_j; of shape (0, 0) for a precomputed kernel.
     coef : ndarray of shape (n_vectors,)
@@ -83,9 +83,7 @@ class KernelMachine:
         if self.is_precomputed:
             block, columns, of = X, self.n_rows, "training row"
         else:
-            values: Any = self.kernel(X, self.vectors)
-            block = np.asarray(values.toarray() if issparse(values) else values, dtype=np.float64)
-            columns, of = len(self.coef), "vector"
+            block, columns, of = called_kernel(self.kernel, X, self.vectors), len(self.coef), "vector"
         if block.shape != (X.shape[0], columns):
             raise ValueError(
                 f"kernel values must have shape {(X.shape[0], columns)}, one column per {of}, got {block.shape}."
