@@ -1,6 +1,7 @@
 """The page in a real Chromium: the slider's numbers against Python's, its pictures, its manners."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from abstain import Costs, Thresholds
 from abstain.report import Report
 from abstain.report import rows as report_rows
 from abstain.report.curves import share_of
-from report.reported import COSTS, counted, labels_at, measured, report_of, rows
+from report.reported import COSTS, comparison_of, counted, labels_at, measured, report_of, rows
 
 CASES = [pytest.param(name, pos, id=f"{name}-{pos}") for name in COSTS for pos in ("no", "yes")]
 
@@ -34,7 +35,7 @@ def number(text):
 def assert_shown(seen, values):
     for name, value in values.items():
         if math.isnan(value):
-            assert seen.text(name) == "undefined"
+            assert seen.text(name) == "n/a"
         else:  # four digits, or tenths of a per cent
             assert number(seen.text(name)) == pytest.approx(value, rel=6e-4, abs=6e-4), name
 
@@ -95,10 +96,13 @@ def test_scores_on_the_thresholds_go_the_way_of_the_rule(open_report, pos_label)
     assert "never rejects" in seen.text("band_word")
 
 
-def test_everything_rejected_is_undefined_and_drawn_all_the_same(open_report):
+def test_everything_rejected_is_said_in_words_and_drawn_all_the_same(open_report):
     y, score = rows()
     seen = open_report(report_of(Costs(1, 1, 0.3), y=y, score=score / 100))
-    assert seen.text("selective_error") == seen.text("selective_accuracy") == "undefined"
+    assert seen.text("selective_error") == seen.text("selective_accuracy") == "n/a"
+    assert seen.page.locator("#now").text_content().endswith("no row is accepted")
+    assert "rejects all 400 rows" in seen.page.locator("#verdict").text_content()
+    assert not re.search(r"undefined|NaN", seen.page.locator("body").inner_text())
     assert seen.text("coverage") == "0.0 %"
     assert seen.page.locator("#cost circle").count() == 1
     assert seen.page.locator("#accuracy circle").count() == 0  # no accuracy, no point
@@ -112,6 +116,25 @@ def test_a_price_that_cannot_be_is_refused_in_words(open_report, price):
     seen.page.locator("#typed").fill(price)
     assert "Enter a cost from 0.0005 to 0.5" in seen.page.locator("#typed-error").text_content()
     assert seen.counts() != before  # it stays with the last price that could be
+
+
+LEFT = {"-1": "0.2", "-": "0.2", "0": "0.0005", "7": "0.5", "": "0.2", "e": "0.2", "0.25": "0.25"}
+
+
+@pytest.mark.parametrize(("typed", "left"), LEFT.items())
+def test_the_field_is_left_with_a_cost_that_can_be(open_report, typed, left):
+    y, score = rows()
+    seen = open_report(report_of(Costs(1, 1, 0.3)))
+    field = seen.page.locator("#typed")
+    field.fill("0.2")
+    field.press("Control+a")
+    field.press("Delete")
+    field.press_sequentially(typed)
+    assert not field.input_value().startswith("-")
+    field.blur()
+    assert field.input_value() == left
+    assert seen.page.locator("#typed-error").text_content() == ""
+    assert seen.counts() == counted(y, labels_at(Costs(1, 1, float(left)), score, "yes"))
 
 
 def test_thresholds_of_another_rule_stay_and_the_price_moves(open_report):
@@ -208,6 +231,29 @@ def test_nothing_is_wider_than_the_screen(open_report, width, scheme):
     seen.page.set_viewport_size({"width": 320, "height": 900})
     seen.page.locator('#histogram svg[viewBox^="0 0 2"]').wait_for()  # drawn again, for two hundred and some pixels
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+# Tables that reach beyond the window or beyond the box around them, whether that box scrolls or cuts them off.
+CUT_OFF = """() => [...document.querySelectorAll("table, table svg, .plot svg")].filter((part) => {
+  const right = part.getBoundingClientRect().right;
+  for (let box = part.parentElement; box; box = box.parentElement)
+    if (getComputedStyle(box).overflowX !== "visible" && right > box.getBoundingClientRect().right + 1) return true;
+  return right > document.documentElement.clientWidth + 1 || part.scrollWidth > part.clientWidth + 1;
+}).map((part) => part.className || part.id || part.tagName)"""
+
+
+@pytest.mark.parametrize("width", [390, 800, 1366])
+def test_no_table_is_cut_off(open_report, width):
+    rules = comparison_of({"SVM, two thresholds (ROC)": [0.1, 0.3, 0.2], "SVM, Chow on Platt": [0.5, 0.6, 0.7]})
+    y, score = rows(labels=("benign", "malignant"))
+    thresholds = COSTS["pair"].score_thresholds()
+    names = [f"patient {i}" for i in range(400)]
+    seen = open_report(Report.of(y, score, COSTS["pair"], thresholds, comparison=rules, row_names=names), width=width)
+    assert len(listed(seen)) == 15
+    assert seen.page.evaluate(CUT_OFF) == []
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+    seen.page.evaluate("document.querySelector('.counts').style.width = '1500px'")  # control
+    assert seen.page.evaluate(CUT_OFF) == ["counts"]
 
 
 LUMINANCE = """(selector) => {

@@ -40,14 +40,14 @@ def class_names(below: Any, above: Any) -> tuple[str, str]:
 def amount(value: float) -> str:
     """A cost or a score, with at most four significant digits and an exponent only if needed."""
     if not math.isfinite(value):
-        return "undefined" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+        return "n/a" if math.isnan(value) else ("∞" if value > 0 else "−∞")
     text = f"{value:.4g}".replace("e-0", "e-").replace("e+0", "e")
     return text.replace("-", "−")
 
 
 def share(value: float) -> str:
     """A share in percent."""
-    return "undefined" if math.isnan(value) else f"{100 * value:.1f} %"
+    return "n/a" if math.isnan(value) else f"{100 * value:.1f} %"
 
 
 def cell(value: Any) -> str:
