@@ -50,8 +50,7 @@ SCORES = [-3, -3, -3, 0.5, -0.5, -0.5, 3, 3, 3, 3]
 
 def test_one_sentence_says_what_is_decided_rejected_and_paid():
     words = verdict(of(SCORES, Thresholds(-1, 1)))
-    assert "decides bad or good for 70.0 % of 10 rows, rejects 30.0 %" in words
-    assert "costs 0.15 per row" in words  # three rejects at 0.5
+    assert "decides bad or good for 7 of 10 rows, rejects 3 (30.0 %) and costs 0.15 per row" in words
     assert "70 % less than rejecting every row (0.5), the cheapest alternative" in words
     assert "deciding bad for every row costs 0.8, and deciding every row 1.2." in words
     assert words.count(". ") == 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 # Longest label and cell shown; longer ones keep both ends.
@@ -46,8 +47,8 @@ def amount(value: float) -> str:
 
 
 def share(value: float) -> str:
-    """A share in percent."""
-    return "n/a" if math.isnan(value) else f"{100 * value:.1f} %"
+    """A share in percent; ties are rounded up, as the page's script does."""
+    return "n/a" if math.isnan(value) else f"{Decimal(100 * value).quantize(Decimal('0.1'), ROUND_HALF_UP)} %"
 
 
 def cell(value: Any) -> str:
