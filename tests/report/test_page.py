@@ -303,4 +303,7 @@ def test_on_paper_there_is_no_slider(open_report):
     seen.page.emulate_media(media="print")
     assert not seen.page.locator("#price").is_visible()
     assert seen.page.locator("#cost svg").is_visible()
+    seen.page.set_viewport_size({"width": 700, "height": 900})  # of a sheet of paper: tables stay tables
+    assert seen.page.evaluate("getComputedStyle(document.querySelector('#rejected tbody tr')).display") == "table-row"
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 700
     assert seen.page.pdf().startswith(b"%PDF")
