@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import InvalidParameterError
 
 from abstain.arguments import positive_number, row_weights
+from abstain.html import html_table
 from abstain.labels import encode_pair
 from abstain.thresholds import Thresholds
 
@@ -148,6 +149,12 @@ class Costs:
         return np.array(
             [[0.0, self.reject_negative, self.false_positive], [self.false_negative, self.reject_positive, 0.0]]
         )
+
+    def _repr_html_(self) -> str:
+        """Return the costs as a table, for notebooks."""
+        negative, positive = self.table().tolist()
+        columns = ("true class", "decided negative", "rejected", "decided positive")
+        return html_table("Cost of each decision", columns, [("negative", *negative), ("positive", *positive)])
 
     def prices(self, sign: ArrayLike, choice: ArrayLike) -> NDArray[np.float64]:
         """Return the cost of each choice (-1, 0, +1) given the true sign (-1, +1)."""

@@ -89,7 +89,6 @@ def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: P
     """Compare the rules on a table, each with the default preprocessing, and optionally write a report on the first."""
     from abstain.comparison.compare import compare as compared_by
     from abstain.comparison.rules import default_rules, left_out
-    from abstain.comparison.text import missing_rules
     from abstain.preprocessing import default_pipeline
 
     if folds > table.smallest_class:
@@ -113,8 +112,7 @@ def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: P
     if output is not None:
         from abstain.cli.output.reports import write_comparison
 
-        notes = missing_rules(found)
-        write_comparison(table, found, next(iter(models.values())), records=records(found), notes=notes, path=output)
+        write_comparison(table, found, next(iter(models.values())), output)
     return found
 
 

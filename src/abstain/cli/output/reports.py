@@ -46,15 +46,7 @@ def write_evaluation(judged: Judged, path: Path) -> None:
     write_page(report, path)
 
 
-def write_comparison(
-    table: TrainingTable,
-    compared: Comparison,
-    model: Any,
-    *,
-    records: list[dict[str, Any]],
-    notes: list[str],
-    path: Path,
-) -> None:
+def write_comparison(table: TrainingTable, compared: Comparison, model: Any, path: Path) -> None:
     """Write the report of the first model of a comparison, by its scores of held-out rows, with the comparison."""
     from abstain.estimators.splitting import group_parameters
     from abstain.report.from_estimator import model_facts
@@ -71,11 +63,10 @@ def write_comparison(
         pos_label=table.positive,
         classes=fitted.classes_.astype(str),
         title=table.path.name,
-        question=f"{compared.names[0]}, with each row decided by a machine that was not trained on it",
+        question=f"Rule: {compared.names[0]}. Each row is decided by a machine that was not trained on it.",
         data_facts={**facts, "Categorical columns": len(table.categorical)},
         model_facts=model_facts(fitted),
-        comparison=records,
-        comparison_notes=notes,
+        comparison=compared,
     )
     write_page(report, path)
 
