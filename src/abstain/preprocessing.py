@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,31 @@ MISSING = "(missing)"  # the category of an empty cell
 # Names of the steps, which the model file and the ONNX export rely on.
 PREPROCESS, ESTIMATOR = "preprocess", "estimator"
 NUMERIC, CATEGORICAL = "numeric", "categorical"
+
+
+@dataclass(frozen=True)
+class CellPlan:
+    """How the command line turns cells into the numbers and texts of a pipeline; a fitted one has it as `plan_`.
+
+    Attributes
+    ----------
+    dates : tuple of str
+        Numeric columns that contain dates, as days since 1970-01-01.
+    day_first : bool or None
+        Whether 01/02/2024 is in February; None if no such date occurred in training.
+    missing : tuple of str
+        Texts and numbers that stand for a missing value, in all columns.
+    """
+
+    dates: tuple[str, ...] = ()
+    day_first: bool | None = None
+    missing: tuple[str, ...] = ()
+
+
+def plan_of(preprocess: ColumnTransformer) -> CellPlan:
+    """The plan of a fitted preprocessing; the default one if it was not fitted by the command line."""
+    plan = getattr(preprocess, "plan_", None)
+    return plan if isinstance(plan, CellPlan) else CellPlan()
 
 
 def default_pipeline(estimator: Any, numeric: Sequence[str], categorical: Sequence[str]) -> Pipeline:

@@ -179,10 +179,33 @@ def test_ctrl_c_in_a_real_process(tmp_path):
 
 
 def test_a_reader_that_closes_the_pipe_early_is_not_an_error(table, model):
-    line = f"{sys.executable} -m abstain.cli.main predict {model} {table} | head -n 1"
+    # rows may come from a pipe, too
+    line = f"cat {table} | {sys.executable} -m abstain.cli.main predict {model} /dev/stdin | head -n 1"
     ended = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True)  # noqa: S603
     assert ended.stdout.startswith("age,city,answer,label")
     assert ended.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "sent", "text"),
+    [
+        ("predict {model} {table}", "> /dev/full", "standard output cannot be written (No space left on device)"),
+        ("--version", "> /dev/full", "standard output cannot be written"),
+        ("predict {model} {table}", ">&-", "standard output is closed; send it to a file"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_2(table, model, command, sent, text):
+    line = f"{sys.executable} -m abstain.cli.main {command.format(model=model, table=table)} {sent}"
+    ended = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=False)  # noqa: S603
+    assert ended.returncode == 2, ended.stderr
+    (sentence,) = ended.stderr.splitlines()
+    assert text in sentence
+
+
+def test_notes_are_not_warnings(capsys):
+    with exit_codes.exit_on_error():
+        warnings.warn("a remark", exit_codes.Note, stacklevel=1)
+    assert capsys.readouterr().err == "abstain: note: a remark\n"
 
 
 def test_warnings_for_users_are_one_line_and_others_silent(capsys):

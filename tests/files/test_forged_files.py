@@ -227,6 +227,27 @@ PIPELINE = {
     "fewer categories": (field("preprocessing/categories", [["Bonn"]]), "do not match those of its machine"),
     "numbers for categories": (field("preprocessing/categories", [[1, 2]]), "not strings in increasing order"),
     "one column in both parts": (field("preprocessing/categorical", ["age"]), "more than once"),
+    "an empty plan": (field("preprocessing/plan", {"dates": [], "day_first": None, "missing": []}), WRITES),
+    "a plan of other columns": (
+        field("preprocessing/plan", {"dates": ["city"], "day_first": None, "missing": []}),
+        "its dates are not numeric columns",
+    ),
+    "a plan with a column twice": (
+        field("preprocessing/plan", {"dates": ["age", "age"], "day_first": None, "missing": []}),
+        "its dates are not numeric columns",
+    ),
+    "a plan of numbers": (
+        field("preprocessing/plan", {"dates": [], "day_first": None, "missing": [1]}),
+        "must be a list of strings",
+    ),
+    "a plan with another order": (
+        field("preprocessing/plan", {"dates": ["age"], "day_first": 1, "missing": []}),
+        "has the wrong type",
+    ),
+    "a plan with more": (
+        field("preprocessing/plan", {"dates": ["age"], "day_first": None, "missing": [], "x": 1}),
+        "unknown field 'x'",
+    ),
     "rows seen": (field("preprocessing/n_samples_seen", 0), "must be an integer >= 1"),
 }
 

@@ -11,6 +11,6 @@ def main() -> None:
     if find_spec("typer") is None:
         sys.stderr.write("abstain: the command line needs extra packages; install with: pip install 'abstain[cli]'\n")
         raise SystemExit(2)
-    from abstain.cli.main import app
+    from abstain.cli.main import start
 
-    app(prog_name="abstain")
+    start()

@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 
 BUG, USAGE, DATA, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 4, 130
+OUTPUT_FAILED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 TRACEBACK = "ABSTAIN_TRACEBACK"
 
 
@@ -25,6 +28,10 @@ class DataError(Exception):
     """A bad data or model file; one sentence that gives the line or column."""
 
 
+class Note(UserWarning):
+    """A remark that asks for nothing, written to stderr once."""
+
+
 class TimeUpError(Exception):
     """The time limit of `within` has passed."""
 
@@ -33,6 +40,7 @@ class TimeUpError(Exception):
 def exit_on_error() -> Iterator[None]:
     """Run a command and turn every exception into an exit code and one sentence, without a traceback."""
     try:
+        _check_streams()
         with _plain_warnings() as heard:
             yield
             sys.stdout.flush()
@@ -44,19 +52,48 @@ def exit_on_error() -> Iterator[None]:
     except KeyboardInterrupt:
         code, text = INTERRUPTED, "interrupted; no file was written"
     except BrokenPipeError:  # the reader of our output has closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         code, text = 0, None
     except MemoryError:
         code, text = USAGE, "out of memory; use fewer rows or columns"
-    except Exception as error:
+    except BaseException as error:
         if os.environ.get(TRACEBACK):
             raise
-        name = type(error).__name__
-        code, text = BUG, f"internal error, {name}: {error} (please report it; set {TRACEBACK}=1 to see the traceback)"
+        code, text = _unexpected(error)
     if text is not None:
-        sys.stderr.write(f"abstain: {one_line(text)}\n")
+        _say(one_line(text))
     if code != 0:
         raise SystemExit(code)
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):  # a full disk behind stderr must not change the exit code
+        sys.stderr.write(f"abstain: {text}\n")
+
+
+def _unexpected(error: BaseException) -> tuple[int, str]:
+    """The exit code and the sentence of an error that the commands do not expect."""
+    panic = type(error).__name__ == "PanicException"  # of polars; not an Exception
+    if not (panic or isinstance(error, Exception)):
+        raise error
+    if isinstance(error, OSError) and error.filename is None and error.errno in OUTPUT_FAILED:
+        _discard_output()
+        return USAGE, f"standard output cannot be written ({error.strerror}); send it to a file on a disk with space"
+    name, remark = type(error).__name__, f"please report it; set {TRACEBACK}=1 to see the traceback"
+    return BUG, f"internal error, {name}: {error} ({remark})"
+
+
+def _check_streams() -> None:
+    """Raise an error if standard output is closed; Python sets a closed stream to None."""
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (until the process ends)
+    if sys.stdout is None:
+        raise UsageError("standard output is closed; send it to a file, or to /dev/null.")
+
+
+def _discard_output() -> None:
+    """Send what is still buffered for standard output to nowhere, so that Python does not fail again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def one_line(text: str) -> str:
@@ -104,7 +141,8 @@ def _plain_warnings() -> Iterator[_Heard]:
         heard.not_converged |= any(kind.__name__ == "ConvergenceWarning" for kind in category.__mro__)
         text = one_line(str(message))
         if text not in said:
-            sys.stderr.write(f"abstain: warning: {text}\n")
+            kind = "note" if issubclass(category, Note) else "warning"
+            _say(f"{kind}: {text}")
         said.add(text)
 
     with warnings.catch_warnings():

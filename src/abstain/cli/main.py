@@ -5,12 +5,14 @@ Only typer is imported here and at the top of those files, so that help and comp
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from abstain.cli.commands import compare, evaluate, export, fit, predict, reproduce
+from abstain.cli.commands.options import Force
 from abstain.cli.exit_codes import exit_on_error
 
 # Plain help, because rich takes longer to load than everything else.
@@ -48,17 +50,36 @@ def _abstain(version: Version = False) -> None:
 def demo(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the output.")] = Path("demo"),
     splits: Annotated[int, typer.Option(metavar="N", min=1, help="Number of random splits for the mean costs.")] = 20,
+    csv: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Only write the biopsies as FILE and FILE with _new in its name."),
+    ] = None,
+    force: Force = False,
 ) -> None:
     """Show on biopsies what a reject option saves, with a picture."""
     with exit_on_error():
         from abstain.cli.commands.demo import demo as demonstrate
+        from abstain.cli.commands.demo import write_tables
 
-        demonstrate(output, splits)
+        if csv is not None:
+            write_tables(csv, force=force)
+        else:
+            demonstrate(output, splits)
 
 
 for _module in (fit, predict, evaluate, compare, export, reproduce):
     app.command(_module.__name__.rpartition(".")[2])(_module.command)
 
 
+def start() -> None:
+    """Run the command; an output that cannot be written is one sentence also for help and the version."""
+    with exit_on_error():
+        try:
+            app(prog_name="abstain")
+        except SystemExit:
+            sys.stdout.flush()
+            raise
+
+
 if __name__ == "__main__":
-    app(prog_name="abstain")
+    start()

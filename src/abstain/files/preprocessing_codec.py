@@ -17,7 +17,16 @@ from sklearn.pipeline import Pipeline
 from abstain.files.arrays import Arrays
 from abstain.files.errors import ModelFileError
 from abstain.files.schema import Fields, Spec, fitting
-from abstain.preprocessing import CATEGORICAL, ESTIMATOR, NUMERIC, PREPROCESS, default_pipeline, frame
+from abstain.preprocessing import (
+    CATEGORICAL,
+    ESTIMATOR,
+    NUMERIC,
+    PREPROCESS,
+    CellPlan,
+    default_pipeline,
+    frame,
+    plan_of,
+)
 
 # n numeric columns, i of them with an indicator of missing values, m = n + i columns to scale
 FLOAT = ("<f8", "<f4")
@@ -91,6 +100,8 @@ def table_parts(preprocess: ColumnTransformer) -> tuple[dict[str, Any], Arrays]:
         if not all(isinstance(text, str) for column in categories for text in column):
             raise ValueError("categorical columns must contain text to be saved; convert them before fitting.")
         state["categories"] = categories
+    if (plan := plan_of(preprocess)) != CellPlan():
+        state["plan"] = {"dates": [*plan.dates], "day_first": plan.day_first, "missing": [*plan.missing]}
     return state, arrays
 
 
@@ -102,6 +113,7 @@ def table_from(state: Any, arrays: Arrays, estimator: Any) -> Pipeline:
         raise ModelFileError("its preprocessing uses columns that its table does not have.")
     seen = fields.whole("n_samples_seen", least=1) if numeric else 0
     categories = _categories(fields.take("categories", list), len(categorical)) if categorical else []
+    plan = _plan(fields.take("plan", dict), numeric) if "plan" in fields else None
     fields.end()
     numbers = _check_arrays(arrays, len(numeric)) if numeric else fitting(arrays, {}, "preprocessing", {}) or {"m": 0}
     width = numbers["m"] + sum(len(column) for column in categories)
@@ -121,7 +133,19 @@ def table_from(state: Any, arrays: Arrays, estimator: Any) -> Pipeline:
         impute.statistics_ = arrays["statistics"]
         scale.mean_, scale.var_, scale.scale_ = arrays["mean"], arrays["variance"], arrays["scale"]
         scale.n_samples_seen_ = np.int64(seen)
+    if plan is not None:
+        preprocess.plan_ = plan
     return pipeline
+
+
+def _plan(given: Any, numeric: list[str]) -> CellPlan:
+    fields = Fields(given, "plan")
+    dates, missing = tuple(fields.texts("dates")), tuple(fields.texts("missing"))
+    plan = CellPlan(dates, fields.take("day_first", bool, type(None)), missing)
+    fields.end()
+    if len({*dates}) != len(dates) or not {*dates} <= {*numeric}:
+        raise ModelFileError("its dates are not numeric columns of its preprocessing.")
+    return plan
 
 
 def _check_arrays(arrays: Arrays, n: int) -> dict[str, int]:

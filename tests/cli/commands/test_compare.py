@@ -33,12 +33,14 @@ def test_rules_stand_in_the_order_of_their_costs(compared):
 
 def test_the_report_holds_the_comparison(compared):
     found, report = compared
+    assert found["report"] == str(report)
     page = report.read_text(encoding="utf-8")
     assert all(rule["rule"] in page for rule in found["rules"])
 
 
-def test_the_table_is_printed(table, compared):
-    printed = run("compare", table, *COSTS).stdout
+def test_the_table_is_printed(table, compared, tmp_path):
+    printed = run("compare", table, *COSTS, "-o", tmp_path / "page.html").stdout
+    assert printed.splitlines()[-1] == f"{tmp_path / 'page.html'} written: the report of double hinge on 80 rows"
     assert printed.startswith(f"{len(compared[0]['rules'])} models on 80 rows (40 negative, 40 positive), 2 folds")
 
 

@@ -110,7 +110,10 @@ def test_rows_of_one_class_have_a_table_and_no_curves(tmp_path, model):
 
 def test_the_report_is_one_page_with_the_file_in_it(tmp_path, table, model):
     path = tmp_path / "report.html"
-    assert run("evaluate", model, table, "--report", path).exit_code == 0
+    printed = run("evaluate", model, table, "--report", path).stdout
+    assert printed.splitlines()[-1] == f"{path} written: the report on 80 rows"
+    as_json = run("evaluate", model, table, "--report", path, "--json", "--force").stdout
+    assert json.loads(as_json)["report"] == str(path)
     page = path.read_text(encoding="utf-8")
     assert page.startswith("<!")
     assert "table.csv" in page

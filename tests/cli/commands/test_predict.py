@@ -82,8 +82,26 @@ def test_json_counts(tmp_path, table, model):
     counted = json.loads(run("predict", model, table, "-o", out, "--json").stdout)
     answered = rows_of(out.read_text(encoding="utf-8"))
     rejected = sum(row["rejected"] == "true" for row in answered)
-    assert counted == {"output": str(out), "rows": 80, "rejected": rejected}
+    counts = {"output": str(out), "rows": 80, "rejected": rejected, "reject_rate": rejected / 80}
+    assert counted == counts | {"unseen_categories": []}
     assert run("predict", model, table, "--json").exit_code == 2
+
+
+def test_what_was_written_is_confirmed(tmp_path, table, model):
+    out = tmp_path / "out.csv"
+    result = run("predict", model, table, "-o", out)
+    rejected = sum(row["rejected"] == "true" for row in rows_of(out.read_text(encoding="utf-8")))
+    facts = dict(line.rsplit(maxsplit=1) for line in result.stdout.splitlines() if line)
+    assert facts == {
+        "output": str(out),
+        "rows": "80",
+        "rejected": str(rejected),
+        "reject rate": f"{rejected / 80:.4g}",
+    }
+    assert result.stderr == ""
+    piped = run("predict", model, table)
+    assert len(rows_of(piped.stdout)) == 80  # only rows
+    assert piped.stderr == ""
 
 
 def test_hostile_cells_stay_text(tmp_path):

@@ -25,12 +25,11 @@ FAULTS = {
     "decimal comma, quoted": (lines(at=3, put=b'"21,5",Bonn,no'), "line 3, column 'age': '21,5' has a decimal comma"),
     "decimal comma between semicolons": (
         lines(at=3, put=b"21%5,Bonn,no").replace(b",", b";").replace(b"%", b","),
-        "line 3, column 'age': '21,5' has a decimal comma; use a decimal point",
+        "line 3, column 'age': '21,5' has a decimal comma; pass --decimal ','",
     ),
     "NUL": (lines(at=6, put=b"2\x004,Bonn,yes"), "line 6 contains a NUL byte"),
     "NUL in the header": (lines(at=1, put=b"age,ci\x00ty,answer"), "line 1 contains a NUL byte"),
     "bad UTF-8": (lines(at=7, put=b"25,K\xf6ln,no"), "line 7 is not UTF-8 .byte 0xf6.; save the file as UTF-8"),
-    "UTF-16": (lines().decode().encode("utf-16"), "line 1 "),
     "duplicate names": (lines(at=1, put=b"age,age,answer"), "line 1 names columns 1 and 2 both 'age'"),
     "a column without a name": (lines(at=1, put=b"age,,answer"), "line 1 gives column 2 no name"),
     "header only": (GOOD[0] + b"\n", "line 1, the header, is not followed by any rows"),
@@ -63,6 +62,9 @@ def test_a_fault_is_named_with_its_place(tmp_path, model, content, text, command
 HARMLESS = {
     "as it is": lines(),
     "byte-order mark": b"\xef\xbb\xbf" + lines(),
+    "UTF-16 with a mark": lines().decode().encode("utf-16"),
+    "UTF-16, big-endian": b"\xfe\xff" + lines().decode().encode("utf-16-be"),
+    "UTF-32": lines().decode().encode("utf-32"),
     "CRLF": lines(end=b"\r\n"),
     "semicolons": lines().replace(b",", b";"),
     "tabs": lines().replace(b",", b"\t"),
@@ -74,6 +76,7 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize("content", HARMLESS.values(), ids=HARMLESS)
+@pytest.mark.filterwarnings("ignore::abstain.cli.exit_codes.Note")
 def test_harmless_variations_are_read_the_same(tmp_path, content):
     good, other = tmp_path / "good.csv", tmp_path / "other.csv"
     good.write_bytes(lines())
@@ -95,7 +98,7 @@ def test_packed_files_are_unpacked_and_damaged_ones_refused(tmp_path, model):
     assert "cannot be unpacked" in said(result)
 
 
-@pytest.mark.parametrize(("label", "other"), [("NA", "yes"), ("nan", "null"), ("", "yes"), ("None", "x")])
+@pytest.mark.parametrize(("label", "other"), [("NA", "yes"), ("null", "x"), ("", "yes"), ("None", "x")])
 def test_labels_are_text_whatever_they_look_like(tmp_path, label, other):
     data = tmp_path / "data.csv"
     rows = "".join(f"{at},{[label, other][at % 2]}\n" for at in range(10))
@@ -106,7 +109,7 @@ def test_labels_are_text_whatever_they_look_like(tmp_path, label, other):
         assert f'"{label}"' in result.stdout
     else:
         assert result.exit_code == 3
-        assert "line 2 has no label in column 'answer'" in said(result)
+        assert "line 2 is the first of 5 rows without a label in column 'answer'" in said(result)
 
 
 def test_na_is_missing_among_numbers_and_a_category_among_categories(tmp_path):

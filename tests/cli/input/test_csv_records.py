@@ -162,5 +162,5 @@ def test_a_parquet_column_of_dates_is_refused_by_name(tmp_path):
     arguments = ("fit", path, "--target", "answer", "--reject", 0.2, "--C", 1, "--gamma", 1, "-o", tmp_path / "m")
     result = run(*arguments)
     assert result.exit_code == 3
-    assert "column 'when' contains Date" in said(result)
+    assert "column 'when' contains dates" in said(result)
     assert run(*arguments, "--ignore", "when").exit_code == 0

@@ -8,7 +8,7 @@ import pytest
 
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.output import files
-from cli.running import FIT, run, said
+from cli.running import EVEN, FIT, run, said, write_table
 
 HOSTILE = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\tx", "=", "-", "<script>", "../../x"]
 NUMBERS = ["-1.5", "+2", "-1e-3", "3"]
@@ -30,6 +30,39 @@ def test_formulas_get_an_apostrophe_and_numbers_do_not():
 
 def test_a_carriage_return_first_gets_an_apostrophe():
     assert cells_of(pl.DataFrame({"x": ["\rx"]}))[1] == ["'\rx"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "safe"),
+    [
+        ("\uff1d1+1", "'\uff1d1+1"),
+        ("\uff20SUM(A1)", "'\uff20SUM(A1)"),
+        (" =1+1", "' =1+1"),
+        ("\n=1+1", "'\n'=1+1"),
+        ("Ulm\n=1+1", "Ulm\n'=1+1"),
+        ("Ulm\r@x", "Ulm\r'@x"),
+        ("Ulm\n\uff1dx", "Ulm\n'\uff1dx"),
+        ("-3,14", "-3,14"),
+        ("-1.234,5", "-1.234,5"),
+        ("+1 234", "+1 234"),
+        ("-1+2", "'-1+2"),
+        ("Ulm - Bonn", "Ulm - Bonn"),
+        ("a=b", "a=b"),
+        ("first\nsecond", "first\nsecond"),
+    ],
+)
+def test_formulas_in_other_guises(cell, safe):
+    assert cells_of(pl.DataFrame({"x": [cell]}))[1] == [safe]
+
+
+def test_exact_cells_are_a_choice(tmp_path):
+    data, path, out = tmp_path / "data.csv", tmp_path / "model", tmp_path / "out.csv"
+    write_table(data, labels=("=no", "yes"))
+    assert run("fit", data, *EVEN, "-o", path).exit_code == 0
+    for options, written in (((), "'=no"), (("--spreadsheet-safe",), "'=no"), (("--no-spreadsheet-safe",), "=no")):
+        assert run("predict", path, data, "-o", out, "--force", *options).exit_code == 0
+        with out.open(encoding="utf-8") as file:
+            assert {row["answer"] for row in csv.DictReader(file)} == {written, "yes"}
 
 
 def test_numbers_and_truths_are_written_as_they_are():

@@ -3,8 +3,10 @@
 import json
 import math
 
+import pytest
+
 from abstain.cli.output import printing
-from cli.running import FIT, run, write_table
+from cli.running import EVEN, FIT, run, write_table
 
 
 def test_json_has_no_nan_and_keys_without_spaces(capsys):
@@ -12,6 +14,33 @@ def test_json_has_no_nan_and_keys_without_spaces(capsys):
     text = capsys.readouterr().out
     assert json.loads(text) == {"a_b": None, "e_c": [1, None], "d": {"x_y": "ü"}, "e": [1, None]}
     assert "ü" in text
+
+
+@pytest.mark.parametrize("text", ["\u202eabc", "\x7f", "\x9b31m", "\x1b[31m", "\u2066", "\U000e0041", "\u2028"])
+def test_json_cannot_steer_the_terminal(capsys, text):
+    printing.print_json({text: [text, {"a": f"ü{text}"}]})
+    printed = capsys.readouterr().out
+    assert all(char == "\n" or char.isprintable() for char in printed)
+    assert json.loads(printed) == {text: [text, {"a": f"ü{text}"}]}
+    assert "ü" in printed
+
+
+def test_hostile_names_and_labels_are_escaped_everywhere(tmp_path):
+    data, model = write_table(tmp_path / "data.csv", labels=("no\u202e", "yes\x9b")), tmp_path / "model"
+    data.write_text(data.read_text(encoding="utf-8").replace("city", "ci\u202ety"), encoding="utf-8")
+    new = tmp_path / "new.csv"
+    new.write_text("age,ci\u202ety,answer\n1,\u202eRome,no\u202e\n", encoding="utf-8")
+    results = [
+        run("fit", data, *EVEN, "-o", model, "--json"),
+        run("evaluate", model, data, "--json"),
+        run("evaluate", model, data),
+        run("predict", model, new, "-o", tmp_path / "out.csv"),
+        run("predict", model, new, "-o", tmp_path / "out.csv", "--json", "--force"),
+        run("fit", data, *EVEN, "-o", model, "--ignore", "x\u202e", "--force"),
+    ]
+    assert [result.exit_code for result in results] == [0, 0, 0, 0, 0, 3]
+    assert all(char == "\n" or char.isprintable() for result in results for char in result.stdout + result.stderr)
+    assert json.loads(results[0].stdout)["positive_class"] == "yes\x9b"
 
 
 def test_cells_are_cut_and_cannot_steer(capsys):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from abstain.cli.commands import options as o
-from abstain.cli.exit_codes import TimeUpError, UsageError, exit_on_error, within
+from abstain.cli.exit_codes import TimeUpError, UsageError, exit_on_error, one_line, within
 
 if TYPE_CHECKING:
     from abstain.cli.input.training_table import TrainingTable
@@ -36,6 +36,12 @@ def command(
     categorical: o.Categorical = None,
     ignore: o.Ignore = None,
     groups: o.Groups = None,
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = ".",
+    thousands: o.Thousands = None,
+    dates: o.Dates = None,
+    missing_value: o.MissingValue = None,
+    drop_unlabelled: o.DropUnlabelled = False,
     folds: Folds = 5,
     seed: o.Seed = 0,
     time_limit: o.TimeLimit = None,
@@ -46,6 +52,7 @@ def command(
     """Compare all rules on your data: cross-validated mean costs with intervals."""
     with exit_on_error():
         from abstain.cli.input.costs import stated_costs
+        from abstain.cli.input.notation import Notation
         from abstain.cli.input.training_table import read_training
         from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_json
@@ -59,6 +66,8 @@ def command(
             ignore=ignore or [],
             groups=groups,
             max_memory=max_memory,
+            notation=Notation.of(encoding, decimal, thousands, dates, missing_value),
+            drop_unlabelled=drop_unlabelled,
         )
         costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes)
         try:
@@ -69,9 +78,11 @@ def command(
         if json:
             missing = [{"rule": name, "reason": reason} for name, reason in compared.left_out]
             facts = {"best": compared.best, "rows": len(compared.rows), "rules": records(compared), "left out": missing}
-            print_json(facts)
+            print_json(facts | ({} if output is None else {"report": str(output)}))
         else:
             print(compared)
+            if output is not None:
+                print(f"\n{one_line(str(output))} written: the report of {compared.names[0]} on {len(table.y)} rows")
 
 
 def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: Path | None) -> Comparison:

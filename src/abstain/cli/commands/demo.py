@@ -141,6 +141,26 @@ def demo(output: Path, splits: int) -> None:
     print(report(output / "report.html"))
 
 
+def write_tables(path: Path, *, force: bool) -> None:
+    """Write the biopsies as two tables, for training and for new patients, and print where they are."""
+    import polars as pl
+
+    from abstain.cli.exit_codes import one_line
+    from abstain.cli.output.files import check_free, replacing, write_csv
+
+    names = load_breast_cancer().feature_names
+    new = path.with_name(f"{path.stem}_new{path.suffix}")
+    X_train, X_new, y_train, y_new = _halves(0)
+    parts = ((path, X_train, y_train, "to train on"), (new, X_new, y_new, "new patients, to evaluate and predict"))
+    for file, *_ in parts:
+        check_free(file, force=force)
+    for file, X, y, purpose in parts:
+        columns = {name.replace(" ", "_"): column for name, column in zip(names, X.T, strict=True)}
+        with replacing(file) as written:
+            write_csv(pl.DataFrame(columns | {"diagnosis": y}), written, header=True)
+        print(f"{one_line(str(file))} written: {len(y)} biopsies, {purpose}")
+
+
 def _halves(seed: int, features: Sequence[str] | None = None) -> list[NDArray[Any]]:
     data = load_breast_cancer()
     columns = [list(data.feature_names).index(name) for name in (features or data.feature_names)]
@@ -155,4 +175,3 @@ def _table(shown: Outcome) -> str:
         for name, row in zip(ANSWERS, shown.counts, strict=False)
     ]
     return "\n".join(lines)
-

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from abstain.cli.commands import options as o
-from abstain.cli.exit_codes import exit_on_error
+from abstain.cli.exit_codes import exit_on_error, one_line
 
 if TYPE_CHECKING:
     from abstain.cli.commands.evaluation import Judged
 
-Report = Annotated[
-    Path | None, typer.Option("--report", metavar="HTML", help="Also write a report as one HTML file.")
-]
+Report = Annotated[Path | None, typer.Option("--report", metavar="HTML", help="Also write a report as one HTML file.")]
 Target = Annotated[
     str | None, typer.Option("--target", "-t", metavar="COL", help="Column of the labels; detected if not given.")
 ]
@@ -27,6 +25,12 @@ def command(
     *,
     target: Target = None,
     report: Report = None,
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = ".",
+    thousands: o.Thousands = None,
+    dates: o.Dates = None,
+    missing_value: o.MissingValue = None,
+    drop_unlabelled: o.DropUnlabelled = False,
     json: o.Json = False,
     force: o.Force = False,
 ) -> None:
@@ -34,19 +38,23 @@ def command(
     with exit_on_error():
         from abstain.cli.commands.evaluation import Judged
         from abstain.cli.input.models import load_model
+        from abstain.cli.input.notation import Notation
         from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_json
 
         check_free(report, force=force)
-        judged = Judged.of(load_model(model), data, target)
+        notation = Notation.of(encoding, decimal, thousands, dates, missing_value)
+        judged = Judged.of(load_model(model), data, target, notation=notation, drop_unlabelled=drop_unlabelled)
         if report is not None:
             from abstain.cli.output.reports import write_evaluation
 
             write_evaluation(judged, report)
         if json:
-            print_json(judged.facts())
+            print_json(judged.facts() | ({} if report is None else {"report": str(report)}))
         else:
             show(judged)
+            if report is not None:
+                print(f"{one_line(str(report))} written: the report on {len(judged.y_true)} rows")
 
 
 def show(judged: Judged) -> None:

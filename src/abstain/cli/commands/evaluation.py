@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError
-from abstain.cli.input.columns import labels
-from abstain.cli.input.read_table import Batch, InputTable, opened
+from abstain.cli.exit_codes import DataError, Note
+from abstain.cli.input.columns import labels, left_out_rows, unlabelled
+from abstain.cli.input.models import FittedModel, Unseen
+from abstain.cli.input.notation import Notation
+from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
 from abstain.cli.output.printing import progress
 from abstain.metrics import RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
-
-if TYPE_CHECKING:
-    from abstain.cli.input.models import FittedModel
 
 REJECT_RATES = (0.0, 0.05, 0.1, 0.2, 0.3)
 
@@ -48,20 +48,39 @@ class Judged:
     score: NDArray[np.float64]
 
     @classmethod
-    def of(cls, model: FittedModel, path: Path, target: str | None = None) -> Self:
+    def of(
+        cls,
+        model: FittedModel,
+        path: Path,
+        target: str | None = None,
+        *,
+        notation: Notation = PLAIN,
+        drop_unlabelled: bool = False,
+    ) -> Self:
         """Read a labelled table and decide its rows, one batch at a time."""
         truth, answers, scores, places = [], [], [], list[str]()
-        with opened(path) as table, progress("evaluate", path) as report:
+        model, unseen, empty = model.reading(notation), Unseen(), list[int]()
+        with opened(path, notation) as table, progress("evaluate", path) as report:
             model.check(table)
-            for batch in table.batches:
-                target = target or _target_of(model, table, batch)
+            for whole in table.batches:
+                target = target or _target_of(model, table, whole)
                 table.check_has([target], "--target")
-                truth.append(model.labels(labels(table, batch, target), table, batch, target))
-                decided = model.decide(table, batch)
+                text = labels(table, whole, target, model.plan.missing)
+                present = np.array([label is not None for label in text])
+                batch = whole if present.all() else whole.only(present)
+                empty.extend(np.asarray(whole.places)[~present].tolist())
+                report(table.position())
+                if not present.any():
+                    continue
+                truth.append(model.labels(text[present], table, batch, target))
+                decided = model.decide(table, batch, unseen)
                 answers.append(decided.label)
                 scores.append(decided.score)
-                report(table.position())
                 places.extend(f"{table.unit} {place}" for place in batch.places)
+        if empty and not (drop_unlabelled and truth):
+            raise unlabelled(table, str(target), len(empty), empty[0])
+        for words in unseen.words() + [f"{left_out_rows(len(empty))}."] * bool(empty):
+            warnings.warn(f"{path}: {words}", Note, stacklevel=2)
         return cls(model, path, places, np.concatenate(truth), np.concatenate(answers), np.concatenate(scores))
 
     @property
@@ -119,10 +138,18 @@ def _target_of(model: FittedModel, table: InputTable, batch: Batch) -> str:
     classes = {str(label) for label in model.classes}
     read = {*model.numeric, *model.categorical}
     others = [name for name in table.columns if name not in read]
-    found = [name for name in others if {str(cell) for cell in batch.frame[name].unique()} <= classes]
+    found = [name for name in others if _holds_only(classes, table, batch, name, model.plan.missing)]
     if len(found) == 1:
         return found[0]
     raise DataError(f"{table.path}: {_why(found, others)}; specify the column of the labels with --target.")
+
+
+def _holds_only(classes: set[str], table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> bool:
+    """Whether a column contains no labels but these classes, and at least one of them."""
+    try:
+        return {None} < {None, *labels(table, batch, name, missing)} <= {None, *classes}
+    except DataError:  # of another type
+        return False
 
 
 def _why(found: Sequence[str], others: Sequence[str]) -> str:

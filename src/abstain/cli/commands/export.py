@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from abstain.cli.commands import options as o
-from abstain.cli.exit_codes import DataError, UsageError, exit_on_error
+from abstain.cli.exit_codes import DataError, Note, UsageError, exit_on_error, one_line
 
 if TYPE_CHECKING:
     from abstain.cli.input.models import FittedModel
@@ -24,13 +25,14 @@ def command(model: o.Model, onnx: Onnx, force: o.Force = False) -> None:
 
         check_free(onnx, force=force)
         export(load_model(model), onnx)
-        print(f"{onnx} written")
+        print(f"{one_line(str(onnx))} written")
 
 
 def export(model: FittedModel, path: Path) -> None:
     """Write a model as ONNX."""
     from abstain.cli.output.files import replacing
     from abstain.files.onnx import to_onnx
+    from abstain.preprocessing import CellPlan
 
     try:
         graph = to_onnx(model.estimator)
@@ -38,5 +40,9 @@ def export(model: FittedModel, path: Path) -> None:
         raise UsageError(f"{error} (install the extra 'onnx': pip install 'abstain[onnx]')") from error
     except ValueError as error:
         raise DataError(f"the model cannot be written as ONNX: {error}") from error
+    if model.plan != CellPlan():
+        dates = ", ".join(repr(name) for name in model.plan.dates)
+        words = [f"dates ({dates}) as days since 1970-01-01"] * bool(dates) + ["missing values as NaN or empty text"]
+        warnings.warn(f"the graph takes {' and '.join(words)}; convert them before you call it.", Note, stacklevel=2)
     with replacing(path) as file:
         file.write(graph.SerializeToString())

@@ -33,6 +33,12 @@ def command(
     categorical: o.Categorical = None,
     ignore: o.Ignore = None,
     groups: o.Groups = None,
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = ".",
+    thousands: o.Thousands = None,
+    dates: o.Dates = None,
+    missing_value: o.MissingValue = None,
+    drop_unlabelled: o.DropUnlabelled = False,
     C: o.C = None,
     gamma: o.Gamma = None,
     seed: o.Seed = 0,
@@ -48,6 +54,7 @@ def command(
     """
     with exit_on_error():
         from abstain.cli.input.costs import stated_costs
+        from abstain.cli.input.notation import Notation
         from abstain.cli.input.training_table import read_training
         from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_facts, print_json
@@ -61,6 +68,8 @@ def command(
             ignore=ignore or [],
             groups=groups,
             max_memory=max_memory,
+            notation=Notation.of(encoding, decimal, thousands, dates, missing_value),
+            drop_unlabelled=drop_unlabelled,
         )
         costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes)
         from abstain.cli.commands.training import TrainingOptions

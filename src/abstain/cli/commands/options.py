@@ -9,7 +9,9 @@ import typer
 
 Data = Annotated[
     Path,
-    typer.Argument(metavar="DATA", exists=True, dir_okay=False, help="Rows: a CSV (also .csv.gz) or Parquet file."),
+    typer.Argument(
+        metavar="DATA", exists=True, dir_okay=False, help="Rows: a CSV (also .csv.gz), Parquet or Excel file."
+    ),
 ]
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", exists=True, dir_okay=False, help="A model file written by 'abstain fit'.")
@@ -60,3 +62,22 @@ MaxMemory = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+Encoding = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Encoding of a CSV, such as windows-1252; UTF-8 if not given.")
+]
+Decimal = Annotated[str, typer.Option(metavar="SIGN", help="Decimal sign of numbers in text: . or ,")]
+Thousands = Annotated[
+    str | None, typer.Option(metavar="SIGN", help="Sign between thousands: , or . or ' or space; none if not given.")
+]
+Dates = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOW",
+        help="Turn dates into days since 1970-01-01: days, or day-first or month-first for dates such as 01/02/2024.",
+    ),
+]
+MissingValue = Annotated[
+    list[str] | None,
+    typer.Option(metavar="VALUE", help="A number or text that stands for a missing value; may be repeated."),
+]
+DropUnlabelled = Annotated[bool, typer.Option("--drop-unlabelled", help="Leave out rows without a label.")]

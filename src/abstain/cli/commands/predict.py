@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from abstain.cli.commands import options as o
-from abstain.cli.exit_codes import DataError, UsageError, exit_on_error
+from abstain.cli.exit_codes import DataError, Note, UsageError, exit_on_error
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from abstain.cli.input.models import FittedModel
+    from abstain.cli.input.models import FittedModel, Unseen
+    from abstain.cli.input.notation import Notation
     from abstain.cli.input.read_table import Batch, InputTable
 
 ADDED = ("label", "rejected", "score", "cost_negative", "cost_reject", "cost_positive")
@@ -22,6 +24,10 @@ Output = Annotated[
 ]
 Prefix = Annotated[str, typer.Option(metavar="TEXT", help="Prefix for the names of the added columns.")]
 
+Safe = Annotated[
+    bool, typer.Option(help="Put an apostrophe before texts that a spreadsheet would run as formulas, or do not.")
+]
+
 
 def command(
     model: o.Model,
@@ -29,6 +35,12 @@ def command(
     *,
     output: Output = None,
     prefix: Prefix = "",
+    spreadsheet_safe: Safe = True,
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = ".",
+    thousands: o.Thousands = None,
+    dates: o.Dates = None,
+    missing_value: o.MissingValue = None,
     json: o.Json = False,
     force: o.Force = False,
 ) -> None:
@@ -39,43 +51,68 @@ def command(
     """
     with exit_on_error():
         from abstain.cli.input.models import load_model
-        from abstain.cli.output.printing import print_json
+        from abstain.cli.input.notation import Notation
+        from abstain.cli.output.printing import print_facts, print_json
 
         if json and output is None:
             raise UsageError("--json prints a summary, so the rows need a separate file; specify it with -o.")
-        counted = predict(load_model(model), data, output, prefix=prefix, force=force)
+        notation = Notation.of(encoding, decimal, thousands, dates, missing_value)
+        counted = predict(
+            load_model(model), data, output, prefix=prefix, safe=spreadsheet_safe, notation=notation, force=force
+        )
         if json:
             print_json(counted)
+        elif output is not None:
+            print_facts({name: value for name, value in counted.items() if name != "unseen categories"})
 
 
 def predict(
-    model: FittedModel, data: Path, output: Path | None, *, prefix: str = "", force: bool = False
+    model: FittedModel,
+    data: Path,
+    output: Path | None,
+    *,
+    prefix: str = "",
+    safe: bool = True,
+    notation: Notation | None = None,
+    force: bool = False,
 ) -> dict[str, Any]:
     """Write the rows of a table with the model's answers and return the counts."""
-    from abstain.cli.input.read_table import opened
+    from abstain.cli.input.models import Unseen
+    from abstain.cli.input.read_table import PLAIN, opened
     from abstain.cli.output.files import check_free, replacing, write_csv
     from abstain.cli.output.printing import progress
 
     check_free(output, force=force)
-    rows = rejected = 0
-    with opened(data) as table, progress("predict", data) as report:
+    rows, rejected, unseen, notation = 0, 0, Unseen(), notation or PLAIN
+    model = model.reading(notation)
+    with opened(data, notation) as table, progress("predict", data) as report:
         model.check(table)
         _check_names(table, prefix)
         with replacing(output) as file:
             for batch in table.batches:
-                answers = answered(model, table, batch, prefix)
-                write_csv(answers, file, header=rows == 0)
+                answers = answered(model, table, batch, prefix, unseen)
+                write_csv(answers, file, header=rows == 0, safe=safe)
                 rows += answers.height
                 rejected += int(answers[f"{prefix}rejected"].sum())
                 report(table.position())
-    return {"output": None if output is None else str(output), "rows": rows, "rejected": rejected}
+    for words in unseen.words():
+        warnings.warn(f"{data}: {words}", Note, stacklevel=2)
+    return {
+        "output": None if output is None else str(output),
+        "rows": rows,
+        "rejected": rejected,
+        "reject rate": rejected / rows,
+        "unseen categories": unseen.facts(),
+    }
 
 
-def answered(model: FittedModel, table: InputTable, batch: Batch, prefix: str) -> pl.DataFrame:
+def answered(
+    model: FittedModel, table: InputTable, batch: Batch, prefix: str, unseen: Unseen | None = None
+) -> pl.DataFrame:
     """The rows of a batch with the columns of ADDED."""
     import polars as pl
 
-    decided = model.decide(table, batch)
+    decided = model.decide(table, batch, unseen)
     values = (decided.label, decided.rejected, decided.score, *decided.expected_cost.T)
     added = {f"{prefix}{name}": value for name, value in zip(ADDED, values, strict=True)}
     return batch.frame.with_columns(pl.Series(name, value) for name, value in added.items())

@@ -14,7 +14,7 @@ from abstain.cli.input.training_table import TrainingTable
 from abstain.estimators.splitting import group_parameters, splitter
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
-from abstain.preprocessing import default_pipeline
+from abstain.preprocessing import CellPlan, default_pipeline
 
 if TYPE_CHECKING:
     from abstain.costs import Costs
@@ -63,8 +63,11 @@ def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any
     return {
         "model": str(path),
         "rows": len(table.y),
+        "unlabelled rows left out": table.left_out or None,
         "numeric columns": len(table.numeric),
         "categorical columns": len(table.categorical),
+        "dates in days": list(table.plan.dates) or None,
+        "read as missing": list(table.plan.missing) or None,
         "negative class": table.classes[0],
         "positive class": table.classes[1],
         "false positive costs": costs.false_positive,
@@ -82,9 +85,12 @@ def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any
 def _fitted(table: TrainingTable, machine: Any) -> Pipeline:
     model = default_pipeline(machine, table.numeric, table.categorical)
     try:
-        return model.fit(table.rows, table.y, **group_parameters(model, table.groups))
+        model.fit(table.rows, table.y, **group_parameters(model, table.groups))
     except ValueError as error:  # the table was checked, so the error is about C, gamma or the reject label
         raise UsageError(str(error)) from error
+    if table.plan != CellPlan():
+        model[0].plan_ = table.plan
+    return model
 
 
 def _search(table: TrainingTable, costs: Costs, options: TrainingOptions) -> RejectSVCCV:

@@ -1,8 +1,8 @@
 """CSV as rows of text with their line numbers; every error gives the line.
 
-A file is UTF-8 (a byte-order mark is allowed), and lines end in LF or CRLF. The first line names the columns. The
-separator is the one of `,` `;` tab that occurs most often in the header. A cell that contains a separator, a quote or a
-line break must be quoted as a whole, with quotes inside it doubled. Empty lines are skipped.
+A file is given as UTF-8 (a byte-order mark is allowed), and lines end in LF or CRLF. The first line names the columns.
+The separator is the one of `,` `;` tab that occurs most often in the header. A cell that contains a separator, a quote
+or a line break must be quoted as a whole, with quotes inside it doubled. Empty lines are skipped.
 
 The file is read in blocks of whole records, and each block is parsed once. polars parses the blocks without quotes: if
 the number of separators is right for the number of lines, and no line has more cells than the header, then every line
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from abstain.cli.exit_codes import DataError
+from abstain.cli.input.encoding import GZIP, PEEKED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -139,7 +140,11 @@ class Records:
             block.decode()
         except UnicodeDecodeError as error:
             place, byte = self._line + block.count(b"\n", 0, error.start), block[error.start]
-            raise self._fault(place, f"is not UTF-8 (byte 0x{byte:02x}); save the file as UTF-8") from error
+            raise self._fault(
+                place,
+                f"is not UTF-8 (byte 0x{byte:02x}); save the file as UTF-8, or pass its encoding, as in "
+                "--encoding windows-1252",
+            ) from error
 
     def _check_width(self, cells: list[str], line: int) -> None:
         width = len(self.columns)
@@ -172,8 +177,22 @@ def _check_quoted(cells: list[str], text: str, at: int) -> None:
 
 
 def open_bytes(path: Path) -> BinaryIO | gzip.GzipFile:
-    """Open a file for reading, unpacked if its name ends in .gz."""
+    """Open a file for reading, unpacked if its name or its first bytes say that it is compressed."""
     try:
-        return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+        file = path.open("rb")
+        if path.suffix != ".gz" and not file.peek(2).startswith(GZIP):
+            return file
+        file.close()
+        return gzip.open(path, "rb")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); check the path.") from error
+
+
+def peeked(file: BinaryIO | gzip.GzipFile, path: Path) -> bytes:
+    """The first bytes of a file, which are not yet read."""
+    try:
+        return file.peek(PEEKED)[:PEEKED]  # type: ignore[union-attr]
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: line 1 or a later one cannot be unpacked ({error}); pack it again.") from error
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}); check the path.") from error

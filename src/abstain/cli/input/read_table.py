@@ -1,4 +1,4 @@
-"""Input tables: CSV or Parquet, read one batch of rows at a time, each row with its place in the file."""
+"""Input tables: CSV, Parquet or Excel, read one batch of rows at a time, each row with its place in the file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from abstain.cli.exit_codes import DataError
-from abstain.cli.input.csv_records import Records, open_bytes
+from abstain.cli.input import encoding
+from abstain.cli.input.csv_records import Records, open_bytes, peeked
+from abstain.cli.input.notation import Notation
+from abstain.cli.input.typed_tables import excel_table, parquet_facts, parquet_rows
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
-PARQUET_ROWS = 20_000  # rows of a batch of a Parquet file
+PLAIN = Notation()
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +29,18 @@ class Batch:
     Attributes
     ----------
     frame : polars.DataFrame
-        Their cells: for CSV text, None if empty; for Parquet the types of the file.
+        Their cells: for CSV text, None if empty; for Parquet and Excel the types of the file.
     places : sequence of int
-        The place of each row: its line in a CSV file, its number in a Parquet file.
+        The place of each row: its line in a CSV file, its number in a Parquet file or on an Excel sheet.
     """
 
     frame: pl.DataFrame
     places: Sequence[int]
+
+    def only(self, chosen: NDArray[np.bool_]) -> Batch:
+        """The chosen rows."""
+        places = [place for place, wanted in zip(self.places, chosen.tolist(), strict=True) if wanted]
+        return Batch(self.frame.filter(chosen), places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +59,8 @@ class InputTable:
         The rows, at least one.
     position : callable
         How many bytes of the file have been read.
+    notation : Notation
+        How its cells are written.
     """
 
     path: Path
@@ -56,6 +68,7 @@ class InputTable:
     columns: list[str]
     batches: Iterator[Batch]
     position: Callable[[], int]
+    notation: Notation = PLAIN
 
     def place(self, number: int) -> str:
         """The place of a row, for errors."""
@@ -72,46 +85,44 @@ class InputTable:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[InputTable]:
-    """Open a table: Parquet if its name ends in .parquet or .pq, else CSV, compressed if it ends in .gz."""
+def opened(path: Path, notation: Notation = PLAIN) -> Iterator[InputTable]:
+    """Open a table: Parquet if its name ends in .parquet or .pq, else what its first bytes say, by default CSV."""
     if path.suffix in (".parquet", ".pq"):
-        columns, height = _parquet_facts(path)
-        done, size = [0], path.stat().st_size
-        batches = _never_empty(path, "row", _parquet(path, height, done))
-        yield InputTable(path, "row", columns, batches, lambda: size * done[0] // max(height, 1))
+        yield _parquet(path, notation)
         return
     with open_bytes(path) as file:
-        records = Records(file, path)
-        raw = getattr(file, "fileobj", file)  # the file on disk, if compressed
-        batches = _never_empty(path, "line", (Batch(*rows) for rows in records.batches()))
-        yield InputTable(path, "line", records.columns, batches, raw.tell)
+        start = peeked(file, path)
+        if start.startswith(encoding.PARQUET):
+            yield _parquet(path, notation)
+        elif start.startswith(encoding.ZIP):
+            yield _excel(path, notation)
+        elif start.startswith(encoding.OLD_EXCEL):
+            raise DataError(f"{path} is an Excel workbook of the old kind; save it as CSV UTF-8 in the program.")
+        else:
+            records = Records(encoding.as_utf8(file, start, path, notation.encoding), path)
+            raw = getattr(file, "fileobj", file)  # the file on disk, if compressed
+            batches = _never_empty(path, "line", (Batch(*rows) for rows in records.batches()))
+            position = raw.tell if raw.seekable() else lambda: 0  # a pipe has no position
+            yield InputTable(path, "line", records.columns, batches, position, notation)
 
 
-def _parquet_facts(path: Path) -> tuple[list[str], int]:
-    import polars as pl
+def _parquet(path: Path, notation: Notation) -> InputTable:
+    columns, height = parquet_facts(path)
+    done, size = [0], path.stat().st_size
 
-    try:
-        lazy = pl.scan_parquet(path)
-        return lazy.collect_schema().names(), int(lazy.select(pl.len()).collect().item())
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise DataError(f"{path} cannot be read as Parquet ({_first_line(error)}); write it again.") from error
+    def batches() -> Iterator[Batch]:
+        for frame, places in parquet_rows(path, height):
+            done[0] += frame.height
+            yield Batch(frame, places)
+
+    rows = _never_empty(path, "row", batches())
+    return InputTable(path, "row", columns, rows, lambda: size * done[0] // max(height, 1), notation)
 
 
-def _parquet(path: Path, height: int, done: list[int]) -> Iterator[Batch]:
-    import polars as pl
-
-    for first in range(0, height, PARQUET_ROWS):
-        try:
-            frame = pl.scan_parquet(path).slice(first, PARQUET_ROWS).collect()
-            texts = [name for name, kind in frame.schema.items() if kind in (pl.Categorical, pl.Enum, pl.Boolean)]
-            frame = frame.with_columns(pl.col(texts).cast(pl.String))
-        except (pl.exceptions.PolarsError, OSError) as error:
-            last = min(first + PARQUET_ROWS, height)
-            raise DataError(
-                f"{path}: rows {first + 1} to {last} cannot be read ({_first_line(error)}); write the file again."
-            ) from error
-        done[0] = first + frame.height
-        yield Batch(frame, range(first + 1, first + frame.height + 1))
+def _excel(path: Path, notation: Notation) -> InputTable:
+    frame, size = excel_table(path), path.stat().st_size
+    found = [Batch(frame, range(2, frame.height + 2))] if frame.height else []  # row 1 names the columns
+    return InputTable(path, "row", frame.columns, _never_empty(path, "row", iter(found)), lambda: size, notation)
 
 
 def _never_empty(path: Path, unit: str, batches: Iterator[Batch]) -> Iterator[Batch]:
@@ -122,10 +133,6 @@ def _never_empty(path: Path, unit: str, batches: Iterator[Batch]) -> Iterator[Ba
         raise DataError(f"{path}: {found}; add some.")
     yield first
     yield from batches
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
 
 
 def _some(names: Sequence[str]) -> str:

@@ -12,15 +12,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.columns import features, for_sklearn, is_numeric, labels
-from abstain.cli.input.read_table import Batch, InputTable, opened
+from abstain.cli.exit_codes import DataError, Note, UsageError
+from abstain.cli.input.columns import (
+    CATEGORIES,
+    DATES,
+    NUMBERS,
+    features,
+    for_sklearn,
+    kind_of,
+    labels,
+    left_out_rows,
+    unlabelled,
+)
+from abstain.cli.input.dates import day_first_in, days, is_temporal
+from abstain.cli.input.notation import Notation
+from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
+from abstain.cli.input.suspicions import suspect
 from abstain.cli.output.printing import progress
+from abstain.preprocessing import CellPlan
 
 if TYPE_CHECKING:
     import polars as pl
 
 MB = 1 << 20
+UNLABELLED = ("na", "n/a", "null", "none", "unknown", "missing", "?", "-", ".", "99", "999", "-999", "-9999")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +58,10 @@ class TrainingTable:
         The negative and the positive class.
     memory : float
         Memory that the fit may use, in MB.
+    plan : CellPlan
+        Which numeric columns are dates, and what stands for missing values.
+    left_out : int
+        Number of rows without a label, which are not in X.
     groups : ndarray of object or None
         The group of each row, as text; None if no column of groups was named.
     """
@@ -55,6 +74,8 @@ class TrainingTable:
     categorical: list[str]
     classes: tuple[str, str]
     memory: float
+    plan: CellPlan
+    left_out: int
     groups: NDArray[Any] | None = None
 
     @property
@@ -87,13 +108,15 @@ def read_training(
     ignore: Sequence[str] = (),
     groups: str | None = None,
     max_memory: float | None = None,
+    notation: Notation = PLAIN,
+    drop_unlabelled: bool = False,
 ) -> TrainingTable:
     """Read a training table.
 
     Parameters
     ----------
     path : Path
-        CSV or Parquet.
+        CSV, Parquet or Excel.
     target : str
         The column of the labels.
     pos_label : str or None
@@ -104,9 +127,13 @@ def read_training(
         The column of the groups that folds never split; it is not a feature.
     max_memory : float or None
         Memory that the table and the fit may use, in MB; half of the machine's memory if None.
+    notation : Notation
+        How the table is written.
+    drop_unlabelled : bool
+        Whether to leave out rows without a label, which are an error otherwise.
     """
     memory = max_memory or _half_of_the_memory()
-    with opened(path) as table:
+    with opened(path, notation) as table:
         table.check_has([target], "--target")
         table.check_has(categorical, "--categorical")
         table.check_has(ignore, "--ignore")
@@ -114,18 +141,78 @@ def read_training(
         if groups == target:
             raise UsageError(f"--groups {groups!r} is the column of the labels; name another one.")
         batch = _whole(table, [name for name in table.columns if name not in ignore or name == groups], memory)
-    y = labels(table, batch, target)
+    y = labels(table, batch, target, notation.missing)
+    batch, y, left_out = _labelled(table, batch, target, y, drop=drop_unlabelled)
     classes = _two_classes(table, batch, target, y, pos_label)
     names = [name for name in batch.frame.columns if name not in (target, groups)]
     if not names:
         others = f"{target!r}" if groups is None else f"{target!r} and {groups!r}"
         raise DataError(f"{path} has no column besides {others}; a model needs at least one feature.")
-    holds_numbers = {name: name not in categorical and is_numeric(table, batch, name) for name in names}
-    numeric, texts = ([name for name in names if holds_numbers[name] is kind] for kind in (True, False))
-    X = features(table, batch, numeric, texts)
+    codes = {*categorical}
+    kinds = {name: CATEGORIES if name in codes else kind_of(table, batch, name, notation.missing) for name in names}
+    plan = _plan(table, batch, [name for name in names if kinds[name] == DATES])
+    texts = [name for name in names if kinds[name] == CATEGORIES]
+    numeric = [name for name in names if kinds[name] != CATEGORIES]
+    X = features(table, batch, numeric, texts, plan)
+    numbers = [name for name in numeric if kinds[name] == NUMBERS]
+    suspect(X, numbers, plan.dates, [name for name in texts if name not in codes])
     _check_size(X, numeric, texts, memory)
-    held = None if groups is None else labels(table, batch, groups, what="group")
-    return TrainingTable(path, target, X, y, numeric, texts, classes, memory, held)
+    held = None if groups is None else _groups(table, batch, groups, notation.missing)
+    return TrainingTable(path, target, X, y, numeric, texts, classes, memory, plan, left_out, held)
+
+
+def _groups(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> NDArray[Any]:
+    held = labels(table, batch, name, missing)
+    for at, group in enumerate(held):
+        if group is None:
+            place = table.place(batch.places[at])
+            raise DataError(f"{place} has no group in column {name!r}; add it or remove the row.")
+    return held
+
+
+def _labelled(
+    table: InputTable, batch: Batch, target: str, y: NDArray[Any], *, drop: bool
+) -> tuple[Batch, NDArray[Any], int]:
+    """The rows with a label, their labels, and the number of the other rows."""
+    present = np.array([label is not None for label in y])
+    count = int((~present).sum())
+    if count == 0:
+        return batch, y, 0
+    if not drop or not present.any():
+        raise unlabelled(table, target, count, batch.places[int(np.argmin(present))])
+    warnings.warn(f"{table.path}: {left_out_rows(count)}.", Note, stacklevel=2)
+    return batch.only(present), y[present], count
+
+
+def _plan(table: InputTable, batch: Batch, dates: list[str]) -> CellPlan:
+    """What the model must remember of the cells; dates that nobody asked to convert are an error."""
+    given, first = table.notation, table.notation.day_first
+    if not dates:
+        return CellPlan(missing=given.missing)
+    if given.dates is None:
+        raise _dates_found(table, batch, dates)
+    for name in dates:
+        if first is None and not is_temporal(batch.frame[name]):
+            found, at = day_first_in(batch.frame[name])
+            first = found if first is None else first
+            if found is None and at is not None:
+                raise DataError(
+                    f"{table.place(batch.places[at])}, column {name!r}: whether the day or the month comes first in "
+                    f"{batch.frame[name][at]!r} cannot be seen; pass --dates day-first or --dates month-first."
+                )
+    return CellPlan(tuple(dates), first, given.missing)
+
+
+def _dates_found(table: InputTable, batch: Batch, dates: list[str]) -> DataError:
+    some = [batch.frame[name].drop_nulls().head(1) for name in dates]
+    names = ", ".join(repr(name) for name in dates)
+    plural = f"s {names} contain" if len(dates) > 1 else f" {names} contains"
+    ignore = " ".join(f"--ignore {name!r}" for name in dates)
+    readable = all(np.isfinite([days(one, first)[0] for first in (True, False)]).any() for one in some)
+    way = "pass --dates days to turn them into days since 1970-01-01" if readable else "write them as in 2024-01-31"
+    return DataError(
+        f"{table.path}: column{plural} dates such as {str(some[0][0])[:40]!r}; {way}, or leave them out with {ignore}."
+    )
 
 
 def _whole(table: InputTable, names: list[str], memory: float) -> Batch:
@@ -154,10 +241,11 @@ def _two_classes(
         raise DataError(f"{table.path}: column {target!r} contains only one class, {classes[0]!r}; two are needed.")
     if len(classes) > 2:
         first = {label: at for at, label in reversed(list(enumerate(y)))}  # first row of each class
-        one, two, third = sorted(first, key=lambda label: first[label])[:3]
+        # a label that looks missing comes last, so that it is the one named
+        one, two, third = sorted(first, key=lambda label: (label.strip().lower() in UNLABELLED, first[label]))[:3]
         raise DataError(
             f"{table.place(batch.places[first[third]])}, column {target!r}: {third[:60]!r} is a third class after "
-            f"{one[:60]!r} and {two[:60]!r}; two classes are supported."
+            f"{one[:60]!r} and {two[:60]!r}; two classes are supported{_missing_label(third)}."
         )
     if pos_label is None:
         return classes[0], classes[1]
@@ -166,17 +254,15 @@ def _two_classes(
     return next(label for label in classes if label != pos_label), pos_label
 
 
+def _missing_label(label: str) -> str:
+    if label.strip().lower() not in UNLABELLED:
+        return ""
+    return f"; if it means that the label is missing, pass --missing-value {label!r} --drop-unlabelled"
+
+
 def _check_size(X: pl.DataFrame, numeric: list[str], categorical: list[str], memory: float) -> None:
     """Raise an error if the encoded rows would not fit in memory, naming the column with the most categories."""
     counts = {name: X[name].n_unique() for name in categorical}
-    for name, count in counts.items():
-        if count > 50 and count > 0.9 * X.height:
-            warnings.warn(
-                f"column {name!r} has {count} different texts in {X.height} rows; if it is an identifier of the "
-                f"row, pass --ignore {name!r}.",
-                UserWarning,
-                stacklevel=2,
-            )
     need = X.height * (2 * len(numeric) + sum(counts.values())) * 8 / MB
     if need > memory / 2:
         most = max(counts, key=lambda name: counts[name], default=None)

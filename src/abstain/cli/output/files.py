@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from abstain.cli.exit_codes import UsageError
+from abstain.cli.exit_codes import Note, UsageError
 
 if TYPE_CHECKING:
     import polars as pl
 
-_RUNS = r"^[=+\-@\t\r\x00]"
+# What spreadsheets take for the beginning of a formula, also in full width
+_SIGN = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
+_START = rf"^([\t\r\n\x00]|\s*{_SIGN})"
+_LATER_LINE = rf"([\r\n])(\s*{_SIGN})"
+_RUNS = rf"{_START}|{_LATER_LINE}"
+_NUMBER = r"^\s*[+-]?\d[\d., '\u00a0\u202f]*([eE][+-]?\d+)?\s*$"  # in any notation
 
 
 def check_free(path: Path | None, *, force: bool) -> None:
@@ -45,23 +51,29 @@ def replacing(path: Path | None) -> Iterator[IO[bytes]]:
         ) from error
 
 
-def write_csv(frame: pl.DataFrame, file: IO[bytes], *, header: bool) -> None:
-    """Write rows as CSV, with every cell and column name safe to open in a spreadsheet."""
-    safe = frame.select(inert(column) for column in frame.get_columns())
-    safe = safe.rename(dict(zip(frame.columns, inert_names(frame.columns), strict=True)))
-    file.write(safe.write_csv(include_header=header).encode())
+def write_csv(frame: pl.DataFrame, file: IO[bytes], *, header: bool, safe: bool = True) -> None:
+    """Write rows as CSV; if `safe`, every cell and column name can be opened in a spreadsheet.
+
+    Columns that a CSV cannot contain (lists, structs, bytes, durations) are left out, with a note.
+    """
+    frame = frame.select(column for column in frame.get_columns() if _writable(column))
+    if safe:
+        names = dict(zip(frame.columns, inert_names(frame.columns), strict=True))
+        frame = frame.select(inert(column) for column in frame.get_columns()).rename(names)
+    file.write(frame.write_csv(include_header=header).encode())
 
 
 def inert(column: pl.Series) -> pl.Series:
-    """The column with an apostrophe before each text that is not a number and starts like a formula."""
+    """The column with an apostrophe where a text that is not a number starts like a formula, also on a later line."""
     import polars as pl
 
     if column.dtype != pl.String:
         return column
-    runs = column.str.contains(_RUNS) & column.cast(pl.Float64, strict=False).is_null()
+    runs = column.str.contains(_RUNS) & ~column.str.contains(_NUMBER) & column.cast(pl.Float64, strict=False).is_null()
     if not runs.any():
         return column
-    return pl.select(pl.when(runs).then("'" + column).otherwise(column).alias(column.name)).to_series()
+    safe = column.str.replace_all(_LATER_LINE, "${1}'${2}").str.replace(_START, "'${1}")
+    return pl.select(pl.when(runs).then(safe).otherwise(column).alias(column.name)).to_series()
 
 
 def inert_names(names: list[str]) -> list[str]:
@@ -69,3 +81,13 @@ def inert_names(names: list[str]) -> list[str]:
     import polars as pl
 
     return inert(pl.Series("names", names, dtype=pl.String)).to_list()
+
+
+def _writable(column: pl.Series) -> bool:
+    import polars as pl
+
+    if not column.dtype.is_nested() and column.dtype.base_type() not in {pl.Binary, pl.Duration, pl.Object}:
+        return True
+    text = f"column {column.name!r} contains {column.dtype}, which a CSV file cannot; it is left out of the output."
+    warnings.warn(text, Note, stacklevel=3)
+    return False

@@ -17,8 +17,9 @@ QUIET_SECONDS = 2.0
 
 
 def print_json(result: Mapping[str, Any]) -> None:
-    """Print a result as JSON, with nan and infinities as null."""
-    print(json.dumps(_jsonable(result), indent=2, ensure_ascii=False, allow_nan=False))
+    """Print a result as JSON, with nan and infinities as null and unprintable characters escaped."""
+    text = json.dumps(_jsonable(result), indent=2, ensure_ascii=False, allow_nan=False)
+    print("".join(char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text))
 
 
 def print_facts(facts: Mapping[str, Any]) -> None:

@@ -1,0 +1,93 @@
+"""Tables whose columns have types: Parquet, read one batch at a time, and Excel, read as a whole."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from abstain.cli.exit_codes import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PARQUET_ROWS = 20_000  # rows of a batch of a Parquet file
+
+
+def parquet_facts(path: Path) -> tuple[list[str], int]:
+    """The names of the columns of a Parquet file, and its number of rows."""
+    import polars as pl
+
+    with _readable(f"{path} cannot be read as Parquet", "write it again"):
+        lazy = pl.scan_parquet(path)
+        return lazy.collect_schema().names(), int(lazy.select(pl.len()).collect().item())
+
+
+def parquet_rows(path: Path, height: int) -> Iterator[tuple[pl.DataFrame, range]]:
+    """The rows of a Parquet file with their numbers."""
+    import polars as pl
+
+    for first in range(0, height, PARQUET_ROWS):
+        last = min(first + PARQUET_ROWS, height)
+        with _readable(f"{path}: rows {first + 1} to {last} cannot be read", "write the file again"):
+            frame = _plain(pl.scan_parquet(path).slice(first, PARQUET_ROWS).collect())
+        yield frame, range(first + 1, first + frame.height + 1)
+
+
+def excel_table(path: Path) -> pl.DataFrame:
+    """The first sheet of an Excel workbook; an error if the package that reads it is missing."""
+    if find_spec("fastexcel") is None:
+        raise DataError(
+            f"{path} is an Excel workbook; save it as CSV UTF-8 in the spreadsheet program, or install what reads "
+            "it: pip install 'abstain[excel]'."
+        )
+    import polars as pl
+
+    with _readable(f"{path} cannot be read as an Excel workbook", "save it as CSV UTF-8 in the spreadsheet program"):
+        return _plain(pl.read_excel(path, sheet_id=1, infer_schema_length=None, raise_if_empty=False))
+
+
+def _plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with categories and truths as text."""
+    import polars as pl
+
+    texts = [name for name, kind in frame.schema.items() if kind in (pl.Categorical, pl.Enum, pl.Boolean)]
+    return frame.with_columns(pl.col(texts).cast(pl.String))
+
+
+@contextmanager
+def _readable(fault: str, way_out: str) -> Iterator[None]:
+    """Turn every failure of polars into a DataError, also its panics, whose messages on stderr are discarded."""
+    import polars as pl
+
+    try:
+        with _without_stderr():
+            yield
+    except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 (whatever the readers raise)
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        if isinstance(error, pl.exceptions.PanicException):
+            reason = "it is malformed"
+        raise DataError(f"{fault} ({reason}); {way_out}.") from None
+
+
+@contextmanager
+def _without_stderr() -> Iterator[None]:
+    """Discard what native code writes to stderr; Python's own stream is not written to meanwhile."""
+    sys.stderr.flush()
+    try:
+        kept = os.dup(2)
+    except OSError:  # stderr is closed
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

@@ -1,0 +1,177 @@
+"""Parquet and Excel: types that are not numbers or text, malformed files, and workbooks."""
+
+import datetime as dt
+import os
+import random
+import sys
+import zipfile
+
+import polars as pl
+import pytest
+
+from abstain.cli.input import typed_tables
+from cli.running import FIT, run, said
+
+SHEET = (
+    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{}</sheetData></worksheet>'
+)
+PARTS = {
+    "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default '
+    'Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName='
+    '"/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
+    '<Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.'
+    'spreadsheetml.worksheet+xml"/></Types>',
+    "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship '
+    'Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" '
+    'Target="xl/workbook.xml"/></Relationships>',
+    "xl/workbook.xml": '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://'
+    'schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Rows" sheetId="1" r:id="r1"/>'
+    "</sheets></workbook>",
+    "xl/_rels/workbook.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    '<Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" '
+    'Target="worksheets/sheet1.xml"/></Relationships>',
+}
+
+
+def write_workbook(path, rows):
+    def cell(at, row, value):
+        place = f'r="{"ABCDEFG"[at]}{row}"'
+        if isinstance(value, str):
+            return f'<c {place} t="inlineStr"><is><t>{value}</t></is></c>' if value else ""
+        return f"<c {place}><v>{value}</v></c>"
+
+    body = "".join(
+        f'<row r="{number}">{"".join(cell(at, number, value) for at, value in enumerate(row))}</row>'
+        for number, row in enumerate(rows, start=1)
+    )
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in PARTS.items():
+            file.writestr(name, text)
+        file.writestr("xl/worksheets/sheet1.xml", SHEET.format(body))
+
+
+def cells_of(table):
+    header, *rows = (line.split(",") for line in table.read_text(encoding="utf-8").splitlines())
+    return [header, *([float(age) if age else "", city, answer] for age, city, answer in rows)]
+
+
+@pytest.mark.parametrize("name", ["table.xlsx", "table.csv"])
+def test_a_workbook_gives_the_same_model_and_answers(tmp_path, table, model, name):
+    pytest.importorskip("fastexcel", reason="the extra `excel` is not installed")
+    path = tmp_path / name
+    write_workbook(path, cells_of(table))
+    result = run("fit", path, *FIT, "-o", tmp_path / "model")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert (tmp_path / "model").read_bytes() == model.read_bytes()
+    expected = [line.split(",")[1:] for line in run("predict", model, table).stdout.splitlines()]
+    assert [line.split(",")[1:] for line in run("predict", model, path).stdout.splitlines()] == expected
+
+
+def test_a_workbook_counts_rows_as_the_spreadsheet_does(tmp_path, model):
+    pytest.importorskip("fastexcel", reason="the extra `excel` is not installed")
+    path = tmp_path / "table.xlsx"
+    write_workbook(path, [["age", "city"], [30.0, "Ulm"], ["x", "Ulm"]])
+    result = run("predict", model, path)
+    assert result.exit_code == 3
+    assert "row 3, column 'age': 'x' is not a number" in said(result)
+
+
+def test_without_the_reader_the_error_says_what_to_do(tmp_path, model, table, monkeypatch):
+    monkeypatch.setattr(typed_tables, "find_spec", lambda _: None)
+    path = tmp_path / "table.csv"
+    write_workbook(path, cells_of(table))
+    result = run("predict", model, path)
+    assert result.exit_code == 3
+    assert "is an Excel workbook; save it as CSV UTF-8 in the spreadsheet program, or install" in said(result)
+
+
+@pytest.mark.parametrize(
+    ("start", "text"),
+    [
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is an Excel workbook of the old kind; save it as CSV UTF-8"),
+        (b"PK\x03\x04", "Excel workbook"),
+    ],
+)
+def test_other_workbooks_are_refused_whatever_their_name(tmp_path, model, start, text):
+    path = tmp_path / "table.csv"
+    path.write_bytes(start + b"x" * 600)
+    result = run("predict", model, path)
+    assert result.exit_code == 3
+    assert text in said(result)
+    assert "CSV UTF-8" in said(result)
+
+
+ODD = {
+    "list": [[1, 2]],
+    "bytes": [b"x"],
+    "struct": [{"a": 1}],
+    "duration": [dt.timedelta(days=1)],
+    "array": pl.Series([[1, 2]], dtype=pl.Array(pl.Int64, 2)),
+}
+
+
+@pytest.mark.parametrize("cells", ODD.values(), ids=ODD)
+def test_a_column_that_is_neither_number_nor_text(tmp_path, table, model, cells):
+    path, odd = tmp_path / "table.parquet", pl.Series("odd", cells)
+    frame = pl.read_csv(table)
+    frame.with_columns(pl.concat([odd] * frame.height).alias("odd")).write_parquet(path)
+    arguments = ("fit", path, *FIT, "-o", tmp_path / "model")
+    result = run(*arguments)
+    assert result.exit_code == 3
+    assert "column 'odd' contains " in said(result)
+    assert "--ignore" in said(result)
+    assert run(*arguments, "--ignore", "odd").exit_code == 0
+    answered = run("predict", model, path)
+    assert answered.exit_code == 0
+    assert answered.stdout.splitlines()[0].startswith("age,city,answer,label,")
+    assert "column 'odd' contains " in said(answered)
+    assert "left out of the output" in said(answered)
+    assert run("evaluate", model, path).exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_a_panic_of_the_reader_is_one_sentence(tmp_path, table, model, monkeypatch, capfd, command):
+    path = tmp_path / "table.parquet"
+    pl.read_csv(table).write_parquet(path)
+    assert not issubclass(pl.exceptions.PanicException, Exception)
+
+    def panics(_):
+        os.write(2, b"thread panicked at ninety lines\n")
+        raise pl.exceptions.PanicException("called `Result::unwrap()` on an `Err` value")
+
+    monkeypatch.setattr(pl, "scan_parquet", panics)
+    result = run(command, model, path)
+    assert result.exit_code == 3
+    assert said(result).endswith("cannot be read as Parquet (it is malformed); write it again.")
+    assert capfd.readouterr().err == ""
+    os.write(2, b"heard again")  # stderr is put back
+    assert capfd.readouterr().err == "heard again"
+
+
+def test_a_damaged_parquet_file_is_answered_or_refused_in_one_sentence(tmp_path, table, model, capfd):
+    path = tmp_path / "table.parquet"
+    pl.read_csv(table).write_parquet(path)
+    raw, refused = path.read_bytes(), 0
+    for seed in range(40):
+        rng, damaged = random.Random(seed), bytearray(raw)  # noqa: S311 (no secret)
+        for _ in range(3):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        path.write_bytes(damaged)
+        result = run("predict", model, path)
+        assert result.exit_code in {0, 3}, (seed, result.output)
+        if result.exit_code == 3:
+            assert str(path) in said(result)
+            refused += 1
+    assert 0 < refused <= 40
+    assert capfd.readouterr().err == ""
+
+
+def test_reading_works_without_stderr(tmp_path, table, model):
+    import subprocess
+
+    path = tmp_path / "table.parquet"
+    pl.read_csv(table).write_parquet(path)
+    line = f"{sys.executable} -m abstain.cli.main predict {model} {path} -o {tmp_path / 'out.csv'} 2>&-"
+    ended = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=False)  # noqa: S603
+    assert ended.returncode == 0
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").count("\n") == 81
