@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
@@ -19,6 +20,7 @@ from abstain.dual.solution import DualSolution, Status
 from abstain.machines.kernel_machine import KernelMachine
 
 SAMPLE = 4000  # rows up to which a kernel is tried for definiteness by a Cholesky factor
+PANEL = 1024  # columns of the factor between two interrupts
 SCORED = 2000  # rows up to which all sums are computed again, and four times as many as are sampled beyond
 HIDDEN = 0.5  # share of tol that single precision may hide of the gap, which promises ten times tol
 ROUNDS = 3  # times that a solver is sent back with a finer tolerance
@@ -155,11 +157,26 @@ def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: floa
         return _lowest_ritz_value(block) < -shift
     block = (block.toarray() if issparse(block) else block) / largest
     block[np.diag_indices_from(block)] += shift / largest
-    try:
-        np.linalg.cholesky(block)
-    except np.linalg.LinAlgError:
-        return True
-    return False
+    return not _has_cholesky_factor(block)
+
+
+def _has_cholesky_factor(A: NDArray[np.float64]) -> bool:
+    """Whether A, which is overwritten, has one; panel by panel, so that an interrupt waits for a panel and not for all.
+
+    ::
+
+        L11 L11' = A11,   L21 = A21 L11^-T,   A22 <- A22 - L21 L21'
+    """
+    for first in range(0, len(A), PANEL):
+        panel, rest = slice(first, first + PANEL), slice(first + PANEL, None)
+        try:
+            L11 = np.linalg.cholesky(A[panel, panel])
+        except np.linalg.LinAlgError:
+            return False
+        if first + PANEL < len(A):
+            L21 = solve_triangular(L11, A[rest, panel].T, lower=True, check_finite=False).T
+            A[rest, rest] -= L21 @ L21.T
+    return True
 
 
 def _lowest_ritz_value(gram: Any) -> float:

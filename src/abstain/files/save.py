@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib import metadata
-from typing import Any
+from typing import IO, Any
 
 from abstain.files.arrays import packed
 from abstain.files.atomic import whole_file
@@ -41,6 +41,12 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> again.decision_function([[1.5]]) == clf.decision_function([[1.5]])
     array([ True])
     """
+    with whole_file(path) as file:
+        write_model(estimator, file)
+
+
+def write_model(estimator: Any, file: IO[bytes]) -> None:
+    """Write a model file to an open, empty file that can be read back, and read it back."""
     try:
         state, arrays = parts(estimator)
     except ModelFileError as error:
@@ -49,7 +55,6 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         ) from error
     declared, members = packed(arrays)
     manifest = {"format": FORMAT, "library": metadata.version("abstain"), "model": state, "arrays": declared}
-    with whole_file(path) as file:
-        write_members(file, manifest_members(manifest) | members)
-        file.flush()
-        read(file, file.tell(), LARGEST)
+    write_members(file, manifest_members(manifest) | members)
+    file.flush()
+    read(file, file.tell(), LARGEST)

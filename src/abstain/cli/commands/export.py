@@ -23,14 +23,14 @@ def command(model: o.Model, onnx: Onnx, force: o.Force = False) -> None:
         from abstain.cli.input.models import load_model
         from abstain.cli.output.files import check_free
 
-        check_free(onnx, force=force)
-        export(load_model(model), onnx)
+        check_free(onnx, force=force, inputs=[model])
+        export(load_model(model), onnx, force=force)
         print(f"{one_line(str(onnx))} written")
 
 
-def export(model: FittedModel, path: Path) -> None:
+def export(model: FittedModel, path: Path, *, force: bool = False) -> None:
     """Write a model as ONNX."""
-    from abstain.cli.output.files import replacing
+    from abstain.cli.output.files import writing
     from abstain.files.onnx import to_onnx
     from abstain.preprocessing import CellPlan
 
@@ -44,5 +44,5 @@ def export(model: FittedModel, path: Path) -> None:
         dates = ", ".join(repr(name) for name in model.plan.dates)
         words = [f"dates ({dates}) as days since 1970-01-01"] * bool(dates) + ["missing values as NaN or empty text"]
         warnings.warn(f"the graph takes {' and '.join(words)}; convert them before you call it.", Note, stacklevel=2)
-    with replacing(path) as file:
+    with writing(path, force=force) as file:
         file.write(graph.SerializeToString())

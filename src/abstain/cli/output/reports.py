@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.cli.exit_codes import UsageError
-from abstain.cli.output.files import replacing
+from abstain.cli.output.files import writing
 
 if TYPE_CHECKING:
     from abstain.cli.commands.evaluation import Judged
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from abstain.report.model import Report
 
 
-def write_evaluation(judged: Judged, path: Path) -> None:
+def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     """Write the report of a model on labelled rows."""
     from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report
@@ -43,10 +43,10 @@ def write_evaluation(judged: Judged, path: Path) -> None:
         model_facts=model_facts(model.final),
         row_names=judged.places,
     )
-    write_page(report, path)
+    write_page(report, path, force=force)
 
 
-def write_comparison(table: TrainingTable, compared: Comparison, model: Any, path: Path) -> None:
+def write_comparison(table: TrainingTable, compared: Comparison, model: Any, path: Path, *, force: bool) -> None:
     """Write the report of the first model of a comparison, by its scores of held-out rows, with the comparison."""
     from abstain.estimators.splitting import group_parameters
     from abstain.report.from_estimator import model_facts
@@ -68,10 +68,10 @@ def write_comparison(table: TrainingTable, compared: Comparison, model: Any, pat
         model_facts=model_facts(fitted),
         comparison=compared,
     )
-    write_page(report, path)
+    write_page(report, path, force=force)
 
 
-def write_page(report: Report, path: Path) -> None:
+def write_page(report: Report, path: Path, *, force: bool) -> None:
     """Render a report into a file."""
     try:
         from abstain.report.render import render
@@ -79,5 +79,5 @@ def write_page(report: Report, path: Path) -> None:
         page = render(report)
     except ImportError as error:
         raise UsageError(f"{error}; install what a report needs with: pip install 'abstain[cli]'.") from error
-    with replacing(path) as file:
+    with writing(path, force=force) as file:
         file.write(page.encode())
