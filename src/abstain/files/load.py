@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST) -> Any:
             raise ModelFileError(f"{path} cannot be loaded: {error}") from error
 
 
-def read(file: BinaryIO, size: int, max_bytes: int) -> Any:
+def read(file: IO[bytes], size: int, max_bytes: int) -> Any:
     """The estimator in an open file of `size` bytes."""
     if size > max_bytes:
         raise ModelFileError(f"its {size:,} bytes are more than max_bytes={max_bytes:,}.")
