@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from abstain.estimators.splitting import Groups, group_parameters, splitter
+from abstain.estimators.splitting import Groups, group_parameters, parts_of, splitter
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.methods import METHODS
 
@@ -120,7 +120,10 @@ def _by_folds(
     if not tune:
         _fit(classifier, X, y, sigmoid_groups, parameters)
         return Scored(machine)
-    parts = list(folds.split(X, y, groups))
+    parts = parts_of(folds, X, y, groups)
+    for train, _ in parts:
+        if len(np.unique(_safe_indexing(y, train))) < 2:
+            raise ValueError("a fold of cv leaves only one class to fit on; use fewer folds, or a stratified splitter.")
     tasks = (delayed(_fold)(machine, (X, y), part, sigmoid_groups, parameters) for part in parts)
     score = np.concatenate(Parallel(n_jobs=settings.n_jobs)(tasks))
     index = np.concatenate([np.asarray(test) for _, test in parts])
@@ -171,6 +174,4 @@ def _fold(
     X_test, _ = _safe_split(model, *data, test, train)
     parameters = {name: _safe_indexing(value, train) for name, value in parameters.items()}
     _fit(model, X_train, y_train, None if sigmoid_groups is None else sigmoid_groups[train], parameters)
-    if len(model.classes_) != 2:
-        raise ValueError("a fold of cv leaves only one class to fit on; use fewer folds, or a stratified splitter.")
     return ResponseMachine(model, machine.method).score(X_test)

@@ -126,13 +126,14 @@ class Training:
         weight = self.weights(C)
         kept = np.arange(len(weight)) if all_rows else np.flatnonzero(weight)
         kernel = resolved_kernel(self.parameters, gamma, self.X, self.sample_weight)
-        known, X = Kernel("precomputed"), self.X
+        known, X, as_posed = Kernel("precomputed"), self.X, True
         if isinstance(kernel, Kernel) and kernel.name != "precomputed":
             known, X = kernel, centrable(kernel, self.X if len(kept) == len(weight) else self.X[kept])
         else:
             gram = symmetric(*training_gram(kernel, self.X))
+            as_posed = gram is self.X
             X = gram if len(kept) == len(weight) else np.ascontiguousarray(gram[np.ix_(kept, kept)])
-        return Posed(DualProblem(known, X, self.sign[kept], self.loss, weight[kept]), self.X, kernel, kept)
+        return Posed(DualProblem(known, X, self.sign[kept], self.loss, weight[kept]), self.X, kernel, kept, as_posed)
 
 
 def implied_rule(parameters: Any, y: ArrayLike) -> tuple[Rule, MarginLoss]:
@@ -157,12 +158,22 @@ class Posed:
         The kernel; a callable kernel is precomputed in the problem.
     kept : ndarray of intp
         Indices of the training rows in the problem.
+    as_posed : bool
+        Whether the machine's kernel values on the training rows are those of the problem. A callable kernel may give
+        others for (X, vectors) than for (X, X), and a Gram matrix was averaged if it was not quite symmetric.
     """
 
     problem: DualProblem
     X: Matrix
     kernel: Kernel | Callable[..., Any]
     kept: NDArray[np.intp]
+    as_posed: bool
+
+    def expansion(self, solved: KernelMachine, n_jobs: int | None) -> NDArray[np.float64]:
+        """Give the sums of the problem's machine on the problem's rows, as `machine` predicts them."""
+        if self.as_posed:
+            return solved.expansion(self.problem.X, n_jobs)
+        return self.machine(solved).expansion(self.X[self.kept], n_jobs)
 
     def machine(self, solved: KernelMachine) -> KernelMachine:
         """Give the machine of the problem with indices among all training rows."""
