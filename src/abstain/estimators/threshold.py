@@ -71,8 +71,9 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         of rows needed.
     confidence : float, default=0.9
         The ceiling `max_error` holds for at least this share of calibrations like this one.
-    method : {"symmetric", "roc", "chow"}, default="symmetric"
-        "symmetric": one threshold D; a row is rejected if f lies within D of the classifier's own cut (0, or 1/2 for a
+    method : {"auto", "symmetric", "roc", "chow"}, default="auto"
+        "auto": "roc" for `costs` that differ by class, where one symmetric threshold lies in the wrong place, otherwise
+        "symmetric". "symmetric": one threshold D; a row is rejected if f lies within D of the classifier's own cut (0, or 1/2 for a
         probability). "roc": two thresholds, with `costs` from the convex hull of the ROC curve [1]_, with
         `reject_rate` those that leave the fewest errors. "chow": on probabilities, by Platt's sigmoid
         (`CalibratedClassifierCV`) if the classifier has none; with `costs` the thresholds are those of Chow's rule
@@ -165,7 +166,7 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         reject_rate: Any = None,
         max_error: Any = None,
         confidence: float = 0.9,
-        method: str = "symmetric",
+        method: str = "auto",
         cv: Any = 5,
         pos_label: Any = None,
         reject_label: Any = "auto",
@@ -215,10 +216,12 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         if prefit:
             check_is_fitted(self.estimator)
         labels = self._labels(request, self.estimator.classes_ if prefit else y)
+        request.warn_if_assumed(labels, self.pos_label)
+        request = request.of_classes(labels, self.pos_label)
         sign = labels.encode(y)
         groups = row_groups(groups, number_of_rows(X))
         parameters = {} if prefit else fit_parameters(self, weight, groups, tune=request.needs_rows)
-        scored = fit_and_score(self, X, y, groups, parameters, tune=request.needs_rows)
+        scored = fit_and_score(self, X, y, groups, parameters, request)
         rows, at = None, scored.index
         if scored.score is not None:
             weight = None if weight is None else weight[at]
@@ -262,6 +265,8 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
                 f"method={other.method!r} needs probabilities, and fit used the decision function; fit again instead."
             )
         labels = other._labels(request, fitted.rule.labels.classes)  # noqa: SLF001 (a copy of self)
+        request.warn_if_assumed(labels, self.pos_label)
+        request = request.of_classes(labels, self.pos_label)
         rows = fitted.rows
         if X is not None:
             sign = labels.encode(np.asarray(y))

@@ -75,6 +75,7 @@ def _tuned(estimator: ThresholdRejector, classes: Any, classifier: Any, rows: Sc
     if probabilities and not hasattr(classifier, "predict_proba"):
         raise ModelFileError("its parameters need probabilities that its classifier does not have.")
     machine, labels = ResponseMachine.of(classifier, probabilities=probabilities), estimator._labels(request, classes)
+    request = request.of_classes(labels, estimator.pos_label)
     cuts = request.cuts(rows, labels.orientation, machine.cut)
     return Tuned(machine, Rule(labels, cuts.thresholds, cuts.cut, request.costs), rows, cuts.error_bound)
 

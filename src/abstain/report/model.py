@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from abstain.costs import Costs, checked_costs
+from abstain.costs import Costs, assigned_costs
 from abstain.labels import Labels
 from abstain.metrics.table import RejectTable
 from abstain.report.curves import Curves, curves_of, price_confidence
@@ -171,7 +171,8 @@ class Report:
                [0, 1, 1]])
         """
         labels = Labels.of(y_true if classes is None else classes, pos_label=pos_label, rejects=False)
-        turned = checked_costs(costs).swapped() if labels.orientation < 0 else checked_costs(costs)
+        turned, _ = assigned_costs(costs, labels.classes, pos_label)
+        turned = turned.swapped() if labels.orientation < 0 else turned
         sign = labels.encode(y_true)
         s = _checked_scores(score, y_true, row_names)
         follows = _are_bayes(thresholds, turned)

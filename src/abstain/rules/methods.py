@@ -11,7 +11,7 @@ from abstain.rules.scored_rows import ScoredRows
 from abstain.rules.tuning import forced_cut, roc_thresholds, symmetric_thresholds
 from abstain.thresholds import Thresholds
 
-__all__ = ["METHODS", "Method"]
+__all__ = ["AUTO", "METHODS", "Method", "automatic"]
 
 
 @dataclass(frozen=True)
@@ -45,3 +45,14 @@ METHODS = {
     "roc": Method(roc_thresholds, roc_within, forced_cut, looks_at_labels=True),
     "chow": Method(None, symmetric_within, needs_probabilities=True),
 }
+
+AUTO = "auto"
+
+
+def automatic(costs: Costs | None) -> str:
+    """The method of "auto": two thresholds if the costs of the classes differ, otherwise one.
+
+    With unequal costs a band that is symmetric about the classifier's cut is in the wrong place. Without costs one
+    threshold needs fewer rows, and only one can be certified.
+    """
+    return "symmetric" if costs is None or costs.symmetric else "roc"

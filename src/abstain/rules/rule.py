@@ -28,24 +28,38 @@ class Decisions:
     rejected : ndarray of bool, shape (n,)
         True where the row was rejected.
     score : ndarray of float64, shape (n,)
-        The decision function, oriented to ``classes_[1]``.
+        The decision function. High scores mean ``labels.classes[1]``, the class that sorts last, whichever class is the
+        positive one; `RejectSVC` gives the log-odds of that class (see `scored_class`).
     expected_cost : ndarray of float64, shape (n, 3)
         Expected cost of deciding for the negative class, of rejecting, and of deciding for the positive class, in
         this order, with P = 1 / (1 + exp(-f)). This P is accurate only near the thresholds, where decisions change; far
         from them it is not a calibrated probability. A `ThresholdRejector` uses the wrapped classifier's own
         probabilities instead. nan without costs or without probabilities.
+    labels : Labels
+        The classes, sorted, the positive and the negative one, and the reject label. The metrics of `abstain.metrics`
+        read them if they are given the decisions as `y_pred`.
     """
 
     label: NDArray[Any]
     rejected: NDArray[np.bool_]
     score: NDArray[np.float64]
     expected_cost: NDArray[np.float64]
+    labels: Labels
 
     def __len__(self) -> int:
         return len(self.label)
 
+    @property
+    def scored_class(self) -> Any:
+        """The class that high scores mean: ``classes_[1]``, not necessarily the positive class."""
+        return self.labels.classes.tolist()[1]
+
     def to_frame(self) -> Any:
-        """The decisions as a pandas DataFrame, with the three expected costs as separate columns."""
+        """The decisions as a pandas DataFrame, with the three expected costs as separate columns.
+
+        Its ``attrs`` name the classes: "score" the one that high scores mean, "cost_negative" and "cost_positive" those
+        that are answered at these costs.
+        """
         try:
             import pandas as pd
         except ImportError as error:
@@ -53,7 +67,10 @@ class Decisions:
         columns = {"label": self.label, "rejected": self.rejected, "score": self.score}
         for action, cost in zip(("negative", "reject", "positive"), self.expected_cost.T, strict=True):
             columns[f"cost_{action}"] = cost
-        return pd.DataFrame(columns)
+        frame = pd.DataFrame(columns)
+        frame.attrs |= {"score": self.scored_class}
+        frame.attrs |= {"cost_negative": self.labels.negative, "cost_positive": self.labels.positive}
+        return frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +131,8 @@ class Rule:
     def decide(self, score: NDArray[np.float64], probability: NDArray[np.float64] | None = None) -> Decisions:
         """Give the decisions with their expected costs, from the probability of ``classes[1]`` or the score."""
         choice = self.choose(score)
-        return Decisions(self.labels.decode(choice), choice == 0, score, self.expected_cost(score, probability))
+        expected = self.expected_cost(score, probability)
+        return Decisions(self.labels.decode(choice), choice == 0, score, expected, self.labels)
 
     def cost_of(self, y: ArrayLike, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the cost of each row's decision, given the true labels; without costs an error costs 1."""
