@@ -111,10 +111,7 @@ class FittedClassifier:
     @property
     def even_cut(self) -> float:
         """Where the score makes both classes equally likely: 0 on a decision function, 0.5 on a probability."""
-        has_score = hasattr(self.estimator, "decision_function")
-        # a ThresholdRejector's score is that of its classifier, which is a probability without a decision function
-        probability = not has_score or getattr(self.final, "response_method_", None) == "predict_proba"
-        return 0.5 if probability else 0.0
+        return 0.0 if hasattr(self.estimator, "decision_function") else 0.5
 
     @property
     def rejects(self) -> bool:

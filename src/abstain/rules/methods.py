@@ -21,14 +21,14 @@ class Method:
     Attributes
     ----------
     for_costs : callable or None
-        ``for_costs(rows, costs)`` gives the thresholds of least cost. None means Bayes' thresholds on the probability,
+        ``for_costs(rows, costs)`` gives the thresholds of least cost. None means Bayes' thresholds on the log-odds,
         which need no rows.
     for_budget : callable
         ``for_budget(rows, shares)`` gives thresholds that reject at most these shares of the rows.
     forced_cut : callable or None
         ``forced_cut(rows, costs)`` gives the cut of the forced choice; None means the classifier's own cut.
     needs_probabilities : bool
-        Whether the score must be a probability.
+        Whether the score must be the log-odds of a probability.
     looks_at_labels : bool
         Whether the sequence of thresholds depends on the labels, so that no error can be certified.
     """

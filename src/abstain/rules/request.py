@@ -123,8 +123,8 @@ class Request:
         """Whether thresholds are tuned on rows; not if nothing is rejected, or if they follow from the costs (Chow)."""
         return self.way is not None and not (self.way == "costs" and self.method.for_costs is None)
 
-    def cuts(self, rows: ScoredRows | None, orientation: int, cut: float) -> Cuts:
-        """Place the cuts on a score oriented to ``classes_[1]``.
+    def cuts(self, rows: ScoredRows | None, orientation: int) -> Cuts:
+        """Place the cuts on a score oriented to ``classes_[1]``, which the classifier itself cuts at 0.
 
         Parameters
         ----------
@@ -132,14 +132,12 @@ class Request:
             Rows to tune on; None if there is nothing to tune.
         orientation : {1, -1}
             1 if the positive class is ``classes_[1]``.
-        cut : float
-            The classifier's own cut on its score.
         """
-        method, costs = self.method, self.costs
+        method, costs, cut = self.method, self.costs, 0.0
         if costs is not None and orientation < 0:
             costs = costs.swapped()
         if costs is not None and method.for_costs is None:
-            return Cuts(costs.thresholds(), costs.false_positive / (costs.false_positive + costs.false_negative))
+            return Cuts(costs.score_thresholds(), costs.cut)
         if rows is None or self.way is None:
             return Cuts(Thresholds(cut, cut), cut)
         if self.max_error is not None:
