@@ -8,7 +8,7 @@ import pytest
 
 from looping import looped
 
-LINE = "datasets arguments labels thresholds costs losses kernels features machines dual solvers rules estimators "
+LINE = "datasets arguments labels thresholds cost_tables costs losses kernels features machines dual solvers rules estimators "
 LINE += "preprocessing files metrics comparison plot report cli"
 LAYERS = LINE.split()
 PACKAGE = Path(importlib.util.find_spec("abstain").origin).parent

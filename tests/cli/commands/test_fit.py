@@ -30,7 +30,7 @@ def test_what_was_asked_for_is_in_the_model(tmp_path, table):
 
 
 def test_c_and_gamma_are_searched_for_by_the_mean_cost(tmp_path, table):
-    options = ("--target", "answer", "--false-negative", 5, "--reject", 0.3)
+    options = ("--target", "answer", "--pos-label", "yes", "--false-negative", 5, "--reject", 0.3)
     facts, model = fitted(tmp_path, table, *options)
     assert isinstance(model[-1], RejectSVCCV)
     assert facts["C"] == model[-1].C_

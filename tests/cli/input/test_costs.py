@@ -22,8 +22,8 @@ def matrix(tmp_path):
 
 
 def test_options_are_the_prices():
-    assert stated_costs(None, 5, "0.3", None, CLASSES) == Costs(1, 5, 0.3)
-    assert stated_costs(2, None, "0.2,0.5", None, CLASSES) == Costs(2, 1, (0.2, 0.5))
+    assert stated_costs(None, 5, "0.3", None, CLASSES, None) == Costs(1, 5, 0.3)
+    assert stated_costs(2, None, "0.2,0.5", None, CLASSES, None) == Costs(2, 1, (0.2, 0.5))
 
 
 @pytest.mark.parametrize(
@@ -36,14 +36,14 @@ def test_options_are_the_prices():
     ],
 )
 def test_a_matrix_is_read_by_names_not_places(matrix, text):
-    assert stated_costs(None, None, "0.3", matrix(text), ("1", "2")) == Costs(1, 5, 0.3)
+    assert stated_costs(None, None, "0.3", matrix(text), ("1", "2"), None) == Costs(1, 5, 0.3)
     # the other class positive: what was a miss is now a false alarm
-    assert stated_costs(None, None, "0.3", matrix(text), ("2", "1")) == Costs(5, 1, 0.3)
+    assert stated_costs(None, None, "0.3", matrix(text), ("2", "1"), "1") == Costs(5, 1, 0.3)
 
 
 def test_a_longer_name_is_not_mistaken_for_a_shorter(matrix):
     text = "actual,pred_a,pred_a_b\na,0,1\na_b,5,0\n"
-    assert stated_costs(None, None, "0.3", matrix(text), ("a", "a_b")) == Costs(1, 5, 0.3)
+    assert stated_costs(None, None, "0.3", matrix(text), ("a", "a_b"), None) == Costs(1, 5, 0.3)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_longer_name_is_not_mistaken_for_a_shorter(matrix):
 )
 def test_what_is_not_a_cost_matrix_is_refused(matrix, text, said):
     with pytest.raises(DataError, match=said):
-        stated_costs(None, None, "0.3", matrix(text), CLASSES)
+        stated_costs(None, None, "0.3", matrix(text), CLASSES, None)
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,12 @@ def test_what_is_not_a_cost_matrix_is_refused(matrix, text, said):
 )
 def test_bad_prices_are_usage(prices, said):
     with pytest.raises(UsageError, match=said):
-        stated_costs(*prices, None, CLASSES)
+        stated_costs(*prices, None, CLASSES, None)
 
 
 def test_a_matrix_and_prices_exclude_each_other(matrix):
     with pytest.raises(UsageError, match="leave out --false-positive"):
-        stated_costs(None, 5, "0.3", matrix(PUBLISHED), CLASSES)
+        stated_costs(None, 5, "0.3", matrix(PUBLISHED), CLASSES, None)
 
 
 def test_exit_codes_tell_prices_from_files(table, matrix, tmp_path):
