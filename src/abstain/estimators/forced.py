@@ -57,7 +57,7 @@ class Forced(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignor
     >>> from sklearn.multiclass import OneVsOneClassifier
     >>> from abstain import Costs, Forced, RejectSVC
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = OneVsOneClassifier(Forced(RejectSVC(Costs(reject=0.2))))
+    >>> model = OneVsOneClassifier(Forced(RejectSVC(Costs(reject=0.2), C=10)))
     >>> round(float(model.fit(X, y).score(X, y)), 2)
     0.97
     """

@@ -94,3 +94,34 @@ def test_exit_codes_tell_prices_from_files(table, matrix, tmp_path):
     result = run(*arguments, "--reject", 0.3, "--cost-matrix", matrix("actual,x,y\nx,0,1\ny,1,0\n"))
     assert result.exit_code == 3
     assert "cost.csv: line 1" in said(result)
+
+
+TEXT = ("bad", "good")
+
+
+@pytest.mark.parametrize(
+    ("prices", "text"),
+    [
+        (
+            (None, 5, "0.3"),
+            "--false-negative 5.*with --pos-label 'good' it is the cost of deciding 'bad' for a row of 'good', "
+            "with --pos-label 'bad' that of deciding 'good' for a row of 'bad'",
+        ),
+        ((None, None, "0.2,0.3"), "--reject 0.2,0.3.*with --pos-label 'good' the second cost .* rejecting a row of 'good'"),
+    ],
+)
+def test_the_positive_class_must_be_stated_if_the_costs_depend_on_it(prices, text):
+    with pytest.raises(UsageError, match=text):
+        stated_costs(*prices, None, TEXT, None)
+    assert not stated_costs(*prices, None, TEXT, "good").symmetric
+    assert not stated_costs(*prices, None, ("0", "1"), None).symmetric
+    with pytest.raises(UsageError, match="--pos-label is missing"):
+        stated_costs(*prices, None, ("10", "9"), None)  # numbers, but sorted as text
+
+
+def test_equal_costs_and_costs_by_name_need_no_positive_class(matrix):
+    assert stated_costs(2, 2, "0.3", None, TEXT, None) == Costs(2, 2, 0.3)
+    named = matrix("actual,pred_good,pred_bad\ngood,0,1\nbad,5,0\n")
+    assert stated_costs(None, None, "0.3", named, TEXT, None) == Costs(5, 1, 0.3)
+    with pytest.raises(UsageError, match="--pos-label is missing"):
+        stated_costs(None, None, "0.2,0.3", named, TEXT, None)

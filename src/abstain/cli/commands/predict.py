@@ -34,7 +34,8 @@ def command(
 ) -> None:
     """Write each row with label, rejected, score and the expected costs of the three decisions.
 
-    The expected costs are accurate only near the thresholds, where decisions change. Rows are read and written a few
+    The score is the log-odds of the class that sorts last, whichever class is positive; cost_negative and cost_positive
+    are the expected costs of answering the negative and the positive class. --json names these classes. The expected costs are accurate only near the thresholds, where decisions change. Rows are read and written a few
     megabytes at a time. With --json a summary is printed, and -o is required for the rows.
     """
     with exit_on_error():
@@ -68,7 +69,8 @@ def predict(
                 rows += answers.height
                 rejected += int(answers[f"{prefix}rejected"].sum())
                 report(table.position())
-    return {"output": None if output is None else str(output), "rows": rows, "rejected": rejected}
+    named = {"score": model.score_means, "negative class": model.negative, "positive class": model.positive}
+    return {"output": None if output is None else str(output), "rows": rows, "rejected": rejected, **named}
 
 
 def answered(model: FittedModel, table: InputTable, batch: Batch, prefix: str) -> pl.DataFrame:
