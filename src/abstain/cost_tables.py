@@ -1,4 +1,4 @@
-"""Costs by class name as users give them: truth -> answer -> cost, read into a matrix in sorted order of the classes."""
+"""Costs by class name as users give them: truth -> answer -> cost, read into a matrix with sorted classes."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class CostTable:
 
 
 def named_rejects(reject: Any, labels: tuple[Any, ...], order: Sequence[Any] | None = None) -> Any:
-    """Give the reject cost of each class in the order of `labels`: from one number, from a dict by class, or by `order`.
+    """Give the reject cost of each class in the order of `labels`, from one number, a dict, or a pair in `order`.
 
     One number is returned unchanged. A sequence has the order of `order`; without one it is an error.
     """

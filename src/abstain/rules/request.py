@@ -98,7 +98,8 @@ class Request:
 
     def warn_if_assumed(self, labels: Labels, pos_label: Any) -> None:
         """Warn if the request differs by class, and only the sort order of two strings gives the positive class."""
-        pairs = {name: value for name in ("reject_rate", "max_error") if isinstance(value := getattr(self, name), tuple)}
+        asked = {"reject_rate": self.reject_rate, "max_error": self.max_error}
+        pairs = {name: value for name, value in asked.items() if isinstance(value, tuple)}
         if self.costs is not None:
             warn_if_assumed(self.costs, labels.classes, pos_label)
         elif pairs and pos_label is None and isinstance(labels.positive, str):

@@ -60,7 +60,7 @@ def command(
             groups=groups,
             max_memory=max_memory,
         )
-        costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes, pos_label)
+        costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes, pos_label=pos_label)
         try:
             with within(time_limit):
                 compared = compare(table, costs, folds, seed, output)

@@ -62,7 +62,7 @@ def command(
             groups=groups,
             max_memory=max_memory,
         )
-        costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes, pos_label)
+        costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes, pos_label=pos_label)
         from abstain.cli.commands.training import TrainingOptions
 
         facts = fit(table, costs, TrainingOptions(C, gamma, reject_label, seed, time_limit), output)

@@ -35,8 +35,9 @@ def command(
     """Write each row with label, rejected, score and the expected costs of the three decisions.
 
     The score is the log-odds of the class that sorts last, whichever class is positive; cost_negative and cost_positive
-    are the expected costs of answering the negative and the positive class. --json names these classes. The expected costs are accurate only near the thresholds, where decisions change. Rows are read and written a few
-    megabytes at a time. With --json a summary is printed, and -o is required for the rows.
+    are the expected costs of answering the negative and the positive class. The expected costs are accurate only near
+    the thresholds, where decisions change. Rows are read and written a few megabytes at a time. With --json a summary
+    is printed, which names the classes, and -o is required for the rows.
     """
     with exit_on_error():
         from abstain.cli.input.models import load_model

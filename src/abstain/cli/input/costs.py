@@ -18,6 +18,7 @@ def stated_costs(
     reject: str | None,
     matrix: Path | None,
     classes: tuple[str, str],
+    *,
     pos_label: str | None,
 ) -> Costs:
     """The costs given by the options.
@@ -74,8 +75,8 @@ def _ask_for_positive(costs: Costs, first: str, last: str) -> str:
             f"that of deciding {last!r} for a row of {first!r}",
         )  # fmt: skip
     return (
-        f"--pos-label is missing, and the costs differ by class ({stated}): with --pos-label {last!r} {meaning[0]}, with "
-        f"--pos-label {first!r} {meaning[1]}. Give one of the two."
+        f"--pos-label is missing, and the costs differ by class ({stated}): with --pos-label {last!r} {meaning[0]}, "
+        f"with --pos-label {first!r} {meaning[1]}. Give one of the two."
     )
 
 
