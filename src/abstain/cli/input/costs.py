@@ -51,7 +51,7 @@ def stated_costs(
         raise UsageError(str(error)) from error
     known = pos_label is not None or costs.symmetric or _in_order(classes)
     if not known and (matrix is None or isinstance(costs.reject, tuple)):
-        raise UsageError(_ask_for_positive(costs, *classes))
+        raise UsageError(_ask_for_positive(costs, *(name[:60] for name in classes)))
     return costs
 
 
