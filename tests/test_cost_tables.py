@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from abstain import Costs, RejectSVC
 from abstain.costs import costs_of_classes
+from abstain.files.values import from_json, to_json
 
 TABLE = {"good": {"good": 0, "bad": 1}, "bad": {"good": 5, "bad": 0}}
 NAMED = Costs.from_table(TABLE, reject=0.5)
@@ -104,3 +105,10 @@ def test_classes_of_y_must_be_named():
         costs_of_classes(NAMED, ["good", "ugly"], None)
     with pytest.raises(ValueError, match=r"encoded y as 0 and 1 .* abstain\.Forced\(classifier, classes="):
         RejectSVC(NAMED).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("content", [[1.0, 5.0, 0.3], [1.0, 5.0, 0.3, ["b", "a"]], [1.0, 5.0, 0.3, ["a", ["b"]]], "ab"])
+def test_a_file_cannot_name_classes_in_another_way(content):
+    assert from_json(to_json("costs", NAMED)) == NAMED
+    with pytest.raises(ValueError, match=r"sorted|all strings or all numbers|wrong number of entries"):
+        from_json({"NamedCosts": content})

@@ -8,7 +8,7 @@ from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
-from abstain import Costs, Forced, RejectSVC, RejectSVCCV, ThresholdRejector, compare, reject_svc_path
+from abstain import Costs, Forced, RejectSVC, RejectSVCCV, ThresholdRejector, compare, load, reject_svc_path, save
 from abstain.metrics import RejectTable, cost_curve, get_scorer, mean_cost, sensitivity
 from abstain.report import Report, report_for
 
@@ -47,6 +47,14 @@ class TestEveryEstimator:
         with pytest.warns(UserWarning, match="'healthy' is taken as the positive class"):
             assumed = make(MISSED).fit(X, y)
         assert (assumed.predict(X) != named.predict(X)).any()  # control: it prices a missed healthy person
+
+    def test_files_keep_the_names(self, rows, make, tmp_path):
+        X, y = rows
+        saved = make(NAMED).fit(X, y)
+        save(saved, tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert again.costs == NAMED
+        np.testing.assert_array_equal(again.predict(X), saved.predict(X))
 
     def test_the_sort_order_decides_only_with_a_warning(self, rows, make):
         X, y = rows

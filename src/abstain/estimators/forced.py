@@ -133,6 +133,10 @@ class Forced(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignor
         inner = self._inner()
         return self.classes_[(inner.score(X) > inner.cut).astype(np.intp)]
 
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy of `predict`, as of other classifiers in scikit-learn."""
+        return float(super().score(X, y, sample_weight))
+
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the estimator, if it has them."""
