@@ -13,6 +13,7 @@ PUBLIC = [
     "BartlettWegkamp",
     "Costs",
     "EmbeddedRejectSVC",
+    "Forced",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",

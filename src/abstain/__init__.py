@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from abstain.costs import Costs
     from abstain.estimators.embedded.curve import embedded_reject_curve
     from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
+    from abstain.estimators.forced import Forced
     from abstain.estimators.path import reject_svc_path
     from abstain.estimators.svc import RejectSVC
     from abstain.estimators.svc_cv import RejectSVCCV
@@ -30,6 +31,7 @@ __all__ = [
     "BartlettWegkamp",
     "Costs",
     "EmbeddedRejectSVC",
+    "Forced",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",
@@ -51,6 +53,7 @@ _HOMES = {
     "BartlettWegkamp": "abstain.losses.generalized_hinge",
     "Costs": "abstain.costs",
     "EmbeddedRejectSVC": "abstain.estimators.embedded.estimator",
+    "Forced": "abstain.estimators.forced",
     "RegularizationPath": "abstain.solvers.path",
     "RejectSVC": "abstain.estimators.svc",
     "RejectSVCCV": "abstain.estimators.svc_cv",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from abstain.arguments import row_weights
-from abstain.costs import Costs
+from abstain.costs import Costs, costs_of_classes, warn_if_assumed
 from abstain.dual.problem import DualProblem
 from abstain.estimators.kernel_rows import checked_rows
 from abstain.estimators.parameters import margin_loss, stated_costs
@@ -61,6 +61,8 @@ class Training:
         dense = named is not None and named.name == "precomputed"
         rows = checked_rows(validator, X, y, dense=dense, reset=True)
         rule, loss = implied_rule(parameters, y)
+        if parameters.costs is not None:
+            warn_if_assumed(parameters.costs, rule.labels.classes, parameters.pos_label)
         weight = row_weights(sample_weight, rows.shape[0])
         ones = np.ones(rows.shape[0])
         return cls(parameters, rows, rule.labels.encode(y), ones if weight is None else weight, loss, rule)
@@ -72,7 +74,7 @@ class Training:
 
     @property
     def costs(self) -> Costs | None:
-        """The costs as stated."""
+        """The costs for the positive class."""
         return self.rule.costs
 
     def weights(self, C: float, trains: NDArray[np.uint8] | None = None) -> NDArray[np.float64]:
@@ -141,6 +143,8 @@ def implied_rule(parameters: Any, y: ArrayLike) -> tuple[Rule, MarginLoss]:
     costs = stated_costs(parameters.costs)
     pos_label, reject_label = parameters.pos_label, parameters.reject_label
     labels = Labels.of(y, pos_label=pos_label, reject_label=reject_label, rejects=costs is not None)
+    if costs is not None:
+        costs, _ = costs_of_classes(costs, labels.classes, pos_label)
     loss = margin_loss(costs and oriented_costs(costs, labels), parameters.rule)
     return Rule.of_loss(loss, labels, costs), loss
 

@@ -50,12 +50,16 @@ class FittedClassifier:
         """Unwrap a classifier; the positive class is `pos_label`, else the classifier's own, else the last class."""
         final = final_estimator(estimator)
         classes = np.asarray(estimator.classes_).tolist()
-        rule = getattr(final, "rule_", None)
-        own = rule.labels.positive if rule is not None else getattr(final, "pos_label", None)
+        own = _own_positive(final)
         positive = pos_label if pos_label is not None else own if own is not None else classes[-1]
         if positive not in classes:
             raise ValueError(f"pos_label={positive!r} is not one of the classes {classes}; give one of them.")
         return cls(estimator, final, positive)
+
+    @property
+    def assumed(self) -> bool:
+        """Whether the classifier has no positive class of its own, so that without a `pos_label` it is the last one."""
+        return _own_positive(self.final) is None
 
     @property
     def name(self) -> str:
@@ -107,10 +111,7 @@ class FittedClassifier:
     @property
     def even_cut(self) -> float:
         """Where the score makes both classes equally likely: 0 on a decision function, 0.5 on a probability."""
-        has_score = hasattr(self.estimator, "decision_function")
-        # a ThresholdRejector's score is that of its classifier, which is a probability without a decision function
-        probability = not has_score or getattr(self.final, "response_method_", None) == "predict_proba"
-        return 0.5 if probability else 0.0
+        return 0.0 if hasattr(self.estimator, "decision_function") else 0.5
 
     @property
     def rejects(self) -> bool:
@@ -148,3 +149,8 @@ class FittedClassifier:
         if self.orientation > 0:
             return score, cut
         return np.where(score == cut, np.nextafter(-cut, np.inf), -score), -cut
+
+
+def _own_positive(final: Any) -> Any:
+    rule = getattr(final, "rule_", None)
+    return rule.labels.positive if rule is not None else getattr(final, "pos_label", None)

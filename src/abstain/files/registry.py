@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
+from abstain.estimators.forced import Forced
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
@@ -70,6 +71,11 @@ def parts(estimator: Any) -> Parts:
         return _parts_of_rejector(estimator)
     if kind in CODECS and CODECS[kind].kind is type(estimator):
         return _parts_of_classifier(estimator, CODECS[kind].parts)
+    if type(estimator) is Forced:
+        raise ValueError(
+            "estimator is a Forced, which a model file cannot contain; save its estimator_, whose predict_forced "
+            "decides the same."
+        )
     raise ValueError(
         f"estimator is a {kind}, but a model file can contain {', '.join(CODECS)}, ThresholdRejector and Pipelines "
         "of abstain.preprocessing.default_pipeline around one of these; for other estimators use skops, or "

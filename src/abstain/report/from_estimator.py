@@ -18,7 +18,7 @@ _STATED = {
     "C": "C",
     "gamma_": "gamma (chosen by cross-validation)",
     "gamma": "gamma",
-    "method": "Method",
+    "method_": "Method",
     "rule": "Rule",
     "status_": "Solver's status",
     "duality_gap_": "Relative duality gap",

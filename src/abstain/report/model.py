@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.comparison.result import Comparison
-from abstain.costs import Costs, checked_costs
+from abstain.costs import Costs, assigned_costs
 from abstain.labels import Labels
 from abstain.metrics.table import RejectTable
 from abstain.report.compared import ComparedRules
@@ -153,7 +153,8 @@ class Report:
                [0, 1, 1]])
         """
         labels = Labels.of(y_true if classes is None else classes, pos_label=pos_label, rejects=False)
-        turned = checked_costs(costs).swapped() if labels.orientation < 0 else checked_costs(costs)
+        turned, _ = assigned_costs(costs, labels.classes, pos_label)
+        turned = turned.swapped() if labels.orientation < 0 else turned
         sign = labels.encode(y_true)
         names = index_of(y_true) if row_names is None else row_names
         s = _checked_scores(score, y_true, names)

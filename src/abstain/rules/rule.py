@@ -29,12 +29,16 @@ class Decisions:
     rejected : ndarray of bool, shape (n,)
         True where the row was rejected.
     score : ndarray of float64, shape (n,)
-        The decision function, oriented to ``classes_[1]``.
+        The decision function. High scores mean ``labels.classes[1]``, the class that sorts last, whichever class is the
+        positive one; `RejectSVC` gives the log-odds of that class (see `scored_class`).
     expected_cost : ndarray of float64, shape (n, 3)
         Expected cost of deciding for the negative class, of rejecting, and of deciding for the positive class, in
         this order, with P = 1 / (1 + exp(-f)). This P is accurate only near the thresholds, where decisions change; far
         from them it is not a calibrated probability. A `ThresholdRejector` uses the wrapped classifier's own
         probabilities instead. nan without costs or without probabilities.
+    labels : Labels
+        The classes, sorted, the positive and the negative one, and the reject label. The metrics of `abstain.metrics`
+        read them if they are given the decisions as `y_pred`.
     index : pandas.Index or None, default=None
         The index of the data frame that the rows came from; None for other input.
     """
@@ -43,18 +47,31 @@ class Decisions:
     rejected: NDArray[np.bool_]
     score: NDArray[np.float64]
     expected_cost: NDArray[np.float64]
+    labels: Labels
     index: Any = None
 
     def __len__(self) -> int:
         return len(self.label)
 
+    @property
+    def scored_class(self) -> Any:
+        """The class that high scores mean: ``classes_[1]``, not necessarily the positive class."""
+        return self.labels.classes.tolist()[1]
+
     def to_frame(self) -> Any:
-        """The decisions as a pandas DataFrame: the index of the rows, and the three expected costs as columns."""
+        """The decisions as a pandas DataFrame: the index of the rows, and the three expected costs as columns.
+
+        Its ``attrs`` name the classes: "score" the one that high scores mean, "cost_negative" and "cost_positive" those
+        that are answered at these costs.
+        """
         try:
             import pandas as pd
         except ImportError as error:
             raise ImportError("to_frame() needs pandas; install it, or use the arrays directly.") from error
-        return pd.DataFrame(self._columns(), index=self.index)
+        frame = pd.DataFrame(self._columns(), index=self.index)
+        frame.attrs |= {"score": self.scored_class}
+        frame.attrs |= {"cost_negative": self.labels.negative, "cost_positive": self.labels.positive}
+        return frame
 
     def _repr_html_(self) -> str:
         """Return the first and the last rows as a table, for notebooks."""
@@ -135,7 +152,7 @@ class Rule:
         """Give the decisions with their expected costs, from the probability of ``classes[1]`` or the score."""
         choice = self.choose(score)
         expected = self.expected_cost(score, probability)
-        return Decisions(self.labels.decode(choice), choice == 0, score, expected, index)
+        return Decisions(self.labels.decode(choice), choice == 0, score, expected, self.labels, index)
 
     def cost_of(self, y: ArrayLike, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the cost of each row's decision, given the true labels; without costs an error costs 1."""

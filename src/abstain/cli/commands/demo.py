@@ -19,7 +19,7 @@ from abstain.costs import Costs
 from abstain.estimators.svc import RejectSVC
 from abstain.plot.reject_region import RejectRegionDisplay
 
-COSTS = Costs(false_positive=1, false_negative=5, reject=0.3)
+COSTS = Costs.from_table({"benign": {"malignant": 1}, "malignant": {"benign": 5}}, reject=0.3)
 ANSWERS = ("benign", "malignant", "reject")
 CS = (1, 3, 10, 30, 100, 300)
 PICTURED = ("worst texture", "worst concave points")

@@ -71,7 +71,7 @@ def command(
             notation=Notation.of(encoding, decimal, thousands, dates, missing_value),
             drop_unlabelled=drop_unlabelled,
         )
-        costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes)
+        costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes, pos_label=pos_label)
         from abstain.cli.commands.training import TrainingOptions
 
         facts = fit(table, costs, TrainingOptions(C, gamma, reject_label, seed, time_limit), output, force=force)

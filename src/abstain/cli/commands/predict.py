@@ -46,8 +46,10 @@ def command(
 ) -> None:
     """Write each row with label, rejected, score and the expected costs of the three decisions.
 
-    The expected costs are accurate only near the thresholds, where decisions change. Rows are read and written a few
-    megabytes at a time. With --json a summary is printed, and -o is required for the rows.
+    The score is the log-odds of the class that sorts last, whichever class is positive; cost_negative and cost_positive
+    are the expected costs of answering the negative and the positive class. The expected costs are accurate only near
+    the thresholds, where decisions change. Rows are read and written a few megabytes at a time. With --json a summary
+    is printed, which names the classes, and -o is required for the rows.
     """
     with exit_on_error():
         from abstain.cli.input.models import load_model
@@ -98,11 +100,13 @@ def predict(
                 report(table.position())
     for words in unseen.words():
         warnings.warn(f"{data}: {words}", Note, stacklevel=2)
+    named = {"score": model.score_means, "negative class": model.negative, "positive class": model.positive}
     return {
         "output": None if output is None else str(output),
         "rows": rows,
         "rejected": rejected,
         "reject rate": rejected / rows,
+        **named,
         "unseen categories": unseen.facts(),
     }
 

@@ -114,6 +114,13 @@ class FittedModel(FittedClassifier):
         """Raise an error if the table lacks a column."""
         table.check_has([*self.numeric, *self.categorical], "the model")
 
+    @property
+    def score_means(self) -> str:
+        """What a high score means, with the name of the class; it is the class that sorts last."""
+        unit = 0.0 if self.rule is None else self.rule.unit
+        what = "log-odds of" if unit == 1.0 else "high for"
+        return f"{what} {str(self.classes[1])!r}, the class that sorts last"
+
     def decide(self, table: InputTable, batch: Batch, unseen: Unseen | None = None) -> Decisions:
         """Decide on the rows of a batch; categories not seen in training are added to `unseen`."""
         cells = features(table, batch, self.numeric, self.categorical, self.plan)
