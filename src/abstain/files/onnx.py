@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.files.preprocessing_codec import check_preprocessing
+from abstain.files.preprocessing_codec import is_default
 from abstain.kernels import Kernel
 from abstain.labels import Labels
 from abstain.machines.kernel_machine import KernelMachine
@@ -74,7 +74,7 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     check_is_fitted(estimator)
     graph, is_table = Graph(), type(estimator) is Pipeline
     if is_table:
-        check_preprocessing(estimator)
+        is_default(estimator)
     decider = estimator[-1] if is_table else estimator
     machine = scoring_machine(decider)
     X = _table(graph, estimator[0]) if is_table else graph.input("X", _kinds()["f"], machine.n_features, "rows")

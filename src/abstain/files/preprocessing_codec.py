@@ -31,26 +31,18 @@ TABLE: dict[str, Spec] = {
 }
 
 
-def check_preprocessing(pipeline: Pipeline) -> None:
-    """Raise an error for a Pipeline that `default_pipeline` would not make."""
-    reason = (
-        "a model file can contain only Pipelines made by abstain.preprocessing.default_pipeline, and this one {}; "
-        "make it with that function, or save only its last step."
-    )
+def is_default(pipeline: Pipeline) -> bool:
+    """Whether `default_pipeline` would make this Pipeline, and its categories are text."""
     names = [name for name, _ in pipeline.steps]
     if names != [PREPROCESS, ESTIMATOR] or type(pipeline[0]) is not ColumnTransformer:
-        raise ValueError(reason.format(f"has the steps {names}"))
+        return False
     columns = {name: list(chosen) for name, _, chosen in pipeline[0].transformers if isinstance(chosen, list)}
-    if not columns or not {*columns} <= {NUMERIC, CATEGORICAL}:
-        raise ValueError(reason.format("transforms more than named numeric and categorical columns"))
+    named = all(isinstance(name, str) for chosen in columns.values() for name in chosen)
+    if not columns or not named or not {*columns} <= {NUMERIC, CATEGORICAL}:
+        return False
     fresh = default_pipeline(pipeline[-1], columns.get(NUMERIC, []), columns.get(CATEGORICAL, []))
-    wanted, given = _settings(fresh), _settings(pipeline)
-    if wanted != given:
-        odd = min(name for name in wanted.keys() | given.keys() if wanted.get(name) != given.get(name))
-        raise ValueError(reason.format(f"has a different {odd}"))
     fitted = [pipeline[0], *(part for _, part, _ in pipeline[0].transformers_ if part != "drop")]
-    if any(hasattr(part, "_sklearn_output_config") for part in fitted):
-        raise ValueError(reason.format("was set by set_output to return something other than arrays"))
+    return _settings(fresh) == _settings(pipeline) and not any(hasattr(part, "_sklearn_output_config") for part in fitted)
 
 
 def _settings(pipeline: Pipeline) -> dict[str, str]:
