@@ -80,18 +80,6 @@ def frame(columns: dict[str, Any]) -> Any:
     return pd.DataFrame(columns)
 
 
-def zeros(names: list[str]) -> Any:
-    """A pandas or polars table of one row of zeros, whichever library is installed."""
-    library = type(frame({})).__module__.partition(".")[0]
-    if library == "polars":
-        import polars as pl
-
-        return pl.DataFrame(np.zeros((1, len(names))), schema=names)
-    import pandas as pd
-
-    return pd.DataFrame(np.zeros((1, len(names))), columns=names)
-
-
 def takes_polars() -> bool:
     """Whether scikit-learn can select polars columns by name; before 1.9 it needs a protocol that polars 2 dropped."""
     import polars as pl

@@ -1,11 +1,13 @@
 """Pipelines and ColumnTransformers as fields and arrays, and back.
 
-A ColumnTransformer is restored by fitting one whose parts pass their columns through to a row of zeros, and then
-replacing the parts: this also sets scikit-learn's private attributes, whose names change between versions.
+A ColumnTransformer is restored by fitting one whose parts pass their columns through, given by numbers, to a row of
+zeros. Then the parts are replaced and the columns named. scikit-learn itself looks up each name in a list: that takes
+time in the square of the number of columns.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,13 +22,26 @@ from abstain.files.scaler_codec import fitted_quietly
 from abstain.files.schema import Fields
 from abstain.files.steps_codec import Columns, check_output, codec_of, parameters, step_from, step_parts
 from abstain.files.values import from_json, to_json
-from abstain.preprocessing import zeros
 
 PASS, DROP, REMAINDER = "passthrough", "drop", "remainder"
 # The settings that a file keeps; all others must have their defaults.
 KEPT = {Pipeline: ("verbose",), ColumnTransformer: ("n_jobs", "sparse_threshold", "verbose", "verbose_feature_names_out")}
 MOST_JOBS = 1024
 Steps = list[tuple[str, Any]]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A fitted part of a ColumnTransformer, and its columns by number and, if they were given so, by name."""
+
+    name: str
+    part: Any
+    indices: list[int]
+    names: list[str] | None
+
+    @property
+    def columns(self) -> list[Any]:
+        return self.indices if self.names is None else self.names
 
 
 def steps_parts(steps: Steps, pool: PoolWriter, columns: Columns) -> tuple[list[Any], Columns]:
@@ -204,14 +219,15 @@ def _transformer_from(fields: Fields, pool: PoolReader, columns: Columns) -> tup
         used[indices] = True
         read = columns.at(indices)
         part, widths[_checked(name)] = _part_from(state, pool, read)
-        parts.append((name, part, read.names.tolist() if named and read.names is not None else indices.tolist()))
+        parts.append(_Part(name, part, indices.tolist(), read.names.tolist() if named and read.names is not None else None))
     rest = columns.at(np.flatnonzero(~used))
     remainder, widths[REMAINDER] = _part_from(fields.take(REMAINDER), pool, rest)
     sparse = fields.take("sparse_output", bool)
     fields.end()
     if len(widths) != len(parts) + 1 or any("__" in name for name in widths):
         raise ModelFileError("the parts of its ColumnTransformer have names that are not allowed.")
-    step = _assembled(chosen, parts, remainder, columns)
+    step = _assembled(parts, remainder, columns)
+    step.set_params(**chosen)
     step._validate_params()
     step.sparse_output_ = sparse
     _set_indices(step, widths)
@@ -227,23 +243,31 @@ def _part_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, int
     return part, made.count
 
 
-def _assembled(chosen: dict[str, Any], parts: list[Any], remainder: Any, columns: Columns) -> ColumnTransformer:
+def _assembled(parts: list[_Part], remainder: Any, columns: Columns) -> ColumnTransformer:
     def light(part: Any) -> Any:
         return part if isinstance(part, str) else PASS
 
-    step = ColumnTransformer([(name, light(part), read) for name, part, read in parts], remainder=light(remainder))
-    names = None if columns.names is None else columns.names.tolist()
-    fitted_quietly(step, np.zeros((1, columns.count)) if names is None else zeros(names))
-    fresh = {name: part if isinstance(part, str) else clone(part) for name, part, _ in parts}
-    full = {name: part for name, part, _ in parts} | {REMAINDER: remainder}
+    step = ColumnTransformer([(one.name, light(one.part), one.indices) for one in parts], remainder=light(remainder))
+    fitted_quietly(step, np.zeros((1, columns.count)))
+    fresh = remainder if isinstance(remainder, str) else clone(remainder)
+    rest = step._remainder[2]
+    if columns.names is not None and {one.names is not None for one in parts if one.indices} == {True}:
+        rest = columns.names[rest].tolist()  # as scikit-learn names them if all parts name theirs
+    full = {one.name: (one.part, one.columns) for one in parts} | {REMAINDER: (remainder, rest)}
     step.transformers_ = [
-        (name, part if isinstance(full[name], str) else full[name], read) for name, part, read in step.transformers_
+        (name, part if isinstance(full[name][0], str) else full[name][0], full[name][1])
+        for name, part, _ in step.transformers_
     ]
-    rest = remainder if isinstance(remainder, str) else clone(remainder)
-    step._remainder = (REMAINDER, rest, step._remainder[2])
-    step.set_params(**chosen)
-    step.transformers = [(name, fresh[name], read) for name, _, read in parts]
-    step.remainder = rest
+    for name, part, _ in step.transformers_:
+        if not isinstance(part, str) and isinstance(full[name][0], str):  # what "passthrough" became
+            columns.at(np.array(step._transformer_to_input_indices[name], dtype=np.int64)).set_on(part)
+    step._columns = [one.columns for one in parts]
+    step._remainder = (REMAINDER, fresh, rest)
+    step.transformers = [
+        (one.name, one.part if isinstance(one.part, str) else clone(one.part), one.columns) for one in parts
+    ]
+    step.remainder = fresh
+    columns.set_on(step)
     return step
 
 
