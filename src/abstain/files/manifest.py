@@ -15,8 +15,8 @@ from abstain.files.schema import Fields
 FORMAT = 2  # increased when older versions could not read new files
 MANIFEST, CHECKSUM = "manifest.json", "manifest.sha256"
 LARGEST = 2**24  # bytes of JSON; it contains the names of columns and categories, but no arrays
-# Values of JSON, and how deep they may be nested. They are counted before parsing: a byte of JSON can cost fifty bytes
-# of memory, as an empty list does.
+# Values of JSON, escaped letters, and how deep values may be nested. They are counted before parsing, where a byte of
+# JSON can cost 70 bytes of memory, as in empty lists and escaped letters.
 MOST_VALUES, DEEPEST = 2**19, 64
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)', re.DOTALL)
 _BRACKET = re.compile(rb"[\[\]{}]")
@@ -72,9 +72,9 @@ def declared_arrays(fields: Fields, container: Container) -> dict[str, Any]:
 
 def _excess(text: bytes) -> str:
     """Name what JSON has too much of, without parsing it; "" if it is within the limits."""
-    values = text.count(b",") + text.count(b"[") + text.count(b"{")  # at least the number of values, less one
-    if values >= MOST_VALUES:
-        return f"{values:,} names and values, more than the {MOST_VALUES:,} allowed"
+    values = sum(map(text.count, (b",", b"[", b"{")))  # at least the number of values, less one
+    if max(values, text.count(b"\\"), text.count(b"]"), text.count(b"}")) >= MOST_VALUES:
+        return f"more names and values, or more letters outside ASCII, than the {MOST_VALUES:,} allowed"
     depth = deepest = 0
     for bracket in _BRACKET.finditer(_STRING.sub(b"", text)):
         depth += 1 if bracket[0] in b"[{" else -1
