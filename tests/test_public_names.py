@@ -21,6 +21,7 @@ PUBLIC = [
     "Thresholds",
     "__version__",
     "compare",
+    "decide",
     "embedded_reject_curve",
     "load",
     "reject_price_sweep",

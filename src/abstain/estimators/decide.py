@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any
 
@@ -120,10 +120,14 @@ class RejectMixin:
         return np.asarray(fitted.rule.choose(self._score(fitted, X)) == 0)
 
     def decide(self, X: Any) -> Decisions:
-        """Decisions with their reasons: label, rejected, score and the expected cost of the three actions."""
+        """Decisions with their reasons: label, rejected, score and the expected cost of the three actions.
+
+        For a Pipeline around this classifier, use :func:`abstain.decide`.
+        """
         fitted = self._now
         score = self._score(fitted, X)
-        return fitted.rule.decide(score, self._probability(fitted, X, score))
+        decisions = fitted.rule.decide(score, self._probability(fitted, X, score))
+        return replace(decisions, index=X.index if hasattr(X, "iloc") else None)
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Minus the mean cost of `predict` on labelled rows; minus the error rate if no costs were stated.

@@ -89,7 +89,7 @@ def _matrix(graph: Graph, n_features: int) -> str:
 def _features(graph: Graph, pipeline: Pipeline) -> str:
     """The features that the steps before the last make from the inputs."""
     inputs = Inputs.of(pipeline)
-    if inputs.names is None:
+    if not inputs.apart:
         table = Table(_matrix(graph, len(inputs.kinds)))
     else:
         named = zip(inputs.names, inputs.kinds, strict=True)

@@ -20,10 +20,11 @@ UNSEEN = "?"  # before the last category: a text that is not one of them
 
 @dataclass(frozen=True)
 class Inputs:
-    """The columns that a Pipeline reads: NUMBER, TEXT or None each, and their names if it has one input per column."""
+    """The columns that a Pipeline reads: NUMBER, TEXT, or None for those that nothing reads, and their names."""
 
     kinds: list[str | None]
-    names: list[str] | None
+    names: list[str]
+    apart: bool  # one input per column
     framed: bool  # whether Python reads a data frame
 
     @classmethod
@@ -37,7 +38,7 @@ class Inputs:
         names = getattr(first, "feature_names_in_", None)
         apart = TEXT in kinds or (names is not None and type(first) is ColumnTransformer)
         called = [f"x{at}" for at in range(len(kinds))] if names is None else [str(name) for name in names]
-        return cls(kinds, called if apart else None, names is not None and apart)
+        return cls(kinds, called, apart, names is not None)
 
     def rows(self, pipeline: Pipeline, count: int) -> tuple[Any, dict[str, Any]]:
         """Rows like the training rows, as Python reads them and as the graph does."""
@@ -46,9 +47,9 @@ class Inputs:
         for step, at in _first_steps(pipeline, list(range(len(cells)))):
             for place, column in zip(at, _examples(step, len(at), count, rng), strict=True):
                 cells[place] = column
-        if self.names is None:
+        if not self.apart:
             X = np.column_stack(cells).astype(np.float64)
-            return X, {"X": X}
+            return frame(dict(zip(self.names, X.T, strict=True))) if self.framed else X, {"X": X}
         feeds = {
             input_name(name): _fed(column, kind)
             for name, kind, column in zip(self.names, self.kinds, cells, strict=True)

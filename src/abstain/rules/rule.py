@@ -34,18 +34,24 @@ class Decisions:
         this order, with P = 1 / (1 + exp(-f)). This P is accurate only near the thresholds, where decisions change; far
         from them it is not a calibrated probability. A `ThresholdRejector` uses the wrapped classifier's own
         probabilities instead. nan without costs or without probabilities.
+    forced : ndarray of shape (n,)
+        What `predict_forced` returns: the cheaper of the two classes, also where the row was rejected.
+    index : pandas.Index or None, default=None
+        The index of the rows, if they were given as a pandas DataFrame.
     """
 
     label: NDArray[Any]
     rejected: NDArray[np.bool_]
     score: NDArray[np.float64]
     expected_cost: NDArray[np.float64]
+    forced: NDArray[Any]
+    index: Any = None
 
     def __len__(self) -> int:
         return len(self.label)
 
     def to_frame(self) -> Any:
-        """The decisions as a pandas DataFrame, with the three expected costs as separate columns."""
+        """The decisions as a pandas DataFrame, with the three expected costs as columns, and with the rows' index."""
         try:
             import pandas as pd
         except ImportError as error:
@@ -53,7 +59,7 @@ class Decisions:
         columns = {"label": self.label, "rejected": self.rejected, "score": self.score}
         for action, cost in zip(("negative", "reject", "positive"), self.expected_cost.T, strict=True):
             columns[f"cost_{action}"] = cost
-        return pd.DataFrame(columns)
+        return pd.DataFrame(columns, index=self.index)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +120,8 @@ class Rule:
     def decide(self, score: NDArray[np.float64], probability: NDArray[np.float64] | None = None) -> Decisions:
         """Give the decisions with their expected costs, from the probability of ``classes[1]`` or the score."""
         choice = self.choose(score)
-        return Decisions(self.labels.decode(choice), choice == 0, score, self.expected_cost(score, probability))
+        costs = self.expected_cost(score, probability)
+        return Decisions(self.labels.decode(choice), choice == 0, score, costs, self.forced(score))
 
     def cost_of(self, y: ArrayLike, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the cost of each row's decision, given the true labels; without costs an error costs 1."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from abstain.cli.commands import options as o
 from abstain.cli.exit_codes import DataError, UsageError, exit_on_error
-
-if TYPE_CHECKING:
-    from abstain.cli.input.models import FittedModel
 
 Onnx = Annotated[Path, typer.Option("--onnx", metavar="FILE", help="ONNX file to write.")]
 
@@ -19,21 +16,21 @@ Onnx = Annotated[Path, typer.Option("--onnx", metavar="FILE", help="ONNX file to
 def command(model: o.Model, onnx: Onnx, force: o.Force = False) -> None:
     """Write the model as an ONNX graph with the outputs label, score and rejected."""
     with exit_on_error():
-        from abstain.cli.input.models import load_model
+        from abstain.cli.input.models import load_estimator
         from abstain.cli.output.files import check_free
 
         check_free(onnx, force=force)
-        export(load_model(model), onnx)
+        export(load_estimator(model), onnx)
         print(f"{onnx} written")
 
 
-def export(model: FittedModel, path: Path) -> None:
-    """Write a model as ONNX."""
+def export(estimator: Any, path: Path) -> None:
+    """Write a fitted estimator as ONNX."""
     from abstain.cli.output.files import replacing
     from abstain.files.onnx import to_onnx
 
     try:
-        graph = to_onnx(model.estimator)
+        graph = to_onnx(estimator)
     except ImportError as error:
         raise UsageError(f"{error} (install the extra 'onnx': pip install 'abstain[onnx]')") from error
     except ValueError as error:

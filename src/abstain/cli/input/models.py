@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features, for_sklearn
 from abstain.cli.input.read_table import Batch, InputTable
-from abstain.estimators.unwrap import FittedClassifier
+from abstain.estimators.unwrap import FittedClassifier, decide
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FittedModel(FittedClassifier):
-    """A fitted Pipeline of `default_pipeline`, or a machine fitted to named columns of numbers.
+    """A fitted Pipeline or machine that reads named columns.
 
     Attributes
     ----------
@@ -36,17 +36,15 @@ class FittedModel(FittedClassifier):
     @classmethod
     def of(cls, estimator: Any, pos_label: Any = None) -> Self:
         """Make the model from a fitted estimator."""
-        from abstain.preprocessing import CATEGORICAL, NUMERIC, PREPROCESS
+        from abstain.files.onnx_inputs import NUMBER, TEXT, Inputs
 
+        names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
+        if not names:
+            raise DataError("the model has no column names; fit it with 'abstain fit' or to a data frame.")
+        kinds = Inputs.of(estimator).kinds if hasattr(estimator, "steps") else [NUMBER] * len(names)
+        read = {kind: [name for name, its in zip(names, kinds, strict=True) if its == kind] for kind in (NUMBER, TEXT)}
         fitted = FittedClassifier.of(estimator, pos_label)
-        steps = getattr(estimator, "named_steps", None)
-        if steps is None:
-            names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
-            if not names:
-                raise DataError("the model has no column names; fit it with 'abstain fit' or to a data frame.")
-            return cls(**vars(fitted), numeric=names, categorical=[])
-        parts = {name: list(columns) for name, _, columns in steps[PREPROCESS].transformers_}
-        return cls(**vars(fitted), numeric=parts.get(NUMERIC, []), categorical=parts.get(CATEGORICAL, []))
+        return cls(**vars(fitted), numeric=read[NUMBER], categorical=read[TEXT])
 
     def check(self, table: InputTable) -> None:
         """Raise an error if the table lacks a column."""
@@ -57,11 +55,8 @@ class FittedModel(FittedClassifier):
         cells = features(table, batch, self.numeric, self.categorical)
         if self.final is self.estimator:
             _check_present(cells, table, batch)
-        rows = for_sklearn(cells)
-        if self.final is not self.estimator:
-            rows = self.estimator[:-1].transform(rows)
         try:
-            return self.final.decide(rows)
+            return decide(self.estimator, for_sklearn(cells))
         except ValueError as error:  # numbers so far from the training data that scores overflow
             last = batch.places[-1]
             raise DataError(f"{table.place(batch.places[0])} to {last} cannot be decided: {error}") from error
@@ -90,16 +85,20 @@ def _check_present(cells: pl.DataFrame, table: InputTable, batch: Batch) -> None
 
 
 def load_model(path: Path) -> FittedModel:
+    """Read a model file and the columns that its model reads; any error in it is a DataError."""
+    return FittedModel.of(load_estimator(path))
+
+
+def load_estimator(path: Path) -> Any:
     """Read a model file; any error in it is a DataError."""
     from abstain.files.errors import ModelFileError
     from abstain.files.load import load
 
     try:
-        estimator = load(path)
+        return load(path)
     except ModelFileError as error:
         raise DataError(str(error)) from error
     except ImportError as error:
         raise UsageError(str(error)) from error
     except (ValueError, OSError) as error:
         raise DataError(f"{path} cannot be read as a model file: {error}") from error
-    return FittedModel.of(estimator)
