@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
+from abstain.estimators.unwrap import decide
 from abstain.files.onnx import scoring_machine
 from abstain.files.onnx_inputs import Inputs
 from abstain.kernels import Kernel
@@ -38,7 +39,7 @@ def compare(model: onnx.ModelProto, estimator: Any) -> None:
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     label, score, rejected = session.run(["label", "score", "rejected"], feeds)
     features = _dense(estimator[:-1].transform(rows)) if piped else rows
-    decisions = decider.decide(features)
+    decisions = decide(estimator, rows)
     slack = ROUNDING * _sizes(machine, features)
     edges = [decider.thresholds_.lower, decider.thresholds_.upper]
     near = np.abs(score[:, np.newaxis] - edges).min(axis=1) <= slack

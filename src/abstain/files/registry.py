@@ -82,7 +82,7 @@ def _parts_of_pipeline(pipeline: Pipeline) -> Parts:
     last = pipeline[-1]
     if type(last) is Pipeline or isinstance(last, str) or last is None:
         raise ValueError(
-            f"estimator is a Pipeline whose last step is {last!r}, but a model file needs a classifier there; give the "
+            f"estimator is a Pipeline whose last step is {last if isinstance(last, str) else type(last).__name__}, but a model file needs a classifier there; give the "
             "steps of an inner Pipeline to the outer one."
         )
     inner, more = parts(last)
