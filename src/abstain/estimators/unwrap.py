@@ -42,9 +42,9 @@ def decide(estimator: Any, X: Any) -> Decisions:
     >>> machine = abstain.RejectSVC(abstain.Costs(reject=0.2), C=10, kernel="linear")
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
     >>> model = make_pipeline(StandardScaler(), machine).fit(X, y)
-    >>> decisions = abstain.decide(model, [[-3.0], [2.5], [8.0]])
+    >>> decisions = abstain.decide(model, [[-3.0], [3.0], [8.0]])
     >>> decisions.label, decisions.rejected, decisions.forced
-    (array([ 0, -1,  1]), array([False,  True, False]), array([0, 0, 1]))
+    (array([ 0, -1,  1]), array([False,  True, False]), array([0, 1, 1]))
     """
     index = X.index if hasattr(X, "iloc") else None
     while not hasattr(estimator, "decide"):

@@ -57,9 +57,19 @@ def test_cells_are_passed_to_pandas_unchanged(monkeypatch):
         assert for_sklearn(given) is given
 
 
+class NoPandas:
+    """As if pandas were not installed."""
+
+    @staticmethod
+    def find_spec(name, *_):
+        if name.partition(".")[0] == "pandas":
+            raise ImportError(name)
+
+
 def test_without_pandas_the_error_says_what_to_install(table, model, tmp_path, monkeypatch):
     monkeypatch.setattr(preprocessing, "takes_polars", lambda: False)
-    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.delitem(sys.modules, "pandas")
+    monkeypatch.setattr(sys, "meta_path", [NoPandas, *sys.meta_path])
     for arguments in (("fit", table, *FIT, "-o", tmp_path / "model"), ("predict", model, table)):
         result = run(*arguments)
         assert result.exit_code == 2
