@@ -305,7 +305,7 @@ NO_JSON = "its manifest is not the JSON of a model"
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (b"[" * 100_000, NO_JSON),
+        (b"[" * 64, NO_JSON),
         (b'{"format": 1, "format": 1}', NO_JSON),
         (b'{"format": NaN}', NO_JSON),
         (b'{"format": ' + b"9" * 5000 + b"}", NO_JSON),

@@ -28,15 +28,19 @@ class FittedModel(FittedClassifier):
     ----------
     numeric, categorical : list of str
         The columns that it reads.
+    nan_texts : list of str
+        Categorical columns whose missing cells must be NaN, as in pandas.
     """
 
     numeric: list[str]
     categorical: list[str]
+    nan_texts: list[str]
 
     @classmethod
     def of(cls, estimator: Any, pos_label: Any = None) -> Self:
         """Make the model from a fitted estimator."""
         from abstain.files.onnx_inputs import NUMBER, TEXT, Inputs
+        from abstain.files.preprocessing_codec import is_default
 
         names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
         if not names:
@@ -44,7 +48,10 @@ class FittedModel(FittedClassifier):
         kinds = Inputs.of(estimator).kinds if hasattr(estimator, "steps") else [NUMBER] * len(names)
         read = {kind: [name for name, its in zip(names, kinds, strict=True) if its == kind] for kind in (NUMBER, TEXT)}
         fitted = FittedClassifier.of(estimator, pos_label)
-        return cls(**vars(fitted), numeric=read[NUMBER], categorical=read[TEXT])
+        default = not read[TEXT] or is_default(estimator)  # it takes both
+        odd = {names[at] for at in ([] if default else Inputs.nan_texts(estimator))}
+        nan_texts = [name for name in read[TEXT] if name in odd]
+        return cls(**vars(fitted), numeric=read[NUMBER], categorical=read[TEXT], nan_texts=nan_texts)
 
     def check(self, table: InputTable) -> None:
         """Raise an error if the table lacks a column."""
@@ -56,10 +63,23 @@ class FittedModel(FittedClassifier):
         if self.final is self.estimator:
             _check_present(cells, table, batch)
         try:
-            return decide(self.estimator, for_sklearn(cells))
+            return decide(self.estimator, self._rows(cells))
         except ValueError as error:  # numbers so far from the training data that scores overflow
             last = batch.places[-1]
             raise DataError(f"{table.place(batch.places[0])} to {last} cannot be decided: {error}") from error
+
+    def _rows(self, cells: pl.DataFrame) -> Any:
+        """The cells in the form that the model takes."""
+        if all(cells[name].null_count() == 0 for name in self.nan_texts):
+            return for_sklearn(cells)
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise UsageError("the model needs pandas to read missing text; install it.") from error
+        columns = {column.name: column.to_numpy(allow_copy=True) for column in cells.get_columns()}
+        for name in self.nan_texts:
+            columns[name] = np.array([np.nan if cell is None else cell for cell in columns[name]], dtype=object)
+        return pd.DataFrame(columns)
 
     def labels(self, text: NDArray[Any], table: InputTable, batch: Batch, target: str) -> Any:
         """Convert labels from text to the type of the classes; an unknown label is an error."""
