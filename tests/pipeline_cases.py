@@ -53,7 +53,7 @@ def _matrix():
 ROWS = {
     "matrix": _matrix,
     "single": lambda: _matrix().astype(np.float32),
-    "gaps": lambda: frame()[0][["age", "gaps"]].to_numpy(),
+    "gaps": lambda: frame()[0][["age", "gaps"]].to_numpy(dtype=np.float64),
     "sparse": lambda: sparse.csr_array(_matrix()),
     "numbers": lambda: frame()[0][["age", "dose"]],
     "counts": lambda: frame()[0][["count", "same"]].to_numpy(dtype=np.int64),
@@ -82,7 +82,11 @@ BY_TYPE = [
     ("n", SimpleImputer(), make_column_selector(dtype_include=float)),
     ("c", OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), ["city"]),
 ]
-BY_NUMBER = [("a", MinMaxScaler(), [0, -1]), ("b", "passthrough", slice(1, 2)), ("c", StandardScaler(), [False] * 2 + [True] * 2)]
+BY_NUMBER = [
+    ("a", MinMaxScaler(), [0, -1]),
+    ("b", "passthrough", slice(1, 2)),
+    ("c", StandardScaler(), [False] * 2 + [True] * 2),
+]
 
 # name: the steps before the machine, the rows, and whether they have a graph
 CASES = {

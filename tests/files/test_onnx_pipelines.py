@@ -23,9 +23,8 @@ def feeds(graph, X):
     texts = {one.name for one in graph.graph.input if one.type.tensor_type.elem_type == 8}
     found = {}
     for name, column in columns.items():
-        if name in texts:
-            column = np.array([one if isinstance(one, str) else "" for one in column.tolist()], dtype=object)
-        found[name] = (column if name in texts else column.astype(np.float64))[:, np.newaxis]
+        cells = [one if isinstance(one, str) else "" for one in column.tolist()] if name in texts else column
+        found[name] = np.array(cells, dtype=object if name in texts else np.float64)[:, np.newaxis]
     return found
 
 
@@ -44,7 +43,7 @@ def test_a_graph_decides_as_python_does(name):
 
 @pytest.mark.parametrize("name", [name for name, (*_, has_graph) in CASES.items() if not has_graph])
 def test_what_has_no_graph_is_refused(name):
-    with pytest.raises(ValueError, match="which has no ONNX graph here; to_onnx supports StandardScaler, .*OrdinalEncoder"):
+    with pytest.raises(ValueError, match="which has no ONNX graph here; to_onnx supports StandardScaler, "):
         to_onnx(fitted(name)[0])
 
 
@@ -59,10 +58,12 @@ def test_unseen_categories_and_gaps(name):
 
 
 def test_inputs_are_the_columns_that_are_read():
-    assert [one.name for one in to_onnx(fitted("mixed")[0]).graph.input] == ["age", "dose", "count", "city", "ward", "gaps"]
-    assert [one.name for one in to_onnx(fitted("names of a frame")[0]).graph.input] == ["X"]
-    assert [one.name for one in to_onnx(fitted("columns by number")[0]).graph.input] == ["X"]
-    assert [one.name for one in to_onnx(fitted("OneHotEncoder of text")[0]).graph.input] == ["x0"]
+    def inputs(name):
+        return [one.name for one in to_onnx(fitted(name)[0]).graph.input]
+
+    assert inputs("mixed") == ["age", "dose", "count", "city", "ward", "gaps"]
+    assert inputs("names of a frame") == inputs("columns by number") == ["X"]
+    assert inputs("OneHotEncoder of text") == ["x0"]
 
 
 def test_a_graph_of_other_steps_is_not_returned():
@@ -85,7 +86,7 @@ def test_a_graph_of_other_steps_is_not_returned():
 @pytest.mark.parametrize(
     ("steps", "columns", "message"),
     [
-        (ColumnTransformer([("a", OneHotEncoder(), ["city"]), ("b", "passthrough", ["city"])]), ["city"], "both as text"),
+        (ColumnTransformer([("a", OneHotEncoder(), ["city"]), ("b", "passthrough", ["city"])]), ["city"], "both as t"),
         (SimpleImputer(strategy="most_frequent", add_indicator=True), ["ward"], "add_indicator=True"),
     ],
     ids=["text and numbers", "flags"],
@@ -109,8 +110,8 @@ def test_missing_categories_are_encoded_as_in_python():
     encode = OrdinalEncoder(encoded_missing_value=-3, handle_unknown="use_encoded_value", unknown_value=-5)
     model = make_pipeline(encode, StandardScaler(), RejectSVC(COSTS)).fit(X[["ward", "city"]], y)
     graph, new = to_onnx(model), X[["ward", "city"]].assign(city="Rom")
-    for rows in (X, new):
-        np.testing.assert_allclose(run(graph, feeds(graph, rows))[1], model.decision_function(rows[["ward", "city"]]), atol=1e-10)
+    for rows in (X[["ward", "city"]], new):
+        np.testing.assert_allclose(run(graph, feeds(graph, rows))[1], model.decision_function(rows), atol=1e-10)
 
 
 def test_no_rows_have_no_answers():

@@ -26,8 +26,8 @@ from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, decide, sa
 from abstain.files.container import LARGEST
 from abstain.files.load import read
 from abstain.preprocessing import default_pipeline
-from pipeline_cases import CASES, COSTS, fitted, frame, mixed
 from files.sameness import again, assert_same
+from pipeline_cases import CASES, COSTS, fitted, frame, mixed
 
 LISTED = "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer, .* Pipelines and ColumnTransformers"
 
@@ -99,7 +99,7 @@ def test_columns_are_found_by_name_after_loading(tmp_path):
     saved, X = fitted("mixed")
     loaded = again(saved, tmp_path)
     assert_same(saved.predict(X), loaded.predict(X[X.columns[::-1]]))
-    with pytest.raises(ValueError, match="columns are missing: {'city'}"):
+    with pytest.raises(ValueError, match=r"columns are missing: \{'city'\}"):
         loaded.predict(X.drop(columns="city"))
     named, rows = fitted("names of a frame")
     with pytest.raises(ValueError, match="feature names"):
@@ -156,10 +156,10 @@ def test_a_subclass_is_not_its_parent(tmp_path):
         save(make_pipeline(Scaler(), RejectSVC(COSTS)).fit(X, y), tmp_path / "model")
 
 
-@pytest.mark.parametrize("last", [make_pipeline(MinMaxScaler(), RejectSVC(COSTS)), "passthrough"], ids=["inner", "none"])
+@pytest.mark.parametrize("last", [make_pipeline(MinMaxScaler(), RejectSVC()), "passthrough"], ids=["inner", "none"])
 def test_the_last_step_is_a_classifier(last, tmp_path):
     X, y = frame()[0][["age"]], frame()[1]
-    with pytest.raises(ValueError, match="whose last step is .* needs a classifier there"):
+    with pytest.raises(ValueError, match=r"whose last step is \w+, but a model file needs a classifier"):
         save(Pipeline([("a", StandardScaler()), ("b", last)]).fit(X, y), tmp_path / "model")
 
 
@@ -214,7 +214,7 @@ def test_reading_takes_time_linear_in_the_columns(kind, contents):
 
 
 def _widened(model, names):
-    """The fitted Pipeline as if it had been fitted to many columns: fitting it to them would take longer than reading."""
+    """The Pipeline as if it had been fitted to many columns: fitting it to them would take longer than reading."""
     n, columns = len(names), np.array(names, dtype=object)
     step, machine = model[0], model[-1]
     (name, part, _), *_ = step.transformers_

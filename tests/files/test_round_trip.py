@@ -15,8 +15,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from abstain import BartlettWegkamp, Costs, RejectSVC, RejectSVCCV, save
-from abstain.files.registry import parts, restored
 from abstain.files.preprocessing_codec import is_default
+from abstain.files.registry import parts, restored
 from abstain.preprocessing import default_pipeline
 from abstain.solvers.cross_validation import held_out_scores
 from files.sameness import again, assert_same, sorted_vars

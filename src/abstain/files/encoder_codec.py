@@ -23,7 +23,7 @@ DROPS = (None, "first", "if_binary")
 def encoder_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:
     """The categories of each column: text in the manifest, numbers among the arrays."""
     if len(step.categories_) > MOST_COLUMNS:
-        raise ValueError(f"estimator encodes more than {MOST_COLUMNS:,} columns, the most of one encoder in a file.")
+        raise ValueError(f"estimator encodes more than {MOST_COLUMNS:,} columns, the most that a file can contain.")
     return {"categories": [_column_parts(column, pool) for column in step.categories_]}
 
 

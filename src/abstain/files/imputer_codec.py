@@ -77,14 +77,14 @@ def _statistics(step: Any, fields: Fields, pool: PoolReader, n: int, dtype: np.d
     if "dropped" in fields:
         if step.strategy != "constant":
             raise ModelFileError("its SimpleImputer does not fill in a constant, but lacks its statistics.")
-        default = "missing_value" if dtype == object else 0
+        default = "missing_value" if dtype.kind == "O" else 0
         statistics = np.full(n, default if step.fill_value is None else step.fill_value, dtype=object)
         statistics[_increasing(pool.take(fields, "dropped", (None,), dtypes=WHOLE), n)] = np.nan
         return statistics
-    if isinstance(given, list) and given[:1] in ([one] for one in FLOAT) and dtype != object:
+    if isinstance(given, list) and given[:1] in ([one] for one in FLOAT) and dtype.kind != "O":
         return pool.take(fields, "statistics", (n,), finite=False)
     values = [from_json(one) for one in fields.take("statistics", list)]
-    if dtype != object or step.strategy != "most_frequent" or len(values) != n:
+    if dtype.kind != "O" or step.strategy != "most_frequent" or len(values) != n:
         raise ModelFileError("the statistics of its SimpleImputer do not match its columns.")
     if not all(isinstance(value, PLAIN) for value in values):
         raise ModelFileError("the statistics of its SimpleImputer are not numbers or text.")
@@ -110,6 +110,6 @@ def is_nan(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 def _present(missing: Any, dtype: np.dtype[Any]) -> Any:
     """A value that is not missing."""
-    if dtype == object:
+    if dtype.kind == "O":
         return "x" if missing == "" else ""
     return 1 if missing == 0 else 0

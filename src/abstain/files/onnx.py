@@ -41,16 +41,18 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     ----------
     estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, or Pipeline of one of these
         Fitted, with one of the kernels linear, rbf, poly and sigmoid. A ThresholdRejector must be around one of the
-        three machines or LogisticRegression and decide by its decision function; a Pipeline must be one that
-        `abstain.preprocessing.default_pipeline` makes.
+        three machines or LogisticRegression and decide by its decision function. The steps of a Pipeline may be
+        scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer, SimpleImputer,
+        OneHotEncoder and OrdinalEncoder, "passthrough", and Pipelines and ColumnTransformers of these.
 
     Returns
     -------
     onnx.ModelProto
-        With one input "X" of float64, shape (rows, features); for a Pipeline one input per column, with its name and
-        shape (rows, 1): float64 with NaN for a missing number, text with "" for a missing category. If a column has the
-        name of an output, its input is that name after "column:". Where scores overflow, Python raises an error and the
-        graph returns infinity or NaN.
+        With one input "X" of float64, shape (rows, features). If a Pipeline reads text, or begins with a
+        ColumnTransformer of a data frame, it has one input per column that it reads, with its name and shape (rows, 1):
+        float64 with NaN for a missing number, text with "" for a missing category; columns of an array are "x0", "x1".
+        If a column has the name of an output, its input is that name after "column:". Where Python raises an error,
+        the graph goes on: scores that overflow are infinity or NaN, and an unknown category is none of the known ones.
 
     Raises
     ------
@@ -121,8 +123,8 @@ def scoring_machine(estimator: Any) -> KernelMachine | LinearMachine:
     if not isinstance(machine, KernelMachine | LinearMachine):
         raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
             f"{what}, but to_onnx takes RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejectors around one of "
-            "these or LogisticRegression, and Pipelines of abstain.preprocessing.default_pipeline around any "
-            "of these; use skl2onnx for scikit-learn's own estimators."
+            "these or LogisticRegression, and Pipelines that end in one of these; use skl2onnx for scikit-learn's own "
+            "estimators."
         )
     kernel = machine.kernel if isinstance(machine, KernelMachine) else None
     if kernel is not None and not (isinstance(kernel, Kernel) and kernel.name in _KERNELS):

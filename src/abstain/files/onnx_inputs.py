@@ -54,8 +54,8 @@ class Inputs:
         """Rows like the training rows, as Python reads them and as the graph does."""
         rng = np.random.default_rng(0)
         cells: list[Any] = [np.zeros(count) for _ in self.kinds]
-        for step, at in _first_steps(pipeline, list(range(len(cells)))):
-            for place, column in zip(at, _examples(step, len(at), count, rng), strict=True):
+        for steps, places in _first_steps(pipeline, list(range(len(cells)))):
+            for place, column in zip(places, _examples(steps, len(places), count, rng), strict=True):
                 cells[place] = column
         if not self.apart:
             X = np.column_stack(cells).astype(np.float64)
@@ -68,8 +68,8 @@ class Inputs:
         if self.framed:
             return frame(dict(zip(self.names, cells, strict=True))), feeds
         X = np.empty((count, len(cells)), dtype=object)
-        for at, column in enumerate(cells):
-            X[:, at] = column
+        for place, column in enumerate(cells):
+            X[:, place] = column
         return X, feeds
 
 
@@ -101,9 +101,10 @@ def _first_steps(step: Any, at: list[int]) -> list[tuple[Any, list[int]]]:
 def _mark(kinds: list[str | None], step: Any, at: list[int]) -> None:
     """Write down what the transformers need of the columns at these places."""
     for steps, places in _first_steps(step, at):
-        for place, kind in zip(places, _needed(steps[0], len(places)) if steps else [NUMBER] * len(places), strict=True):
+        needed = _needed(steps[0], len(places)) if steps else [NUMBER] * len(places)
+        for place, kind in zip(places, needed, strict=True):
             if kinds[place] not in (None, kind):
-                raise ValueError(f"estimator reads column {place} both as text and as numbers, which has no ONNX graph.")
+                raise ValueError(f"estimator reads column {place} both as text and as numbers; it has no ONNX graph.")
             kinds[place] = kind
 
 
@@ -162,7 +163,7 @@ def _around(step: Any, count: int) -> tuple[Any, Any]:
 
 def _categories(step: Any, known: NDArray[Any], rows: int, rng: np.random.Generator) -> NDArray[Any]:
     values = known.tolist()
-    if step.handle_unknown not in ("error",):
+    if step.handle_unknown != "error":
         texts = [one for one in values if isinstance(one, str)]
         values.append(UNSEEN + max(texts) if texts else -7.5)
     column = np.empty(len(values), dtype=object)

@@ -79,8 +79,8 @@ def graph_of(graph: Graph, step: Any, table: Table) -> Table:
     kind = type(step).__name__
     if kind not in _GRAPHS:
         raise ValueError(
-            f"estimator has a {kind}, which has no ONNX graph here; to_onnx supports {', '.join(_GRAPHS)}, 'passthrough', "
-            "'drop', and Pipelines and ColumnTransformers of these."
+            f"estimator has a {kind}, which has no ONNX graph here; to_onnx supports {', '.join(_GRAPHS)}, "
+            "'passthrough', 'drop', and Pipelines and ColumnTransformers of these."
         )
     return _GRAPHS[kind](graph, step, table)
 
@@ -136,7 +136,7 @@ def _max_abs(graph: Graph, step: Any, table: Table) -> Table:
 
 
 def _normalizer(graph: Graph, step: Any, table: Table) -> Table:
-    """x / |x|, and 0 for 0."""
+    """Compute x / |x|, and 0 for 0."""
     X, axis = table.numbers(graph), graph.constant(np.array([1]))
     if step.norm == "l2":
         norm = graph.apply("Sqrt", graph.apply("ReduceSumSquare", X, axis, keepdims=1))
@@ -152,7 +152,9 @@ def _imputer(graph: Graph, step: Any, table: Table) -> Table:
         return _text_imputer(graph, step, table)
     X, missing = table.numbers(graph), step.missing_values
     if not isinstance(missing, float | int):
-        raise ValueError(f"estimator has SimpleImputer(missing_values={missing!r}) for numbers, which has no ONNX graph.")
+        raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
+            f"estimator has SimpleImputer(missing_values={missing!r}) for numbers, which has no ONNX graph; use NaN."
+        )
     absent = graph.apply("IsNaN", X) if missing != missing else graph.apply("Equal", X, _wide(graph, missing))  # noqa: PLR0124
     filled = np.array(step.statistics_, dtype=step._fit_dtype).astype(np.float64)
     X = graph.apply("Where", absent, graph.constant(filled), X)
@@ -168,8 +170,8 @@ def _text_imputer(graph: Graph, step: Any, table: Table) -> Table:
     missing, made = step.missing_values, []
     if step.add_indicator or (not step.keep_empty_features and is_nan(step.statistics_).any()):
         raise ValueError(
-            "estimator has a SimpleImputer for text with add_indicator=True or with columns that are always missing, which "
-            "has no ONNX graph."
+            "estimator has a SimpleImputer for text with add_indicator=True or with columns that are always missing, "
+            "which has no ONNX graph."
         )
     for column, fill in zip(table.each(graph, len(table.columns)), step.statistics_.tolist(), strict=True):
         if not isinstance(missing, str):
@@ -192,7 +194,7 @@ def _same(graph: Graph, column: Column, categories: list[Any]) -> str:
         return graph.apply("Concat", *same, axis=1) if len(same) > 1 else same[0]
     absent = [one for one in categories if not isinstance(one, str)]
     if len(absent) + ("" in categories) > 1:
-        raise ValueError('estimator encodes two of None, NaN and "" as categories, which ONNX cannot tell from each other.')
+        raise ValueError('estimator encodes two of None, NaN and "" as categories, which are the same text in ONNX.')
     text = column.value
     if column.fill is not None and "" not in categories:
         empty = graph.apply("Equal", text, graph.constant(np.array("", dtype=object)))

@@ -25,7 +25,10 @@ from abstain.files.values import from_json, to_json
 
 PASS, DROP, REMAINDER = "passthrough", "drop", "remainder"
 # The settings that a file keeps; all others must have their defaults.
-KEPT = {Pipeline: ("verbose",), ColumnTransformer: ("n_jobs", "sparse_threshold", "verbose", "verbose_feature_names_out")}
+KEPT = {
+    Pipeline: ("verbose",),
+    ColumnTransformer: ("n_jobs", "sparse_threshold", "verbose", "verbose_feature_names_out"),
+}
 MOST_JOBS = 1024
 Steps = list[tuple[str, Any]]
 
@@ -75,8 +78,8 @@ def settings(container: Any) -> dict[str, Any]:
             continue
         if name not in KEPT[kind] or not isinstance(value, bool | int | float):
             raise ValueError(
-                f"estimator has {kind.__name__}({name}={value!r}), which a model file cannot contain; leave {name} at its "
-                "default, or use skops."
+                f"estimator has {kind.__name__}({name}={value!r}), which a model file cannot contain; leave {name} at "
+                "its default, or use skops."
             )
         found[name] = to_json(name, value)
     return found
@@ -162,8 +165,8 @@ def _part_parts(asked: Any, part: Any, pool: PoolWriter, columns: Columns) -> tu
         return asked, columns.count if asked == PASS else 0
     if not columns.count:
         raise ValueError(
-            f"estimator has a ColumnTransformer with a {type(asked).__name__} for no columns, which a model file cannot "
-            "contain; leave this part out."
+            f"estimator has a ColumnTransformer with a {type(asked).__name__} for no columns, which a model file "
+            "cannot contain; leave this part out."
         )
     if _asked(asked) != _asked(part):
         raise ModelFileError("the parameters of a part of its ColumnTransformer differ from those that were fitted.")
@@ -219,7 +222,8 @@ def _transformer_from(fields: Fields, pool: PoolReader, columns: Columns) -> tup
         used[indices] = True
         read = columns.at(indices)
         part, widths[_checked(name)] = _part_from(state, pool, read)
-        parts.append(_Part(name, part, indices.tolist(), read.names.tolist() if named and read.names is not None else None))
+        names = read.names.tolist() if named and read.names is not None else None
+        parts.append(_Part(name, part, indices.tolist(), names))
     rest = columns.at(np.flatnonzero(~used))
     remainder, widths[REMAINDER] = _part_from(fields.take(REMAINDER), pool, rest)
     sparse = fields.take("sparse_output", bool)
@@ -275,6 +279,6 @@ def _set_indices(step: ColumnTransformer, widths: dict[str, int]) -> None:
     """Where the columns of each part are in the result, as `fit` records it."""
     start = 0
     for name in step.output_indices_:
-        if name in widths and widths[name]:
+        if widths.get(name):
             step.output_indices_[name] = slice(start, start + widths[name])
             start += widths[name]

@@ -45,7 +45,8 @@ def is_default(pipeline: Pipeline) -> bool:
         return False
     fresh = default_pipeline(pipeline[-1], columns.get(NUMERIC, []), columns.get(CATEGORICAL, []))
     fitted = [pipeline[0], *(part for _, part, _ in pipeline[0].transformers_ if part != "drop")]
-    return _settings(fresh) == _settings(pipeline) and not any(hasattr(part, "_sklearn_output_config") for part in fitted)
+    plain = not any(hasattr(part, "_sklearn_output_config") for part in fitted)
+    return plain and _settings(fresh) == _settings(pipeline)
 
 
 def _settings(pipeline: Pipeline) -> dict[str, str]:
@@ -86,7 +87,7 @@ def table_parts(preprocess: ColumnTransformer) -> tuple[dict[str, Any], Arrays]:
         if not all(isinstance(text, str) for column in categories for text in column):
             raise ValueError("categorical columns must contain text to be saved; convert them before fitting.")
         if len(categories) > MOST_COLUMNS:
-            raise ValueError(f"estimator encodes more than {MOST_COLUMNS:,} columns, the most of one encoder in a file.")
+            raise ValueError(f"estimator encodes more than {MOST_COLUMNS:,} columns, the most that a file can contain.")
         state["categories"] = categories
     return state, arrays
 
@@ -112,7 +113,7 @@ def table_from(state: Any, arrays: Arrays, estimator: Any) -> Pipeline:
             columns = pool.put(np.array([places[name] for name in chosen], dtype=np.int64))
             steps = _numeric(pool, arrays, seen) if part == NUMERIC else _categorical(pool, categories)
             parts.append([part, True, columns, {"kind": "Pipeline", "parameters": {}, "steps": steps}])
-    preprocess = {"kind": "ColumnTransformer", "parameters": {"sparse_threshold": 0.0}, "parts": parts}
+    preprocess: dict[str, Any] = {"kind": "ColumnTransformer", "parameters": {"sparse_threshold": 0.0}, "parts": parts}
     preprocess |= {"remainder": "drop", "sparse_output": False}
     read = Columns(len(names), np.array(names, dtype=object))
     steps, _ = steps_from([[PREPROCESS, preprocess]], PoolReader(pool.arrays), read)

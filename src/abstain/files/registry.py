@@ -81,8 +81,9 @@ def _parts_of_pipeline(pipeline: Pipeline) -> Parts:
     """Preprocessing as `default_pipeline` makes it has fields of its own; any other is a list of steps."""
     last = pipeline[-1]
     if type(last) is Pipeline or isinstance(last, str) or last is None:
+        what = last if isinstance(last, str) else type(last).__name__
         raise ValueError(
-            f"estimator is a Pipeline whose last step is {last if isinstance(last, str) else type(last).__name__}, but a model file needs a classifier there; give the "
+            f"estimator is a Pipeline whose last step is {what}, but a model file needs a classifier there; give the "
             "steps of an inner Pipeline to the outer one."
         )
     inner, more = parts(last)

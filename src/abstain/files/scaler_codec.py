@@ -32,7 +32,7 @@ def _started(step: Any) -> Any:
 
 
 def standard_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:
-    """x -> (x - mean) / scale, with scale = sqrt(var), or 1 for constants."""
+    """Write (x - mean) / scale, with scale = sqrt(var), or 1 for constants."""
     named = {"mean": step.mean_, "var": step.var_, "scale": step.scale_}
     state: dict[str, Any] = {name: None if array is None else pool.put(array) for name, array in named.items()}
     return state | {"n_samples_seen": pool.put(step.n_samples_seen_)}
@@ -62,7 +62,7 @@ def _set_standard(step: Any, fields: Fields, pool: PoolReader, n: int) -> None:
 
 
 def min_max_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:
-    """x -> low + (x - min) (high - low) / (max - min); the other attributes follow from min and max."""
+    """Write low + (x - min) (high - low) / (max - min); the other attributes follow from min and max."""
     again = fitted_quietly(clone(step), np.vstack([step.data_min_, step.data_max_]))
     for name in ("scale_", "min_", "data_range_"):
         if getattr(again, name).tobytes() != getattr(step, name).tobytes():
@@ -83,7 +83,7 @@ def min_max_from(step: Any, fields: Fields, pool: PoolReader, n: int) -> int:
 
 
 def max_abs_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:
-    """x -> x / max |x|."""
+    """Write x / max |x|."""
     again = fitted_quietly(clone(step), step.max_abs_[np.newaxis])
     if again.scale_.tobytes() != step.scale_.tobytes():
         raise ModelFileError(CHANGED.format("MaxAbsScaler"))
@@ -108,7 +108,7 @@ def _seen(fields: Fields, pool: PoolReader) -> int:
 
 
 def robust_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:
-    """x -> (x - median) / distance of two quantiles."""
+    """Write (x - median) / distance of two quantiles."""
     named = {"center": step.center_, "scale": step.scale_}
     return {name: None if array is None else pool.put(array) for name, array in named.items()}
 
@@ -125,7 +125,7 @@ def robust_from(step: Any, fields: Fields, pool: PoolReader, n: int) -> int:
 
 
 def normalizer_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:  # noqa: ARG001 (nothing is learnt)
-    """x -> x / |x|."""
+    """Write x / |x|, of which nothing is learnt."""
     return {}
 
 

@@ -1,7 +1,7 @@
 """The transformers before a Pipeline's last step as fields and arrays, and back.
 
 A closed list: scikit-learn's scalers, imputer and encoders, and Pipelines and ColumnTransformers of these. How many
-columns a step reads and how they are called follows from the step before it, so the file cannot contradict itself there.
+columns a step reads and how they are called follows from the step before it, so the file cannot contradict itself.
 """
 
 from __future__ import annotations
@@ -101,11 +101,11 @@ class Columns:
     def check(self, step: Any) -> None:
         """Raise an error if a step was fitted to other columns."""
         names, kind = getattr(step, "feature_names_in_", None), type(step).__name__
-        same = names is self.names is None or (names is not None and np.array_equal(names, self.names))
+        same = (None if names is None else names.tolist()) == (None if self.names is None else self.names.tolist())
         if step.n_features_in_ != self.count or not same:
             raise ValueError(
-                f"estimator has a {kind} that was not fitted to the {self.count} columns that it gets here, or not under "
-                "their names; fit the whole Pipeline again."
+                f"estimator has a {kind} that was not fitted to the {self.count} columns that it gets here, or not "
+                "under their names; fit the whole Pipeline again."
             )
 
 
@@ -172,8 +172,8 @@ def parameters(step: Any) -> dict[str, Any]:
             continue
         if name not in codec.parameters:
             raise ValueError(
-                f"estimator has {codec.kind.__name__}({name}={value!r}), which a model file cannot contain; leave {name} "
-                "at its default, or use skops."
+                f"estimator has {codec.kind.__name__}({name}={value!r}), which a model file cannot contain; leave "
+                f"{name} at its default, or use skops."
             )
         found[name] = _to_json(name, value)
     return found

@@ -81,8 +81,10 @@ def test_a_machine_of_named_columns_fills_nothing_in(hostile, tmp_path):
 
 def test_a_pipeline_of_named_columns(hostile, tmp_path):
     data, frame = hostile
-    cities = make_pipeline(SimpleImputer(strategy="constant", fill_value="none"), OneHotEncoder(handle_unknown="ignore"))
-    columns = ColumnTransformer([("age", make_pipeline(SimpleImputer(), StandardScaler()), ["age"]), ("c", cities, ["city"])])
+    filled = SimpleImputer(strategy="constant", fill_value="none")
+    cities = make_pipeline(filled, OneHotEncoder(handle_unknown="ignore"))
+    ages = make_pipeline(SimpleImputer(), StandardScaler())
+    columns = ColumnTransformer([("age", ages, ["age"]), ("c", cities, ["city"])])
     model = make_pipeline(columns, RejectSVC(COSTS)).fit(frame[["city", "age"]], frame["answer"])
     save(model, tmp_path / "model")
     answers = list(csv.DictReader(io.StringIO(run("predict", tmp_path / "model", data).stdout)))

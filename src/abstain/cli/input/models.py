@@ -39,7 +39,8 @@ class FittedModel(FittedClassifier):
     @classmethod
     def of(cls, estimator: Any, pos_label: Any = None) -> Self:
         """Make the model from a fitted estimator."""
-        from abstain.files.onnx_inputs import NUMBER, TEXT, Inputs
+        from abstain.files.onnx_inputs import Inputs
+        from abstain.files.onnx_steps import NUMBER, TEXT
         from abstain.files.preprocessing_codec import is_default
 
         names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
