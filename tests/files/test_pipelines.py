@@ -23,7 +23,9 @@ from sklearn.preprocessing import (
 )
 
 from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, decide, save
+from abstain.files import pool
 from abstain.files.container import LARGEST
+from abstain.files.errors import ModelFileError
 from abstain.files.load import read
 from abstain.preprocessing import default_pipeline
 from files.sameness import again, assert_same
@@ -234,11 +236,9 @@ def _widened(model, names):
 
 
 def test_more_columns_than_an_encoder_may_have(tmp_path, monkeypatch):
-    from abstain.files import encoder_codec
-
-    monkeypatch.setattr(encoder_codec, "MOST_COLUMNS", 1)
     X, y = frame()[0][["city", "count"]], frame()[1]
-    with pytest.raises(ValueError, match="encodes more than 1 columns"):
+    monkeypatch.setattr(pool, "MOST_ENCODED", 1)
+    with pytest.raises(ValueError, match=r"cannot be saved: it has more than 1 encoded columns. Use fewer, or skops"):
         save(make_pipeline(OneHotEncoder(), RejectSVC(COSTS)).fit(X, y), tmp_path / "model")
 
 
@@ -247,5 +247,15 @@ def test_more_steps_than_a_file_may_have(tmp_path):
     steps = [(f"s{at}", SimpleImputer()) for at in range(1001)]
     model = Pipeline([*steps[:1], ("machine", RejectSVC(COSTS))]).fit(X, y)
     model.steps = [*((name, model[0]) for name, _ in steps), model.steps[-1]]
-    with pytest.raises(ValueError, match="more than 1000 steps"):
+    with pytest.raises(ValueError, match="more than 1,000 steps"):
         save(model, tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", ["SimpleImputer constant", "columns by number", "StandardScaler", "OrdinalEncoder"])
+def test_columns_that_exist_only_in_the_manifest_take_no_memory(name, forge):
+    def change(inside):
+        inside.model["n_features"] = 2**40
+
+    raw = forge(fitted(name)[0], change)
+    with pytest.raises(ModelFileError, match="it has more than 1,048,576 columns over all its steps"):
+        read(io.BytesIO(raw), len(raw), LARGEST)

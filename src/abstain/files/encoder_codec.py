@@ -14,7 +14,6 @@ from abstain.files.scaler_codec import fitted_quietly
 from abstain.files.schema import Fields
 from abstain.files.values import from_json, to_json
 
-MOST_COLUMNS = 10_000  # of one encoder; scikit-learn takes about a quarter of a millisecond for each
 TEXT = "|O"
 INTEGERS = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8")
 DROPS = (None, "first", "if_binary")
@@ -22,8 +21,6 @@ DROPS = (None, "first", "if_binary")
 
 def encoder_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:
     """The categories of each column: text in the manifest, numbers among the arrays."""
-    if len(step.categories_) > MOST_COLUMNS:
-        raise ValueError(f"estimator encodes more than {MOST_COLUMNS:,} columns, the most that a file can contain.")
     return {"categories": [_column_parts(column, pool) for column in step.categories_]}
 
 
@@ -45,8 +42,8 @@ def _column_parts(column: NDArray[Any], pool: PoolWriter) -> list[Any]:
 def encoder_from(step: Any, fields: Fields, pool: PoolReader, n: int) -> int:
     """Set the categories of an encoder; gives the number of columns that it makes."""
     given = fields.take("categories", list)
-    if len(given) != n or n > MOST_COLUMNS:
-        raise ModelFileError("its encoder does not have one list of categories per column, or has too many columns.")
+    if len(given) != n:
+        raise ModelFileError("its encoder does not have one list of categories per column.")
     chosen = step.categories != "auto"
     categories = [_column_from(one, pool, ordered=not chosen) for one in given]
     plain = [_objects(column.tolist()) for column in categories]

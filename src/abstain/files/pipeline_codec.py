@@ -107,7 +107,7 @@ def _any_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[Any, Colu
     if step is None or (isinstance(step, str) and step == PASS):
         return step, columns
     if type(step) is Pipeline:
-        pool.count()
+        pool.count(0)
         check_output(step)
         steps, made = steps_parts(step.steps, pool, columns)
         return {"kind": Pipeline.__name__, "parameters": settings(step), "steps": steps}, made
@@ -123,7 +123,7 @@ def _any_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, Colu
     fields = Fields(state, "preprocessing")
     kind = fields.peek("kind")
     if kind == Pipeline.__name__:
-        pool.count()
+        pool.count(0)
         fields.take("kind")
         chosen = settings_from(Pipeline, fields.take("parameters", dict))
         steps, made = steps_from(fields.take("steps"), pool, columns)
@@ -139,7 +139,7 @@ def _any_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, Colu
 
 
 def _transformer_parts(step: ColumnTransformer, pool: PoolWriter, columns: Columns) -> tuple[dict[str, Any], Columns]:
-    pool.count()
+    pool.count(columns.count)
     check_output(step)
     columns.check(step)
     fitted = {name: (part, chosen) for name, part, chosen in step.transformers_}
@@ -149,6 +149,7 @@ def _transformer_parts(step: ColumnTransformer, pool: PoolWriter, columns: Colum
         part, chosen = fitted[name]
         indices, named = _indices(name, chosen, columns)
         used[indices] = True
+        pool.count(0)
         entry = [name, named, pool.put(indices)]
         inner, made = _part_parts(asked, part, pool, columns.at(indices))
         state["parts"].append([*entry, inner])
@@ -208,14 +209,14 @@ def _indices(name: str, chosen: Any, columns: Columns) -> tuple[NDArray[np.int64
 
 
 def _transformer_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[ColumnTransformer, Columns]:
-    pool.count()
+    pool.count(columns.count)
     chosen = settings_from(ColumnTransformer, fields.take("parameters", dict))
     used, parts, widths = np.zeros(columns.count, dtype=bool), [], {}
     for one in fields.take("parts", list):
         if not isinstance(one, list) or len(one) != 4 or type(one[1]) is not bool or (one[1] and columns.names is None):
             raise ModelFileError("a part of its ColumnTransformer is not described by name, columns and transformer.")
         name, named, entry, state = one
-        pool.count()
+        pool.count(0)
         indices = pool.take(Fields({"columns": entry}, "part"), "columns", (None,), dtypes=WHOLE)
         if not ((indices >= 0) & (indices < columns.count)).all():
             raise ModelFileError("a part of its ColumnTransformer uses columns that do not exist.")

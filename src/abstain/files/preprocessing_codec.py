@@ -13,10 +13,10 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from abstain.files.arrays import Arrays
-from abstain.files.encoder_codec import MOST_COLUMNS, TEXT
+from abstain.files.encoder_codec import TEXT
 from abstain.files.errors import ModelFileError
 from abstain.files.pipeline_codec import steps_from
-from abstain.files.pool import PoolReader, PoolWriter
+from abstain.files.pool import MOST_ENCODED, PoolReader, PoolWriter
 from abstain.files.schema import Fields, Spec, fitting
 from abstain.files.steps_codec import Columns
 from abstain.preprocessing import CATEGORICAL, ESTIMATOR, MISSING, NUMERIC, PREPROCESS, default_pipeline
@@ -86,8 +86,8 @@ def table_parts(preprocess: ColumnTransformer) -> tuple[dict[str, Any], Arrays]:
         categories = [one.tolist() for one in preprocess.named_transformers_[CATEGORICAL]["encode"].categories_]
         if not all(isinstance(text, str) for column in categories for text in column):
             raise ValueError("categorical columns must contain text to be saved; convert them before fitting.")
-        if len(categories) > MOST_COLUMNS:
-            raise ValueError(f"estimator encodes more than {MOST_COLUMNS:,} columns, the most that a file can contain.")
+        if len(categories) > MOST_ENCODED:
+            raise ValueError(f"estimator encodes more than {MOST_ENCODED:,} columns, the most that a file can contain.")
         state["categories"] = categories
     return state, arrays
 

@@ -136,7 +136,7 @@ def step_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[dict[str,
     codec = codec_of(step)
     check_is_fitted(step)
     check_output(step)
-    pool.count()
+    pool.count(columns.count, encoded=hasattr(step, "categories"))
     columns.check(step)
     state = {"kind": codec.kind.__name__, "parameters": parameters(step), **codec.parts(step, pool)}
     return state, width(step)
@@ -152,7 +152,7 @@ def width(step: Any) -> int:
 def step_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[Any, int]:
     """Make one scaler, imputer or encoder; `fields` are those of its state, without its kind."""
     codec = STEPS[fields.one_of("kind", STEPS)]
-    pool.count()
+    pool.count(columns.count, encoded="categories" in codec.parameters)
     step = codec.kind(**_given(codec, fields.take("parameters", dict)))
     step._validate_params()
     made = codec.fitted(step, fields, pool, columns.count)
