@@ -108,6 +108,7 @@ CASES = {
     "SimpleImputer": (SimpleImputer(add_indicator=True), "gaps", True),
     "SimpleImputer constant": (SimpleImputer(strategy="constant", fill_value=-1.5), "gaps", True),
     "SimpleImputer of a number": (SimpleImputer(missing_values=0), "matrix", True),
+    "SimpleImputer of integers": (SimpleImputer(strategy="most_frequent"), "counts", True),
     "OneHotEncoder of numbers": (OneHotEncoder(handle_unknown="ignore", dtype=np.float32), "counts", True),
     "OneHotEncoder of text": (OneHotEncoder(drop="first"), "texts", True),
     "OneHotEncoder of wide text": (OneHotEncoder(), "wide texts", True),

@@ -53,7 +53,8 @@ def imputer_from(step: Any, fields: Fields, pool: PoolReader, n: int) -> int:
         raise ModelFileError("its SimpleImputer has columns without a value, although it keeps all columns.")
     indicators = _indicators(fields, pool, n) if step.add_indicator else np.empty(0, np.int64)
     rows = np.full((2, n), present, dtype)
-    rows[0, indicators] = step.missing_values
+    if len(indicators):  # integers cannot be NaN
+        rows[0, indicators] = step.missing_values
     stand_in = SimpleImputer(
         missing_values=step.missing_values,
         strategy="constant",
