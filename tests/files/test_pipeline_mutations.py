@@ -128,10 +128,14 @@ def changes(raw):
 
 def judged(raw, X, path):
     """Whether a file is refused; if not, it must be what `save` writes, and its steps must give numbers or an error."""
+    reason = ""
     try:
         loaded = read(io.BytesIO(raw), len(raw), LARGEST)
     except ModelFileError as error:
-        return str(error).endswith(".")
+        reason = str(error)
+    if reason:
+        assert reason.endswith("."), reason
+        return True
     save(loaded, path)
     assert path.read_bytes() == raw, "save writes another file"
     if len(loaded) == 1:
