@@ -22,6 +22,7 @@ PUBLIC = [
     "Thresholds",
     "__version__",
     "compare",
+    "decide",
     "embedded_reject_curve",
     "load",
     "reject_price_sweep",

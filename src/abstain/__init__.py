@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from abstain.estimators.svc_cv import RejectSVCCV
     from abstain.estimators.sweep import reject_price_sweep
     from abstain.estimators.threshold import ThresholdRejector
+    from abstain.estimators.unwrap import decide
     from abstain.files.load import load
     from abstain.files.onnx import to_onnx
     from abstain.files.save import save
@@ -39,6 +40,7 @@ __all__ = [
     "Thresholds",
     "__version__",
     "compare",
+    "decide",
     "embedded_reject_curve",
     "load",
     "reject_price_sweep",
@@ -60,6 +62,7 @@ _HOMES = {
     "ThresholdRejector": "abstain.estimators.threshold",
     "Thresholds": "abstain.thresholds",
     "compare": "abstain.comparison.compare",
+    "decide": "abstain.estimators.unwrap",
     "embedded_reject_curve": "abstain.estimators.embedded.curve",
     "load": "abstain.files.load",
     "reject_price_sweep": "abstain.estimators.sweep",

@@ -122,7 +122,7 @@ class RejectMixin:
     def decide(self, X: Any) -> Decisions:
         """Decisions with their reasons: label, rejected, score and the expected cost of the three actions.
 
-        They keep the index of a pandas DataFrame.
+        They keep the index of a pandas DataFrame. For a Pipeline around this classifier, use :func:`abstain.decide`.
         """
         fitted = self._now
         score = self._score(fitted, X)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,10 +10,55 @@ from numpy.typing import NDArray
 
 from abstain.costs import Costs
 from abstain.labels import default_reject_label, free_label
-from abstain.rules.rule import Rule
+from abstain.rules.rule import Decisions, Rule
 from abstain.thresholds import Thresholds
 
-__all__ = ["FittedClassifier", "final_estimator"]
+__all__ = ["FittedClassifier", "decide", "final_estimator"]
+
+
+def decide(estimator: Any, X: Any) -> Decisions:
+    """Decisions of a fitted classifier with their reasons, also inside Pipelines and searches.
+
+    scikit-learn's Pipeline passes on `predict` and `decision_function`, but not `decide`, `reject_mask` and
+    `predict_forced`. These are ``decide(pipeline, X)``, its ``rejected`` and its ``forced``.
+
+    Parameters
+    ----------
+    estimator : classifier of this library, or Pipeline or search around one
+        Fitted.
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        Rows as the whole `estimator` takes them.
+
+    Returns
+    -------
+    Decisions
+        With the index of X if it is a pandas DataFrame.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> machine = abstain.RejectSVC(abstain.Costs(reject=0.2), C=10, kernel="linear")
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
+    >>> model = make_pipeline(StandardScaler(), machine).fit(X, y)
+    >>> decisions = abstain.decide(model, [[-3.0], [3.0], [8.0]])
+    >>> decisions.label, decisions.rejected, decisions.forced
+    (array([ 0, -1,  1]), array([False,  True, False]), array([0, 1, 1]))
+    """
+    index = X.index if hasattr(X, "iloc") else None
+    while not hasattr(estimator, "decide"):
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "steps"):
+            X = estimator[:-1].transform(X) if len(estimator) > 1 else X
+            estimator = estimator[-1]
+        else:
+            raise ValueError(
+                f"estimator must be a fitted classifier of this library, or a Pipeline or search around one; "
+                f"{type(estimator).__name__} does not reject. Wrap it in ThresholdRejector."
+            )
+    return replace(estimator.decide(X), index=index)
 
 
 def final_estimator(estimator: Any) -> Any:

@@ -80,4 +80,4 @@ def read(file: IO[bytes], size: int, max_bytes: int) -> Any:
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         # the constructors of costs, kernels, labels and estimators raise their own errors
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ModelFileError(f"its contents are not a model: {reason}") from error
+        raise ModelFileError(f"its contents are not a model: {reason.rstrip('.')}.") from error

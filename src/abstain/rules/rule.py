@@ -36,6 +36,8 @@ class Decisions:
         this order, with P = 1 / (1 + exp(-f)). This P is accurate only near the thresholds, where decisions change; far
         from them it is not a calibrated probability. A `ThresholdRejector` uses the wrapped classifier's own
         probabilities instead. nan without costs or without probabilities.
+    forced : ndarray of shape (n,)
+        What `predict_forced` returns: the cheaper of the two classes, also where the row was rejected.
     labels : Labels
         The classes, sorted, the positive and the negative one, and the reject label. The metrics of `abstain.metrics`
         read them if they are given the decisions as `y_pred`.
@@ -47,6 +49,7 @@ class Decisions:
     rejected: NDArray[np.bool_]
     score: NDArray[np.float64]
     expected_cost: NDArray[np.float64]
+    forced: NDArray[Any]
     labels: Labels
     index: Any = None
 
@@ -151,8 +154,8 @@ class Rule:
     ) -> Decisions:
         """Give the decisions with their expected costs, from the probability of ``classes[1]`` or the score."""
         choice = self.choose(score)
-        expected = self.expected_cost(score, probability)
-        return Decisions(self.labels.decode(choice), choice == 0, score, expected, self.labels, index)
+        label, expected = self.labels.decode(choice), self.expected_cost(score, probability)
+        return Decisions(label, choice == 0, score, expected, self.forced(score), self.labels, index)
 
     def cost_of(self, y: ArrayLike, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the cost of each row's decision, given the true labels; without costs an error costs 1."""
