@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import build_gallery
+import write_numbers
 
 from abstain.cli.commands import demo
 
@@ -26,6 +27,8 @@ BENCHMARKS = {
     "what_is_measured.txt": ("## What is measured", "`results.json` holds"),
     "results.txt": ("<!-- results:", "<!-- end of results"),
 }
+# What a code host shows, and in a comment after it what the site has in its place.
+DIRECTIVES = re.compile(r"<!-- code host -->\n.*?<!-- site\n(.*?)-->\n", re.DOTALL)
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!\w+:|#)([^)\s#]+)(#[^)\s]*)?\)")
 
 
@@ -34,9 +37,8 @@ def gather() -> None:
     for old in (SOURCE, SITE, DOCTREES):  # remove everything from an earlier build
         shutil.rmtree(old, ignore_errors=True)
     shutil.copytree(DOCS, SOURCE, ignore=shutil.ignore_patterns("*.py", "__pycache__", "_static", "extensions"))
-    for page in SOURCE.glob("*.md"):  # the site has the experiments' pages under reproductions/
-        text = page.read_text(encoding="utf-8")
-        page.write_text(text.replace("](../experiments/", "](reproductions/"), encoding="utf-8")
+    for page in SOURCE.glob("*.md"):
+        page.write_text(for_site(page.read_text(encoding="utf-8")), encoding="utf-8")
     write(SOURCE / "changelog.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     measured = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     for name, (start, end) in BENCHMARKS.items():
@@ -51,6 +53,13 @@ def gather() -> None:
                 shutil.copy(companion, folder)
     for page in pages:  # only now do their links to each other resolve
         write(SOURCE / "reproductions" / page.parent.name / "README.md", page.read_text(encoding="utf-8"))
+
+
+def for_site(text: str) -> str:
+    """Turn a page that reads well as plain Markdown into one for Sphinx, whose directives are in comments."""
+    text = DIRECTIVES.sub(r"\1", write_numbers.without_references(text))
+    text = text.replace("```pycon\n", "```{doctest}\n")
+    return text.replace("](../experiments/", "](reproductions/")  # where the site has them
 
 
 def experiment_pages() -> list[Path]:
@@ -107,6 +116,7 @@ def build(*builders: str) -> int:
 
 if __name__ == "__main__":
     build_gallery.build(build_gallery.EXAMPLES)
+    write_numbers.main()
     gather()
     draw()
     code = build("html", "doctest")

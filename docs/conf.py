@@ -21,7 +21,6 @@ extensions = [
     "myst_parser",
     "sphinx_copybutton",
     "mathml",
-    "measured",
 ]
 templates_path = ["_templates"]
 default_role = "py:obj"  # single backticks in a docstring link to our own names

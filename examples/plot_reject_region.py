@@ -19,7 +19,7 @@ bent = 2.0 * X[:, 0] + 1.2 * X[:, 1] ** 2 - 1.2
 y = np.where(rng.random(260) < 1 / (1 + np.exp(-1.6 * bent)), "ill", "healthy")
 
 equal = RejectSVC(Costs(reject=0.24), C=3, gamma=0.2, rule="bartlett-wegkamp")
-unequal = RejectSVC(Costs(false_positive=1, false_negative=1.4, reject=0.42), C=3, gamma=0.2)
+unequal = RejectSVC(Costs(false_positive=1, false_negative=1.4, reject=0.42), C=3, gamma=0.2, pos_label="ill")
 
 figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.9), layout="constrained", sharey=True)
 for clf, ax, title in zip(

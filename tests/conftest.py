@@ -1,6 +1,7 @@
 """Settings shared by all tests."""
 
 import os
+import shutil
 
 # One thread for NumPy's and scikit-learn's own loops, before either is imported: test processes run side by side, and
 # threads that wait for a core make small products up to fifty times slower. The solver has threads of its own.
@@ -26,3 +27,20 @@ def polars():
     if OLD:
         pytest.skip("scikit-learn before 1.9 and polars 2 do not go together")
     return pl
+
+
+CHROMIUM = shutil.which("chromium")
+QUIET = ("background-networking", "component-update", "sync", "gpu")
+ARGUMENTS = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{part}" for part in QUIET)]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real Chromium."""
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium: apt install chromium")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
+    with sync_api.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield running
+        running.close()

@@ -102,5 +102,5 @@ class TestMethod:
         assert clf.thresholds_.upper == roc.thresholds_.upper
 
     def test_an_unknown_method_is_refused(self, rows):
-        with pytest.raises(ValueError, match="method='naive' must be one of symmetric, roc, chow"):
+        with pytest.raises(ValueError, match="method='naive' must be one of auto, symmetric, roc, chow"):
             ThresholdRejector(LogisticRegression(), COSTS, method="naive").fit(*rows)

@@ -50,8 +50,14 @@ template <class Array> Array entry(const nb::dict& from, const char* name) {
     return array;
 }
 
+// The indices of compressed rows, copied: another thread may change the caller's arrays after they were checked.
+struct Indices {
+    std::vector<Index> starts;
+    std::vector<std::int32_t> columns;
+};
+
 // Dense rows, the three arrays of compressed rows, or a Gram matrix, by the names of the entries given.
-Rows rows_of(const nb::dict& data) {
+Rows rows_of(const nb::dict& data, Indices& own) {
     if (data.contains("gram")) {
         const auto gram = entry<Matrix>(data, "gram");
         require(gram.shape(1) == gram.shape(0), "gram must be square");
@@ -66,7 +72,9 @@ Rows rows_of(const nb::dict& data) {
     const auto values = entry<Vector>(data, "values");
     const Index lengths[] = {static_cast<Index>(starts.shape(0)), static_cast<Index>(columns.shape(0)),
                              static_cast<Index>(values.shape(0))};
-    const SparseRows rows{values.data(), columns.data(), starts.data(), lengths[0] - 1, nb::cast<Index>(data["features"])};
+    own = {{starts.data(), starts.data() + lengths[0]}, {columns.data(), columns.data() + lengths[1]}};
+    const Index features = nb::cast<Index>(data["features"]);
+    const SparseRows rows{values.data(), own.columns.data(), own.starts.data(), lengths[0] - 1, features};
     if (const char* rule = fault(rows, lengths[0], lengths[1], lengths[2])) throw nb::value_error(rule);
     return rows;
 }
@@ -147,7 +155,8 @@ NB_MODULE(_native, m) {
         [](const nb::dict& data, const std::string& kernel, double gamma, double coef0, int degree, Signs sign, Vector weight,
            Kinds kind, Matrix knots, Matrix slopes, std::optional<Vector> start, const std::string& method, double tol,
            Index max_iter, double seconds, double cache_size, int threads, nb::object report) {
-            const Rows rows = rows_of(data);
+            Indices own;
+            const Rows rows = rows_of(data, own);
             const Inputs inputs{sign, weight, kind, table_of(knots, slopes)};
             const Problem problem = inputs.problem(row_count(rows));
             require(!start || start->shape(0) == sign.shape(0), "start must have as many entries as sign");
@@ -169,7 +178,8 @@ NB_MODULE(_native, m) {
         [](const nb::dict& data, const std::string& kernel, Vector gammas, double coef0, int degree, const nb::list& tasks,
            const std::string& method, double tol, Index max_iter, double seconds, double cache_size, int threads,
            bool coefficients, nb::object report) {
-            const Rows rows = rows_of(data);
+            Indices own;
+            const Rows rows = rows_of(data, own);
             const TaskList list(tasks, row_count(rows), gammas.shape(0));
             std::vector<KernelSpec> kernels;
             for (std::size_t g = 0; g < gammas.shape(0); ++g)
@@ -204,7 +214,8 @@ NB_MODULE(_native, m) {
         [](const nb::dict& data, const std::string& kernel, double gamma, double coef0, int degree, Signs sign, Vector weight,
            Kinds kind, Matrix knots, Matrix slopes, double lowest, double highest, double cache_size, int threads,
            nb::object report) {
-            const Rows rows = rows_of(data);
+            Indices own;
+            const Rows rows = rows_of(data, own);
             const Inputs inputs{sign, weight, kind, table_of(knots, slopes)};
             const Problem problem = inputs.problem(row_count(rows));
             const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);

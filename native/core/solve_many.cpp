@@ -4,6 +4,7 @@
 #include <deque>
 #include <thread>
 
+#include "bias.hpp"
 #include "policy.hpp"
 
 namespace abstain {
@@ -59,11 +60,11 @@ void predict(const std::vector<double>& Cs, std::size_t c, const std::vector<dou
     }
 }
 
-void store(const Outcome& outcome, std::size_t fit, Answers& answers) {
+void store(const Problem& problem, const Outcome& outcome, std::size_t fit, Answers& answers) {
     const auto row = static_cast<std::ptrdiff_t>(fit * outcome.beta.size());
     std::copy(outcome.expansion.begin(), outcome.expansion.end(), answers.expansion.begin() + row);
     if (!answers.beta.empty()) std::copy(outcome.beta.begin(), outcome.beta.end(), answers.beta.begin() + row);
-    answers.bias[fit] = outcome.bias;
+    answers.bias[fit] = best_bias(problem, outcome.expansion);
     answers.violation[fit] = outcome.violation;
     answers.iterations[fit] = outcome.iterations;
     answers.status[fit] = outcome.status;
@@ -81,7 +82,7 @@ void run(const Task& task, KernelSource& source, const Options& options, std::si
         for (Index i = 0; i < problem.size; ++i) weight[i] = task.scales[c] * task.problem.weight[i];
         if (c > 0) predict(task.scales, c, last, before, start);
         Outcome outcome = fitter.fit(problem, c > 0 ? start.data() : task.start);
-        store(outcome, first_fit + c, answers);
+        store(problem, outcome, first_fit + c, answers);
         if (outcome.status == Status::time_limit) return;
         before = std::move(last);
         last = std::move(outcome.beta);

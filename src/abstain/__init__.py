@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from abstain.costs import Costs
     from abstain.estimators.embedded.curve import embedded_reject_curve
     from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
+    from abstain.estimators.forced import Forced
     from abstain.estimators.path import reject_svc_path
     from abstain.estimators.svc import RejectSVC
     from abstain.estimators.svc_cv import RejectSVCCV
     from abstain.estimators.sweep import reject_price_sweep
     from abstain.estimators.threshold import ThresholdRejector
+    from abstain.estimators.unwrap import decide
     from abstain.files.load import load
     from abstain.files.onnx import to_onnx
     from abstain.files.save import save
@@ -30,6 +32,7 @@ __all__ = [
     "BartlettWegkamp",
     "Costs",
     "EmbeddedRejectSVC",
+    "Forced",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",
@@ -37,6 +40,7 @@ __all__ = [
     "Thresholds",
     "__version__",
     "compare",
+    "decide",
     "embedded_reject_curve",
     "load",
     "reject_price_sweep",
@@ -51,12 +55,14 @@ _HOMES = {
     "BartlettWegkamp": "abstain.losses.generalized_hinge",
     "Costs": "abstain.costs",
     "EmbeddedRejectSVC": "abstain.estimators.embedded.estimator",
+    "Forced": "abstain.estimators.forced",
     "RegularizationPath": "abstain.solvers.path",
     "RejectSVC": "abstain.estimators.svc",
     "RejectSVCCV": "abstain.estimators.svc_cv",
     "ThresholdRejector": "abstain.estimators.threshold",
     "Thresholds": "abstain.thresholds",
     "compare": "abstain.comparison.compare",
+    "decide": "abstain.estimators.unwrap",
     "embedded_reject_curve": "abstain.estimators.embedded.curve",
     "load": "abstain.files.load",
     "reject_price_sweep": "abstain.estimators.sweep",

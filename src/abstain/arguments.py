@@ -1,14 +1,16 @@
-"""Numbers as users give them: any real number in, a checked float out; and a weight for each row."""
+"""Numbers as users give them: any real number in, a checked float out; a weight for each row; warnings."""
 
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["positive_number", "real_number", "row_weights", "threads"]
+__all__ = ["positive_number", "real_number", "row_weights", "threads", "warn_caller"]
 
 
 def real_number(name: str, value: object) -> float:
@@ -60,3 +62,11 @@ def threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     return max(1, min(n_jobs, cpu_count()) if n_jobs > 0 else cpu_count() + 1 + n_jobs)
+
+
+def warn_caller(text: str) -> None:
+    """Issue a `UserWarning` at the line outside this library and scikit-learn that led here."""
+    level, frame = 1, sys._getframe(0)  # noqa: SLF001 (the standard way to walk the stack)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("abstain", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, UserWarning, stacklevel=level)

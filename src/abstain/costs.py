@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import InvalidParameterError
 
-from abstain.arguments import positive_number, row_weights
-from abstain.labels import encode_pair
+from abstain.arguments import positive_number, row_weights, warn_caller
+from abstain.cost_tables import CostTable, named_rejects, reject_costs, sorted_labels
+from abstain.html import html_table
+from abstain.labels import ENCODED, classes_of, encode_pair, known_positive
 from abstain.thresholds import Thresholds
 
-__all__ = ["Costs", "checked_costs"]
+__all__ = ["Costs", "assigned_costs", "checked_costs", "costs_of_classes", "warn_if_assumed"]
 
 # If r_neg/c_fp + r_pos/c_fn is this close to 1, it counts as 1: the band is empty and nothing is rejected.
 _EQUALITY = 1e-12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Costs:
     r"""The cost of each decision, given the true class; validated on construction.
 
@@ -35,6 +37,10 @@ class Costs:
     Rejecting can pay if and only if ``r_neg / c_fp + r_pos / c_fn < 1``. At equality nothing is ever
     rejected; above it an error is raised.
 
+    The class +1 is the positive one: the estimator's or metric's `pos_label`, or the class that sorts last. If the
+    costs of the two classes differ and the classes are strings, a missing `pos_label` is reported by a `UserWarning`.
+    `from_table` and `from_matrix` with `labels` name the classes instead, and need no `pos_label`.
+
     Parameters
     ----------
     false_positive : float, default=1.0
@@ -43,6 +49,8 @@ class Costs:
         c_fn, the cost of deciding -1 when +1 is true.
     reject : float or (float, float), default=0.5
         The cost of rejecting: one value for both classes, or the pair (negative, positive) = (r_neg, r_pos).
+    labels : (label, label) or None, default=None
+        The names of -1 and +1, sorted, in costs made by `from_table`; None if `pos_label` decides.
 
     Examples
     --------
@@ -55,31 +63,76 @@ class Costs:
     false_positive: float = 1.0
     false_negative: float = 1.0
     reject: float | tuple[float, float] = 0.5
+    labels: tuple[Any, Any] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        if self.labels is not None:
+            if sorted_labels(self.labels) != tuple(self.labels):
+                raise ValueError(f"labels={self.labels!r} must be sorted; Costs.from_table takes classes in any order.")
+            object.__setattr__(self, "labels", sorted_labels(self.labels))
+            object.__setattr__(self, "reject", named_rejects(self.reject, sorted_labels(self.labels), self.labels))
         object.__setattr__(self, "false_positive", positive_number("false_positive", self.false_positive))
         object.__setattr__(self, "false_negative", positive_number("false_negative", self.false_negative))
-        object.__setattr__(self, "reject", _reject_prices(self.reject))
+        object.__setattr__(self, "reject", reject_costs(self.reject))
         if self._share > 1.0 + _EQUALITY:
             raise ValueError(self._never_pays())
 
+    def __repr__(self) -> str:
+        if self.labels is None:
+            errors = f"false_positive={self.false_positive}, false_negative={self.false_negative}"
+            return f"Costs({errors}, reject={self.reject})"
+        first, last = self.labels
+        table = {first: {last: self.false_positive}, last: {first: self.false_negative}}
+        reject = dict(zip(self.labels, self.reject, strict=True)) if isinstance(self.reject, tuple) else self.reject
+        return f"Costs.from_table({table}, reject={reject})"
+
     @classmethod
-    def from_matrix(cls, matrix: ArrayLike, reject: float | tuple[float, float] = 0.5) -> Costs:
+    def from_table(cls, table: Mapping[Any, Mapping[Any, float]], *, reject: Any = 0.5) -> Costs:
+        """Read the costs by class name; they then need no `pos_label`, and fit only labels with these classes.
+
+        Parameters
+        ----------
+        table : dict of label to dict of label to float
+            True class -> answer -> cost, for two classes. Correct answers cost 0 and may be left out.
+        reject : float or dict of label to float, default=0.5
+            The cost of rejecting, one for both classes or by the true class.
+
+        Examples
+        --------
+        >>> from abstain import Costs
+        >>> costs = Costs.from_table({"good": {"good": 0, "bad": 1}, "bad": {"good": 5, "bad": 0}}, reject=0.5)
+        >>> costs
+        Costs.from_table({'bad': {'good': 5.0}, 'good': {'bad': 1.0}}, reject=0.5)
+        >>> costs.mean_cost(["good", "bad"], ["bad", "bad"])
+        0.5
+        """
+        read = CostTable.of(table)
+        return cls(*read.pair, named_rejects(reject, read.labels), labels=read.labels)
+
+    @classmethod
+    def from_matrix(cls, matrix: ArrayLike, reject: Any = 0.5, *, labels: Sequence[Any] | None = None) -> Costs:
         """Read the costs from a 2 x 2 cost matrix, as published with data sets.
 
         Parameters
         ----------
         matrix : array-like of shape (2, 2)
-            Rows actual, columns predicted, the positive class second; zeros on the diagonal.
-        reject : float or (float, float), default=0.5
-            As in `Costs`.
+            Rows actual, columns predicted; zeros on the diagonal. Without `labels` the positive class is second.
+        reject : float, (float, float) or dict of label to float, default=0.5
+            As in `Costs`; with `labels` a pair has their order, and a dict is by the true class.
+        labels : sequence of two labels, default=None
+            The classes, in the order of rows and columns; the costs then name their classes, as in `from_table`.
 
         Examples
         --------
         >>> from abstain import Costs
         >>> Costs.from_matrix([[0, 1], [5, 0]], reject=0.3)
         Costs(false_positive=1.0, false_negative=5.0, reject=0.3)
+        >>> Costs.from_matrix([[0, 1], [5, 0]], labels=["good", "bad"], reject=0.3)
+        Costs.from_table({'bad': {'good': 5.0}, 'good': {'bad': 1.0}}, reject=0.3)
         """
+        if labels is not None:
+            read = CostTable.of_matrix(matrix, labels)
+            return cls(*read.pair, named_rejects(reject, read.labels, labels), labels=read.labels)
         table = np.asarray(matrix, dtype=np.float64)
         if table.shape != (2, 2):
             raise ValueError(f"matrix must be 2 x 2 (rows actual, columns predicted); its shape is {table.shape}.")
@@ -91,8 +144,20 @@ class Costs:
         return cls(false_positive=float(table[0, 1]), false_negative=float(table[1, 0]), reject=reject)
 
     def swapped(self) -> Costs:
-        """Give the same costs with the two classes exchanged: those of the other class as the positive one."""
+        """Give the costs with the two classes exchanged and without names: the other class becomes the positive one."""
         return Costs(self.false_negative, self.false_positive, (self.reject_positive, self.reject_negative))
+
+    def with_positive(self, positive: Any) -> Costs:
+        """Give the costs without names, with `positive` as +1; costs that name no classes are returned unchanged."""
+        if self.labels is None:
+            return self
+        plain = Costs(self.false_positive, self.false_negative, self.reject)
+        return plain if positive == self.labels[1] else plain.swapped()
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the two classes have the same costs, so that it does not matter which is positive."""
+        return self.false_positive == self.false_negative and self.reject_negative == self.reject_positive
 
     @property
     def reject_negative(self) -> float:
@@ -149,6 +214,12 @@ class Costs:
             [[0.0, self.reject_negative, self.false_positive], [self.false_negative, self.reject_positive, 0.0]]
         )
 
+    def _repr_html_(self) -> str:
+        """Return the costs as a table, for notebooks."""
+        negative, positive = self.table().tolist()
+        columns = ("true class", "decided negative", "rejected", "decided positive")
+        return html_table("Cost of each decision", columns, [("negative", *negative), ("positive", *positive)])
+
     def prices(self, sign: ArrayLike, choice: ArrayLike) -> NDArray[np.float64]:
         """Return the cost of each choice (-1, 0, +1) given the true sign (-1, +1)."""
         truth = (np.asarray(sign, dtype=np.int8) > 0).astype(np.intp)  # broadcast against the choices
@@ -179,10 +250,10 @@ class Costs:
         ----------
         y_true : array-like of shape (n_samples,)
             True labels, of two classes.
-        y_pred : array-like of shape (n_samples,)
-            Predicted labels, with `reject_label` for rejected rows.
+        y_pred : array-like of shape (n_samples,), or Decisions
+            Predicted labels, with `reject_label` for rejected rows, or what `decide` returns, which has both labels.
         pos_label : label, default=None
-            The positive class; the larger of the two by default.
+            The positive class. If None, that of the costs or of the decisions, else the larger of the two.
         reject_label : label or "auto", default="auto"
             The label of a reject in `y_pred`; "auto" derives it from the labels of `y_true`.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -194,8 +265,10 @@ class Costs:
         >>> Costs(1, 5, 0.25).mean_cost([0, 0, 1, 1], [0, 1, -1, 1])
         0.3125
         """
-        sign, choice = encode_pair(y_true, y_pred, pos_label, reject_label)
-        prices = self.prices(sign, choice)
+        if pos_label is None:
+            pos_label = known_positive(y_pred)
+        costs, pos_label = assigned_costs(self, y_true, pos_label)
+        prices = costs.prices(*encode_pair(y_true, y_pred, pos_label, reject_label))
         return float(np.average(prices, weights=row_weights(sample_weight, len(prices))))
 
     @property
@@ -203,13 +276,16 @@ class Costs:
         return self.reject_negative / self.false_positive + self.reject_positive / self.false_negative
 
     def _never_pays(self) -> str:
-        share = self._share
+        share, names = self._share, ["reject_negative", "reject_positive", "false_positive", "false_negative"]
         if isinstance(self.reject, tuple):
             largest = f"costs in this ratio are ({self.reject[0] / share:.12g}, {self.reject[1] / share:.12g})"
         else:
             largest = f"cost allowed is {self.reject / share:.12g}"
+        if self.labels is not None:
+            first, last = (f"[{label!r}]" for label in self.labels)
+            names = [f"reject{first}", f"reject{last}", f"table{first}{last}", f"table{last}{first}"]
         return (
-            f"reject={self.reject} can never pay: reject_negative/false_positive + reject_positive/false_negative = "
+            f"reject={self.reject} can never pay: {names[0]}/{names[2]} + {names[1]}/{names[3]} = "
             f"{self.reject_negative:g}/{self.false_positive:g} + {self.reject_positive:g}/{self.false_negative:g} = "
             f"{share:g} > 1, so deciding for one of the classes is always cheaper. The largest reject {largest}."
         )
@@ -224,16 +300,41 @@ def checked_costs(costs: object, call: str = "{}") -> Costs:
     raise InvalidParameterError(f"costs={costs!r} must be a Costs, not a {type(costs).__name__}; write {stated}.")
 
 
-def _reject_prices(reject: object) -> float | tuple[float, float]:
-    if isinstance(reject, np.ndarray):
-        reject = tuple(reject.tolist())
-    if not isinstance(reject, Sequence) or isinstance(reject, str | bytes):
-        return positive_number("reject", reject)
-    if len(reject) != 2:
-        raise ValueError(f"reject={reject!r} must be one cost or the pair (negative, positive).")
-    negative, positive = positive_number("reject[0]", reject[0]), positive_number("reject[1]", reject[1])
-    # Equal costs are stored as one number, however they were given.
-    return negative if negative == positive else (negative, positive)
+def costs_of_classes(costs: Costs, y: ArrayLike, pos_label: Any) -> tuple[Costs, Any]:
+    """Give the costs without names, and the positive class for which they are stated; names must be those of y."""
+    if costs.labels is None:
+        return costs, pos_label
+    if unknown := [label for label in classes_of(y) if label not in costs.labels]:
+        raise ValueError(
+            f"costs={costs!r} name the classes {[*costs.labels]}, but y has {unknown[0]!r}; name the classes of y. "
+            + ENCODED
+        )
+    positive = costs.labels[1] if pos_label is None else pos_label
+    if positive not in costs.labels:
+        raise ValueError(f"pos_label={pos_label!r} is not one of the classes {[*costs.labels]} of the costs.")
+    return costs.with_positive(positive), positive
+
+
+def assigned_costs(costs: Any, y: ArrayLike, pos_label: Any) -> tuple[Costs, Any]:
+    """Check costs, and give them and the positive class as `costs_of_classes` does; warn if that class is assumed."""
+    checked = checked_costs(costs)
+    warn_if_assumed(checked, y, pos_label)
+    return costs_of_classes(checked, y, pos_label)
+
+
+def warn_if_assumed(costs: Costs, y: ArrayLike, pos_label: Any) -> None:
+    """Warn if the costs differ by class, and only the sort order of two strings says which one is positive."""
+    if costs.labels is not None or costs.symmetric or pos_label is not None:
+        return
+    classes = classes_of(y)
+    if len(classes) == 2 and isinstance(classes[0], str):
+        negative, positive = classes
+        warn_caller(
+            f"pos_label is not given, and the costs differ by class: {positive!r} is taken as the positive class "
+            f"because it sorts last, so false_negative={costs.false_negative:g} is the cost of deciding {negative!r} "
+            f"when {positive!r} is true. Pass pos_label={positive!r} or pos_label={negative!r}, or name the classes "
+            "with Costs.from_table."
+        )
 
 
 def _ratio_to_sum(a: float, b: float) -> float:

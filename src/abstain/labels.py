@@ -14,6 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+# What to do if the classes named are not those of y because a tool of scikit-learn has replaced the labels by numbers.
+ENCODED = (
+    "If scikit-learn has encoded y as 0 and 1 (cross_val_predict for scores, bagging, voting and stacking do), wrap "
+    "the classifier in abstain.Forced(classifier, classes=[...]) with the two names."
+)
 Kind = Literal["string", "bool", "integer", "float"]
 
 
@@ -59,7 +64,7 @@ class Labels:
         if at is None:
             raise ValueError(
                 f"pos_label={pos_label!r} is not one of the classes {classes.tolist()}; "
-                "pass one of them, or None for the last."
+                "pass one of them, or None for the last. " + (ENCODED if classes.tolist() == [0, 1] else "")
             )
         if isinstance(reject_label, str) and reject_label == "auto":
             try:
@@ -128,19 +133,43 @@ def free_label(y: NDArray[Any]) -> Any:
     return -1  # booleans; anything that is not a label is refused by the encoding
 
 
+def classes_of(y: ArrayLike) -> list[Any]:
+    """The classes of true labels, sorted."""
+    return list(_classes(_vector(y, "y_true")).tolist())
+
+
+def known_positive(y_pred: Any) -> Any:
+    """The positive class of the `Decisions` of an estimator; None for an array of labels."""
+    labels = getattr(y_pred, "labels", None)
+    return labels.positive if isinstance(labels, Labels) else None
+
+
 def encode_pair(
     y_true: ArrayLike, y_pred: ArrayLike, pos_label: Any = None, reject_label: Any = "auto"
 ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Signs of true labels and choices of predictions (0 = rejected), for the metrics.
 
     The classes are those of `y_true`. If it contains only one, the other may come from `y_pred` or from `pos_label`;
-    if the positive class or the reject label is still undetermined, an error asks for it.
+    if the positive class or the reject label is still undetermined, an error asks for it. `y_pred` may be the
+    `Decisions` of an estimator, whose positive class and reject label are then the defaults.
 
     Examples
     --------
     >>> encode_pair([0, 1, 1], [0, -1, 1])
     (array([-1,  1,  1], dtype=int8), array([-1,  0,  1], dtype=int8))
     """
+    return read_pair(y_true, y_pred, pos_label, reject_label)[:2]
+
+
+def read_pair(
+    y_true: ArrayLike, y_pred: ArrayLike, pos_label: Any = None, reject_label: Any = "auto"
+) -> tuple[NDArray[np.int8], NDArray[np.int8], tuple[Any, Any]]:
+    """As `encode_pair`, with the negative class, None if no row has it, and the positive class."""
+    labels = getattr(y_pred, "labels", None)
+    if isinstance(labels, Labels):
+        y_pred, pos_label = y_pred.label, labels.positive if pos_label is None else pos_label  # type: ignore[union-attr]
+        if isinstance(reject_label, str) and reject_label == "auto":
+            reject_label = free_label(labels.classes) if labels.reject_label is None else labels.reject_label
     true, predicted = _vector(y_true, "y_true"), _vector(y_pred, "y_pred")
     check_consistent_length(true, predicted)
     if true.size == 0:
@@ -156,7 +185,7 @@ def encode_pair(
     classes = {1: positive} if negative is None else {1: positive, -1: negative}
     sign = _codes(true, classes, "y_true", "a class")
     named = f"a class of y_true ({_some(seen)}) nor reject_label={reject_label!r}"
-    return sign, _codes(predicted, {**classes, 0: reject_label}, "y_pred", named)
+    return sign, _codes(predicted, {**classes, 0: reject_label}, "y_pred", named), (negative, positive)
 
 
 def _vector(y: ArrayLike, name: str) -> NDArray[Any]:

@@ -31,5 +31,5 @@ def write_table(path, rows=80, seed=0, labels=("no", "yes")):
     return path
 
 
-FIT = ("--target", "answer", "--false-negative", 5, "--reject", 0.3, "--C", 10, "--gamma", 0.5)
+FIT = ("--target", "answer", "--pos-label", "yes", "--false-negative", 5, "--reject", 0.3, "--C", 10, "--gamma", 0.5)
 EVEN = ("--target", "answer", "--reject", 0.3, "--C", 10, "--gamma", 0.5)  # equal costs: no class is positive

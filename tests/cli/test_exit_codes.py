@@ -22,7 +22,7 @@ def test_done_is_0_and_says_nothing_on_stderr(tmp_path, table):
 
 
 def test_an_internal_error_is_1_and_shows_no_traceback(tmp_path, table, monkeypatch):
-    def broken(*_):
+    def broken(*_, **__):
         raise ZeroDivisionError("division by zero")
 
     monkeypatch.setattr(fit, "fit", broken)
@@ -139,7 +139,7 @@ def test_memory_that_does_not_suffice_is_said_before_the_fit(tmp_path):
 
 
 def test_interrupted_is_130_and_leaves_nothing(tmp_path, table, monkeypatch):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fit, "fit", interrupted)

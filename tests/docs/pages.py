@@ -11,7 +11,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 WRITTEN = {"gallery.md"}  # by docs/build_gallery.py, from the examples; tests/test_examples.py compares
-NUMBER = re.compile(r"\{number\}`([^`]+)`")
 
 
 def module(name: str, path: Path):
@@ -23,7 +22,7 @@ def module(name: str, path: Path):
     return loaded
 
 
-measured = module("measured", DOCS / "extensions" / "measured.py")
+write_numbers = module("write_numbers", DOCS / "write_numbers.py")
 
 
 @dataclass(frozen=True)
@@ -41,11 +40,11 @@ class Page:
 
     def numbers(self) -> list[str]:
         """The references to measured numbers."""
-        return NUMBER.findall(self.text)
+        return [reference for _, reference in write_numbers.NUMBER.findall(self.text)]
 
     def examples(self) -> str:
-        """What stands in its doctest blocks."""
-        return "\n".join(re.findall(r"^```\{doctest\}\n(.*?)^```", self.text, re.DOTALL | re.MULTILINE))
+        """What stands in its blocks of Python sessions."""
+        return "\n".join(re.findall(r"^```pycon\n(.*?)^```", self.text, re.DOTALL | re.MULTILINE))
 
 
 PAGES = [Page(path) for path in sorted(DOCS.glob("*.md")) if path.name not in WRITTEN]
@@ -53,8 +52,9 @@ PAGES = [Page(path) for path in sorted(DOCS.glob("*.md")) if path.name not in WR
 
 def prose(text: str) -> str:
     """What a reader reads as words: no code, formulas, references, links' targets, addresses or bibliography."""
-    text = text.split("\n## Sources\n", maxsplit=1)[0]
+    text = write_numbers.NUMBER.sub(" ", text.split("\n## Sources\n", maxsplit=1)[0])
     for gone in (
+        r"<!--.*?-->",
         r"^(```+|:::+).*?^\1",  # blocks, and directives with what they hold
         r"^    .*$",  # indented blocks
         r"^\[[^\]]+\]: .*$",  # sources at the foot of a page

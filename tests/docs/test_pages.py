@@ -94,6 +94,26 @@ def test_every_public_name_is_on_the_page_of_the_api(name):
     assert set(PUBLIC[name].__all__) - {"__version__"} - listed == set()
 
 
+def in_place_of(text):
+    """What a code host shows in place of each directive of the site, and the directive."""
+    return re.findall(r"<!-- code host -->\n(.*?)<!-- site\n(.*?)-->\n", text, re.DOTALL)
+
+
+def test_a_code_host_lists_the_names_of_the_api_and_the_experiments(site):
+    for shown, directive in in_place_of((DOCS / "api.md").read_text(encoding="utf-8")):
+        names = re.findall(r"^   ([\w.]+)$", directive, re.MULTILINE)
+        inside = re.search(r"currentmodule:: abstain(.*)", directive)[1]
+        assert re.findall(r"`(.*)`", shown) == [f"abstain{inside}.{name}" if inside else name for name in names]
+    [(shown, _)] = in_place_of((DOCS / "reproductions.md").read_text(encoding="utf-8"))
+    titles = {page.parent.name: page.read_text(encoding="utf-8").partition("\n")[0] for page in site.experiment_pages()}
+    assert {name: f"# {title}" for title, name in re.findall(r"- \[(.*)\]\(.*/([\w-]+)/README.md\)", shown)} == titles
+
+
+def test_the_site_has_directives_where_a_code_host_has_words(site):
+    page = "a\n\n<!-- code host -->\nwords\n<!-- site\n```{toctree}\nx\n```\n-->\n\n```pycon\n>>> 1\n```\n"
+    assert site.for_site(page) == "a\n\n```{toctree}\nx\n```\n\n```{doctest}\n>>> 1\n```\n"
+
+
 def test_the_site_gathers_all_it_needs(tmp_path, site):
     site.gather()
     for page in [*PAGES, *STAGED]:

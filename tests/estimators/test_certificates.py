@@ -11,6 +11,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 
 from abstain import (
     Costs,
@@ -21,6 +22,7 @@ from abstain import (
     reject_price_sweep,
     reject_svc_path,
 )
+from abstain.losses.double_hinge import double_hinge
 from adversary_cases import PATH_GAP, Case, check_fit, check_path, gram, line_gaps, random_case
 from adversary_controls import controls, judge
 from looping import looped
@@ -265,3 +267,57 @@ class TestBreakpoints:
         reached = float(re.search(r"beyond C=(\S+)", str(refused.value)).group(1))
         path = path_of(case, C_max=0.999 * reached)
         assert max(line_gaps(case, path, between(path))) <= PATH_GAP
+
+
+class TestMachinesThatPredictByOtherValues:
+    """A callable kernel, or a Gram matrix that is not quite symmetric, is certified by what the machine predicts."""
+
+    @staticmethod
+    def true_gap(clf, X, y, C):
+        """From what `decision_function` says of the training rows."""
+        f, sign = clf.decision_function(X), np.where(y == 1, 1, -1)
+        beta = np.zeros(len(y))
+        beta[clf.support_] = clf.dual_coef_[0]
+        loss = double_hinge(Costs(reject=0.2)).of(1)
+        half = 0.5 * beta @ (f - clf.intercept_[0])
+        primal = half + C * loss.value(sign * f).sum()
+        return (primal - loss.dual_value(sign * beta, np.full(len(y), C)).sum() + half) / primal
+
+    @pytest.mark.parametrize(("offset", "C"), [(1e5, 1e6), (1e6, 1e4), (1e3, 1e6)])
+    def test_a_callable_kernel(self, offset, C):
+        rng = np.random.default_rng(0)
+        rows = rng.standard_normal((200, 5))
+        X, y = rows + offset, (rows[:, 0] > 0).astype(int)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            clf = RejectSVC(Costs(reject=0.2), C=C, kernel=lambda A, B: rbf_kernel(A, B, gamma=1.0)).fit(X, y)
+        true = self.true_gap(clf, X, y, C)
+        assert clf.proof_.gap >= min(0.5 * true, true - 1e-8)
+        assert clf.proof_.status != "optimal" or true <= 0.01
+
+    def test_a_gram_matrix_with_rounding(self):
+        rng = np.random.default_rng(0)
+        rows = rng.standard_normal((200, 5))
+        y = (rows[:, 0] > 0).astype(int)
+        K = rbf_kernel(rows, gamma=1.0) * (1 + 4e-7 * rng.uniform(-1, 1, (200, 200)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            clf = RejectSVC(Costs(reject=0.2), C=1e8, kernel="precomputed").fit(K, y)
+        true = self.true_gap(clf, K, y, 1e8)
+        assert clf.proof_.gap >= min(0.5 * true, true - 1e-8)
+        assert clf.proof_.status != "optimal" or true <= 0.01
+
+
+def test_coefficients_that_overflow_are_an_error():
+    with pytest.raises(ValueError, match=r"coefficients of the machine overflow.* Scale the features, or lower C"):
+        RejectSVC(C=1e200, kernel="linear").fit([[1e-155], [-1e-155]], [0, 1])
+
+
+@pytest.mark.parametrize(("offset", "C"), [(1e4, 1e4), (1e6, 1e4), (1e7, 100.0)])
+def test_a_path_far_from_the_origin_raises_where_its_numbers_cannot_express_the_optimum(offset, C):
+    X, y = clouds(60, 2)
+    near = reject_svc_path(X, y, Costs(reject=0.2), kernel="linear", C_max=1e5)
+    assert len(near.at(C)[0]) == 60  # the control
+    far = reject_svc_path(X + offset, y, Costs(reject=0.2), kernel="linear", C_max=1e5)
+    with pytest.raises(ValueError, match=r"cannot express the optimum .* centre the features"):
+        far.at(C)

@@ -1,5 +1,7 @@
 """Groups: rows of one group are never on both sides of a split, at any depth."""
 
+import warnings
+
 import numpy as np
 import pytest
 import sklearn
@@ -266,3 +268,33 @@ def test_is_refused_with_a_reason(grouped, name):
     ):
         with pytest.raises(ValueError, match=words):
             fit()
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda X, y, groups, cv: RejectSVCCV(SYMMETRIC, **GRID, cv=cv).fit(X, y, groups=groups),
+        lambda X, y, groups, cv: ThresholdRejector(LogisticRegression(), SYMMETRIC, cv=cv).fit(X, y, groups=groups),
+        lambda X, y, groups, cv: abstain.compare(
+            {"a": LogisticRegression()}, X, y, SYMMETRIC, cv=cv, groups=groups
+        ),
+    ],
+    ids=["RejectSVCCV", "ThresholdRejector", "compare"],
+)
+def test_a_splitter_that_splits_groups_is_warned_of(fit, grouped):
+    X, y, groups = grouped
+    with pytest.warns(UserWarning, match=r"cv=StratifiedKFold puts rows of one group both into training .* GroupKFold"):
+        fit(X, y, groups, StratifiedKFold(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(X, y, groups, 3)
+
+
+def test_a_fold_with_one_class_is_said_before_any_fit(grouped):
+    X, y, _ = grouped
+    order = np.argsort(y, kind="stable")
+    folds = [(order[: N // 4], order[N // 4 :]), (order[N // 4 :], order[: N // 4])]
+    with pytest.raises(ValueError, match="a fold of cv leaves only one class to fit on; use fewer folds"):
+        ThresholdRejector(LogisticRegression(), SYMMETRIC, cv=folds).fit(X, y)
+    with pytest.raises(ValueError, match="a fold of cv leaves only one class to fit on; use fewer folds"):
+        abstain.compare({"a": LogisticRegression()}, X, y, SYMMETRIC, cv=folds)

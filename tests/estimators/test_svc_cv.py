@@ -281,3 +281,15 @@ def test_a_large_step_in_C_leaves_no_rounding_behind(rows, largest):
     ours = RejectSVCCV(ASYMMETRIC, Cs=[1.0, largest], gammas=[20.0], cv=folds).fit(X, y)
     expected = by_hand(X, y, folds, ASYMMETRIC, [(1.0, 20.0), (largest, 20.0)])
     assert np.sum(np.abs(split_scores(ours.cv_results_, 3) - expected) > 1e-9) <= 1  # a row may lie on a threshold
+
+
+def test_a_bias_that_the_optimum_leaves_open_is_chosen_as_in_a_fit():
+    """Balanced classes at small C: every row is at its bound, and an interval of biases is optimal."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 2))
+    y = (X[:, 0] + 0.5 * rng.standard_normal(150) > 1).astype(int)
+    search = RejectSVCCV(Cs=[0.01, 0.1], gammas=[0.1], class_weight="balanced").fit(X, y)
+    alone = RejectSVC(C=0.01, gamma=0.1, class_weight="balanced")
+    folds = StratifiedKFold(5).split(X, y)
+    scores = [np.mean(alone.fit(X[train], y[train]).predict(X[test]) == y[test]) - 1 for train, test in folds]
+    assert search.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(scores))

@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, ThresholdRejector, Thresholds
+from abstain.machines.response_machine import log_odds
 from abstain.rules.budget import symmetric_within
 from abstain.rules.scored_rows import ScoredRows
 from abstain.rules.tuning import roc_thresholds, symmetric_thresholds
@@ -50,7 +51,7 @@ class TestAsking:
             ({"max_error": 0.1, "confidence": 1.0}, r"confidence=1\.0 must lie between"),
             ({"max_error": 0.1, "method": "roc"}, 'method="roc" chooses its two thresholds by the labels'),
             ({"max_error": 0.1, "cv": "train"}, 'cv="train" tunes on the rows'),
-            ({"costs": ASYMMETRIC, "method": "naive"}, "method='naive' must be one of symmetric, roc, chow"),
+            ({"costs": ASYMMETRIC, "method": "naive"}, "method='naive' must be one of auto, symmetric, roc, chow"),
             ({"costs": ASYMMETRIC, "cv": "once"}, "The 'cv' parameter"),
         ],
     )
@@ -75,11 +76,10 @@ class TestWhichScores:
     def test_each_cv_tunes_on_its_own(self, data, method, tuned, model):
         X, y = data
         response = "decision_function" if hasattr(model, "decision_function") else "predict_proba"
-        cut = 0.0 if response == "decision_function" else 0.5
 
         def expected(values):
-            values = values if values.ndim == 1 else values[:, 1]
-            return tuned(ScoredRows.of(values, 2 * y - 1, cut=cut), ASYMMETRIC)
+            values = values if values.ndim == 1 else log_odds(values)
+            return tuned(ScoredRows.of(values, 2 * y - 1, cut=0.0), ASYMMETRIC)
 
         fitted = clone(model).fit(X, y)
         shuffled = StratifiedKFold(4, shuffle=True, random_state=1)

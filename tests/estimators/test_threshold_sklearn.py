@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 
 from abstain import Costs, RejectSVC, ThresholdRejector
 from abstain.rules.scored_rows import ScoredRows
-from abstain.rules.tuning import symmetric_thresholds
+from abstain.rules.tuning import roc_thresholds
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
 METHODS = ["symmetric", "roc", "chow"]
@@ -34,7 +34,7 @@ class TestWeights:
         model = LogisticRegression().fit(X, y, weight)
         np.testing.assert_array_equal(clf.estimator_.coef_, model.coef_)
         rows = ScoredRows.of(model.decision_function(X), 2 * y - 1, weight, cut=0.0)
-        assert clf.thresholds_ == symmetric_thresholds(rows, ASYMMETRIC)
+        assert clf.thresholds_ == roc_thresholds(rows, ASYMMETRIC)
 
     def test_folds_are_fitted_with_their_own_weights(self, data):
         X, y = data
@@ -44,7 +44,7 @@ class TestWeights:
         )
         rows = ScoredRows.of(scores, 2 * y - 1, weight, cut=0.0)
         clf = ThresholdRejector(LogisticRegression(), ASYMMETRIC).fit(X, y, weight)
-        assert clf.thresholds_ == symmetric_thresholds(rows, ASYMMETRIC)
+        assert clf.thresholds_ == roc_thresholds(rows, ASYMMETRIC)
 
     def test_a_classifier_without_sample_weights_is_tuned_with_them(self, data):
         X, y = data

@@ -1,10 +1,15 @@
 """One way to ask a classifier: another positive class exchanges the costs, and a score on the cut stays where it is."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from abstain import Costs, RejectSVC, ThresholdRejector
+from abstain import Costs, RejectSVC, ThresholdRejector, decide
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.metrics import get_scorer
 from abstain.plot import AccuracyRejectDisplay, CostCurveDisplay
@@ -42,3 +47,38 @@ def test_a_score_on_the_cut_goes_the_same_way_whichever_class_is_positive():
     assert found[0] == pytest.approx(found[1])
     assert found[0][0] == pytest.approx(0.2)  # of three rows on the cut, answered "no", one is "yes"
     assert found[0][1] == pytest.approx(0.2)
+
+
+def search_of(pipeline):
+    return GridSearchCV(pipeline, {"machine__C": [1.0]}, cv=2)
+
+
+@pytest.mark.parametrize("wrap", [lambda one: one, search_of, lambda one: make_pipeline("passthrough", one)])
+@pytest.mark.parametrize("machine", [RejectSVC(COSTS), RejectSVC()], ids=["costs", "no costs"])
+def test_a_pipeline_decides_as_its_machine_does(rows, wrap, machine):
+    X, y = rows
+    X = 50.0 * X + 7.0
+    model = wrap(Pipeline([("scale", StandardScaler()), ("machine", machine)])).fit(X, y)
+    Z = StandardScaler().fit_transform(X)
+    alone = RejectSVC(**machine.get_params()).fit(Z, y)
+    decisions, expected = decide(model, X), alone.decide(Z)
+    for name in ("label", "rejected", "score", "expected_cost", "forced"):
+        np.testing.assert_array_equal(getattr(decisions, name), getattr(expected, name))
+    np.testing.assert_array_equal(decisions.forced, alone.predict_forced(Z))
+    np.testing.assert_array_equal(decisions.rejected, alone.reject_mask(Z))
+    assert decisions.rejected.any() == (machine.costs is not None)
+    assert set(decisions.forced) == {"no", "yes"}
+
+
+def test_decisions_keep_the_index_of_a_frame(rows):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=["a", "b"], index=[f"row {at}" for at in range(len(X))])
+    model = make_pipeline(StandardScaler(), RejectSVC(COSTS)).fit(frame, y)
+    assert decide(model, frame.iloc[3:5]).to_frame().index.tolist() == ["row 3", "row 4"]
+    assert RejectSVC(COSTS).fit(frame, y).decide(frame.iloc[3:5]).to_frame().index.tolist() == ["row 3", "row 4"]
+    assert decide(model[-1:], X[:2]).to_frame().index.tolist() == [0, 1]
+
+
+def test_what_does_not_reject_cannot_decide(rows):
+    with pytest.raises(ValueError, match=r"LogisticRegression does not reject. Wrap it in ThresholdRejector"):
+        decide(make_pipeline(StandardScaler(), LogisticRegression()).fit(*rows), rows[0])

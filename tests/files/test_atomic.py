@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -128,3 +129,64 @@ def test_a_folder_that_is_not_there_is_an_error(machine, tmp_path):
     with pytest.raises(FileNotFoundError):
         save(machine, tmp_path / "absent" / "model")
     assert os.listdir(tmp_path) == []  # noqa: PTH208
+
+
+def test_a_replaced_file_keeps_its_permissions(tmp_path):
+    path = tmp_path / "model"
+    path.touch(mode=0o600)
+    with whole_file(path) as file:
+        file.write(b"x")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path):
+    path = tmp_path / "file"
+    with pytest.raises(FileExistsError), whole_file(path, replace=False) as file:  # noqa: PT012
+        file.write(b"new")
+        path.write_bytes(b"precious")
+    assert path.read_bytes() == b"precious"
+    with pytest.raises(FileExistsError), whole_file(path, replace=False):
+        pytest.fail("an existing file is refused before any work")
+    assert [*tmp_path.iterdir()] == [path]
+    path.unlink()
+    with whole_file(path, replace=False) as file:
+        file.write(b"new")
+    assert path.read_bytes() == b"new"
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_without_links_a_new_file_is_renamed(tmp_path, monkeypatch):
+    def unsupported(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", unsupported)
+    with whole_file(tmp_path / "file", replace=False) as file:
+        file.write(b"new")
+    assert (tmp_path / "file").read_bytes() == b"new"
+    assert len([*tmp_path.iterdir()]) == 1
+
+
+@pytest.mark.parametrize("given", ["pipe", "link"])
+def test_a_pipe_is_written_to_and_stays(given, machine, tmp_path):
+    """Devices go the same way; trying it on them would destroy /dev/null where it fails."""
+    pipe, copy = tmp_path / "pipe", tmp_path / "copy"
+    os.mkfifo(pipe)
+    (tmp_path / "link").symlink_to(pipe)
+    reader = threading.Thread(target=lambda: copy.write_bytes(pipe.read_bytes()), daemon=True)
+    reader.start()
+    save(machine, tmp_path / given)
+    reader.join(10)
+    assert pipe.is_fifo()
+    assert load(copy).C == machine.C
+
+
+def test_nothing_reaches_a_device_when_the_block_fails(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    handle = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(pipe)
+        assert os.read(handle, 10) == b""
+    finally:
+        os.close(handle)

@@ -305,7 +305,7 @@ NO_JSON = "its manifest is not the JSON of a model"
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (b"[" * 100_000, NO_JSON),
+        (b"[" * 64, NO_JSON),
         (b'{"format": 1, "format": 1}', NO_JSON),
         (b'{"format": NaN}', NO_JSON),
         (b'{"format": ' + b"9" * 5000 + b"}", NO_JSON),
@@ -321,6 +321,42 @@ def test_manifests_that_do_not_describe_a_model_are_refused(text, reason, machin
     manifest, checksum = ("manifest.json", text), ("manifest.sha256", digest)
     raw = packed_again(contents(machine), lambda members: [manifest, checksum, *members[2:]])
     assert reason in refused(raw)[0]
+
+
+MUCH = "more names and values, or more letters outside ASCII, than the 524,288 allowed"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (b"[" + b"[]," * (2**24 // 3 - 2) + b"[]]", MUCH),
+        (b"[" + b"9," * (2**23 - 2) + b"9]", MUCH),
+        (b'"' + b"\\n" * (2**23 - 1) + b'"', MUCH),
+        (b"]" * 2**24, MUCH),
+        (b"[" * 65 + b"]" * 65, "nested more than 64 deep"),
+        (b'{"' + b"[" * 65 + b'": 0}', "lacks the field 'format'"),
+        (b'{"\\"' + b"[" * 65 + b'": 0}', "lacks the field 'format'"),
+    ],
+    ids=["lists", "numbers", "escapes", "closed", "deep", "brackets in text", "brackets after a quote"],
+)
+def test_a_manifest_is_bounded_before_it_is_parsed(text, reason, machine, contents):
+    """Sixteen megabytes of empty lists took 849 MB."""
+    digest = hashlib.sha256(text).hexdigest().encode()
+    manifest, checksum = ("manifest.json", text), ("manifest.sha256", digest)
+    raw = packed_again(contents(machine), lambda members: [manifest, checksum, *members[2:]])
+    tracemalloc.start()
+    try:
+        assert reason in refused(raw)[0]
+        assert tracemalloc.get_traced_memory()[1] < 2**26
+    finally:
+        tracemalloc.stop()
+
+
+def test_save_keeps_within_the_bounds_of_load():
+    with pytest.raises(ValueError, match="the model has more names and values"):
+        manifest_members({"names": ["a"] * 2**19})
+    with pytest.raises(ValueError, match="the model has steps or values nested more than 64 deep"):
+        manifest_members(json.loads('{"a":' * 65 + "1" + "}" * 65))
 
 
 def test_paths_that_are_not_files_are_refused(tmp_path):

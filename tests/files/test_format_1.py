@@ -204,3 +204,35 @@ def test_nothing_is_left_unread(kind, forge_stored):
     for name in names:
         with pytest.raises(ModelFileError):
             opened(forge_stored(kind, dropped(name)))
+
+
+def chow(inside):
+    """The rejector of 0.1 by Chow's rule: on the probability, with nothing tuned."""
+    inside.model["parameters"]["method"] = "chow"
+    bayes = {"thresholds": {"Thresholds": [0.1, 0.7]}, "cut": 0.25}  # of Costs(1, 3, 0.3), by hand
+    inside.model["fitted"]["decisions"].update(bayes)
+    inside.model["fitted"].update(response_method="predict_proba", rows=None)
+    for name in ("score", "sign", "weight"):
+        inside.arrays.pop(f"rows_{name}")
+
+
+def budget(inside):
+    """The same by a budget of rejects: tuned on probabilities."""
+    inside.model["parameters"].update(method="chow", costs=None, reject_rate=0.25)
+    score = inside.arrays["rows_score"]
+    inside.arrays["rows_score"] = 1 / (1 + np.exp(-score))
+    inside.model["fitted"]["decisions"].update(costs=None, cut=0.5, thresholds={"Thresholds": [0.4, 0.6]})
+    inside.model["fitted"].update(response_method="predict_proba", rows=[0.5, ""])
+
+
+def test_scores_that_were_probabilities_become_log_odds(forge_stored):
+    clf = opened(forge_stored("rejector", chow))
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    p = clf.estimator_.predict_proba(X)[:, 1]
+    expected = np.select([p > 0.7, p < 0.1], ["well", "ill"], "reject")
+    np.testing.assert_array_equal(clf.predict(X), expected)
+    np.testing.assert_array_equal(clf.predict_forced(X), np.where(p > 0.25, "well", "ill"))
+    tuned = opened(forge_stored("rejector", budget))
+    assert np.mean(np.abs(tuned._fitted_.rows.score) <= tuned.thresholds_.upper) == 0.25
+    with pytest.raises(ModelFileError, match=DECISIONS):
+        opened(forge_stored("rejector", lambda inside: (chow(inside), fitted("decisions", cut=0.3)(inside))))

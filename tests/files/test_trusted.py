@@ -14,6 +14,7 @@ from abstain import (
     BartlettWegkamp,
     Costs,
     EmbeddedRejectSVC,
+    Forced,
     RejectSVC,
     RejectSVCCV,
     ThresholdRejector,
@@ -32,6 +33,7 @@ from looping import looped
         ThresholdRejector(EmbeddedRejectSVC(0.2), Costs(1, 3, 0.3)),
         ThresholdRejector(LogisticRegression(), Costs(1, 3, 0.3)),
         ThresholdRejector(LogisticRegression(), max_error=0.3),
+        Forced(RejectSVC(Costs.from_table({0: {1: 1}, 1: {0: 3}}, reject=0.3))),
     ],
     ids=repr,
 )

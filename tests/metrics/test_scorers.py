@@ -81,7 +81,7 @@ def test_an_area_cuts_at_one_half_where_a_threshold_rejector_scores_by_probabili
     X, y = data
     tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
     by_proba = ThresholdRejector(tree, COSTS, method="chow", cv="prefit").fit(X, y)
-    expected = -metrics.aurc(y, by_proba.decision_function(X), cut=0.5)
+    expected = -metrics.aurc(y, tree.predict_proba(X)[:, 1], cut=0.5)
     assert get_scorer("aurc", pos_label=pos_label)(by_proba, X, y) == pytest.approx(expected)
     linear = LogisticRegression().fit(X, y)
     by_score = ThresholdRejector(linear, COSTS, cv="prefit").fit(X, y)

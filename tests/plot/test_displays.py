@@ -269,7 +269,7 @@ def test_pictures_warn_of_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for display in DISPLAYS:
-            draw(display, band=0.95, n_resamples=10).figure_.canvas.draw()
+            draw(display, band=0.95, n_resamples=10, pos_label="yes").figure_.canvas.draw()
         LossDisplay.from_costs(COSTS).figure_.canvas.draw()
 
 

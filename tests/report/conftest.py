@@ -1,16 +1,11 @@
 """A page opened in a real Chromium, which records what it must not do."""
 
-import shutil
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from abstain.report import write_report
-
-CHROMIUM = shutil.which("chromium")
-QUIET = ("background-networking", "component-update", "sync", "gpu")
-ARGUMENTS = ["--headless", "--no-sandbox", "--no-first-run", *(f"--disable-{part}" for part in QUIET)]
 
 
 @dataclass
@@ -34,17 +29,6 @@ class Opened:
     def set_price(self, price):
         self.page.locator("#typed").fill(repr(float(price)))
         assert self.page.locator("#typed-error").text_content() == ""
-
-
-@pytest.fixture(scope="session")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium: apt install chromium")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
-    with sync_api.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield running
-        running.close()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import numpy as np
 
 from abstain import Costs, Thresholds, metrics
+from abstain.comparison.result import Comparison
 from abstain.report import Report
 
 COSTS = {
@@ -24,6 +25,16 @@ def report_of(costs, *, pos_label="yes", y=None, score=None, **arguments):
     if y is None:
         y, score = rows()
     return Report.of(y, score, costs, turned(costs.score_thresholds(), pos_label), pos_label=pos_label, **arguments)
+
+
+def comparison_of(costs_of_rows, left_out=()):
+    """A comparison of rules given by the cost of each row."""
+    names, prices = tuple(costs_of_rows), np.column_stack(list(costs_of_rows.values()))
+    times = np.ones(len(names))
+    table = metrics.RejectTable(np.array([[3, 1, 0], [0, 1, 5]]))
+    tables, scores = (table,) * len(names), (None,) * len(names)
+    costs = Costs(1, 1, 0.3)
+    return Comparison(names, prices, np.arange(len(prices)), scores, tables, times, times, costs, 0.95, 2, left_out)
 
 
 def turned(thresholds, pos_label):

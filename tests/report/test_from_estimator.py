@@ -60,3 +60,12 @@ def test_what_cannot_be_reported_is_said():
         report_for(RejectSVC().fit(X, y), X, y)
     with pytest.raises(ValueError, match=r"LogisticRegression has none\. Fit it first, or wrap another"):
         report_for(LogisticRegression().fit(X, y), X, y)
+
+
+def test_rows_of_a_frame_are_called_by_its_index():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, index=pd.Index([f"p{i}" for i in range(200)], name="patient"))
+    clf = RejectSVC(COSTS).fit(X, y)
+    listed = report_for(clf, frame, y).listed
+    assert (listed.heading, set(listed.name)) == ("patient", set(frame.index))
+    assert report_for(clf, frame, y, row_names=range(200)).listed.heading == "row"

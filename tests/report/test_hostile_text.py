@@ -5,6 +5,7 @@ import pytest
 
 from abstain import Costs
 from abstain.report import Report, render
+from report.reported import comparison_of
 
 ATTACKS = {
     "end tag": "</script><script>window.taken = 1; alert(1)</script>",
@@ -38,8 +39,7 @@ def hostile(text):
         question=text,
         data_facts={text: text},
         model_facts={text: text},
-        comparison=[{text: text, "n": 1.0}],
-        comparison_notes=[text],
+        comparison=comparison_of({text: [0.1, 0.3], "other": [0.5, 0.1]}, left_out=((text, text),)),
         row_names=[text] * n,
         warnings=[text],
     )
@@ -55,7 +55,7 @@ def test_text_stays_text(open_report, text):
     assert page.locator("img, iframe, object, embed, :not(.plot) > svg, [onerror], [onload]").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     if text.isascii() and len(text) <= 60 and text.isprintable():
-        for place in ("h1", ".lead", ".warnings li", "#rejected tbody td:first-child", ".facts dt", ".plain td"):
+        for place in ("h1", ".lead", ".warnings li", "#rejected tbody td:first-child", ".facts dt", ".rules tbody th"):
             assert text in page.locator(place).all_text_contents()
         assert {text, f"{text}!"} <= set(page.locator("bdi.below, bdi.above").all_text_contents())
 

@@ -1,10 +1,12 @@
 """Report.of: the counts and the measures of the measures' own functions, and errors in words."""
 
+import datetime as dt
+
 import numpy as np
 import pytest
 
 from abstain import Costs, Thresholds
-from abstain.report import Report, TextTable
+from abstain.report import Report
 from report.reported import COSTS, counted, labels_at, measured, report_of, rows
 
 
@@ -65,13 +67,24 @@ def test_bad_arguments_are_named():
         Report.of([0, 1], [0.0, 1.0], costs, band, row_names=["one"])
     with pytest.raises(ValueError, match=r"costs=0\.3 must be a Costs"):
         Report.of([0, 1], [0.0, 1.0], 0.3, band)
-    with pytest.raises(ValueError, match=r"comparison\[1\] has the keys \['b'\]; all rows must have .* first, \['a'\]"):
-        Report.of([0, 1], [0.0, 1.0], costs, band, comparison=[{"a": 1}, {"b": 1}])
 
 
-def test_a_table_of_records():
-    table = TextTable.of([{"rule": "chow", "cost": np.float64(0.123456)}, {"rule": "roc", "cost": 2}])
-    assert table.columns == ("rule", "cost")
-    assert table.rows == (("chow", "0.1235"), ("roc", "2"))
-    assert table.numeric == (False, True)
-    assert TextTable.of([]).rows == ()
+@pytest.mark.parametrize("given", ["y", "names"])
+def test_rows_are_called_by_the_index_or_by_ids(given):
+    pd = pytest.importorskip("pandas")
+    y, score = rows(5)
+    ids = [f"p{i}" for i in range(5)]
+    series = pd.Series(y, index=pd.Index(ids, name="patient"))
+    named = {"row_names": pd.Series(ids, index=range(7, 12), name="patient")} if given == "names" else {}
+    listed = report_of(Costs(1, 1, 0.3), y=series if given == "y" else y, score=score, **named).listed
+    assert listed.heading == "patient"
+    assert list(listed.name) == [ids[at] for at in np.argsort(score, kind="stable")]
+    counted_only = report_of(Costs(1, 1, 0.3), y=pd.Series(y), score=score).listed  # the index says nothing
+    assert counted_only.heading == "row"
+    assert sorted(counted_only.name) == [1, 2, 3, 4, 5]
+
+
+def test_the_report_has_its_date():
+    today = dt.datetime.now().astimezone().date()
+    assert report_of(Costs(1, 1, 0.3)).date in (today.isoformat(), (today + dt.timedelta(days=1)).isoformat())
+    assert report_of(Costs(1, 1, 0.3), date=dt.date(2024, 2, 29)).date == "2024-02-29"

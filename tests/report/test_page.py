@@ -1,6 +1,7 @@
 """The page in a real Chromium: the slider's numbers against Python's, its pictures, its manners."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def number(text):
 def assert_shown(seen, values):
     for name, value in values.items():
         if math.isnan(value):
-            assert seen.text(name) == "undefined"
+            assert seen.text(name) == "n/a"
         else:  # four digits, or tenths of a per cent
             assert number(seen.text(name)) == pytest.approx(value, rel=6e-4, abs=6e-4), name
 
@@ -95,10 +96,13 @@ def test_scores_on_the_thresholds_go_the_way_of_the_rule(open_report, pos_label)
     assert "never rejects" in seen.text("band_word")
 
 
-def test_everything_rejected_is_undefined_and_drawn_all_the_same(open_report):
+def test_everything_rejected_is_said_in_words_and_drawn_all_the_same(open_report):
     y, score = rows()
     seen = open_report(report_of(Costs(1, 1, 0.3), y=y, score=score / 100))
-    assert seen.text("selective_error") == seen.text("selective_accuracy") == "undefined"
+    assert seen.text("selective_error") == seen.text("selective_accuracy") == "n/a"
+    assert seen.page.locator("#now").text_content().endswith("no row is accepted")
+    assert "rejects all 400 rows" in seen.page.locator("#verdict").text_content()
+    assert not re.search(r"undefined|NaN", seen.page.locator("body").inner_text())
     assert seen.text("coverage") == "0.0 %"
     assert seen.page.locator("#cost circle").count() == 1
     assert seen.page.locator("#accuracy circle").count() == 0  # no accuracy, no point
@@ -112,6 +116,25 @@ def test_a_price_that_cannot_be_is_refused_in_words(open_report, price):
     seen.page.locator("#typed").fill(price)
     assert "Enter a cost from 0.0005 to 0.5" in seen.page.locator("#typed-error").text_content()
     assert seen.counts() != before  # it stays with the last price that could be
+
+
+LEFT = {"-1": "0.2", "-": "0.2", "0": "0.0005", "7": "0.5", "": "0.2", "e": "0.2", "0.25": "0.25"}
+
+
+@pytest.mark.parametrize(("typed", "left"), LEFT.items())
+def test_the_field_is_left_with_a_cost_that_can_be(open_report, typed, left):
+    y, score = rows()
+    seen = open_report(report_of(Costs(1, 1, 0.3)))
+    field = seen.page.locator("#typed")
+    field.fill("0.2")
+    field.press("Control+a")
+    field.press("Delete")
+    field.press_sequentially(typed)
+    assert not field.input_value().startswith("-")
+    field.blur()
+    assert field.input_value() == left
+    assert seen.page.locator("#typed-error").text_content() == ""
+    assert seen.counts() == counted(y, labels_at(Costs(1, 1, float(left)), score, "yes"))
 
 
 def test_thresholds_of_another_rule_stay_and_the_price_moves(open_report):
@@ -199,17 +222,6 @@ def test_the_reject_band_is_drawn_between_the_thresholds(open_report):
     assert widths[1] > widths[0] > widths[2] == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 820, 1280])
-def test_nothing_is_wider_than_the_screen(open_report, width, scheme):
-    report = report_of(COSTS["pair"], title="x" * 300, row_names=["y" * 300] * 400)
-    seen = open_report(report, width=width, color_scheme=scheme)
-    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
-    seen.page.set_viewport_size({"width": 320, "height": 900})
-    seen.page.locator('#histogram svg[viewBox^="0 0 2"]').wait_for()  # drawn again, for two hundred and some pixels
-    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 320
-
-
 LUMINANCE = """(selector) => {
   const luminance = (colour) => colour.match(/[\\d.]+/g).slice(0, 3)
     .map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
@@ -257,4 +269,7 @@ def test_on_paper_there_is_no_slider(open_report):
     seen.page.emulate_media(media="print")
     assert not seen.page.locator("#price").is_visible()
     assert seen.page.locator("#cost svg").is_visible()
+    seen.page.set_viewport_size({"width": 700, "height": 900})  # of a sheet of paper: tables stay tables
+    assert seen.page.evaluate("getComputedStyle(document.querySelector('#rejected tbody tr')).display") == "table-row"
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 700
     assert seen.page.pdf().startswith(b"%PDF")

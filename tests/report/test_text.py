@@ -43,7 +43,7 @@ def test_amounts(value, shown):
     assert amount(value) == shown
 
 
-def test_what_is_not_a_number_is_undefined():
-    assert amount(math.nan) == share(math.nan) == "undefined"
-    assert share(0.1234) == "12.3 %"
+def test_what_is_not_a_number_is_not_available():
+    assert amount(math.nan) == share(math.nan) == "n/a"
+    assert (share(0.1234), share(0.0025), share(0), share(1.0)) == ("12.3 %", "0.3 %", "0.0 %", "100.0 %")
     assert (cell(0.123456), cell("x"), cell(True), cell(1234567)) == ("0.1235", "x", "True", "1234567")

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from abstain import _native
 from abstain.costs import Costs
-from abstain.dual.certificate import certify
+from abstain.dual.certificate import best_bias, certify
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
 from abstain.kernels import Kernel
@@ -21,6 +21,8 @@ from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.boundary import native_rows, native_task
 from abstain.solvers.cross_validation import held_out_scores
 from abstain.solvers.smo import SMO
+from looping import looped
+from problems import random_problem
 
 SCALES = np.array([0.3, 2.0, 10.0])
 LOSSES = [hinge(), double_hinge(Costs(reject=0.2)), double_hinge(Costs(1, 5, 0.3))]
@@ -355,3 +357,14 @@ def test_a_search_without_time_is_unfinished():
     assert not found.finished.any()
     assert not found.optimal.any()
     assert not found.scores.any()
+
+
+@looped(seed=range(20))
+def test_the_bias_is_the_one_that_the_certificate_chooses(seed):
+    """Also where the optimum leaves it open: without rows between breakpoints it is the middle of an interval."""
+    problem = random_problem(seed)
+    weights = (0.01 if seed % 2 else 1.0) * problem.weight
+    (solutions,) = SMO().solve_many([replace(problem, weight=weights)], np.array([0.1, 1.0]))
+    for scale, solution in zip((0.1, 1.0), solutions, strict=True):
+        expected = best_bias(replace(problem, weight=scale * weights), solution.expansion)
+        assert solution.bias == pytest.approx(expected, rel=1e-9, abs=1e-9)

@@ -1,6 +1,7 @@
 """Exit codes, the one-sentence error messages on stderr, and the handling of warnings.
 
 0 success · 1 a bug in abstain · 2 usage · 3 bad data or model file · 4 not converged (result written) · 130 interrupted
+128 + n ended by signal n
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import errno
 import os
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,13 +25,21 @@ TRACEBACK = "ABSTAIN_TRACEBACK"
 class UsageError(Exception):
     """A bad option or an impossible request; one sentence that says how to fix it."""
 
+    code = USAGE
+
 
 class DataError(Exception):
     """A bad data or model file; one sentence that gives the line or column."""
 
+    code = DATA
+
 
 class Note(UserWarning):
     """A remark that asks for nothing, written to stderr once."""
+
+
+class Ended(BaseException):
+    """A signal that ends the command, with its number; not an Exception, so that only the last handler catches it."""
 
 
 class TimeUpError(Exception):
@@ -41,16 +51,16 @@ def exit_on_error() -> Iterator[None]:
     """Run a command and turn every exception into an exit code and one sentence, without a traceback."""
     try:
         _check_streams()
-        with _plain_warnings() as heard:
+        with _ended_by_signals(), _plain_warnings() as heard:
             yield
             sys.stdout.flush()
         code, text = (NOT_CONVERGED, None) if heard.not_converged else (0, None)
-    except UsageError as fault:
-        code, text = USAGE, str(fault)
-    except DataError as fault:
-        code, text = DATA, str(fault)
+    except (UsageError, DataError) as fault:
+        code, text = fault.code, str(fault)
     except KeyboardInterrupt:
         code, text = INTERRUPTED, "interrupted; no file was written"
+    except Ended as ended:
+        code, text = 128 + ended.args[0], "ended by a signal; no file was written"
     except BrokenPipeError:  # the reader of our output has closed the pipe
         _discard_output()
         code, text = 0, None
@@ -103,6 +113,26 @@ def one_line(text: str) -> str:
         for char in text
     )
     return " ".join("".join(printable).split(" "))
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Raise `Ended` where the process would end at once, so that unfinished files are removed first."""
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    ours = {}
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise Ended(number)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (getattr(signal, name) for name in names):
+            if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP
+                ours[number] = signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, before in ours.items():
+            signal.signal(number, before)
 
 
 AGAIN = 0.5  # seconds between two alarms

@@ -14,8 +14,8 @@ from abstain.arguments import real_number
 from abstain.comparison.folds import Folds, HeldOut, held_out
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
-from abstain.costs import Costs, checked_costs
-from abstain.estimators.splitting import row_groups, splitter
+from abstain.costs import Costs, assigned_costs, checked_costs
+from abstain.estimators.splitting import parts_of, row_groups, splitter
 from abstain.labels import Labels, encode_pair
 from abstain.metrics.frames import frozen
 from abstain.metrics.table import RejectTable
@@ -104,16 +104,19 @@ def compare(
     >>> compare(models, X, y, costs)
     Comparison(names=('rejecting', 'deciding'), rows=569, n_splits=5, best='rejecting')
     """
-    costs = checked_costs(costs)
+    checked_costs(costs)
     level = real_number("confidence", confidence)
     if not 0.0 < level < 1.0:
         raise ValueError(f"confidence={confidence!r} must be strictly between 0 and 1, such as 0.95.")
     labels = Labels.of(y, pos_label=pos_label, rejects=False)
+    costs, _ = assigned_costs(costs, labels.classes, pos_label)
     X, truth = indexable(X, np.asarray(y))
     groups = row_groups(groups, len(truth))
-    chosen, missing = _checked_models(models, costs, pos_label, X, grouped=groups is not None)
-    parts = splitter(cv, truth, groups, shuffle=True, random_state=random_state).split(X, truth, groups)
-    folds: Folds = [(np.asarray(train), np.asarray(test)) for train, test in parts]
+    chosen, missing = _checked_models(models, costs, labels.positive, X, grouped=groups is not None)
+    folds: Folds = parts_of(splitter(cv, truth, groups, shuffle=True, random_state=random_state), X, truth, groups)
+    for train, _ in folds:
+        if len(np.unique(truth[train])) < 2:
+            raise ValueError("a fold of cv leaves only one class to fit on; use fewer folds, or a stratified splitter.")
     decided = np.concatenate([test for _, test in folds])
     answers = held_out(chosen, X, truth, groups, folds, verbose=verbose)
     rows, place, times = np.unique(decided, return_inverse=True, return_counts=True)

@@ -104,6 +104,12 @@ class Comparison:
 
         return as_text(self)
 
+    def _repr_html_(self) -> str:
+        """Return the models as a table, for notebooks."""
+        from abstain.comparison.text import as_html
+
+        return as_html(self)
+
     def _columns(self) -> dict[str, Any]:
         interval, apart = self.mean_cost_interval, self.difference_interval
         return {

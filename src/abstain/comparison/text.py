@@ -1,4 +1,4 @@
-"""A comparison as a text table."""
+"""A comparison as a text table, in words, and as a table for notebooks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from abstain.html import html_table
 
 if TYPE_CHECKING:
     from abstain.comparison.result import Comparison
@@ -29,6 +31,43 @@ def as_text(comparison: Comparison) -> str:
 def missing_rules(comparison: Comparison) -> list[str]:
     """One sentence for each rule left out."""
     return [f"Left out: {name}; {reason}." for name, reason in comparison.left_out]
+
+
+def as_html(comparison: Comparison) -> str:
+    """The same table for notebooks, with the significant differences in words."""
+    order = np.argsort(comparison.mean_cost, kind="stable").tolist()
+    columns = ("model", "mean cost", _interval(comparison), "difference from best", "rejected", "errors")
+    lines = [_line(comparison, at) for at in order]
+    shown = [(name, cost, interval, difference, *rates[:2]) for name, cost, interval, difference, _, *rates in lines]
+    return html_table(_title(comparison), columns, shown, in_words(comparison))
+
+
+def in_words(comparison: Comparison) -> str:
+    """Which model costs least, and which ones cost significantly more."""
+    at = comparison.names.index(comparison.best)
+    low, high = comparison.mean_cost_interval[at]
+    cost = f"{comparison.mean_cost[at]:.4g} per row ({_interval(comparison)} {low:.3g} to {high:.3g})"
+    if len(comparison.names) == 1:
+        return f"{comparison.best} costs {cost}."
+    order = [comparison.names[other] for other in np.argsort(comparison.mean_cost, kind="stable") if other != at]
+    same = [name for name in order if name in comparison.not_told_apart]
+    more = [name for name in order if name not in same]
+    words = [f"{comparison.best} costs least: {cost}."]
+    if more:
+        words.append(f"Significantly more than that: {'; '.join(_by(comparison, name) for name in more)}.")
+    if same:
+        words.append(f"Not significantly more: {'; '.join(same)}.")
+    return " ".join(words)
+
+
+def _by(comparison: Comparison, name: str) -> str:
+    at = comparison.names.index(name)
+    low, high = comparison.difference_interval[at]
+    return f"{name}, by {comparison.difference[at]:.3g} ({low:.3g} to {high:.3g})"
+
+
+def _interval(comparison: Comparison) -> str:
+    return f"{100 * comparison.confidence:.4g}% interval"
 
 
 def _line(comparison: Comparison, at: int) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
@@ -16,9 +17,11 @@ from abstain.dual.certificate import Certificate, best_bias, certify, feasible, 
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, Status
+from abstain.estimators.training import Posed
 from abstain.machines.kernel_machine import KernelMachine
 
 SAMPLE = 4000  # rows up to which a kernel is tried for definiteness by a Cholesky factor
+PANEL = 1024  # columns of the factor between two interrupts
 SCORED = 2000  # rows up to which all sums are computed again, and four times as many as are sampled beyond
 HIDDEN = 0.5  # share of tol that single precision may hide of the gap, which promises ten times tol
 ROUNDS = 3  # times that a solver is sent back with a finer tolerance
@@ -35,7 +38,7 @@ class Solved:
     certificate: Certificate
 
     @classmethod
-    def of(cls, problem: DualProblem, solution: DualSolution, n_jobs: int | None, tol: float) -> Solved:
+    def of(cls, posed: Posed, solution: DualSolution, n_jobs: int | None, tol: float) -> Solved:
         """Certify a solution by the scores that its machine predicts, not by the solver's own numbers.
 
         The solver makes its kernel values in single precision, so one scoring pass in double precision replaces its
@@ -43,11 +46,17 @@ class Solved:
         of the gap, and if the solver's sums are that good on a sample of rows, scored in double precision. What
         rounding may hide is added to the gap unless it is negligible.
         """
+        problem = posed.problem
+        if not np.isfinite(solution.beta).all():
+            raise ValueError(
+                "the coefficients of the machine overflow: C, the costs or the weights are too large for such small "
+                "kernel values. Scale the features, or lower C."
+            )
         beta = feasible(problem, solution.beta)
         machine = problem.machine(beta)
-        expansion, hidden = _trusted_sums(problem, solution, machine, beta, tol)
+        expansion, hidden = _trusted_sums(problem, solution, machine, beta, tol) if posed.as_posed else (None, 0.0)
         if expansion is None:
-            expansion, hidden = machine.expansion(problem.X, n_jobs), rounding(problem, beta)
+            expansion, hidden = posed.expansion(machine, n_jobs), rounding(problem, beta)
         found = cls._scored(problem, replace(solution, beta=beta), machine, expansion, hidden)
         if found.certificate.relative_gap <= certified_gap(tol):
             return found
@@ -99,7 +108,7 @@ def _trusted_sums(
     return (solution.expansion, hidden) if (apart <= 10.0 * error[sample]).all() else (None, 0.0)
 
 
-def solved(solver: Any, problem: DualProblem, start: NDArray[np.float64] | None) -> Solved:
+def solved(solver: Any, posed: Posed, start: NDArray[np.float64] | None) -> Solved:
     """Solve until the certificate proves an optimum to the solver's tolerance.
 
     A violation of tol may leave a gap of about tol sum(g), which at large C is not small relative to the objective.
@@ -107,7 +116,8 @@ def solved(solver: Any, problem: DualProblem, start: NDArray[np.float64] | None)
     violation in float64, is too large.
     """
     began, tol, enough = time.monotonic(), solver.tol, certified_gap(solver.tol)
-    found = Solved.of(problem, solver.solve(problem, start), solver.n_jobs, solver.tol)
+    problem = posed.problem
+    found = Solved.of(posed, solver.solve(problem, start), solver.n_jobs, solver.tol)
     for _ in range(ROUNDS):
         gap, violation, solution = found.certificate.relative_gap, found.certificate.kkt_violation, found.solution
         too_large = max(gap / enough, violation / (SLACK * solver.tol))
@@ -123,7 +133,7 @@ def solved(solver: Any, problem: DualProblem, start: NDArray[np.float64] | None)
         )
         again = finer.solve(problem, solution.beta)
         again = replace(again, iterations=solution.iterations + again.iterations)
-        found = Solved.of(problem, again, solver.n_jobs, solver.tol)
+        found = Solved.of(posed, again, solver.n_jobs, solver.tol)
     return found
 
 
@@ -155,11 +165,26 @@ def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: floa
         return _lowest_ritz_value(block) < -shift
     block = (block.toarray() if issparse(block) else block) / largest
     block[np.diag_indices_from(block)] += shift / largest
-    try:
-        np.linalg.cholesky(block)
-    except np.linalg.LinAlgError:
-        return True
-    return False
+    return not _has_cholesky_factor(block)
+
+
+def _has_cholesky_factor(A: NDArray[np.float64]) -> bool:
+    """Whether A, which is overwritten, has one; panel by panel, so that an interrupt waits for a panel and not for all.
+
+    ::
+
+        L11 L11' = A11,   L21 = A21 L11^-T,   A22 <- A22 - L21 L21'
+    """
+    for first in range(0, len(A), PANEL):
+        panel, rest = slice(first, first + PANEL), slice(first + PANEL, None)
+        try:
+            L11 = np.linalg.cholesky(A[panel, panel])
+        except np.linalg.LinAlgError:
+            return False
+        if first + PANEL < len(A):
+            L21 = solve_triangular(L11, A[rest, panel].T, lower=True, check_finite=False).T
+            A[rest, rest] -= L21 @ L21.T
+    return True
 
 
 def _lowest_ritz_value(gram: Any) -> float:

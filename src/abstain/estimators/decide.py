@@ -135,10 +135,14 @@ class RejectMixin:
         return np.asarray(fitted.rule.choose(self._score(fitted, X)) == 0)
 
     def decide(self, X: Any) -> Decisions:
-        """Decisions with their reasons: label, rejected, score and the expected cost of the three actions."""
+        """Decisions with their reasons: label, rejected, score and the expected cost of the three actions.
+
+        They keep the index of a pandas DataFrame. For a Pipeline around this classifier, use :func:`abstain.decide`.
+        """
         fitted = self._now
         score = self._score(fitted, X)
-        return fitted.rule.decide(score, self._probability(fitted, X, score))
+        index = X.index if hasattr(X, "iloc") else None  # a list has a method of that name
+        return fitted.rule.decide(score, self._probability(fitted, X, score), index)
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Minus the mean cost of `predict` on labelled rows; minus the error rate if no costs were stated.

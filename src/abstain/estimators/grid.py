@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
 from abstain.arguments import positive_number
-from abstain.estimators.splitting import Groups, splitter
+from abstain.estimators.splitting import Groups, parts_of, splitter
 from abstain.kernels import Matrix, resolve_gamma
 
 # Mean costs that differ by less than this, relative to the largest cost, differ only by the order of summation.
@@ -79,7 +79,7 @@ def checked_splits(
     cv: Any, y: ArrayLike, groups: Groups | None, sign: NDArray[np.int8], sample_weight: NDArray[np.float64]
 ) -> Splits:
     """Make the folds; each must train on both classes and test on rows with weight."""
-    splits = list(splitter(cv, y, groups).split(np.zeros(len(sign)), y, groups))
+    splits = parts_of(splitter(cv, y, groups), np.zeros(len(sign)), y, groups)
     name = f"cv={cv!r}" if isinstance(cv, Integral) or hasattr(cv, "split") else "cv"  # too many rows to show
     if not splits:
         raise ValueError(f"{name} has no folds; give a number of them, a splitter, or pairs of (train, test) rows.")

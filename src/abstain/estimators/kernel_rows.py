@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from abstain.compressed import check_indices
 from abstain.estimators.decide import RejectMixin, read_only
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
@@ -74,11 +75,12 @@ class KernelRowsMixin(RejectMixin):
 def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", *, dense: bool, reset: bool) -> Any:
     """X as the solvers read it: float64, finite, aligned and in C order, or CSR with sorted, valid indices."""
     accepted = False if dense else "csr"
+    if sparse.issparse(X):
+        check_indices(X)  # before anything converts it
     checked = validate_data(estimator, X, y, reset=reset, accept_sparse=accepted, dtype=np.float64)
     rows = checked[0] if isinstance(checked, tuple) else checked
     if not sparse.issparse(rows):
         return np.require(rows, requirements=["C", "A", "E"])  # validate_data does not align arrays
-    rows.check_format(full_check=True)  # an index out of range would cause reads outside the arrays
     if not rows.has_canonical_format:
         rows = rows.copy()  # sorting in place would change the caller's matrix
         rows.sum_duplicates()

@@ -18,9 +18,9 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from abstain.estimators.splitting import Groups, group_parameters, splitter
+from abstain.estimators.splitting import Groups, group_parameters, parts_of, splitter
 from abstain.machines.response_machine import ResponseMachine
-from abstain.rules.methods import METHODS
+from abstain.rules.request import Request
 
 # Reasons why some scores cannot certify an error.
 SAME_ROWS = (
@@ -60,12 +60,12 @@ class Scored:
 
 
 def fit_and_score(
-    settings: Any, X: Any, y: Any, groups: Groups | None, parameters: dict[str, Any], *, tune: bool
+    settings: Any, X: Any, y: Any, groups: Groups | None, parameters: dict[str, Any], *, request: Request
 ) -> Scored:
     """Fit the classifier of a ThresholdRejector as its `cv` says, and score rows if there are thresholds to tune."""
     if isinstance(settings.cv, str):
-        return _on_all_rows(settings, X, y, parameters, tune=tune)
-    return _by_folds(settings, X, y, groups, parameters, tune=tune)
+        return _on_all_rows(settings, X, y, parameters, request)
+    return _by_folds(settings, X, y, groups, parameters, request=request)
 
 
 def fit_parameters(
@@ -89,9 +89,9 @@ def fit_parameters(
     return parameters
 
 
-def _on_all_rows(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, tune: bool) -> Scored:
+def _on_all_rows(settings: Any, X: Any, y: Any, parameters: dict[str, Any], request: Request) -> Scored:
     """For `cv` = "prefit" or "train": tune on the rows given."""
-    prefit, probabilities = settings.cv == "prefit", METHODS[settings.method].needs_probabilities
+    prefit, probabilities, tune = settings.cv == "prefit", request.method.needs_probabilities, request.needs_rows
     flaw = "" if prefit else SAME_ROWS
     given = settings.estimator if prefit else clone(settings.estimator).fit(X, y, **parameters)
     classifier = with_probabilities(given, None, None) if probabilities else given
@@ -106,10 +106,10 @@ def _on_all_rows(settings: Any, X: Any, y: Any, parameters: dict[str, Any], *, t
 
 
 def _by_folds(
-    settings: Any, X: Any, y: Any, groups: Groups | None, parameters: dict[str, Any], *, tune: bool
+    settings: Any, X: Any, y: Any, groups: Groups | None, parameters: dict[str, Any], *, request: Request
 ) -> Scored:
     """For `cv` with folds: score the rows left out of each fold, and fit the classifier on all rows."""
-    cv, probabilities = settings.cv, METHODS[settings.method].needs_probabilities
+    cv, probabilities, tune = settings.cv, request.method.needs_probabilities, request.needs_rows
     folds = _splitter(settings, y, groups)
     # a list of folds indexes the full set of rows, and there are fewer inside a fold
     inner = folds if not tune or isinstance(cv, Integral) or hasattr(cv, "split") else None
@@ -120,7 +120,10 @@ def _by_folds(
     if not tune:
         _fit(classifier, X, y, sigmoid_groups, parameters)
         return Scored(machine)
-    parts = list(folds.split(X, y, groups))
+    parts = parts_of(folds, X, y, groups)
+    for train, _ in parts:
+        if len(np.unique(_safe_indexing(y, train))) < 2:
+            raise ValueError("a fold of cv leaves only one class to fit on; use fewer folds, or a stratified splitter.")
     tasks = (delayed(_fold)(machine, (X, y), part, sigmoid_groups, parameters) for part in parts)
     score = np.concatenate(Parallel(n_jobs=settings.n_jobs)(tasks))
     index = np.concatenate([np.asarray(test) for _, test in parts])
@@ -171,6 +174,4 @@ def _fold(
     X_test, _ = _safe_split(model, *data, test, train)
     parameters = {name: _safe_indexing(value, train) for name, value in parameters.items()}
     _fit(model, X_train, y_train, None if sigmoid_groups is None else sigmoid_groups[train], parameters)
-    if len(model.classes_) != 2:
-        raise ValueError("a fold of cv leaves only one class to fit on; use fewer folds, or a stratified splitter.")
     return ResponseMachine(model, machine.method).score(X_test)

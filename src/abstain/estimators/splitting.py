@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any
 
@@ -15,7 +16,7 @@ from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-__all__ = ["Groups", "group_parameters", "row_groups", "splitter"]
+__all__ = ["Groups", "group_parameters", "parts_of", "row_groups", "splitter"]
 
 Groups = NDArray[Any]
 DEFAULT_FOLDS = 5  # scikit-learn's number for cv=None
@@ -61,6 +62,21 @@ def splitter(cv: Any, y: Any, groups: Groups | None, *, shuffle: bool = False, r
     if groups is None and isinstance(folds, GroupsConsumerMixin):
         raise ValueError(f"cv={folds!r} splits by groups; pass groups, one label per row.")
     return folds
+
+
+def parts_of(folds: Any, X: Any, y: Any, groups: Groups | None) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """List the (train, test) rows of the folds; warn if a fold trains on some rows of a group and tests on others."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)  # ours says what that means
+        parts = [(np.asarray(train), np.asarray(test)) for train, test in folds.split(X, y, groups)]
+    if groups is not None and any(np.isin(groups[test], groups[train]).any() for train, test in parts):
+        warnings.warn(
+            f"cv={type(folds).__name__} puts rows of one group both into training and into testing, so the scores are "
+            "optimistic for new groups; use a number of folds, or a splitter such as GroupKFold.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return parts
 
 
 def group_parameters(model: Any, groups: Groups | None) -> dict[str, Groups]:

@@ -13,14 +13,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 
 from abstain.dual.certificate import set_names, sets
-from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Proof
 from abstain.estimators.convergence import Solved, solved, warning_text
 from abstain.estimators.decide import Fitted, fitted, read_only
 from abstain.estimators.kernel_rows import KernelRowsMixin
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
-from abstain.estimators.training import Training
+from abstain.estimators.training import Posed, Training
 from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.smo import SMO
 
@@ -218,7 +217,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         posed = training.posed(C, gamma)
         problem = posed.problem
         limit = self.time_limit if time_limit is None else time_limit
-        found = self._solve(problem, task, None if start is None else start[posed.kept], limit)
+        found = self._solve(posed, task, None if start is None else start[posed.kept], limit)
         codes = posed.sets(sets(problem, found.solution.beta))
         machine, proof = posed.machine(found.machine), found.proof(float(self.tol))
         return FittedSVC(machine, training.rule, proof, codes, problem.loss.n_knots)
@@ -229,7 +228,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
 
     def _solve(
-        self, problem: DualProblem, task: FitTask, start: NDArray[np.float64] | None, time_limit: float | None
+        self, posed: Posed, task: FitTask, start: NDArray[np.float64] | None, time_limit: float | None
     ) -> Solved:
         settings: dict[str, Any] = {
             "tol": float(self.tol),
@@ -242,7 +241,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         exact = self.solver == "active-set"
         solver = ActiveSet(**settings) if exact else SMO(**settings, polish=self.solver == "auto")
         try:
-            return solved(solver, problem, start)
+            return solved(solver, posed, start)
         finally:
             task.end_line()
 

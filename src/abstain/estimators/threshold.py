@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fi
 from sklearn.utils import get_tags, indexable
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,17 +39,32 @@ class Tuned(Fitted):
         The scores that the thresholds were tuned on, for `retune`; None if nothing was tuned.
     error_bound : ErrorBound or None
         The guarantee of `max_error`.
+    method : str
+        The name of the method that placed the thresholds.
     """
 
     rows: ScoredRows | None
     error_bound: ErrorBound | None
+    method: str
+
+
+def _classifier_has(name: str) -> Any:
+    """Whether the classifier has a method, fitted or not; as scikit-learn's `available_if` asks it."""
+
+    def check(estimator: ThresholdRejector) -> bool:
+        fitted = vars(estimator).get("_fitted_")
+        return hasattr(estimator.estimator if fitted is None else fitted.machine.classifier, name)
+
+    return check
 
 
 class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Reject where the score of a classifier lies between two thresholds.
 
-    The score f is the classifier's `decision_function`, or its probability of ``classes_[1]`` if it has none. There are
-    three ways to specify the thresholds, and without any of them nothing is rejected:
+    The score f is the classifier's `decision_function`; if it has none, or if `method` needs probabilities, the
+    log-odds of ``classes_[1]``, the class that sorts last, log(p / (1 - p)) of its `predict_proba`. The classifier's
+    own cut is at 0 either way. `predict_proba` is that of the classifier, without rejects. There are three ways to
+    specify the thresholds, and without any of them nothing is rejected:
 
     - `costs`: the costs of the errors and of a reject; their sum over the rows is minimised;
     - `reject_rate`: a budget, the largest share of rows to reject;
@@ -71,12 +87,13 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         of rows needed.
     confidence : float, default=0.9
         The ceiling `max_error` holds for at least this share of calibrations like this one.
-    method : {"symmetric", "roc", "chow"}, default="symmetric"
-        "symmetric": one threshold D; a row is rejected if f lies within D of the classifier's own cut (0, or 1/2 for a
-        probability). "roc": two thresholds, with `costs` from the convex hull of the ROC curve [1]_, with
-        `reject_rate` those that leave the fewest errors. "chow": on probabilities, by Platt's sigmoid
-        (`CalibratedClassifierCV`) if the classifier has none; with `costs` the thresholds are those of Chow's rule
-        [2]_ and nothing is tuned, otherwise there is one threshold on the larger of the two probabilities.
+    method : {"auto", "symmetric", "roc", "chow"}, default="auto"
+        "auto": "roc" for `costs` that differ by class, where one symmetric threshold lies in the wrong place, otherwise
+        "symmetric". "symmetric": one threshold D; a row is rejected if f lies within D of the classifier's own cut, 0.
+        "roc": two thresholds, with `costs` from the convex hull of the ROC curve [1]_, with `reject_rate` those that
+        leave the fewest errors. "chow": on probabilities, by Platt's sigmoid (`CalibratedClassifierCV`) if the
+        classifier has none; with `costs` the thresholds are those of Chow's rule [2]_ and nothing is tuned, otherwise
+        there is one threshold on the larger of the two probabilities.
     cv : int, splitter, iterable, "prefit" or "train", default=5
         The scores on which thresholds are tuned. Folds: the scores of the rows left out of each fold; the classifier is
         then fitted on all rows. "prefit": the classifier is already fitted, and the thresholds are tuned on the rows
@@ -103,6 +120,8 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         In the units of the score, oriented to ``classes_[1]``.
     response_method_ : {"decision_function", "predict_proba"}
         The method that gives the score.
+    method_ : {"symmetric", "roc", "chow"}
+        The method that placed the thresholds.
     certificate_ : ErrorBound or None
         For `max_error`: the rows accepted, the errors among them, and the exact bound.
     n_features_in_, feature_names_in_ : int, ndarray
@@ -165,7 +184,7 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         reject_rate: Any = None,
         max_error: Any = None,
         confidence: float = 0.9,
-        method: str = "symmetric",
+        method: str = "auto",
         cv: Any = 5,
         pos_label: Any = None,
         reject_label: Any = "auto",
@@ -215,15 +234,17 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         if prefit:
             check_is_fitted(self.estimator)
         labels = self._labels(request, self.estimator.classes_ if prefit else y)
+        request.warn_if_assumed(labels, self.pos_label)
+        request = request.of_classes(labels, self.pos_label)
         sign = labels.encode(y)
         groups = row_groups(groups, number_of_rows(X))
         parameters = {} if prefit else fit_parameters(self, weight, groups, tune=request.needs_rows)
-        scored = fit_and_score(self, X, y, groups, parameters, tune=request.needs_rows)
+        scored = fit_and_score(self, X, y, groups, parameters, request=request)
         rows, at = None, scored.index
         if scored.score is not None:
             weight = None if weight is None else weight[at]
-            rows = ScoredRows.of(scored.score, sign[at], weight, cut=scored.machine.cut, flaw=scored.flaw)
-        self._fitted_ = _tuned(scored.machine, request, labels, rows)
+            rows = ScoredRows.of(scored.score, sign[at], weight, cut=0.0, flaw=scored.flaw)
+        self._fitted_ = tuned(scored.machine, request, labels, rows)
         return self
 
     def retune(
@@ -262,27 +283,41 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
                 f"method={other.method!r} needs probabilities, and fit used the decision function; fit again instead."
             )
         labels = other._labels(request, fitted.rule.labels.classes)  # noqa: SLF001 (a copy of self)
+        request.warn_if_assumed(labels, self.pos_label)
+        request = request.of_classes(labels, self.pos_label)
         rows = fitted.rows
         if X is not None:
             sign = labels.encode(np.asarray(y))
             weight = row_weights(sample_weight, len(sign))
-            rows = ScoredRows.of(self._score(fitted, X), sign, weight, cut=fitted.machine.cut)
+            rows = ScoredRows.of(self._score(fitted, X), sign, weight, cut=0.0)
         if request.needs_rows and rows is None:
             raise ValueError("retune needs X and y, because fit had no thresholds to tune and kept no scores.")
-        other._fitted_ = _tuned(fitted.machine, request, labels, rows)
+        other._fitted_ = tuned(fitted.machine, request, labels, rows)
         return other
 
     def _labels(self, request: Request, y: Any) -> Labels:
         rejects = request.way is not None
         return Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=rejects)
 
-    def _probability(self, fitted: Fitted, X: Any, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _probability(self, fitted: Fitted, X: Any, score: NDArray[np.float64]) -> NDArray[np.float64] | None:
         machine: ResponseMachine = fitted.machine
+        if machine.method == "predict_proba":
+            return None  # the rule computes it from the log-odds
         if fitted.rule.costs is None or not hasattr(machine.classifier, "predict_proba"):
             return np.full(len(score), np.nan)
-        known = machine.method == "predict_proba"
-        return score if known else ResponseMachine(machine.classifier, "predict_proba").score(X)
+        return np.asarray(machine.classifier.predict_proba(X), dtype=np.float64)[:, 1]
 
+    @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the classes by the classifier, in the order of `classes_`."""
+        return np.asarray(self._now.machine.classifier.predict_proba(X))
+
+    @available_if(_classifier_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of `predict_proba`, by the classifier."""
+        return np.asarray(self._now.machine.classifier.predict_log_proba(X))
+
+    method_ = fitted("method", 'The method that placed the thresholds; not "auto".')
     estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
     response_method_ = fitted("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
     certificate_ = fitted("error_bound", "For `max_error`: rows accepted, errors among them, and the exact bound.")
@@ -310,7 +345,8 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         return tags
 
 
-def _tuned(machine: ResponseMachine, request: Request, labels: Labels, rows: ScoredRows | None) -> Tuned:
-    cuts = request.cuts(rows, labels.orientation, machine.cut)
-    rule = Rule(labels, cuts.thresholds, cuts.cut, request.costs)  # the score need not be log-odds
-    return Tuned(machine, rule, rows, cuts.error_bound)
+def tuned(machine: ResponseMachine, request: Request, labels: Labels, rows: ScoredRows | None) -> Tuned:
+    """Place the cuts that a request for these classes asks for."""
+    cuts = request.cuts(rows, labels.orientation)
+    rule = Rule(labels, cuts.thresholds, cuts.cut, request.costs, machine.unit)
+    return Tuned(machine, rule, rows, cuts.error_bound, request.name)

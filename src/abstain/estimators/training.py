@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from abstain.arguments import row_weights
-from abstain.costs import Costs
+from abstain.costs import Costs, costs_of_classes, warn_if_assumed
 from abstain.dual.problem import DualProblem
 from abstain.estimators.kernel_rows import checked_rows
 from abstain.estimators.parameters import margin_loss, stated_costs
@@ -61,6 +61,8 @@ class Training:
         dense = named is not None and named.name == "precomputed"
         rows = checked_rows(validator, X, y, dense=dense, reset=True)
         rule, loss = implied_rule(parameters, y)
+        if parameters.costs is not None:
+            warn_if_assumed(parameters.costs, rule.labels.classes, parameters.pos_label)
         weight = row_weights(sample_weight, rows.shape[0])
         ones = np.ones(rows.shape[0])
         return cls(parameters, rows, rule.labels.encode(y), ones if weight is None else weight, loss, rule)
@@ -72,7 +74,7 @@ class Training:
 
     @property
     def costs(self) -> Costs | None:
-        """The costs as stated."""
+        """The costs for the positive class."""
         return self.rule.costs
 
     def weights(self, C: float, trains: NDArray[np.uint8] | None = None) -> NDArray[np.float64]:
@@ -126,13 +128,14 @@ class Training:
         weight = self.weights(C)
         kept = np.arange(len(weight)) if all_rows else np.flatnonzero(weight)
         kernel = resolved_kernel(self.parameters, gamma, self.X, self.sample_weight)
-        known, X = Kernel("precomputed"), self.X
+        known, X, as_posed = Kernel("precomputed"), self.X, True
         if isinstance(kernel, Kernel) and kernel.name != "precomputed":
             known, X = kernel, centrable(kernel, self.X if len(kept) == len(weight) else self.X[kept])
         else:
             gram = symmetric(*training_gram(kernel, self.X))
+            as_posed = gram is self.X
             X = gram if len(kept) == len(weight) else np.ascontiguousarray(gram[np.ix_(kept, kept)])
-        return Posed(DualProblem(known, X, self.sign[kept], self.loss, weight[kept]), self.X, kernel, kept)
+        return Posed(DualProblem(known, X, self.sign[kept], self.loss, weight[kept]), self.X, kernel, kept, as_posed)
 
 
 def implied_rule(parameters: Any, y: ArrayLike) -> tuple[Rule, MarginLoss]:
@@ -140,6 +143,8 @@ def implied_rule(parameters: Any, y: ArrayLike) -> tuple[Rule, MarginLoss]:
     costs = stated_costs(parameters.costs)
     pos_label, reject_label = parameters.pos_label, parameters.reject_label
     labels = Labels.of(y, pos_label=pos_label, reject_label=reject_label, rejects=costs is not None)
+    if costs is not None:
+        costs, _ = costs_of_classes(costs, labels.classes, pos_label)
     loss = margin_loss(costs and oriented_costs(costs, labels), parameters.rule)
     return Rule.of_loss(loss, labels, costs), loss
 
@@ -157,12 +162,22 @@ class Posed:
         The kernel; a callable kernel is precomputed in the problem.
     kept : ndarray of intp
         Indices of the training rows in the problem.
+    as_posed : bool
+        Whether the machine's kernel values on the training rows are those of the problem. A callable kernel may give
+        others for (X, vectors) than for (X, X), and a Gram matrix was averaged if it was not quite symmetric.
     """
 
     problem: DualProblem
     X: Matrix
     kernel: Kernel | Callable[..., Any]
     kept: NDArray[np.intp]
+    as_posed: bool
+
+    def expansion(self, solved: KernelMachine, n_jobs: int | None) -> NDArray[np.float64]:
+        """Give the sums of the problem's machine on the problem's rows, as `machine` predicts them."""
+        if self.as_posed:
+            return solved.expansion(self.problem.X, n_jobs)
+        return self.machine(solved).expansion(self.X[self.kept], n_jobs)
 
     def machine(self, solved: KernelMachine) -> KernelMachine:
         """Give the machine of the problem with indices among all training rows."""

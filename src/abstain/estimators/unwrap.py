@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,10 +10,55 @@ from numpy.typing import NDArray
 
 from abstain.costs import Costs
 from abstain.labels import default_reject_label, free_label
-from abstain.rules.rule import Rule
+from abstain.rules.rule import Decisions, Rule
 from abstain.thresholds import Thresholds
 
-__all__ = ["FittedClassifier", "final_estimator"]
+__all__ = ["FittedClassifier", "decide", "final_estimator"]
+
+
+def decide(estimator: Any, X: Any) -> Decisions:
+    """Decisions of a fitted classifier with their reasons, also inside Pipelines and searches.
+
+    scikit-learn's Pipeline passes on `predict` and `decision_function`, but not `decide`, `reject_mask` and
+    `predict_forced`. These are ``decide(pipeline, X)``, its ``rejected`` and its ``forced``.
+
+    Parameters
+    ----------
+    estimator : classifier of this library, or Pipeline or search around one
+        Fitted.
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        Rows as the whole `estimator` takes them.
+
+    Returns
+    -------
+    Decisions
+        With the index of X if it is a pandas DataFrame.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> machine = abstain.RejectSVC(abstain.Costs(reject=0.2), C=10, kernel="linear")
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
+    >>> model = make_pipeline(StandardScaler(), machine).fit(X, y)
+    >>> decisions = abstain.decide(model, [[-3.0], [3.0], [8.0]])
+    >>> decisions.label, decisions.rejected, decisions.forced
+    (array([ 0, -1,  1]), array([False,  True, False]), array([0, 1, 1]))
+    """
+    index = X.index if hasattr(X, "iloc") else None
+    while not hasattr(estimator, "decide"):
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "steps"):
+            X = estimator[:-1].transform(X) if len(estimator) > 1 else X
+            estimator = estimator[-1]
+        else:
+            raise ValueError(
+                f"estimator must be a fitted classifier of this library, or a Pipeline or search around one; "
+                f"{type(estimator).__name__} does not reject. Wrap it in ThresholdRejector."
+            )
+    return replace(estimator.decide(X), index=index)
 
 
 def final_estimator(estimator: Any) -> Any:
@@ -50,12 +95,16 @@ class FittedClassifier:
         """Unwrap a classifier; the positive class is `pos_label`, else the classifier's own, else the last class."""
         final = final_estimator(estimator)
         classes = np.asarray(estimator.classes_).tolist()
-        rule = getattr(final, "rule_", None)
-        own = rule.labels.positive if rule is not None else getattr(final, "pos_label", None)
+        own = _own_positive(final)
         positive = pos_label if pos_label is not None else own if own is not None else classes[-1]
         if positive not in classes:
             raise ValueError(f"pos_label={positive!r} is not one of the classes {classes}; give one of them.")
         return cls(estimator, final, positive)
+
+    @property
+    def assumed(self) -> bool:
+        """Whether the classifier has no positive class of its own, so that without a `pos_label` it is the last one."""
+        return _own_positive(self.final) is None
 
     @property
     def name(self) -> str:
@@ -107,10 +156,7 @@ class FittedClassifier:
     @property
     def even_cut(self) -> float:
         """Where the score makes both classes equally likely: 0 on a decision function, 0.5 on a probability."""
-        has_score = hasattr(self.estimator, "decision_function")
-        # a ThresholdRejector's score is that of its classifier, which is a probability without a decision function
-        probability = not has_score or getattr(self.final, "response_method_", None) == "predict_proba"
-        return 0.5 if probability else 0.0
+        return 0.0 if hasattr(self.estimator, "decision_function") else 0.5
 
     @property
     def rejects(self) -> bool:
@@ -148,3 +194,8 @@ class FittedClassifier:
         if self.orientation > 0:
             return score, cut
         return np.where(score == cut, np.nextafter(-cut, np.inf), -score), -cut
+
+
+def _own_positive(final: Any) -> Any:
+    rule = getattr(final, "rule_", None)
+    return rule.labels.positive if rule is not None else getattr(final, "pos_label", None)

@@ -17,7 +17,8 @@ from abstain.files.errors import ModelFileError
 # The types allowed in an array of a model file: numbers of fixed size in little-endian order. No text, no objects.
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "|i1")
 MOST_AXES = 2
-MAY_BE_NAN = ("search_costs", "search_scores", "search_mean", "search_std")  # nan where the search ran out of time
+# nan where a search ran out of time, where a column has no value to impute, or as a category
+MAY_BE_NAN = ("search_costs", "search_scores", "search_mean", "search_std", "double", "single")
 
 Arrays = dict[str, NDArray[Any]]
 _NAME = re.compile(r"[a-z][a-z_]*(\.[a-z][a-z_]*)*")

@@ -25,7 +25,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import BinaryIO, Self
+from typing import IO, Self
 
 from abstain.files.errors import ModelFileError
 
@@ -74,7 +74,7 @@ def _end(members: list[Member], offset: int) -> bytes:
     return directory + struct.pack("<4s4H2IH", END, 0, 0, len(members), len(members), len(directory), offset, 0)
 
 
-def write_members(file: BinaryIO, contents: Mapping[str, list[memoryview]]) -> None:
+def write_members(file: IO[bytes], contents: Mapping[str, list[memoryview]]) -> None:
     """Write the members in order, each given as pieces of bytes."""
     members, offset = [], 0
     for name, pieces in contents.items():
@@ -97,11 +97,11 @@ def write_members(file: BinaryIO, contents: Mapping[str, list[memoryview]]) -> N
 class Container:
     """A file whose layout has been checked, and its members by name, in order."""
 
-    file: BinaryIO
+    file: IO[bytes]
     members: dict[str, Member]
 
     @classmethod
-    def of(cls, file: BinaryIO, size: int) -> Self:
+    def of(cls, file: IO[bytes], size: int) -> Self:
         """Check the layout of a file of `size` bytes; the data is not read yet."""
         if size < END_SIZE:
             raise ModelFileError(f"its {size} bytes are too few for a model file.")
@@ -164,7 +164,7 @@ def _directory(end: bytes) -> list[zipfile.ZipInfo]:
     return entries
 
 
-def _bytes_at(file: BinaryIO, offset: int, size: int) -> bytes:
+def _bytes_at(file: IO[bytes], offset: int, size: int) -> bytes:
     file.seek(offset)
     piece = file.read(size)
     if len(piece) != size:

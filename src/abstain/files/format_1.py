@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.svc import RejectSVC
@@ -18,12 +19,16 @@ from abstain.files.arrays import Arrays
 from abstain.files.errors import ModelFileError
 from abstain.files.machine_codec import FLOAT, kernel_from
 from abstain.files.registry import CLASSIFIER_PREFIX, LOGISTIC, PIPELINE, REJECTOR, TABLE_PREFIX, restored
+from abstain.files.rule_codec import rule_from
 from abstain.files.schema import Fields, Spec, fitting, prefixed, within
 from abstain.files.svc_codec import MACHINE
-from abstain.files.values import from_json
+from abstain.files.values import from_json, to_json
 from abstain.machines.linear_machine import LinearMachine
+from abstain.machines.response_machine import log_odds
 from abstain.preprocessing import ESTIMATOR
+from abstain.rules.request import Request
 from abstain.rules.rule import Rule
+from abstain.rules.scored_rows import ScoredRows
 
 ROUNDING = 1e-9  # of the thresholds, which were computed with a different order of operations
 WRAPPED, UNIT = "wrapped.", "log_odds_per_score"
@@ -81,9 +86,12 @@ def _compare(estimator: Any, state: Any, arrays: Arrays) -> None:
     """Compare the other attributes in a format-1 file with those of the restored estimator."""
     fitted = state["fitted"]
     if "decisions" in fitted:
-        _compare_decisions(Fields(fitted["decisions"], "decisions"), estimator.rule_)
+        probabilities = getattr(estimator, "response_method_", None) == "predict_proba"
+        tuned = fitted.get("rows") is not None
+        fields = Fields(fitted["decisions"], "decisions")
+        _compare_decisions(fields, estimator.rule_, probabilities=probabilities, tuned=tuned)
     if isinstance(estimator, ThresholdRejector):
-        cut = None if fitted["rows"] is None else estimator.machine_.cut
+        cut = None if fitted["rows"] is None else 0.5 if probabilities else 0.0
         if (fitted["rows"] or [None])[0] != cut:
             raise ModelFileError("the cut of its rows differs from the cut of its score.")
         _compare(estimator.estimator_, state["wrapped"], within(arrays, WRAPPED))
@@ -101,12 +109,15 @@ def _compare(estimator: Any, state: Any, arrays: Arrays) -> None:
         _compare_search(estimator, fitted["chosen"], arrays)
 
 
-def _compare_decisions(fields: Fields, rule: Rule) -> None:
+def _compare_decisions(fields: Fields, rule: Rule, *, probabilities: bool, tuned: bool) -> None:
     """The rule that the parameters imply."""
     labels, thresholds = rule.labels, from_json(fields.take("thresholds"))
     numbers = [thresholds.lower, thresholds.upper, *(from_json(fields.take(name)) for name in ("cut", UNIT))]
     unit = labels.orientation * rule.unit  # format 1 stored it for the positive class
-    near = _near(numbers, [rule.thresholds.lower, rule.thresholds.upper, rule.cut, unit])
+    expected = [rule.thresholds.lower, rule.thresholds.upper, rule.cut, unit]
+    if probabilities:  # whose thresholds lay at other points between the same two rows, if they were tuned
+        expected = [*(numbers[:2] if tuned else expit(expected[:2])), float(expit(rule.cut)), np.nan]
+    near = _near(numbers, expected)
     named = [from_json(fields.take(name)) for name in ("positive", "reject_label", "rejects", "costs")]
     fields.take("dtype")
     fields.take("classes")  # both are part of the upgraded rule
@@ -212,4 +223,21 @@ def _rejector(state: Any, arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
     }
     fitted.end()
     fields.end()
-    return new, _without(arrays, WRAPPED) | prefixed(more, CLASSIFIER_PREFIX)
+    own = _without(arrays, WRAPPED)
+    if new["method"] == "predict_proba":
+        own, new["rule"]["cuts"] = _on_log_odds(new, own)
+    return new, own | prefixed(more, CLASSIFIER_PREFIX)
+
+
+def _on_log_odds(new: dict[str, Any], arrays: Arrays) -> tuple[Arrays, list[Any]]:
+    """Give the rows that thresholds were tuned on, and the cuts; in format 1 the score was the probability itself."""
+    estimator = ThresholdRejector(None, **{name: from_json(value) for name, value in new["parameters"].items()})
+    request, (classes, _) = Request.of(estimator), rule_from(new["rule"], cuts=3)
+    labels, rows = estimator._labels(request, classes), None
+    if new["flaw"] is not None:
+        p = arrays["rows_score"]
+        arrays = arrays | {"rows_score": log_odds(np.column_stack([1.0 - p, p]))}
+        known = (arrays[f"rows_{name}"] for name in ("score", "sign", "weight"))
+        rows = ScoredRows.of(*known, cut=0.0, flaw=new["flaw"])
+    cuts = request.of_classes(labels, estimator.pos_label).cuts(rows, labels.orientation)
+    return arrays, [to_json("cuts", cut) for cut in (cuts.thresholds.lower, cuts.thresholds.upper, cuts.cut)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST) -> Any:
             raise ModelFileError(f"{path} cannot be loaded: {error}") from error
 
 
-def read(file: BinaryIO, size: int, max_bytes: int) -> Any:
+def read(file: IO[bytes], size: int, max_bytes: int) -> Any:
     """The estimator in an open file of `size` bytes."""
     if size > max_bytes:
         raise ModelFileError(f"its {size:,} bytes are more than max_bytes={max_bytes:,}.")
@@ -80,4 +80,4 @@ def read(file: BinaryIO, size: int, max_bytes: int) -> Any:
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         # the constructors of costs, kernels, labels and estimators raise their own errors
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ModelFileError(f"its contents are not a model: {reason}") from error
+        raise ModelFileError(f"its contents are not a model: {reason.rstrip('.')}.") from error

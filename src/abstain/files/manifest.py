@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Any, NoReturn
 
 from abstain.files.arrays import checked_name, member_of
@@ -14,6 +15,11 @@ from abstain.files.schema import Fields
 FORMAT = 2  # increased when older versions could not read new files
 MANIFEST, CHECKSUM = "manifest.json", "manifest.sha256"
 LARGEST = 2**24  # bytes of JSON; it contains the names of columns and categories, but no arrays
+# Values of JSON, escaped letters, and how deep values may be nested. They are counted before parsing, where a byte of
+# JSON can cost 70 bytes of memory, as in empty lists and escaped letters.
+MOST_VALUES, DEEPEST = 2**19, 64
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)', re.DOTALL)
+_BRACKET = re.compile(rb"[\[\]{}]")
 
 
 def manifest_members(manifest: dict[str, Any]) -> dict[str, list[memoryview]]:
@@ -23,6 +29,8 @@ def manifest_members(manifest: dict[str, Any]) -> dict[str, list[memoryview]]:
         raise ValueError(
             f"the names of columns, categories and classes take {len(text):,} bytes, more than {LARGEST:,}."
         )
+    if reason := _excess(text):
+        raise ValueError(f"the model has {reason}.")
     digest = hashlib.sha256(text).hexdigest().encode("ascii")
     return {MANIFEST: [memoryview(text)], CHECKSUM: [memoryview(digest)]}
 
@@ -38,6 +46,8 @@ def read_manifest(container: Container) -> tuple[Fields, int]:
     checksum = container.read(CHECKSUM)
     container.check(CHECKSUM, hashlib.sha256(checksum).hexdigest())
     text = container.read(MANIFEST)
+    if reason := _excess(text):
+        raise ModelFileError(f"its manifest has {reason}.")
     manifest = _parsed(text)
     fields = Fields(manifest, "model")
     version = fields.whole("format", least=1)
@@ -58,6 +68,18 @@ def declared_arrays(fields: Fields, container: Container) -> dict[str, Any]:
     if expected != [*container.members]:
         raise ModelFileError("its members are not the arrays that its manifest names, in that order.")
     return declared
+
+
+def _excess(text: bytes) -> str:
+    """Name what JSON has too much of, without parsing it; "" if it is within the limits."""
+    values = sum(map(text.count, (b",", b"[", b"{")))  # at least the number of values, less one
+    if max(values, text.count(b"\\"), text.count(b"]"), text.count(b"}")) >= MOST_VALUES:
+        return f"more names and values, or more letters outside ASCII, than the {MOST_VALUES:,} allowed"
+    depth = deepest = 0
+    for bracket in _BRACKET.finditer(_STRING.sub(b"", text)):
+        depth += 1 if bracket[0] in b"[{" else -1
+        deepest = max(deepest, depth)
+    return f"steps or values nested more than {DEEPEST} deep" if deepest > DEEPEST else ""
 
 
 def _parsed(text: bytes) -> Any:

@@ -15,13 +15,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.files.preprocessing_codec import check_preprocessing
+from abstain.files.onnx_inputs import Inputs, input_name
+from abstain.files.onnx_steps import Column, Table, graph_of, kinds
 from abstain.kernels import Kernel
 from abstain.labels import Labels
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.machines.response_machine import ResponseMachine
-from abstain.preprocessing import CATEGORICAL, MISSING, NUMERIC
 from abstain.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from abstain.files.graph import Graph
 
-OUTPUTS = ("label", "score", "rejected")
 
 
 def to_onnx(estimator: Any) -> onnx.ModelProto:
@@ -42,16 +41,18 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     ----------
     estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, or Pipeline of one of these
         Fitted, with one of the kernels linear, rbf, poly and sigmoid. A ThresholdRejector must be around one of the
-        three machines or LogisticRegression and decide by its decision function; a Pipeline must be one that
-        `abstain.preprocessing.default_pipeline` makes.
+        three machines or LogisticRegression and decide by its decision function. The steps of a Pipeline may be
+        scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer, SimpleImputer,
+        OneHotEncoder and OrdinalEncoder, "passthrough", and Pipelines and ColumnTransformers of these.
 
     Returns
     -------
     onnx.ModelProto
-        With one input "X" of float64, shape (rows, features); for a Pipeline one input per column, with its name and
-        shape (rows, 1): float64 with NaN for a missing number, text with "" for a missing category. If a column has the
-        name of an output, its input is that name after "column:". Where scores overflow, Python raises an error and the
-        graph returns infinity or NaN.
+        With one input "X" of float64, shape (rows, features). If a Pipeline reads text, or begins with a
+        ColumnTransformer of a data frame, it has one input per column that it reads, with its name and shape (rows, 1):
+        float64 with NaN for a missing number, text with "" for a missing category; columns of an array are "x0", "x1".
+        If a column has the name of an output, its input is that name after "column:". Where Python raises an error,
+        the graph goes on: scores that overflow are infinity or NaN, and an unknown category is none of the known ones.
 
     Raises
     ------
@@ -72,12 +73,9 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     except ImportError as error:
         raise ImportError("to_onnx needs onnx; install it with: pip install 'abstain[onnx]'.") from error
     check_is_fitted(estimator)
-    graph, is_table = Graph(), type(estimator) is Pipeline
-    if is_table:
-        check_preprocessing(estimator)
-    decider = estimator[-1] if is_table else estimator
+    graph, decider = Graph(), estimator[-1] if type(estimator) is Pipeline else estimator
     machine = scoring_machine(decider)
-    X = _table(graph, estimator[0]) if is_table else graph.input("X", _kinds()["f"], machine.n_features, "rows")
+    X = _features(graph, estimator) if type(estimator) is Pipeline else _matrix(graph, machine.n_features)
     _decision(graph, decider.rule_, _score(graph, machine, X))
     model = graph.model(metadata.version("abstain"), f"{type(decider).__name__} by abstain")
     from abstain.files.onnx_check import compare
@@ -86,12 +84,25 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     return model
 
 
-def _kinds() -> dict[str, int]:
-    """ONNX's type codes, by NumPy's letters."""
-    from onnx import TensorProto
+def _matrix(graph: Graph, n_features: int) -> str:
+    return graph.input("X", kinds()["f"], n_features, "rows")
 
-    codes = TensorProto.DOUBLE, TensorProto.INT64, TensorProto.STRING, TensorProto.BOOL
-    return dict(zip("fiUb", map(int, codes), strict=True))
+
+def _features(graph: Graph, pipeline: Pipeline) -> str:
+    """The features that the steps before the last make from the inputs."""
+    inputs = Inputs.of(pipeline)
+    if not inputs.apart:
+        table = Table(_matrix(graph, len(inputs.kinds)))
+    else:
+        named = zip(inputs.names, inputs.kinds, strict=True)
+        columns = [
+            None if kind is None else Column(graph.input(input_name(name), kinds()[kind], 1, f"column {name!r}"), kind)
+            for name, kind in named
+        ]
+        table = Table(columns=tuple(columns))
+    for _, step in pipeline.steps[:-1]:
+        table = graph_of(graph, step, table)
+    return table.numbers(graph)
 
 
 def scoring_machine(estimator: Any) -> KernelMachine | LinearMachine:
@@ -112,8 +123,8 @@ def scoring_machine(estimator: Any) -> KernelMachine | LinearMachine:
     if not isinstance(machine, KernelMachine | LinearMachine):
         raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
             f"{what}, but to_onnx takes RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejectors around one of "
-            "these or LogisticRegression, and Pipelines of abstain.preprocessing.default_pipeline around any "
-            "of these; use skl2onnx for scikit-learn's own estimators."
+            "these or LogisticRegression, and Pipelines that end in one of these; use skl2onnx for scikit-learn's own "
+            "estimators."
         )
     kernel = machine.kernel if isinstance(machine, KernelMachine) else None
     if kernel is not None and not (isinstance(kernel, Kernel) and kernel.name in _KERNELS):
@@ -176,7 +187,7 @@ _KERNELS: dict[str, Any] = {"linear": None, "rbf": _rbf, "poly": _poly, "sigmoid
 
 def _decision(graph: Graph, rule: Rule, score: str) -> None:
     """+1 if s > upper; else -1 if s < lower or lower == upper; else reject: exactly the rule of `Thresholds`."""
-    kinds, labels, thresholds = _kinds(), rule.labels, rule.thresholds
+    types, labels, thresholds = kinds(), rule.labels, rule.thresholds
     above = graph.apply("Greater", score, graph.constant(thresholds.upper))
     below = graph.apply("Not", above)
     if thresholds.rejects:
@@ -189,9 +200,9 @@ def _decision(graph: Graph, rule: Rule, score: str) -> None:
         first, rejecting, second = names
         label = graph.apply("Where", above, graph.constant(second), graph.constant(first))
         label = graph.apply("Where", rejected, graph.constant(rejecting), label) if labels.rejects else label
-    graph.output("label", kinds[kind], label)
-    graph.output("score", kinds["f"], score)
-    graph.output("rejected", kinds["b"], rejected)
+    graph.output("label", types[kind], label)
+    graph.output("score", types["f"], score)
+    graph.output("rejected", types["b"], rejected)
 
 
 def _label_names(labels: Labels) -> tuple[str, list[Any]]:
@@ -207,46 +218,3 @@ def _label_names(labels: Labels) -> tuple[str, list[Any]]:
     if not all(-(2**63) <= name < 2**63 for name in names):
         raise ValueError(f"classes {[first, second]} do not fit in ONNX's int64; use other labels.")
     return "i", [np.int64(name) for name in names]
-
-
-def _table(graph: Graph, preprocess: Any) -> str:
-    """The features that the preprocessing makes from the columns."""
-    columns = {name: chosen for name, _, chosen in preprocess.transformers}
-    made = []
-    if NUMERIC in columns:
-        made.append(_numeric(graph, columns[NUMERIC], preprocess.named_transformers_[NUMERIC]))
-    if CATEGORICAL in columns:
-        encode = preprocess.named_transformers_[CATEGORICAL]["encode"]
-        for column, categories in zip(columns[CATEGORICAL], encode.categories_, strict=True):
-            made.append(_categorical(graph, column, categories.tolist()))
-    return graph.apply("Concat", *made, axis=1) if len(made) > 1 else made[0]
-
-
-def _numeric(graph: Graph, columns: list[str], part: Any) -> str:
-    impute, scale = (step for _, step in part.steps)
-    inputs = [graph.input(input_name(name), _kinds()["f"], 1, f"column {name!r}") for name in columns]
-    X = graph.apply("Concat", *inputs, axis=1)
-    missing = graph.apply("IsNaN", X)
-    statistics = graph.constant(np.asarray(impute.statistics_, dtype=np.float64))
-    X = graph.apply("Where", missing, statistics, X)
-    if len(impute.indicator_.features_):
-        flags = graph.apply("Cast", missing, to=_kinds()["f"])
-        chosen = graph.constant(np.asarray(impute.indicator_.features_, dtype=np.int64))
-        X = graph.apply("Concat", X, graph.apply("Gather", flags, chosen, axis=1), axis=1)
-    mean, spread = (graph.constant(np.asarray(one, dtype=np.float64)) for one in (scale.mean_, scale.scale_))
-    return graph.apply("Div", graph.apply("Sub", X, mean), spread)
-
-
-def _categorical(graph: Graph, column: str, categories: list[str]) -> str:
-    text = graph.input(input_name(column), _kinds()["U"], 1, f"column {column!r}")
-    if MISSING in categories and "" not in categories:
-        empty = graph.apply("Equal", text, graph.constant(np.array("", dtype=object)))
-        text = graph.apply("Where", empty, graph.constant(np.array(MISSING, dtype=object)), text)
-    same = graph.apply("Equal", text, graph.constant(np.array([categories], dtype=object)))
-    return graph.apply("Cast", same, to=_kinds()["f"])
-
-
-def input_name(column: str) -> str:
-    """The name of a column's input: that of the column, unless the graph itself uses it."""
-    taken = column in ("", *OUTPUTS) or column.startswith(("abstain/", "column:"))
-    return f"column:{column}" if taken else column

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from abstain.files.onnx import input_name, scoring_machine
+from abstain.estimators.unwrap import decide
+from abstain.files.onnx import scoring_machine
+from abstain.files.onnx_inputs import Inputs
 from abstain.kernels import Kernel
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
-from abstain.preprocessing import CATEGORICAL, NUMERIC, frame
 
 if TYPE_CHECKING:
     import onnx
@@ -28,17 +29,17 @@ def compare(model: onnx.ModelProto, estimator: Any) -> None:
         import onnxruntime
     except ImportError:
         return
-    is_table = type(estimator) is Pipeline
-    decider = estimator[-1] if is_table else estimator
+    piped = type(estimator) is Pipeline
+    decider = estimator[-1] if piped else estimator
     machine = scoring_machine(decider)
-    rows, feeds = _table_rows(estimator[0]) if is_table else _machine_rows(machine)
+    rows, feeds = Inputs.of(estimator).rows(estimator[:-1], ROWS) if piped else _machine_rows(machine)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors only
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     label, score, rejected = session.run(["label", "score", "rejected"], feeds)
-    features = estimator[:-1].transform(rows) if is_table else rows
-    decisions = decider.decide(features)
+    features = _dense(estimator[:-1].transform(rows)) if piped else rows
+    decisions = decide(estimator, rows)
     slack = ROUNDING * _sizes(machine, features)
     edges = [decider.thresholds_.lower, decider.thresholds_.upper]
     near = np.abs(score[:, np.newaxis] - edges).min(axis=1) <= slack
@@ -91,23 +92,3 @@ def _machine_rows(machine: KernelMachine | LinearMachine) -> tuple[NDArray[np.fl
     share = rng.uniform(0, 1, (ROWS, 1)) * (np.arange(ROWS) % 2)[:, np.newaxis]
     rows = np.ascontiguousarray(first + share * (second - first))
     return rows, {"X": rows}
-
-
-def _table_rows(preprocess: Any) -> tuple[Any, dict[str, Any]]:
-    """Numbers around the training means, some missing; categories, one of them not seen in training."""
-    rng = np.random.default_rng(0)
-    columns = {name: chosen for name, _, chosen in preprocess.transformers}
-    cells: dict[str, Any] = {name: np.zeros(ROWS) for name in preprocess.feature_names_in_}
-    feeds: dict[str, Any] = {}
-    if NUMERIC in columns:
-        scale = preprocess.named_transformers_[NUMERIC]["scale"]
-        for at, name in enumerate(columns[NUMERIC]):
-            numbers = scale.mean_[at] + scale.scale_[at] * rng.standard_normal(ROWS)
-            numbers[rng.uniform(size=ROWS) < 0.1] = np.nan
-            cells[name] = numbers
-    if CATEGORICAL in columns:
-        known = preprocess.named_transformers_[CATEGORICAL]["encode"].categories_
-        for name, categories in zip(columns[CATEGORICAL], known, strict=True):
-            cells[name] = rng.choice(np.array([*categories, "?" + max(categories)], dtype=object), ROWS)
-    feeds = {input_name(name): cells[name][:, np.newaxis] for chosen in columns.values() for name in chosen}
-    return frame(cells), feeds

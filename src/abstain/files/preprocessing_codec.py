@@ -1,8 +1,6 @@
 """The fitted preprocessing of :func:`default_pipeline` as fields and arrays, and back.
 
-Its state is a few public attributes. To restore it, the installed scikit-learn fits the same preprocessing to two rows
-that stand in for the training table, and these attributes are then set to the saved values. The fit also sets
-scikit-learn's private attributes, whose names change between versions.
+Its state is a few public attributes. It is restored as any other Pipeline, from fields that follow from these.
 """
 
 from __future__ import annotations
@@ -15,22 +13,27 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from abstain.files.arrays import Arrays
+from abstain.files.encoder_codec import TEXT
 from abstain.files.errors import ModelFileError
+from abstain.files.pipeline_codec import steps_from
+from abstain.files.pool import MOST_ENCODED, PoolReader, PoolWriter
 from abstain.files.schema import Fields, Spec, fitting
+from abstain.files.steps_codec import Columns
 from abstain.preprocessing import (
     CATEGORICAL,
     ESTIMATOR,
+    MISSING,
     NUMERIC,
     PREPROCESS,
     CellPlan,
     default_pipeline,
-    frame,
     plan_of,
 )
 
 # n numeric columns, i of them with an indicator of missing values, m = n + i columns to scale
 FLOAT = ("<f8", "<f4")
 ROUNDING = 1e-5  # of a square root in single precision
+SCALER = {"mean": "mean", "var": "variance", "scale": "scale"}  # fields of a StandardScaler, and arrays here
 TABLE: dict[str, Spec] = {
     "statistics": (FLOAT, ("n",)),
     "indicators": (("<i8",), ("i",)),
@@ -40,26 +43,19 @@ TABLE: dict[str, Spec] = {
 }
 
 
-def check_preprocessing(pipeline: Pipeline) -> None:
-    """Raise an error for a Pipeline that `default_pipeline` would not make."""
-    reason = (
-        "a model file can contain only Pipelines made by abstain.preprocessing.default_pipeline, and this one {}; "
-        "make it with that function, or save only its last step."
-    )
+def is_default(pipeline: Pipeline) -> bool:
+    """Whether `default_pipeline` would make this Pipeline, and its categories are text."""
     names = [name for name, _ in pipeline.steps]
     if names != [PREPROCESS, ESTIMATOR] or type(pipeline[0]) is not ColumnTransformer:
-        raise ValueError(reason.format(f"has the steps {names}"))
+        return False
     columns = {name: list(chosen) for name, _, chosen in pipeline[0].transformers if isinstance(chosen, list)}
-    if not columns or not {*columns} <= {NUMERIC, CATEGORICAL}:
-        raise ValueError(reason.format("transforms more than named numeric and categorical columns"))
+    named = all(isinstance(name, str) for chosen in columns.values() for name in chosen)
+    if not columns or not named or not {*columns} <= {NUMERIC, CATEGORICAL}:
+        return False
     fresh = default_pipeline(pipeline[-1], columns.get(NUMERIC, []), columns.get(CATEGORICAL, []))
-    wanted, given = _settings(fresh), _settings(pipeline)
-    if wanted != given:
-        odd = min(name for name in wanted.keys() | given.keys() if wanted.get(name) != given.get(name))
-        raise ValueError(reason.format(f"has a different {odd}"))
     fitted = [pipeline[0], *(part for _, part, _ in pipeline[0].transformers_ if part != "drop")]
-    if any(hasattr(part, "_sklearn_output_config") for part in fitted):
-        raise ValueError(reason.format("was set by set_output to return something other than arrays"))
+    plain = not any(hasattr(part, "_sklearn_output_config") for part in fitted)
+    return plain and _settings(fresh) == _settings(pipeline)
 
 
 def _settings(pipeline: Pipeline) -> dict[str, str]:
@@ -99,6 +95,8 @@ def table_parts(preprocess: ColumnTransformer) -> tuple[dict[str, Any], Arrays]:
         categories = [one.tolist() for one in preprocess.named_transformers_[CATEGORICAL]["encode"].categories_]
         if not all(isinstance(text, str) for column in categories for text in column):
             raise ValueError("categorical columns must contain text to be saved; convert them before fitting.")
+        if len(categories) > MOST_ENCODED:
+            raise ValueError(f"estimator encodes more than {MOST_ENCODED:,} columns, the most that a file can contain.")
         state["categories"] = categories
     if (plan := plan_of(preprocess)) != CellPlan():
         state["plan"] = {"dates": [*plan.dates], "day_first": plan.day_first, "missing": [*plan.missing]}
@@ -119,23 +117,47 @@ def table_from(state: Any, arrays: Arrays, estimator: Any) -> Pipeline:
     width = numbers["m"] + sum(len(column) for column in categories)
     if estimator.n_features_in_ != width or hasattr(estimator, "feature_names_in_"):
         raise ModelFileError(f"its preprocessing makes {width} features, which do not match those of its machine.")
-    pipeline = default_pipeline(estimator, numeric, categorical)
-    preprocess = pipeline[0]
-    if categorical:
-        given = [np.array(column, dtype=object) for column in categories]
-        preprocess.set_params(categorical__encode__categories=given)
-    preprocess.fit(_stand_in(names, arrays, numeric, categorical))
-    if categorical:
-        preprocess.set_params(categorical__encode__categories="auto")
-        preprocess.named_transformers_[CATEGORICAL].set_params(encode__categories="auto")
-    if numeric:
-        impute, scale = (step for _, step in preprocess.named_transformers_[NUMERIC].steps)
-        impute.statistics_ = arrays["statistics"]
-        scale.mean_, scale.var_, scale.scale_ = arrays["mean"], arrays["variance"], arrays["scale"]
-        scale.n_samples_seen_ = np.int64(seen)
+    pool = PoolWriter()
+    parts = []
+    places = {name: at for at, name in enumerate(names)}
+    for part, chosen in ((NUMERIC, numeric), (CATEGORICAL, categorical)):
+        if chosen:
+            columns = pool.put(np.array([places[name] for name in chosen], dtype=np.int64))
+            steps = _numeric(pool, arrays, seen) if part == NUMERIC else _categorical(pool, categories)
+            parts.append([part, True, columns, {"kind": "Pipeline", "parameters": {}, "steps": steps}])
+    preprocess: dict[str, Any] = {"kind": "ColumnTransformer", "parameters": {"sparse_threshold": 0.0}, "parts": parts}
+    preprocess |= {"remainder": "drop", "sparse_output": False}
+    read = Columns(len(names), np.array(names, dtype=object))
+    steps, _ = steps_from([[PREPROCESS, preprocess]], PoolReader(pool.arrays), read)
     if plan is not None:
-        preprocess.plan_ = plan
-    return pipeline
+        steps[0][1].plan_ = plan
+    return Pipeline([*steps, (ESTIMATOR, estimator)])
+
+
+def _numeric(pool: PoolWriter, arrays: Arrays, seen: int) -> list[Any]:
+    """The fields of the steps for numbers, as for any Pipeline."""
+    impute = {
+        "kind": "SimpleImputer",
+        "parameters": {"add_indicator": True, "keep_empty_features": True, "strategy": "median"},
+        "dtype": arrays["statistics"].dtype.newbyteorder("<").str,
+        "statistics": pool.put(arrays["statistics"]),
+        "indicators": pool.put(arrays["indicators"]),
+    }
+    scale = {"kind": "StandardScaler", "parameters": {}}
+    scale |= {name: pool.put(arrays[array]) for name, array in SCALER.items()}
+    return [["impute", impute], ["scale", scale | {"n_samples_seen": pool.put(np.int64(seen))}]]
+
+
+def _categorical(pool: PoolWriter, categories: list[list[str]]) -> list[Any]:
+    """The fields of the steps for categories, as for any Pipeline."""
+    constant = {"fill_value": MISSING, "keep_empty_features": True, "strategy": "constant"}
+    steps: list[Any] = []
+    for name, more in (("impute_nan", {}), ("impute_none", {"missing_values": None})):
+        state = {"kind": "SimpleImputer", "parameters": constant | more, "dtype": TEXT}
+        steps.append([name, state | {"dropped": pool.put(np.empty(0, np.int64))}])
+    chosen = {"handle_unknown": "ignore", "sparse_output": False}
+    encode = {"kind": "OneHotEncoder", "parameters": chosen, "categories": [[TEXT, column] for column in categories]}
+    return [*steps, ["encode", encode]]
 
 
 def _plan(given: Any, numeric: list[str]) -> CellPlan:
@@ -171,12 +193,3 @@ def _categories(given: list[Any], count: int) -> list[list[str]]:
             raise ModelFileError("the categories of a column are not strings in increasing order.")
     return given
 
-
-def _stand_in(names: list[str], arrays: Arrays, numeric: list[str], categorical: list[str]) -> Any:
-    """Two rows with the columns of the training table, and missing values in the same columns."""
-    columns: dict[str, Any] = {name: np.zeros(2) for name in names}
-    missing = {*arrays["indicators"].tolist()} if numeric else set()
-    for at, name in enumerate(numeric):
-        columns[name] = np.array([np.nan if at in missing else 0.0, 0.0], dtype=arrays["statistics"].dtype)
-    columns |= {name: np.array(["", ""], dtype=object) for name in categorical}
-    return frame(columns)

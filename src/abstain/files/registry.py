@@ -17,16 +17,20 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
+from abstain.estimators.forced import Forced
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
 from abstain.files.arrays import Arrays
 from abstain.files.embedded_codec import embedded_from, embedded_parts
 from abstain.files.errors import ModelFileError
-from abstain.files.preprocessing_codec import check_preprocessing, table_from, table_parts
+from abstain.files.pipeline_codec import settings, settings_from, steps_from, steps_parts
+from abstain.files.pool import PoolReader, PoolWriter
+from abstain.files.preprocessing_codec import is_default, table_from, table_parts
 from abstain.files.rejector_codec import logistic_attributes, logistic_parts, rejector_from, rejector_parts
 from abstain.files.rule_codec import rule_from
 from abstain.files.schema import Fields, prefixed, within
+from abstain.files.steps_codec import SUPPORTED, Columns
 from abstain.files.svc_codec import svc_from, svc_parts
 from abstain.files.values import from_json, to_json
 from abstain.preprocessing import ESTIMATOR
@@ -54,7 +58,7 @@ CODECS = {
 REJECTOR, PIPELINE, LOGISTIC = "ThresholdRejector", "Pipeline", "LogisticRegression"
 CLASSIFIERS = (*CODECS, LOGISTIC)  # what a ThresholdRejector may wrap
 MOST_JOBS = 1024  # threads that a file may request; predict starts all of them
-TABLE_PREFIX, CLASSIFIER_PREFIX = "table.", "classifier."
+TABLE_PREFIX, CLASSIFIER_PREFIX, STEPS_PREFIX = "table.", "classifier.", "steps."
 
 
 def parts(estimator: Any) -> Parts:
@@ -62,19 +66,65 @@ def parts(estimator: Any) -> Parts:
     check_is_fitted(estimator)
     kind = type(estimator).__name__
     if type(estimator) is Pipeline:
-        check_preprocessing(estimator)
-        table, arrays = table_parts(estimator[0])
-        inner, more = parts(estimator[-1])
-        return {"kind": PIPELINE, "preprocessing": table, ESTIMATOR: inner}, prefixed(arrays, TABLE_PREFIX) | more
+        return _parts_of_pipeline(estimator)
     if type(estimator) is ThresholdRejector:
         return _parts_of_rejector(estimator)
     if kind in CODECS and CODECS[kind].kind is type(estimator):
         return _parts_of_classifier(estimator, CODECS[kind].parts)
+    if type(estimator) is Forced:
+        raise ValueError(
+            "estimator is a Forced, which a model file cannot contain; save its estimator_, whose predict_forced "
+            "decides the same."
+        )
     raise ValueError(
         f"estimator is a {kind}, but a model file can contain {', '.join(CODECS)}, ThresholdRejector and Pipelines "
-        "of abstain.preprocessing.default_pipeline around one of these; for other estimators use skops, or "
-        "pickle among people who trust each other."
+        f"that end in one of these after {SUPPORTED}; for other estimators use skops, or pickle among people who trust "
+        "each other."
     )
+
+
+def _parts_of_pipeline(pipeline: Pipeline) -> Parts:
+    """Preprocessing as `default_pipeline` makes it has fields of its own; any other is a list of steps."""
+    last = pipeline[-1]
+    if type(last) is Pipeline or isinstance(last, str) or last is None:
+        what = last if isinstance(last, str) else type(last).__name__
+        raise ValueError(
+            f"estimator is a Pipeline whose last step is {what}, but a model file needs a classifier there; give the "
+            "steps of an inner Pipeline to the outer one."
+        )
+    inner, more = parts(last)
+    if is_default(pipeline):
+        table, arrays = table_parts(pipeline[0])
+        return {"kind": PIPELINE, "preprocessing": table, ESTIMATOR: inner}, prefixed(arrays, TABLE_PREFIX) | more
+    pool, columns = PoolWriter(), _columns(pipeline)
+    steps, made = steps_parts(pipeline.steps[:-1], pool, columns)
+    _check_columns(made, last)
+    state = {
+        "kind": PIPELINE,
+        "parameters": settings(pipeline),
+        "n_features": columns.count,
+        "feature_names": None if columns.names is None else columns.names.tolist(),
+        "steps": steps,
+        "name": pipeline.steps[-1][0],
+        ESTIMATOR: inner,
+    }
+    return state, prefixed(pool.arrays, STEPS_PREFIX) | more
+
+
+def _columns(pipeline: Pipeline) -> Columns:
+    """The columns that a fitted Pipeline reads: those of its first step that is not "passthrough"."""
+    first = next(step for _, step in pipeline.steps if step is not None and not isinstance(step, str))
+    if type(first) is Pipeline:
+        return _columns(first)
+    names = getattr(first, "feature_names_in_", None)
+    if names is not None and len({*names}) < len(names):
+        raise ValueError("estimator was fitted to a data frame with two columns of the same name; rename one of them.")
+    return Columns(int(first.n_features_in_), names)
+
+
+def _check_columns(made: Columns, last: Any) -> None:
+    if getattr(last, "n_features_in_", made.count) != made.count:
+        raise ModelFileError(f"its steps make {made.count} features, which do not match those of its machine.")
 
 
 def _parts_of_classifier(estimator: Any, parts_of: Callable[[Any], Parts]) -> Parts:
@@ -149,12 +199,41 @@ def _restored(state: Any, arrays: Arrays) -> Any:
         return _classifier(kind, fields, arrays)
     if kind == REJECTOR:
         return _rejector(fields, arrays)
-    table, inner = fields.take("preprocessing", dict), fields.take(ESTIMATOR, dict)
-    fields.end()
+    inner = fields.take(ESTIMATOR, dict)
     if inner.get("kind") == PIPELINE:
         raise ModelFileError("its Pipeline is inside another Pipeline.")
-    mine = {name: array for name, array in arrays.items() if not name.startswith(TABLE_PREFIX)}
-    return table_from(table, within(arrays, TABLE_PREFIX), _restored(inner, mine))
+    prefix = STEPS_PREFIX if "steps" in fields else TABLE_PREFIX
+    last = _restored(inner, {name: array for name, array in arrays.items() if not name.startswith(prefix)})
+    if prefix == STEPS_PREFIX:
+        return _pipeline(fields, within(arrays, prefix), last)
+    table = fields.take("preprocessing", dict)
+    fields.end()
+    return table_from(table, within(arrays, prefix), last)
+
+
+def _pipeline(fields: Fields, arrays: Arrays, last: Any) -> Pipeline:
+    """A Pipeline of any supported steps around a fitted estimator."""
+    columns = Columns(*_names(fields))
+    pool = PoolReader(arrays)
+    chosen = settings_from(Pipeline, fields.take("parameters", dict))
+    steps, made = steps_from(fields.take("steps"), pool, columns)
+    name = fields.take("name", str)
+    fields.end()
+    pool.end()
+    _check_columns(made, last)
+    pipeline = Pipeline([*steps, (name, last)], **chosen)
+    pipeline._validate_steps()
+    return pipeline
+
+
+def _names(fields: Fields) -> tuple[int, Any]:
+    """The number of features, and their names if there are any."""
+    n_features, names = fields.whole("n_features", least=1), fields.take("feature_names")
+    if names is None:
+        return n_features, None
+    if not (isinstance(names, list) and all(isinstance(name, str) for name in names)) or len(names) != n_features:
+        raise ModelFileError("it does not have one name per feature.")
+    return n_features, np.array(names, dtype=object)
 
 
 def _classifier(kind: str, fields: Fields, arrays: Arrays, classes: Any = None) -> Any:
@@ -162,13 +241,10 @@ def _classifier(kind: str, fields: Fields, arrays: Arrays, classes: Any = None) 
     made: Any = LogisticRegression if kind == LOGISTIC else CODECS[kind].kind
     estimator = made(**_given(made, fields))
     estimator._validate_params()
-    n_features = fields.whole("n_features", least=1)
+    n_features, names = _names(fields)
     found: dict[str, Any] = {"n_features_in_": n_features}
-    if (names := fields.take("feature_names")) is not None:
-        texts = isinstance(names, list) and all(isinstance(name, str) for name in names)
-        if not texts or len(names) != n_features:
-            raise ModelFileError("it does not have one name per feature.")
-        found["feature_names_in_"] = np.array(names, dtype=object)
+    if names is not None:
+        found["feature_names_in_"] = names
     if kind == LOGISTIC:
         found |= logistic_attributes(arrays, n_features, classes)
     else:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain.estimators.threshold import ThresholdRejector, Tuned
+from abstain.estimators.threshold import ThresholdRejector, Tuned, tuned
 from abstain.files.arrays import Arrays
 from abstain.files.errors import ModelFileError
 from abstain.files.rule_codec import check_same, rule_from, rule_state
@@ -14,7 +14,6 @@ from abstain.files.schema import Fields, Spec, fitting
 from abstain.files.values import to_json
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.request import Request
-from abstain.rules.rule import Rule
 from abstain.rules.scored_rows import ScoredRows
 
 # r rows that thresholds were tuned on; d features
@@ -48,8 +47,8 @@ def rejector_parts(estimator: ThresholdRejector) -> tuple[dict[str, Any], Arrays
         "error_bound": None if bound is None else [to_json(name, getattr(bound, name)) for name in PROMISE],
         "flaw": None if rows is None else rows.flaw,
     }
-    tuned = {} if rows is None else {f"rows_{name}": getattr(rows, name) for name in ("score", "sign", "weight")}
-    return state, tuned
+    arrays = {} if rows is None else {f"rows_{name}": getattr(rows, name) for name in ("score", "sign", "weight")}
+    return state, arrays
 
 
 def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, classifier: Any) -> Tuned:
@@ -60,8 +59,8 @@ def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, 
     classes, _ = rule_from(fields.take("rule", dict), cuts=3)
     if classes.tolist() != classifier.classes_.tolist():
         raise ModelFileError("the classes of its classifier differ from those of its rule.")
-    method = fields.one_of("method", ("decision_function", "predict_proba"))
-    rows = _rows(fields.take("flaw"), arrays, ResponseMachine(classifier, method).cut)
+    fields.one_of("method", ("decision_function", "predict_proba"))
+    rows = _rows(fields.take("flaw"), arrays)
     fields.take("error_bound")
     return _tuned(estimator, classes, classifier, rows)
 
@@ -75,8 +74,8 @@ def _tuned(estimator: ThresholdRejector, classes: Any, classifier: Any, rows: Sc
     if probabilities and not hasattr(classifier, "predict_proba"):
         raise ModelFileError("its parameters need probabilities that its classifier does not have.")
     machine, labels = ResponseMachine.of(classifier, probabilities=probabilities), estimator._labels(request, classes)
-    cuts = request.cuts(rows, labels.orientation, machine.cut)
-    return Tuned(machine, Rule(labels, cuts.thresholds, cuts.cut, request.costs), rows, cuts.error_bound)
+    request = request.of_classes(labels, estimator.pos_label)
+    return tuned(machine, request, labels, rows)
 
 
 def logistic_parts(fitted: Any) -> tuple[dict[str, Any], Arrays]:
@@ -96,7 +95,7 @@ def logistic_attributes(arrays: Arrays, n_features: int, classes: Any) -> dict[s
     }
 
 
-def _rows(flaw: Any, arrays: Arrays, cut: float) -> ScoredRows | None:
+def _rows(flaw: Any, arrays: Arrays) -> ScoredRows | None:
     if flaw is None:
         fitting(arrays, {}, "rejector", {})
         return None
@@ -104,4 +103,4 @@ def _rows(flaw: Any, arrays: Arrays, cut: float) -> ScoredRows | None:
     sign, weight = arrays["rows_sign"], arrays["rows_weight"]
     if not isinstance(flaw, str) or not (np.abs(sign) == 1).all() or not (weight > 0).all():
         raise ModelFileError("the rows that its thresholds were tuned on have an invalid sign, weight or flaw.")
-    return ScoredRows.of(arrays["rows_score"], sign, weight, cut=cut, flaw=flaw)
+    return ScoredRows.of(arrays["rows_score"], sign, weight, cut=0.0, flaw=flaw)

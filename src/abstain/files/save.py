@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib import metadata
-from typing import Any
+from typing import IO, Any
 
 from abstain.files.arrays import packed
 from abstain.files.atomic import whole_file
@@ -21,11 +21,16 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     The file is a zip of ``.npy`` arrays and a JSON manifest with the SHA-256 of each. It is written beside `path`, read
     back, and replaces `path` only when it is complete: a failure leaves an older file unchanged.
 
+    The file contains training data: the support vectors are training rows, and encoders keep the names of categories.
+    Do not give it to anyone who may not see them. `to_onnx` of a machine with a linear kernel contains weights only.
+
     Parameters
     ----------
     estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, or Pipeline of one of these
-        Fitted. A ThresholdRejector must be around one of the three machines or LogisticRegression; a Pipeline must be
-        one that `abstain.preprocessing.default_pipeline` makes. Callable kernels are code and raise an error.
+        Fitted. A ThresholdRejector must be around one of the three machines or LogisticRegression. The steps of a
+        Pipeline may be scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer,
+        PowerTransformer, QuantileTransformer, SimpleImputer, OneHotEncoder and OrdinalEncoder, "passthrough", and
+        Pipelines and ColumnTransformers of these. Callable kernels are code and raise an error.
     path : path-like
         Where to write; an existing file is replaced.
 
@@ -41,6 +46,12 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> again.decision_function([[1.5]]) == clf.decision_function([[1.5]])
     array([ True])
     """
+    with whole_file(path) as file:
+        write_model(estimator, file)
+
+
+def write_model(estimator: Any, file: IO[bytes]) -> None:
+    """Write a model file to an open, empty file that can be read back, and read it back."""
     try:
         state, arrays = parts(estimator)
     except ModelFileError as error:
@@ -49,7 +60,6 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         ) from error
     declared, members = packed(arrays)
     manifest = {"format": FORMAT, "library": metadata.version("abstain"), "model": state, "arrays": declared}
-    with whole_file(path) as file:
-        write_members(file, manifest_members(manifest) | members)
-        file.flush()
-        read(file, file.tell(), LARGEST)
+    write_members(file, manifest_members(manifest) | members)
+    file.flush()
+    read(file, file.tell(), LARGEST)

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, csr_matrix
 from abstain.costs import Costs
 from abstain.dual.proof import Proof
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC, FittedEmbedded
+from abstain.estimators.forced import Forced
 from abstain.estimators.grid import Grid
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.svc_cv import FittedSearch, RejectSVCCV
@@ -25,7 +26,7 @@ from abstain.rules.scored_rows import ScoredRows
 from abstain.thresholds import Thresholds
 
 _TYPES: tuple[Any, ...] = (
-    *(RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector),
+    *(RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, Forced),
     *(FittedSVC, FittedSearch, FittedEmbedded, Tuned),
     *(KernelMachine, LinearMachine, ResponseMachine, Rule, Proof),
     *(BartlettWegkamp, Costs, ErrorBound, Grid, Kernel, Labels, ScoredRows, Thresholds),

@@ -41,6 +41,9 @@ def to_json(name: str, value: Any) -> Any:
 def _object_to_json(name: str, value: Any) -> Any:
     """Values of this library and scikit-learn's plain splitters, by exact type: their constructors check them."""
     kind = type(value).__name__
+    if type(value) is Costs and value.labels is not None:
+        prices = [value.false_positive, value.false_negative, to_json(name, value.reject)]
+        return {"NamedCosts": [*prices, to_json(name, list(value.labels))]}
     if type(value) is Costs:
         return {"Costs": [value.false_positive, value.false_negative, to_json(name, value.reject)]}
     if type(value) is Thresholds:
@@ -98,6 +101,13 @@ def _array(content: Any) -> NDArray[Any]:
     return np.array(values, dtype=dtype)
 
 
+def _named_costs(content: Any) -> Costs:
+    *prices, labels = _entries(content, 4)
+    if not isinstance(labels, list) or len(labels) != 2:
+        raise ModelFileError("its costs do not name two classes.")
+    return Costs(*prices, labels=(labels[0], labels[1]))
+
+
 def _splitter(kind: Any) -> Callable[[Any], Any]:
     def made(content: Any) -> Any:
         n_splits, shuffle, random_state = _entries(content, 3)
@@ -112,6 +122,7 @@ _TAGS: dict[str, Callable[[Any], Any]] = {
     "dict": _dict,
     "array": _array,
     "Costs": lambda content: Costs(*_entries(content, 3)),
+    "NamedCosts": _named_costs,
     "Thresholds": lambda content: Thresholds(*_entries(content, 2)),
     "BartlettWegkamp": lambda content: BartlettWegkamp(*_entries(content, 1)),
     **{name: _splitter(kind) for name, kind in SPLITTERS.items()},

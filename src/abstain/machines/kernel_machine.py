@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from abstain.compressed import check_indices
 from abstain.kernels import Kernel, Matrix, called_kernel
 from abstain.machines.expansion import expand
 from abstain.machines.linear_machine import LinearMachine, check_width, finite
@@ -76,6 +77,8 @@ class KernelMachine:
 
     def expansion(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Give sum_j coef_j k(x_j, x) for each row: the score without its bias."""
+        if issparse(self.vectors):
+            check_indices(self.vectors, "support_vectors_")  # a machine made by other means than a fit may be forged
         if self.linear is not None:
             return self.linear.expansion(X)
         if isinstance(self.kernel, Kernel) and not self.is_precomputed:

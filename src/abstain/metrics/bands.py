@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
-from abstain.costs import Costs, checked_costs
+from abstain.costs import Costs, assigned_costs
 from abstain.metrics.frames import frame_of, frozen
 from abstain.metrics.ranking import RankedRows, running
 
@@ -119,6 +119,8 @@ def bootstrap_band(
     if count < 1 or count % 1 != 0:
         raise ValueError(f"n_resamples={n_resamples!r} must be an integer >= 1.")
     points = _checked_grid(curve, grid)
+    if costs is not None:
+        costs, pos_label = assigned_costs(costs, y_true, pos_label)
     ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
     reading = _reading(curve, ranked, points, costs)
     rng, n = np.random.default_rng(random_state), len(ranked.weight)
@@ -140,7 +142,7 @@ def _reading(curve: str, ranked: RankedRows, points: NDArray[np.float64], costs:
     if costs is None:
         decided, rejected = ranked.wrong.astype(np.float64), np.zeros(len(ranked.sign))
     else:
-        decided = checked_costs(costs).prices(ranked.sign, ranked.choice)
+        decided = costs.prices(ranked.sign, ranked.choice)
         rejected = costs.prices(ranked.sign, np.zeros_like(ranked.choice))
 
     def read(weight: NDArray[np.float64]) -> NDArray[np.float64]:

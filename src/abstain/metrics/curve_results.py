@@ -10,8 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.costs import Costs
+from abstain.html import html_table
 from abstain.metrics.frames import frame_of
 from abstain.thresholds import Thresholds
+
+# Shares of the rows at which a notebook shows a curve.
+_SHOWN = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 __all__ = ["AccuracyRejectCurve", "CostCurve", "ErrorRejectCurve", "OperatingPoint", "RiskCoverageCurve"]
 
@@ -48,6 +52,11 @@ class RiskCoverageCurve:
         wrong = np.interp(share, np.append(0.0, self.coverage), np.append(0.0, self.coverage * self.risk))
         return np.asarray(wrong / share)
 
+    def _repr_html_(self) -> str:
+        """Return the curve at a few points as a table, for notebooks."""
+        note = f"Area under the curve (AURC): {self.aurc:.4g}."
+        return _shown("Error among accepted rows", ("coverage", "risk"), self, np.subtract(1.0, _SHOWN), note)
+
     def to_frame(self) -> Any:
         """The points as a pandas DataFrame."""
         return frame_of({"coverage": self.coverage, "risk": self.risk, "confidence": self.confidence})
@@ -83,6 +92,10 @@ class AccuracyRejectCurve:
         accepted_right = np.interp(share, np.append(self.reject_rate, 1.0), np.append(right, 0.0))
         return np.asarray(accepted_right / (1.0 - share))
 
+    def _repr_html_(self) -> str:
+        """Return the curve at a few points as a table, for notebooks."""
+        return _shown("Accuracy among accepted rows", ("rejected", "accuracy"), self, _SHOWN)
+
     def to_frame(self) -> Any:
         """The points as a pandas DataFrame."""
         return frame_of({"reject_rate": self.reject_rate, "accuracy": self.accuracy, "confidence": self.confidence})
@@ -115,6 +128,10 @@ class ErrorRejectCurve:
     def at(self, reject_rate: ArrayLike) -> NDArray[np.float64]:
         """Error rate at any reject rate in [0, 1], linear between the points."""
         return np.asarray(np.interp(_checked_shares("reject_rate", reject_rate), self.reject_rate, self.error_rate))
+
+    def _repr_html_(self) -> str:
+        """Return the curve at a few points as a table, for notebooks."""
+        return _shown("Error rate", ("rejected", "error rate"), self, (*_SHOWN, 1.0))
 
     def to_frame(self) -> Any:
         """The points as a pandas DataFrame, with the slope to the next point; nan at the last."""
@@ -183,6 +200,12 @@ class CostCurve:
         """Mean cost at any reject rate in [0, 1]; tied rows are rejected in part, averaged over their orders."""
         return np.asarray(np.interp(_checked_shares("reject_rate", reject_rate), self.reject_rate, self.mean_cost))
 
+    def _repr_html_(self) -> str:
+        """Return the curve at a few points as a table, for notebooks."""
+        best = self.operating_point
+        note = f"Least: {best.mean_cost:.4g}, if {100 * best.reject_rate:.1f} % are rejected."
+        return _shown("Mean cost", ("rejected", "mean cost"), self, (*_SHOWN, 1.0), note)
+
     def to_frame(self) -> Any:
         """The points as a pandas DataFrame, with the point of least cost marked."""
         columns = {"reject_rate": self.reject_rate, "mean_cost": self.mean_cost, "confidence": self.confidence}
@@ -204,3 +227,9 @@ def _checked_shares(name: str, value: ArrayLike) -> NDArray[np.float64]:
     if not ((share >= 0) & (share <= 1)).all():
         raise ValueError(f"{name} must be in [0, 1]; got {share.min():g} to {share.max():g}.")
     return share
+
+
+def _shown(title: str, columns: tuple[str, str], curve: Any, shares: ArrayLike, note: str = "") -> str:
+    at = np.asarray(shares, dtype=np.float64)
+    points = [(f"{100 * share:.0f} %", value) for share, value in zip(at.tolist(), curve.at(at).tolist(), strict=True)]
+    return html_table(f"{title}, of {curve.total_weight:,.7g} rows", columns, points, note)

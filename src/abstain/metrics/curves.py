@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs import Costs, checked_costs
+from abstain.costs import Costs, assigned_costs
 from abstain.metrics.areas import area_of
 from abstain.metrics.curve_results import AccuracyRejectCurve, CostCurve, ErrorRejectCurve, RiskCoverageCurve
 from abstain.metrics.frames import frozen
@@ -173,8 +173,9 @@ def cost_curve(
     go to the fewest rejects. It is chosen using the labels, so its cost on new data is higher: choose it on held-out
     rows. (Drummond & Holte's "cost curve" is something else.)
 
-    `costs` is a `Costs`; the other arguments are those of `risk_coverage_curve`. The reject band is symmetric about
-    `cut`; for log-odds and unequal error costs the forced choice is cheapest at ``cut=costs.cut``.
+    `costs` is a `Costs`; the other arguments are those of `risk_coverage_curve`. High scores mean the positive class,
+    `pos_label`; if it is None, the class that sorts last, also for costs by class name. The reject band is symmetric
+    about `cut`; for log-odds and unequal error costs the forced choice is cheapest at ``cut=costs.cut``.
 
     Returns
     -------
@@ -191,7 +192,7 @@ def cost_curve(
     >>> curve.operating_point
     OperatingPoint(reject_rate=0.25, mean_cost=0.05, thresholds=Thresholds(lower=-1.5, upper=1.5))
     """
-    costs = checked_costs(costs)
+    costs, pos_label = assigned_costs(costs, y_true, pos_label)
     ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
     accepted = running(ranked.merged(ranked.weight))
     share = ranked.weight / accepted[-1]

@@ -58,6 +58,8 @@ class RejectScorer:
             auto = isinstance(self.reject_label, str) and self.reject_label == "auto"
             options["reject_label"] = fitted.reject_label if auto else self.reject_label
             prices = () if self.costs is None else (self.costs,)
+            if self.costs is not None and self.pos_label is None and fitted.assumed:
+                options["pos_label"] = None  # so that the metric warns if the costs depend on it
             measured = getattr(scores, self.name)(y_true, estimator.predict(X), *prices, **options)
         return float(_SIGNS[self.name] * measured)
 

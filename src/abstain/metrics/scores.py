@@ -9,7 +9,8 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from abstain.costs import Costs
+from abstain.costs import Costs, assigned_costs
+from abstain.labels import known_positive
 from abstain.metrics.table import RejectTable
 
 __all__ = [
@@ -39,12 +40,14 @@ def reject_confusion_matrix(
     ----------
     y_true : array-like of shape (n_samples,)
         True labels, of two classes.
-    y_pred : array-like of shape (n_samples,)
-        Predicted labels, with `reject_label` for rejected rows.
+    y_pred : array-like of shape (n_samples,), or Decisions
+        Predicted labels, with `reject_label` for rejected rows; or what an estimator's `decide` returns, which has its
+        positive class and its reject label.
     pos_label : label, default=None
-        The positive class; the larger of the two by default.
+        The positive class. If None, that of the decisions; for an array of labels the larger of the two is assumed.
     reject_label : label or "auto", default="auto"
-        The label of a reject in `y_pred`; "auto" derives it from the labels of `y_true`, as estimators do.
+        The label of a reject in `y_pred`. "auto": that of the decisions; for an array of labels it is derived from the
+        labels of `y_true`, as estimators do.
     sample_weight : array-like of shape (n_samples,), default=None
         A weight of k is the same as repeating the row k times.
 
@@ -75,7 +78,9 @@ def mean_cost(
 ) -> float:
     """Mean cost of the decisions, ``(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N`` (A14, equation 23).
 
-    `costs` is a `Costs`; the other arguments are those of `reject_confusion_matrix`.
+    `costs` is a `Costs`; the other arguments are those of `reject_confusion_matrix`. Costs made by `Costs.from_table`
+    name their classes. For others the positive class is assumed to be the larger of the two if it is neither given nor
+    that of the decisions; for strings and costs that differ by class this is reported by a `UserWarning`.
 
     Examples
     --------
@@ -84,6 +89,8 @@ def mean_cost(
     >>> mean_cost([0, 0, 1, 1], [0, 1, -1, 1], Costs(1, 5, 0.25))
     0.3125
     """
+    pos_label = known_positive(y_pred) if pos_label is None else pos_label
+    costs, pos_label = assigned_costs(costs, y_true, pos_label)
     table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     return table.mean_cost(costs)
 

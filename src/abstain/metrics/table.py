@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import row_weights
-from abstain.costs import Costs, checked_costs
-from abstain.labels import encode_pair
+from abstain.costs import Costs, checked_costs, costs_of_classes
+from abstain.labels import read_pair
 from abstain.metrics.frames import frame_of, frozen
 
 __all__ = ["RejectTable"]
@@ -33,6 +33,8 @@ class RejectTable:
     ----------
     counts : ndarray of shape (2, 3)
         The entries, read-only: integers, or floats with sample weights.
+    classes : (label, label) or None, default=None
+        The negative and the positive class; None if they are not known. Costs by class name need them.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class RejectTable:
     """
 
     counts: NDArray[Any]
+    classes: tuple[Any, Any] | None = None
 
     @classmethod
     def of(
@@ -58,10 +61,10 @@ class RejectTable:
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Count predictions by true class; the arguments are those of every metric of predictions."""
-        sign, choice = encode_pair(y_true, y_pred, pos_label, reject_label)
+        sign, choice, classes = read_pair(y_true, y_pred, pos_label, reject_label)
         weight = row_weights(sample_weight, len(sign))
         cell = 3 * (sign > 0).astype(np.intp) + choice + 1
-        return cls(frozen(np.bincount(cell, weights=weight, minlength=6).reshape(2, 3)))
+        return cls(frozen(np.bincount(cell, weights=weight, minlength=6).reshape(2, 3)), classes)
 
     @property
     def total(self) -> float:
@@ -120,8 +123,15 @@ class RejectTable:
 
     def mean_cost(self, costs: Costs) -> float:
         """(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N."""
+        if checked_costs(costs).labels is not None:
+            if self.classes is None:
+                raise ValueError(
+                    f"costs={costs!r} name classes, but this table has no classes; make it by RejectTable.of."
+                )
+            known = [label for label in self.classes if label is not None]
+            costs, _ = costs_of_classes(costs, np.array(known), self.classes[1])
         # shares first: counts times costs may overflow although their mean does not
-        return float(np.sum(self.counts / self.total * checked_costs(costs).table()))
+        return float(np.sum(self.counts / self.total * costs.table()))
 
     def to_frame(self) -> Any:
         """The counts as a pandas DataFrame: rows true class, columns choice."""

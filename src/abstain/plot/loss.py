@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs import Costs
+from abstain.costs import Costs, assigned_costs
 from abstain.estimators.parameters import margin_loss
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import encode_pair, free_label
@@ -64,6 +64,8 @@ class LossDisplay:
         cls, y_true: Any, score: Any, costs: Costs | None, rule: Any = "chow", *, pos_label: Any = None, ax: Any = None
     ) -> Self:
         """Draw the loss of the costs, and below it each row at its score, where high scores favour `pos_label`."""
+        if costs is not None:
+            costs, pos_label = assigned_costs(costs, y_true, pos_label)
         sign = encode_pair(y_true, y_true, pos_label, free_label(np.asarray(y_true)))[0]
         drawn = (costs is not None and rule == "chow", sign, np.asarray(score, dtype=np.float64))
         return cls(margin_loss(costs, rule), *drawn).plot(ax)

@@ -5,7 +5,7 @@ writes it to a file. The page makes no requests, works offline and in print, and
 """
 
 from abstain.report.from_estimator import report_for
-from abstain.report.model import Report, TextTable
+from abstain.report.model import Report
 from abstain.report.render import render, write_report
 
-__all__ = ["Report", "TextTable", "render", "report_for", "write_report"]
+__all__ = ["Report", "render", "report_for", "write_report"]

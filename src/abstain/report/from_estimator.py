@@ -9,6 +9,7 @@ import numpy as np
 from abstain.costs import Costs
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.report.model import Report
+from abstain.report.rows import index_of
 
 # Fitted attributes and parameters that a reader of the report may ask for, in this order, where an estimator has them.
 _STATED = {
@@ -17,7 +18,7 @@ _STATED = {
     "C": "C",
     "gamma_": "gamma (chosen by cross-validation)",
     "gamma": "gamma",
-    "method": "Method",
+    "method_": "Method",
     "rule": "Rule",
     "status_": "Solver's status",
     "duality_gap_": "Relative duality gap",
@@ -37,7 +38,8 @@ def report_for(estimator: Any, X: Any, y: Any, costs: Costs | None = None, **arg
     costs : Costs, default=None
         The costs; by default those the classifier was trained for.
     **arguments
-        Those of `Report.of`, such as `title` and `row_names`. `data_facts` and `model_facts` add to what is known here.
+        Those of `Report.of`, such as `title` and `row_names`, which is by default the index of a data frame X.
+        `data_facts` and `model_facts` add to what is known here.
 
     Examples
     --------
@@ -58,6 +60,8 @@ def report_for(estimator: Any, X: Any, y: Any, costs: Costs | None = None, **arg
     data |= {f"Rows of {label}": int(np.sum(np.asarray(y) == label)) for label in fitted.classes}
     arguments["data_facts"] = data | dict(arguments.get("data_facts") or {})
     arguments["model_facts"] = model_facts(fitted.final) | dict(arguments.get("model_facts") or {})
+    if arguments.get("row_names") is None:
+        arguments["row_names"] = index_of(X)
     arguments.setdefault("cut", fitted.cut)
     arguments.setdefault("pos_label", fitted.positive)
     return Report.of(y, score, prices, thresholds, classes=fitted.final.classes_, **arguments)

@@ -8,6 +8,7 @@ positive class convert back.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -16,39 +17,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from abstain.costs import Costs, checked_costs
+from abstain.comparison.result import Comparison
+from abstain.costs import Costs, assigned_costs
 from abstain.labels import Labels
 from abstain.metrics.table import RejectTable
+from abstain.report.compared import ComparedRules
 from abstain.report.curves import Curves, curves_of, price_confidence
-from abstain.report.rows import Histogram, ListedRows, Steps
+from abstain.report.rows import Histogram, ListedRows, Steps, index_of
 from abstain.report.text import cell, class_names, plain
 from abstain.thresholds import Thresholds
 
-__all__ = ["Report", "TextTable"]
+__all__ = ["Report"]
 
 Facts = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class TextTable:
-    """A table of text cells, with a flag for numeric columns."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numeric: tuple[bool, ...]
-
-    @classmethod
-    def of(cls, records: Sequence[Mapping[str, Any]]) -> Self:
-        """One row per record; all records must have the keys of the first."""
-        keys = list(records[0]) if records else []
-        for at, record in enumerate(records):
-            if list(record) != keys:
-                raise ValueError(
-                    f"comparison[{at}] has the keys {list(record)}; all rows must have those of the first, {keys}."
-                )
-        numeric = tuple(all(isinstance(record[key], int | float | np.number) for record in records) for key in keys)
-        rows = tuple(tuple(cell(_scalar(record[key])) for key in keys) for record in records)
-        return cls(tuple(plain(key) for key in keys), rows, numeric)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +40,8 @@ class Report:
     ----------
     title, question : str
         Heading, and the question being decided; `question` may be empty.
+    date : str
+        Day of the report, as in 2026-01-31.
     below, above : str
         The classes of low and of high scores.
     positive_above : bool
@@ -78,16 +61,15 @@ class Report:
         Rows, scores and curves of the page.
     data_facts, model_facts : tuple of (str, str)
         Names and values.
-    comparison : TextTable or None
-        Other rules on the same rows.
-    comparison_notes : tuple of str
-        Sentences below that table.
+    comparison : ComparedRules or None
+        Several rules on the same rows.
     warnings : tuple of str
         Shown at the top of the page.
     """
 
     title: str
     question: str
+    date: str
     below: str
     above: str
     positive_above: bool
@@ -103,8 +85,7 @@ class Report:
     curves: Curves
     data_facts: Facts
     model_facts: Facts
-    comparison: TextTable | None
-    comparison_notes: tuple[str, ...]
+    comparison: ComparedRules | None
     warnings: tuple[str, ...]
 
     @classmethod
@@ -122,9 +103,9 @@ class Report:
         question: str = "",
         data_facts: Mapping[str, Any] | None = None,
         model_facts: Mapping[str, Any] | None = None,
-        comparison: Sequence[Mapping[str, Any]] | None = None,
-        comparison_notes: Sequence[str] = (),
+        comparison: Comparison | None = None,
         row_names: Sequence[Any] | None = None,
+        date: dt.date | None = None,
         warnings: Sequence[str] = (),
     ) -> Self:
         """Build a report from labelled rows with their scores.
@@ -151,12 +132,13 @@ class Report:
             Heading, and the question being decided.
         data_facts, model_facts : mapping, default=None
             Facts about the rows and the machine, as names and values.
-        comparison : sequence of mappings, default=None
-            One row per rule, all with the same keys.
-        comparison_notes : sequence of str, default=()
-            Sentences below that table.
+        comparison : Comparison, default=None
+            The result of `abstain.compare` on these rows, to be shown as a chart.
         row_names : sequence, default=None
-            Names of the rows; by default numbers from 1.
+            Names of the rows, such as a column of IDs; the name of a pandas Series heads them. By default the index of
+            `y_true` if it has one, else numbers from 1.
+        date : datetime.date, default=None
+            Day of the report; today by default.
         warnings : sequence of str, default=()
             Shown at the top.
 
@@ -171,9 +153,11 @@ class Report:
                [0, 1, 1]])
         """
         labels = Labels.of(y_true if classes is None else classes, pos_label=pos_label, rejects=False)
-        turned = checked_costs(costs).swapped() if labels.orientation < 0 else checked_costs(costs)
+        turned, _ = assigned_costs(costs, labels.classes, pos_label)
+        turned = turned.swapped() if labels.orientation < 0 else turned
         sign = labels.encode(y_true)
-        s = _checked_scores(score, y_true, row_names)
+        names = index_of(y_true) if row_names is None else row_names
+        s = _checked_scores(score, y_true, names)
         follows = _are_bayes(thresholds, turned)
         middle = _middle(thresholds, turned, follows) if cut is None else float(cut)
         choice = thresholds.decide(s)
@@ -184,6 +168,7 @@ class Report:
         return cls(
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
+            date=(dt.datetime.now().astimezone().date() if date is None else date).isoformat(),
             below=below,
             above=above,
             positive_above=labels.orientation > 0,
@@ -194,13 +179,12 @@ class Report:
             table=_counted(sign, choice),
             forced=_counted(sign, Thresholds(middle, middle).decide(s)),
             steps=Steps.of(sign, s, marks),
-            listed=ListedRows.of(sign, s, np.where(choice == 0, distance, np.inf), row_names),
+            listed=ListedRows.of(sign, s, np.where(choice == 0, distance, np.inf), names),
             histogram=Histogram.of(sign, s, marks),
             curves=curves_of(sign, ranked, turned, ranked_cut),
             data_facts=_facts(data_facts),
             model_facts=_facts(model_facts),
-            comparison=None if comparison is None else TextTable.of(comparison),
-            comparison_notes=tuple(plain(note, 2000) for note in comparison_notes),
+            comparison=None if comparison is None else ComparedRules.of(comparison),
             warnings=tuple(plain(warning, 2000) for warning in warnings),
         )
 

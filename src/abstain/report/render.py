@@ -23,6 +23,7 @@ from abstain.files.atomic import whole_file
 from abstain.report import text
 from abstain.report.curves import share_of
 from abstain.report.model import Report
+from abstain.report.verdict import against, alternatives
 
 __all__ = ["render", "write_report"]
 
@@ -48,6 +49,7 @@ def render(report: Report) -> str:
     page: str = environment.from_string(_file("template.html")).render(
         report=report,
         measures=report.measures(),
+        alternatives=alternatives(report),
         counts=report.table.counts.tolist(),
         largest=report.costs.reject_negative / share_of(report.costs),
         policy=policy,
@@ -156,4 +158,5 @@ def _environment() -> Any:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["amount"] = text.amount
     environment.filters["share"] = text.share
+    environment.filters["against"] = against
     return environment

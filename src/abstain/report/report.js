@@ -71,13 +71,13 @@
   }
 
   const amount = (x) => {
-    if (Number.isNaN(x)) return "undefined";
+    if (Number.isNaN(x)) return "n/a";
     if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
     const size = Math.abs(x);
     const text = size !== 0 && (size < 1e-4 || size >= 1e4) ? Number(x.toPrecision(4)).toExponential() : String(Number(x.toPrecision(4)));
     return text.replace("e+", "e").replaceAll("-", "−");
   };
-  const share = (x) => (Number.isNaN(x) ? "undefined" : `${(100 * x).toFixed(1)} %`);
+  const share = (x) => (Number.isNaN(x) ? "n/a" : `${(100 * x).toFixed(1)} %`);
   const AMOUNTS = ["mean_cost", "forced_cost", "rejecting_cost"];
   const SHARES = ["reject_rate", "coverage", "error_rate", "selective_error", "selective_accuracy", "sensitivity", "positive_predictivity"];
 
@@ -99,7 +99,7 @@
     show("reject_above", amount(m.reject[1]));
     show("moved", m.reject === data.reject ? " (the stated cost)" : ` (moved from the stated ${[...new Set(data.reject.map(amount))].join(" and ")}; same machine, not retrained)`);
     document.getElementById("now").textContent =
-      `Cost per row ${amount(m.mean_cost)} · ${share(m.reject_rate)} rejected · ${share(m.selective_error)} wrong among accepted rows`;
+      `Cost per row ${amount(m.mean_cost)} · ${share(m.reject_rate)} rejected · ${m.rejected < n ? `${share(m.selective_error)} wrong among accepted rows` : "no row is accepted"}`;
   }
 
   // ---- plots
@@ -212,6 +212,7 @@
     body.replaceChildren(...rows.slice(0, shownRows).map(([short, i]) => rejectedRow(i, short)));
     document.getElementById("more").hidden = rows.length <= shownRows;
   }
+  const headings = [...document.querySelectorAll("#rejected thead th")].map((heading) => heading.textContent);
   function rejectedRow(i, short) {
     const s = listed.score[i];
     // t* = min(c_fp / (a + b e^s), c_fn / (a e^-s + b)): the row is rejected up to this share of the largest reject cost
@@ -220,8 +221,9 @@
     const cells = [[listed.name[i]], name(listed.above[i]), [amount(s), "number"], name(s > data.cut), [amount(short), "number"]];
     if (data.followsPrice) cells.push([amount(t * largest[0]), "number"]);
     const row = document.createElement("tr");
-    for (const [text, kind] of cells) {
+    for (const [at, [text, kind]] of cells.entries()) {
       const cell = row.appendChild(document.createElement("td"));
+      cell.dataset.label = headings[at];
       const place = kind === "number" ? cell : cell.appendChild(document.createElement("bdi"));
       if (kind) place.className = kind;
       place.textContent = text;
@@ -250,10 +252,20 @@
     const at = Number(slider.value);
     update(inProportion(at >= 1000 ? largest[0] : rounded((at / 1000) * largest[0])), "slider");
   });
+  const smallest = largest[0] / 1000;
+  const typedCost = () => (typed.value === "" || typed.validity.badInput ? NaN : Number(typed.value));
   typed.addEventListener("input", () => {
-    const value = Number(typed.value);
-    if (typed.value !== "" && value >= largest[0] / 1000 && value <= largest[0] * (1 + 1e-12)) update(inProportion(value), "typed");
-    else problem.textContent = `Enter a cost from ${amount(largest[0] / 1000)} to ${amount(largest[0])}: above that, rejecting can never pay.`;
+    const value = typedCost();
+    if (value >= smallest && value <= largest[0] * (1 + 1e-12)) return update(inProportion(value), "typed");
+    if (value < 0) typed.value = String(Number(reject[0].toPrecision(6))); // can never become a cost by typing on
+    problem.textContent = `Enter a cost from ${amount(smallest)} to ${amount(largest[0])}: above that, rejecting can never pay.`;
+  });
+  // When the field is left: the nearest cost that is allowed, or the current one if there is no number.
+  typed.addEventListener("change", () => {
+    const value = typedCost();
+    if (value < smallest || value > largest[0]) update(inProportion(Math.min(Math.max(value, smallest), largest[0])), "clamped");
+    else typed.value = String(Number(reject[0].toPrecision(6)));
+    problem.textContent = "";
   });
   back.addEventListener("click", () => update(data.reject, "button"));
   document.getElementById("more").addEventListener("click", () => { shownRows += 50; listRejected(measures(reject)); });

@@ -63,6 +63,8 @@ class ListedRows:
         Whether the true class is that of the high scores.
     name : tuple of str or int
         Name of the row, or its number, counted from 1.
+    heading : str
+        What the names are, such as the name of an index.
     complete : bool
         Whether these are all rows.
     """
@@ -70,6 +72,7 @@ class ListedRows:
     score: NDArray[np.float64]
     above: NDArray[np.bool_]
     name: tuple[str | int, ...]
+    heading: str
     complete: bool
 
     @classmethod
@@ -85,8 +88,17 @@ class ListedRows:
         kept = np.arange(len(score)) if complete else np.argsort(nearness, kind="stable")[:LISTED]
         kept = kept if complete else kept[np.isfinite(nearness[kept])]
         kept = kept[np.argsort(score[kept], kind="stable")]
-        called = tuple(row + 1 if names is None else plain(names[row], _NAME) for row in kept.tolist())
-        return cls(score[kept], sign[kept] > 0, called, complete)
+        heading = getattr(names, "name", None)
+        listed = None if names is None else list(names)
+        called = tuple(row + 1 if listed is None else plain(listed[row], _NAME) for row in kept.tolist())
+        return cls(score[kept], sign[kept] > 0, called, "row" if heading is None else plain(heading, _NAME), complete)
+
+
+def index_of(rows: Any) -> Any:
+    """The index of a pandas object; None for other objects, and for an index that only counts from 0."""
+    index = rows.index if hasattr(rows, "iloc") else None
+    counts = index is None or (index.name is None and np.array_equal(np.asarray(index), np.arange(len(index))))
+    return None if counts else index
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 # Longest label and cell shown; longer ones keep both ends.
@@ -40,14 +41,14 @@ def class_names(below: Any, above: Any) -> tuple[str, str]:
 def amount(value: float) -> str:
     """A cost or a score, with at most four significant digits and an exponent only if needed."""
     if not math.isfinite(value):
-        return "undefined" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+        return "n/a" if math.isnan(value) else ("∞" if value > 0 else "−∞")
     text = f"{value:.4g}".replace("e-0", "e-").replace("e+0", "e")
     return text.replace("-", "−")
 
 
 def share(value: float) -> str:
-    """A share in percent."""
-    return "undefined" if math.isnan(value) else f"{100 * value:.1f} %"
+    """A share in percent; ties are rounded up, as the page's script does."""
+    return "n/a" if math.isnan(value) else f"{Decimal(100 * value).quantize(Decimal('0.1'), ROUND_HALF_UP)} %"
 
 
 def cell(value: Any) -> str:

@@ -11,7 +11,7 @@ from abstain.rules.scored_rows import ScoredRows
 from abstain.rules.tuning import forced_cut, roc_thresholds, symmetric_thresholds
 from abstain.thresholds import Thresholds
 
-__all__ = ["METHODS", "Method"]
+__all__ = ["AUTO", "METHODS", "Method", "automatic"]
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,14 @@ class Method:
     Attributes
     ----------
     for_costs : callable or None
-        ``for_costs(rows, costs)`` gives the thresholds of least cost. None means Bayes' thresholds on the probability,
+        ``for_costs(rows, costs)`` gives the thresholds of least cost. None means Bayes' thresholds on the log-odds,
         which need no rows.
     for_budget : callable
         ``for_budget(rows, shares)`` gives thresholds that reject at most these shares of the rows.
     forced_cut : callable or None
         ``forced_cut(rows, costs)`` gives the cut of the forced choice; None means the classifier's own cut.
     needs_probabilities : bool
-        Whether the score must be a probability.
+        Whether the score must be the log-odds of a probability.
     looks_at_labels : bool
         Whether the sequence of thresholds depends on the labels, so that no error can be certified.
     """
@@ -45,3 +45,14 @@ METHODS = {
     "roc": Method(roc_thresholds, roc_within, forced_cut, looks_at_labels=True),
     "chow": Method(None, symmetric_within, needs_probabilities=True),
 }
+
+AUTO = "auto"
+
+
+def automatic(costs: Costs | None) -> str:
+    """The method of "auto": two thresholds if the costs of the classes differ, otherwise one.
+
+    With unequal costs a band that is symmetric about the classifier's cut is in the wrong place. Without costs one
+    threshold needs fewer rows, and only one can be certified.
+    """
+    return "symmetric" if costs is None or costs.symmetric else "roc"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils._param_validation import InvalidParameterError
 
-from abstain.arguments import real_number
-from abstain.costs import Costs, checked_costs
+from abstain.arguments import real_number, warn_caller
+from abstain.costs import Costs, checked_costs, costs_of_classes, warn_if_assumed
+from abstain.labels import Labels
 from abstain.rules.budget import Shares
-from abstain.rules.methods import METHODS, Method
+from abstain.rules.methods import AUTO, METHODS, Method, automatic
 from abstain.rules.risk_control import ErrorBound, certify
 from abstain.rules.scored_rows import ScoredRows
 from abstain.thresholds import Thresholds
@@ -45,6 +46,8 @@ class Request:
         The confidence with which the ceiling holds.
     method : Method
         How thresholds are placed.
+    name : str
+        The name of the method.
     """
 
     costs: Costs | None
@@ -52,6 +55,7 @@ class Request:
     max_error: Shares | None
     confidence: float
     method: Method
+    name: str
 
     @classmethod
     def of(cls, parameters: Any) -> Self:
@@ -65,9 +69,11 @@ class Request:
         costs, confidence = parameters.costs, real_number("confidence", parameters.confidence)
         if costs is not None:
             costs = checked_costs(costs, "ThresholdRejector(estimator, {})")
-        if not isinstance(parameters.method, str) or parameters.method not in METHODS:
-            raise InvalidParameterError(f"method={parameters.method!r} must be one of {', '.join(METHODS)}.")
-        method = METHODS[parameters.method]
+        if not isinstance(parameters.method, str) or parameters.method not in (AUTO, *METHODS):
+            known = ", ".join((AUTO, *METHODS))
+            raise InvalidParameterError(f"method={parameters.method!r} must be one of {known}.")
+        name = automatic(costs) if parameters.method == AUTO else parameters.method
+        method = METHODS[name]
         if not 0 < confidence < 1:
             raise ValueError(f"confidence={parameters.confidence!r} must lie between 0 and 1, both excluded.")
         reject_rate, max_error = _shares("reject_rate", parameters), _shares("max_error", parameters)
@@ -82,7 +88,27 @@ class Request:
                 "certified only for a sequence of thresholds fixed without them; use "
                 'method="symmetric" or method="chow".'
             )
-        return cls(costs, reject_rate, max_error, confidence, method)
+        return cls(costs, reject_rate, max_error, confidence, method, name)
+
+    def of_classes(self, labels: Labels, pos_label: Any) -> Self:
+        """Give the request with costs for the positive class, also if they were stated by name."""
+        if self.costs is None:
+            return self
+        return replace(self, costs=costs_of_classes(self.costs, labels.classes, pos_label)[0])
+
+    def warn_if_assumed(self, labels: Labels, pos_label: Any) -> None:
+        """Warn if the request differs by class, and only the sort order of two strings gives the positive class."""
+        asked = {"reject_rate": self.reject_rate, "max_error": self.max_error}
+        pairs = {name: value for name, value in asked.items() if isinstance(value, tuple)}
+        if self.costs is not None:
+            warn_if_assumed(self.costs, labels.classes, pos_label)
+        elif pairs and pos_label is None and isinstance(labels.positive, str):
+            (name, value), *_ = pairs.items()
+            warn_caller(
+                f"pos_label is not given, and {name}={value} is for the (negative, positive) class: "
+                f"{labels.positive!r} is taken as the positive class because it sorts last. Pass "
+                f"pos_label={labels.positive!r} or pos_label={labels.negative!r}."
+            )
 
     @property
     def way(self) -> Literal["costs", "reject_rate", "max_error"] | None:
@@ -98,8 +124,8 @@ class Request:
         """Whether thresholds are tuned on rows; not if nothing is rejected, or if they follow from the costs (Chow)."""
         return self.way is not None and not (self.way == "costs" and self.method.for_costs is None)
 
-    def cuts(self, rows: ScoredRows | None, orientation: int, cut: float) -> Cuts:
-        """Place the cuts on a score oriented to ``classes_[1]``.
+    def cuts(self, rows: ScoredRows | None, orientation: int) -> Cuts:
+        """Place the cuts on a score oriented to ``classes_[1]``, which the classifier itself cuts at 0.
 
         Parameters
         ----------
@@ -107,14 +133,12 @@ class Request:
             Rows to tune on; None if there is nothing to tune.
         orientation : {1, -1}
             1 if the positive class is ``classes_[1]``.
-        cut : float
-            The classifier's own cut on its score.
         """
-        method, costs = self.method, self.costs
+        method, costs, cut = self.method, self.costs, 0.0
         if costs is not None and orientation < 0:
             costs = costs.swapped()
         if costs is not None and method.for_costs is None:
-            return Cuts(costs.thresholds(), costs.false_positive / (costs.false_positive + costs.false_negative))
+            return Cuts(costs.score_thresholds(), costs.cut)
         if rows is None or self.way is None:
             return Cuts(Thresholds(cut, cut), cut)
         if self.max_error is not None:

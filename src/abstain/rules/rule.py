@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.costs import Costs
+from abstain.html import html_table, shortened
 from abstain.labels import Labels
 from abstain.losses.margin_loss import MarginLoss
 from abstain.thresholds import Thresholds
@@ -28,32 +29,69 @@ class Decisions:
     rejected : ndarray of bool, shape (n,)
         True where the row was rejected.
     score : ndarray of float64, shape (n,)
-        The decision function, oriented to ``classes_[1]``.
+        The decision function. High scores mean ``labels.classes[1]``, the class that sorts last, whichever class is the
+        positive one; `RejectSVC` gives the log-odds of that class (see `scored_class`).
     expected_cost : ndarray of float64, shape (n, 3)
         Expected cost of deciding for the negative class, of rejecting, and of deciding for the positive class, in
         this order, with P = 1 / (1 + exp(-f)). This P is accurate only near the thresholds, where decisions change; far
         from them it is not a calibrated probability. A `ThresholdRejector` uses the wrapped classifier's own
         probabilities instead. nan without costs or without probabilities.
+    forced : ndarray of shape (n,)
+        What `predict_forced` returns: the cheaper of the two classes, also where the row was rejected.
+    labels : Labels
+        The classes, sorted, the positive and the negative one, and the reject label. The metrics of `abstain.metrics`
+        read them if they are given the decisions as `y_pred`.
+    index : pandas.Index or None, default=None
+        The index of the data frame that the rows came from; None for other input.
     """
 
     label: NDArray[Any]
     rejected: NDArray[np.bool_]
     score: NDArray[np.float64]
     expected_cost: NDArray[np.float64]
+    forced: NDArray[Any]
+    labels: Labels
+    index: Any = None
 
     def __len__(self) -> int:
         return len(self.label)
 
+    @property
+    def scored_class(self) -> Any:
+        """The class that high scores mean: ``classes_[1]``, not necessarily the positive class."""
+        return self.labels.classes.tolist()[1]
+
     def to_frame(self) -> Any:
-        """The decisions as a pandas DataFrame, with the three expected costs as separate columns."""
+        """The decisions as a pandas DataFrame: the index of the rows, and the three expected costs as columns.
+
+        Its ``attrs`` name the classes: "score" the one that high scores mean, "cost_negative" and "cost_positive" those
+        that are answered at these costs.
+        """
         try:
             import pandas as pd
         except ImportError as error:
             raise ImportError("to_frame() needs pandas; install it, or use the arrays directly.") from error
-        columns = {"label": self.label, "rejected": self.rejected, "score": self.score}
-        for action, cost in zip(("negative", "reject", "positive"), self.expected_cost.T, strict=True):
-            columns[f"cost_{action}"] = cost
-        return pd.DataFrame(columns)
+        frame = pd.DataFrame(self._columns(), index=self.index)
+        frame.attrs |= {"score": self.scored_class}
+        frame.attrs |= {"cost_negative": self.labels.negative, "cost_positive": self.labels.positive}
+        return frame
+
+    def _repr_html_(self) -> str:
+        """Return the first and the last rows as a table, for notebooks."""
+        columns = self._columns()
+        names = range(len(self)) if self.index is None else self.index
+        shown = [
+            ("…",) * (1 + len(columns)) if at is None else (names[at], *(column[at] for column in columns.values()))
+            for at in shortened(len(self))
+        ]
+        caption = f"Decisions on {len(self):,} rows, of which {np.sum(self.rejected):,} are rejected"
+        return html_table(caption, ("row", *columns), shown)
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        costs = zip(("negative", "reject", "positive"), self.expected_cost.T, strict=True)
+        return {"label": self.label, "rejected": self.rejected, "score": self.score} | {
+            f"cost_{action}": cost for action, cost in costs
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +149,13 @@ class Rule:
         """Give the cheaper of the two classes for each score."""
         return self.labels.classes[(score > self.cut).astype(np.intp)]
 
-    def decide(self, score: NDArray[np.float64], probability: NDArray[np.float64] | None = None) -> Decisions:
+    def decide(
+        self, score: NDArray[np.float64], probability: NDArray[np.float64] | None = None, index: Any = None
+    ) -> Decisions:
         """Give the decisions with their expected costs, from the probability of ``classes[1]`` or the score."""
         choice = self.choose(score)
-        return Decisions(self.labels.decode(choice), choice == 0, score, self.expected_cost(score, probability))
+        label, expected = self.labels.decode(choice), self.expected_cost(score, probability)
+        return Decisions(label, choice == 0, score, expected, self.forced(score), self.labels, index)
 
     def cost_of(self, y: ArrayLike, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the cost of each row's decision, given the true labels; without costs an error costs 1."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -96,16 +95,11 @@ def native_solve_many(
     )
     beta, expansion = (fits[name].reshape(-1, first.n) for name in ("beta", "expansion"))
     status, iterations = fits["status"], fits["iterations"]
-    solutions: list[list[DualSolution]] = []
-    fit = 0
-    for problem in problems:
-        solutions.append([])
-        for scale in scales:
-            bias = best_bias(replace(problem, weight=scale * problem.weight), expansion[fit])
-            solution = DualSolution(beta[fit], bias, expansion[fit], Status(status[fit]), int(iterations[fit]))
-            solutions[-1].append(solution)
-            fit += 1
-    return solutions
+    found = [
+        DualSolution(beta[fit], float(fits["bias"][fit]), expansion[fit], Status(status[fit]), int(iterations[fit]))
+        for fit in range(len(status))
+    ]
+    return [found[first : first + len(scales)] for first in range(0, len(found), len(scales))]
 
 
 def native_problem(problem: DualProblem) -> dict[str, Any]:

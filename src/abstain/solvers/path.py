@@ -73,6 +73,14 @@ class RegularizationPath:
                 f"the optimum at C={C:g} cannot be certified: rounding leaves a relative duality gap of {gap:.3g}, "
                 f"above {CERTIFIED:g}; scale the features, or choose a smaller C."
             )
+        if self.problem.kernel.name == "linear":
+            X = self.problem.X
+            gap = certify(problem, beta, intercept, X @ (beta @ X)).relative_gap
+            if gap > CERTIFIED:
+                raise ValueError(
+                    f"the rows lie so far from the origin that beta and the intercept cannot express the optimum at "
+                    f"C={C:g}: scores computed from them have a relative duality gap of {gap:.3g}; centre the features."
+                )
         return beta, intercept
 
     def _interpolated(self, C: float) -> tuple[NDArray[np.float64], float | None]:

@@ -45,7 +45,8 @@ def test_the_table_is_printed(table, compared, tmp_path):
 
 
 def test_what_is_left_out_is_said_with_the_reason(table, tmp_path):
-    asymmetric, report = ("--target", "answer", "--false-negative", 2, "--reject", 0.2, "--folds", 2), tmp_path / "page"
+    asymmetric = ("--target", "answer", "--pos-label", "yes", "--false-negative", 2, "--reject", 0.2, "--folds", 2)
+    report = tmp_path / "page"
     result = run("compare", table, *asymmetric, "--json", "-o", report)
     assert result.exit_code == 0, result.output
     missing = json.loads(result.stdout)["left_out"]

@@ -30,7 +30,7 @@ def test_what_was_asked_for_is_in_the_model(tmp_path, table):
 
 
 def test_c_and_gamma_are_searched_for_by_the_mean_cost(tmp_path, table):
-    options = ("--target", "answer", "--false-negative", 5, "--reject", 0.3)
+    options = ("--target", "answer", "--pos-label", "yes", "--false-negative", 5, "--reject", 0.3)
     facts, model = fitted(tmp_path, table, *options)
     assert isinstance(model[-1], RejectSVCCV)
     assert facts["C"] == model[-1].C_
@@ -70,10 +70,11 @@ def test_csv_and_parquet_train_the_same_machine(tmp_path, table):
 
 def test_the_reject_label_may_be_another(tmp_path):
     data = write_table(tmp_path / "data.csv", labels=("accept", "reject"))
-    result = run("fit", data, *FIT, "-o", tmp_path / "model")
+    options = (*FIT, "--pos-label", "reject")
+    result = run("fit", data, *options, "-o", tmp_path / "model")
     assert result.exit_code == 2
     assert "default reject label 'reject' is one of the classes" in said(result)
-    _, model = fitted(tmp_path, data, *FIT, "--reject-label", "ask")
+    _, model = fitted(tmp_path, data, *options, "--reject-label", "ask")
     assert model[-1].reject_label_ == "ask"
 
 
@@ -87,7 +88,7 @@ def test_a_class_with_one_row_is_too_few_to_search(tmp_path):
 
 def test_a_table_of_labels_alone_is_refused(tmp_path):
     data = tmp_path / "data.csv"
-    data.write_text("answer\na\nb\n", encoding="utf-8")
+    data.write_text("answer\nno\nyes\n", encoding="utf-8")
     result = run("fit", data, *FIT, "-o", tmp_path / "model")
     assert result.exit_code == 3
     assert "has no column besides 'answer'" in said(result)
@@ -97,7 +98,7 @@ def test_a_table_of_labels_alone_is_refused(tmp_path):
 def test_odd_names_of_columns_are_names(tmp_path, name):
     data, out = tmp_path / "data.csv", tmp_path / "out.csv"
     data.write_text(f"{name},answer\n" + "".join(f"{at},{'ab'[at > 9]}\n" for at in range(20)), encoding="utf-8")
-    _, model = fitted(tmp_path, data, *FIT)
+    _, model = fitted(tmp_path, data, *FIT, "--pos-label", "b")
     assert model.feature_names_in_.tolist() == [name]
     assert run("predict", tmp_path / "model", data, "-o", out).exit_code == 0
     assert out.read_text(encoding="utf-8").split(",")[0] == ("'" * (name[0] == "=") + name)

@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 import abstain
 from cli.running import run, said, write_table
 
-COSTS = ("--target", "answer", "--false-negative", 2, "--reject", 0.2)
+COSTS = ("--target", "answer", "--pos-label", "yes", "--false-negative", 2, "--reject", 0.2)
 
 
 def with_groups(path, groups):

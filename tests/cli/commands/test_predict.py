@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import subprocess
 import sys
 
@@ -76,14 +77,13 @@ def test_a_column_of_an_added_name_is_refused_unless_prefixed(tmp_path, model):
 
 
 def test_json_counts(tmp_path, table, model):
-    import json
-
     out = tmp_path / "out.csv"
     counted = json.loads(run("predict", model, table, "-o", out, "--json").stdout)
     answered = rows_of(out.read_text(encoding="utf-8"))
     rejected = sum(row["rejected"] == "true" for row in answered)
     counts = {"output": str(out), "rows": 80, "rejected": rejected, "reject_rate": rejected / 80}
-    assert counted == counts | {"unseen_categories": []}
+    named = {"score": "log-odds of 'yes', the class that sorts last", "negative_class": "no", "positive_class": "yes"}
+    assert counted == counts | named | {"unseen_categories": []}
     assert run("predict", model, table, "--json").exit_code == 2
 
 
@@ -108,7 +108,7 @@ def test_hostile_cells_stay_text(tmp_path):
     labels = ("</script><script>alert(1)</script>", "=cmd|' /C calc'!A0")
     data, path, out = tmp_path / "data.csv", tmp_path / "model", tmp_path / "out.csv"
     write_table(data, labels=labels)
-    fitted = run("fit", data, *FIT, "-o", path)
+    fitted = run("fit", data, *FIT, "--pos-label", labels[1], "-o", path)
     assert fitted.exit_code == 0
     assert run("evaluate", path, data).exit_code == 0
     assert run("predict", path, data, "-o", out).exit_code == 0
@@ -180,3 +180,26 @@ def test_a_machine_fitted_to_a_data_frame_is_a_model(tmp_path):
     rows.write_text("b,note,a\n1,x,0\n0,y,3\n", encoding="utf-8")
     answered = rows_of(run("predict", path, rows).stdout)
     assert [int(row["label"]) for row in answered] == machine.predict(frame.iloc[[0, 3]]).tolist()
+
+
+@pytest.mark.parametrize("pos_label", ["no", "yes"])
+def test_the_classes_of_the_columns_are_named(table, tmp_path, pos_label):
+    model, out = tmp_path / "model", tmp_path / "out.csv"
+    fitted = json.loads(run("fit", table, *FIT, "--pos-label", pos_label, "-o", model, "--json").stdout)
+    said = json.loads(run("predict", model, table, "-o", out, "--json").stdout)
+    assert said["score"] == fitted["score"] == "log-odds of 'yes', the class that sorts last"
+    assert said["positive_class"] == pos_label != said["negative_class"]
+    rows = pl.read_csv(out)
+    assert set(rows.filter(pl.col("score") > pl.col("score").quantile(0.9))["label"]) == {"yes"}
+    right = rows["cost_positive"] < rows["cost_negative"]
+    assert set(rows.filter(right & ~pl.col("rejected"))["label"]) == {pos_label}
+
+
+def test_fit_asks_for_the_positive_class(table, tmp_path):
+    options = [one for one in FIT if one not in ("--pos-label", "yes")]
+    result = run("fit", table, *options, "-o", tmp_path / "model")
+    assert result.exit_code == 2
+    assert "--pos-label is missing" in said(result)
+    assert not (tmp_path / "model").exists()
+    compared = run("compare", table, "--target", "answer", "--false-negative", 5, "--reject", 0.3)
+    assert (compared.exit_code, "--pos-label is missing" in said(compared)) == (2, True)

@@ -103,7 +103,7 @@ def test_labels_are_text_whatever_they_look_like(tmp_path, label, other):
     data = tmp_path / "data.csv"
     rows = "".join(f"{at},{[label, other][at % 2]}\n" for at in range(10))
     data.write_text("x,answer\n" + rows, encoding="utf-8")
-    result = run("fit", data, *FIT, "-o", tmp_path / "model", "--json")
+    result = run("fit", data, *FIT, "--pos-label", other, "-o", tmp_path / "model", "--json")
     if label:
         assert result.exit_code == 0, result.output
         assert f'"{label}"' in result.stdout

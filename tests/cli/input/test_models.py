@@ -7,9 +7,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from abstain import Costs, EmbeddedRejectSVC, ThresholdRejector, save
+from abstain import Costs, EmbeddedRejectSVC, RejectSVC, ThresholdRejector, save
 from abstain.preprocessing import default_pipeline
 from cli.running import run, said, write_table
 
@@ -73,3 +77,27 @@ def test_a_machine_of_named_columns_fills_nothing_in(hostile, tmp_path):
     assert "table.csv: line 5, column 'age': a number is missing, and this model does not impute it" in said(result)
     present.to_csv(tmp_path / "present.csv", index=False)
     assert run("predict", tmp_path / "model", tmp_path / "present.csv").exit_code == 0
+
+
+def test_a_pipeline_of_named_columns(hostile, tmp_path):
+    data, frame = hostile
+    filled = SimpleImputer(strategy="constant", fill_value="none")
+    cities = make_pipeline(filled, OneHotEncoder(handle_unknown="ignore"))
+    ages = make_pipeline(SimpleImputer(), StandardScaler())
+    columns = ColumnTransformer([("age", ages, ["age"]), ("c", cities, ["city"])])
+    model = make_pipeline(columns, RejectSVC(COSTS)).fit(frame[["city", "age"]], frame["answer"])
+    save(model, tmp_path / "model")
+    answers = list(csv.DictReader(io.StringIO(run("predict", tmp_path / "model", data).stdout)))
+    score = [float(row["score"]) for row in answers]
+    np.testing.assert_allclose(score, model.decision_function(frame[["city", "age"]]), rtol=1e-9)
+    assert run("export", tmp_path / "model", "--onnx", tmp_path / "graph").exit_code == 0
+
+
+def test_export_of_a_pipeline_fitted_to_arrays(hostile, tmp_path):
+    _, frame = hostile
+    present = frame.dropna(subset=["age"])
+    model = make_pipeline(StandardScaler(), RejectSVC(COSTS)).fit(present[["age"]].to_numpy(), present["answer"])
+    save(model, tmp_path / "model")
+    result = run("export", tmp_path / "model", "--onnx", tmp_path / "graph")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "graph").stat().st_size > 0

@@ -2,6 +2,9 @@
 
 import csv
 import io
+import signal
+import subprocess
+import sys
 
 import polars as pl
 import pytest
@@ -102,7 +105,65 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path, model):
 def test_a_full_disk_is_the_users_to_mend(tmp_path):
     with (
         pytest.raises(UsageError, match=r"out cannot be written \(No space left"),
-        files.replacing(tmp_path / "out"),
+        files.writing(tmp_path / "out", force=False),
     ):
         raise OSError(28, "No space left on device")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_command_replaces_what_it_reads(tmp_path, table, model):
+    copy, link = tmp_path / "copy.csv", tmp_path / "link.csv"
+    copy.write_bytes(table.read_bytes())
+    link.symlink_to(copy)
+    for output in (copy, link):
+        for arguments in (("predict", model, copy, "-o", output), ("fit", copy, *FIT, "-o", output)):
+            result = run(*arguments, "--force")
+            assert result.exit_code == 2
+            assert f"{output} would replace {copy}, which the command reads; use another name" in said(result)
+    kept = model.read_bytes()
+    assert "would replace" in said(run("predict", model, copy, "-o", model, "--force"))
+    assert "would replace" in said(run("export", model, "--onnx", model, "--force"))
+    assert copy.read_bytes() == table.read_bytes()
+    assert model.read_bytes() == kept
+
+
+def test_a_file_that_appears_while_the_command_runs_is_kept(tmp_path):
+    out = tmp_path / "out"
+
+    def overtaken():
+        with files.writing(out, force=False) as file:
+            file.write(b"new")
+            out.write_bytes(b"precious")
+
+    with pytest.raises(UsageError, match="out appeared while the command ran; pass --force"):
+        overtaken()
+    assert out.read_bytes() == b"precious"
+    with files.writing(out, force=True) as file:
+        file.write(b"new")
+    assert out.read_bytes() == b"new"
+
+
+ENDLESS = """
+import sys, time
+from abstain.cli.exit_codes import exit_on_error
+from abstain.cli.output.files import writing
+from pathlib import Path
+with exit_on_error(), writing(Path(sys.argv[1]), force=False) as file:
+    file.write(b"half")
+    file.flush()
+    print("now", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
+def test_signals_leave_no_unfinished_file(number, tmp_path):
+    command = [sys.executable, "-c", ENDLESS, str(tmp_path / "out")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # noqa: S603
+    assert process.stdout.readline() == b"now\n"
+    assert len([*tmp_path.iterdir()]) == 1  # the control: there is something to remove
+    process.send_signal(number)
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == 128 + number
+    assert told == b"abstain: ended by a signal; no file was written\n"
+    assert [*tmp_path.iterdir()] == []

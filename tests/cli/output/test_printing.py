@@ -58,7 +58,7 @@ def test_markup_of_rich_is_text(capsys):
 def test_long_and_reversed_labels_keep_the_table_readable(tmp_path):
     labels = ("n" * 5000, "\u202eyes")
     data = write_table(tmp_path / "data.csv", labels=labels)
-    assert run("fit", data, *FIT, "-o", tmp_path / "model").exit_code == 0
+    assert run("fit", data, *FIT, "--pos-label", labels[1], "-o", tmp_path / "model").exit_code == 0
     printed = run("evaluate", tmp_path / "model", data).stdout
     assert max(len(line) for line in printed.splitlines()) < 200
     assert "\u202e" not in printed

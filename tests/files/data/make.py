@@ -12,7 +12,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, __version__, save
 from abstain.preprocessing import default_pipeline
@@ -35,6 +38,9 @@ def models():
     yield "ceiling", ThresholdRejector(RejectSVC(gamma=0.5), max_error=0.2, confidence=0.6, cv=2).fit(X, y)
     yield "embedded", EmbeddedRejectSVC(0.2, C=1.0, lower_bound=True).fit(X, y)
     yield "embedded_kernel", EmbeddedRejectSVC(0.1, C=1.0, kernel="rbf", pos_label="ill").fit(X, y)
+    parts = [("dose", StandardScaler(), ["dose"]), ("city", OneHotEncoder(handle_unknown="ignore"), ["city"])]
+    steps = make_pipeline(ColumnTransformer(parts), RejectSVC(COSTS, gamma=0.5))
+    yield "steps", steps.fit(frame.assign(city=frame["city"].fillna("Ulm")), y)
     yield "pipeline", default_pipeline(RejectSVC(COSTS, kernel="linear"), ["age", "dose"], ["city"]).fit(frame, y)
 
 

@@ -57,7 +57,7 @@ def command(
         from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_json
 
-        check_free(output, force=force)
+        check_free(output, force=force, inputs=[data])
         table = read_training(
             data,
             target,
@@ -69,10 +69,10 @@ def command(
             notation=Notation.of(encoding, decimal, thousands, dates, missing_value),
             drop_unlabelled=drop_unlabelled,
         )
-        costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes)
+        costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes, pos_label=pos_label)
         try:
             with within(time_limit):
-                compared = compare(table, costs, folds, seed, output)
+                compared = compare(table, costs, folds, seed, output, force=force)
         except TimeUpError:
             raise UsageError(f"not finished within --time-limit {time_limit:g}; raise it or use fewer rows.") from None
         if json:
@@ -85,11 +85,12 @@ def command(
                 print(f"\n{one_line(str(output))} written: the report of {compared.names[0]} on {len(table.y)} rows")
 
 
-def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: Path | None) -> Comparison:
+def compare(
+    table: TrainingTable, costs: Costs, folds: int, seed: int, output: Path | None, *, force: bool = False
+) -> Comparison:
     """Compare the rules on a table, each with the default preprocessing, and optionally write a report on the first."""
     from abstain.comparison.compare import compare as compared_by
     from abstain.comparison.rules import default_rules, left_out
-    from abstain.comparison.text import missing_rules
     from abstain.preprocessing import default_pipeline
 
     if folds > table.smallest_class:
@@ -113,8 +114,7 @@ def compare(table: TrainingTable, costs: Costs, folds: int, seed: int, output: P
     if output is not None:
         from abstain.cli.output.reports import write_comparison
 
-        notes = missing_rules(found)
-        write_comparison(table, found, next(iter(models.values())), records=records(found), notes=notes, path=output)
+        write_comparison(table, found, next(iter(models.values())), output, force=force)
     return found
 
 

@@ -19,7 +19,7 @@ from abstain.costs import Costs
 from abstain.estimators.svc import RejectSVC
 from abstain.plot.reject_region import RejectRegionDisplay
 
-COSTS = Costs(false_positive=1, false_negative=5, reject=0.3)
+COSTS = Costs.from_table({"benign": {"malignant": 1}, "malignant": {"benign": 5}}, reject=0.3)
 ANSWERS = ("benign", "malignant", "reject")
 CS = (1, 3, 10, 30, 100, 300)
 PICTURED = ("worst texture", "worst concave points")
@@ -146,7 +146,7 @@ def write_tables(path: Path, *, force: bool) -> None:
     import polars as pl
 
     from abstain.cli.exit_codes import one_line
-    from abstain.cli.output.files import check_free, replacing, write_csv
+    from abstain.cli.output.files import check_free, write_csv, writing
 
     names = load_breast_cancer().feature_names
     new = path.with_name(f"{path.stem}_new{path.suffix}")
@@ -156,7 +156,7 @@ def write_tables(path: Path, *, force: bool) -> None:
         check_free(file, force=force)
     for file, X, y, purpose in parts:
         columns = {name.replace(" ", "_"): column for name, column in zip(names, X.T, strict=True)}
-        with replacing(file) as written:
+        with writing(file, force=force) as written:
             write_csv(pl.DataFrame(columns | {"diagnosis": y}), written, header=True)
         print(f"{one_line(str(file))} written: {len(y)} biopsies, {purpose}")
 

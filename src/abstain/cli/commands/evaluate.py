@@ -42,13 +42,13 @@ def command(
         from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_json
 
-        check_free(report, force=force)
+        check_free(report, force=force, inputs=[model, data])
         notation = Notation.of(encoding, decimal, thousands, dates, missing_value)
         judged = Judged.of(load_model(model), data, target, notation=notation, drop_unlabelled=drop_unlabelled)
         if report is not None:
             from abstain.cli.output.reports import write_evaluation
 
-            write_evaluation(judged, report)
+            write_evaluation(judged, report, force=force)
         if json:
             print_json(judged.facts() | ({} if report is None else {"report": str(report)}))
         else:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from abstain.cli.commands import options as o
 from abstain.cli.exit_codes import DataError, Note, UsageError, exit_on_error, one_line
-
-if TYPE_CHECKING:
-    from abstain.cli.input.models import FittedModel
 
 Onnx = Annotated[Path, typer.Option("--onnx", metavar="FILE", help="ONNX file to write.")]
 
@@ -20,29 +17,30 @@ Onnx = Annotated[Path, typer.Option("--onnx", metavar="FILE", help="ONNX file to
 def command(model: o.Model, onnx: Onnx, force: o.Force = False) -> None:
     """Write the model as an ONNX graph with the outputs label, score and rejected."""
     with exit_on_error():
-        from abstain.cli.input.models import load_model
+        from abstain.cli.input.models import load_estimator
         from abstain.cli.output.files import check_free
 
-        check_free(onnx, force=force)
-        export(load_model(model), onnx)
+        check_free(onnx, force=force, inputs=[model])
+        export(load_estimator(model), onnx, force=force)
         print(f"{one_line(str(onnx))} written")
 
 
-def export(model: FittedModel, path: Path) -> None:
-    """Write a model as ONNX."""
-    from abstain.cli.output.files import replacing
+def export(estimator: Any, path: Path, *, force: bool = False) -> None:
+    """Write a fitted estimator as ONNX."""
+    from abstain.cli.output.files import writing
     from abstain.files.onnx import to_onnx
-    from abstain.preprocessing import CellPlan
+    from abstain.preprocessing import CellPlan, plan_of
 
     try:
-        graph = to_onnx(model.estimator)
+        graph = to_onnx(estimator)
     except ImportError as error:
         raise UsageError(f"{error} (install the extra 'onnx': pip install 'abstain[onnx]')") from error
     except ValueError as error:
         raise DataError(f"the model cannot be written as ONNX: {error}") from error
-    if model.plan != CellPlan():
-        dates = ", ".join(repr(name) for name in model.plan.dates)
+    plan = plan_of(estimator[0]) if hasattr(estimator, "steps") else CellPlan()
+    if plan != CellPlan():
+        dates = ", ".join(repr(name) for name in plan.dates)
         words = [f"dates ({dates}) as days since 1970-01-01"] * bool(dates) + ["missing values as NaN or empty text"]
         warnings.warn(f"the graph takes {' and '.join(words)}; convert them before you call it.", Note, stacklevel=2)
-    with replacing(path) as file:
+    with writing(path, force=force) as file:
         file.write(graph.SerializeToString())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from abstain.cli.commands import options as o
-from abstain.cli.exit_codes import UsageError, exit_on_error
+from abstain.cli.exit_codes import exit_on_error
 
 if TYPE_CHECKING:
     from abstain.cli.commands.training import TrainingOptions
@@ -59,7 +59,7 @@ def command(
         from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_facts, print_json
 
-        check_free(output, force=force)
+        check_free(output, force=force, inputs=[data])
         table = read_training(
             data,
             target,
@@ -71,23 +71,22 @@ def command(
             notation=Notation.of(encoding, decimal, thousands, dates, missing_value),
             drop_unlabelled=drop_unlabelled,
         )
-        costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes)
+        costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes, pos_label=pos_label)
         from abstain.cli.commands.training import TrainingOptions
 
-        facts = fit(table, costs, TrainingOptions(C, gamma, reject_label, seed, time_limit), output)
+        facts = fit(table, costs, TrainingOptions(C, gamma, reject_label, seed, time_limit), output, force=force)
         (print_json if json else print_facts)(facts)
 
 
-def fit(table: TrainingTable, costs: Costs, options: TrainingOptions, output: Path) -> dict[str, Any]:
+def fit(
+    table: TrainingTable, costs: Costs, options: TrainingOptions, output: Path, *, force: bool = False
+) -> dict[str, Any]:
     """Train on a table, save the model, and return its facts."""
     from abstain.cli.commands.training import facts_of, trained
-    from abstain.files.save import save
+    from abstain.cli.output.files import writing
+    from abstain.files.save import write_model
 
     model = trained(table, costs, options)
-    try:
-        save(model, output)
-    except OSError as error:
-        raise UsageError(
-            f"{output} cannot be written ({error.strerror or error}); free some disk space or use another name."
-        ) from error
+    with writing(output, force=force) as file:
+        write_model(model, file)
     return facts_of(table, model, output)

@@ -18,7 +18,7 @@ Model = Annotated[
 ]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="Column of the labels, with two classes.")]
 PosLabel = Annotated[
-    str | None, typer.Option(metavar="LABEL", help="The positive class; the last in sorted order if not given.")
+    str | None, typer.Option(metavar="LABEL", help="The positive class; required for text classes whose costs differ.")
 ]
 FalsePositive = Annotated[
     float | None, typer.Option(metavar="COST", help="Cost of deciding a negative row positive; 1 if not given.")

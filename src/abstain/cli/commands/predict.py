@@ -46,17 +46,21 @@ def command(
 ) -> None:
     """Write each row with label, rejected, score and the expected costs of the three decisions.
 
-    The expected costs are accurate only near the thresholds, where decisions change. Rows are read and written a few
-    megabytes at a time. With --json a summary is printed, and -o is required for the rows.
+    The score is the log-odds of the class that sorts last, whichever class is positive; cost_negative and cost_positive
+    are the expected costs of answering the negative and the positive class. The expected costs are accurate only near
+    the thresholds, where decisions change. Rows are read and written a few megabytes at a time. With --json a summary
+    is printed, which names the classes, and -o is required for the rows.
     """
     with exit_on_error():
         from abstain.cli.input.models import load_model
         from abstain.cli.input.notation import Notation
+        from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_facts, print_json
 
         if json and output is None:
             raise UsageError("--json prints a summary, so the rows need a separate file; specify it with -o.")
         notation = Notation.of(encoding, decimal, thousands, dates, missing_value)
+        check_free(output, force=force, inputs=[model, data])
         counted = predict(
             load_model(model), data, output, prefix=prefix, safe=spreadsheet_safe, notation=notation, force=force
         )
@@ -79,16 +83,15 @@ def predict(
     """Write the rows of a table with the model's answers and return the counts."""
     from abstain.cli.input.models import Unseen
     from abstain.cli.input.read_table import PLAIN, opened
-    from abstain.cli.output.files import check_free, replacing, write_csv
+    from abstain.cli.output.files import write_csv, writing
     from abstain.cli.output.printing import progress
 
-    check_free(output, force=force)
     rows, rejected, unseen, notation = 0, 0, Unseen(), notation or PLAIN
     model = model.reading(notation)
     with opened(data, notation) as table, progress("predict", data) as report:
         model.check(table)
         _check_names(table, prefix)
-        with replacing(output) as file:
+        with writing(output, force=force) as file:
             for batch in table.batches:
                 answers = answered(model, table, batch, prefix, unseen)
                 write_csv(answers, file, header=rows == 0, safe=safe)
@@ -97,11 +100,13 @@ def predict(
                 report(table.position())
     for words in unseen.words():
         warnings.warn(f"{data}: {words}", Note, stacklevel=2)
+    named = {"score": model.score_means, "negative class": model.negative, "positive class": model.positive}
     return {
         "output": None if output is None else str(output),
         "rows": rows,
         "rejected": rejected,
         "reject rate": rejected / rows,
+        **named,
         "unseen categories": unseen.facts(),
     }
 

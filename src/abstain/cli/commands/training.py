@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.pipeline import Pipeline
 
 from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
 from abstain.estimators.splitting import group_parameters, splitter
 from abstain.estimators.svc import RejectSVC
@@ -70,6 +71,7 @@ def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any
         "read as missing": list(table.plan.missing) or None,
         "negative class": table.classes[0],
         "positive class": table.classes[1],
+        "score": FittedModel.of(model).score_means,
         "false positive costs": costs.false_positive,
         "false negative costs": costs.false_negative,
         "reject costs": costs.reject,

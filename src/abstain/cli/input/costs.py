@@ -18,6 +18,8 @@ def stated_costs(
     reject: str | None,
     matrix: Path | None,
     classes: tuple[str, str],
+    *,
+    pos_label: str | None,
 ) -> Costs:
     """The costs given by the options.
 
@@ -31,6 +33,8 @@ def stated_costs(
         A cost matrix instead of the two error costs: rows actual, columns predicted.
     classes : (str, str)
         The negative and the positive class.
+    pos_label : str or None
+        The positive class as stated; None is an error if the costs depend on it and only the sort order decides.
     """
     from abstain.costs import Costs
 
@@ -42,9 +46,38 @@ def stated_costs(
     else:
         raise UsageError("--cost-matrix gives the costs of both errors; leave out --false-positive/--false-negative.")
     try:
-        return Costs(*errors, price)
+        costs = Costs(*errors, price)
     except ValueError as error:
         raise UsageError(str(error)) from error
+    known = pos_label is not None or costs.symmetric or _in_order(classes)
+    if not known and (matrix is None or isinstance(costs.reject, tuple)):
+        raise UsageError(_ask_for_positive(costs, *(name[:60] for name in classes)))
+    return costs
+
+
+def _in_order(classes: tuple[str, str]) -> bool:
+    """Whether the classes are numbers, the larger one positive, as in 0 and 1."""
+    try:
+        return float(classes[0]) < float(classes[1])
+    except ValueError:
+        return False
+
+
+def _ask_for_positive(costs: Costs, first: str, last: str) -> str:
+    if costs.false_positive == costs.false_negative:
+        stated, meaning = f"--reject {costs.reject_negative:g},{costs.reject_positive:g}", (
+            f"the second cost is that of rejecting a row of {last!r}",
+            f"that of rejecting a row of {first!r}",
+        )  # fmt: skip
+    else:
+        stated, meaning = f"--false-negative {costs.false_negative:g}", (
+            f"it is the cost of deciding {first!r} for a row of {last!r}",
+            f"that of deciding {last!r} for a row of {first!r}",
+        )  # fmt: skip
+    return (
+        f"--pos-label is missing, and the costs differ by class ({stated}): with --pos-label {last!r} {meaning[0]}, "
+        f"with --pos-label {first!r} {meaning[1]}. Give one of the two."
+    )
 
 
 def _reject_price(reject: str | None) -> float | tuple[float, float]:

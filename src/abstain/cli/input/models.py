@@ -15,8 +15,8 @@ from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features, for_sklearn
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import Batch, InputTable
-from abstain.estimators.unwrap import FittedClassifier
-from abstain.preprocessing import CATEGORICAL, NUMERIC, PREPROCESS, CellPlan, plan_of
+from abstain.estimators.unwrap import FittedClassifier, decide
+from abstain.preprocessing import CATEGORICAL, CellPlan, plan_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,9 +66,18 @@ class Unseen:
         return found
 
 
+def _categories(preprocess: Any) -> dict[str, frozenset[str]]:
+    """The categories of each categorical column of the default preprocessing."""
+    parts = {name: list(columns) for name, _, columns in preprocess.transformers_}
+    if CATEGORICAL not in parts:
+        return {}
+    known = preprocess.named_transformers_[CATEGORICAL]["encode"].categories_
+    return {name: frozenset(texts.tolist()) for name, texts in zip(parts[CATEGORICAL], known, strict=True)}
+
+
 @dataclass(frozen=True, eq=False)
 class FittedModel(FittedClassifier):
-    """A fitted Pipeline of `default_pipeline`, or a machine fitted to named columns of numbers.
+    """A fitted Pipeline or machine that reads named columns.
 
     Attributes
     ----------
@@ -78,31 +87,35 @@ class FittedModel(FittedClassifier):
         Which numeric columns are dates, and what stands for missing values.
     seen : dict of str to set of str
         The categories of each categorical column in training.
+    nan_texts : list of str
+        Categorical columns whose missing cells must be NaN, as in pandas.
     """
 
     numeric: list[str]
     categorical: list[str]
     plan: CellPlan
     seen: dict[str, frozenset[str]]
+    nan_texts: list[str]
 
     @classmethod
     def of(cls, estimator: Any, pos_label: Any = None) -> Self:
         """Make the model from a fitted estimator."""
+        from abstain.files.onnx_inputs import Inputs
+        from abstain.files.onnx_steps import NUMBER, TEXT
+        from abstain.files.preprocessing_codec import is_default
+
+        names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
+        if not names:
+            raise DataError("the model has no column names; fit it with 'abstain fit' or to a data frame.")
+        kinds = Inputs.of(estimator).kinds if hasattr(estimator, "steps") else [NUMBER] * len(names)
+        read = {kind: [name for name, its in zip(names, kinds, strict=True) if its == kind] for kind in (NUMBER, TEXT)}
         fitted = FittedClassifier.of(estimator, pos_label)
-        steps = getattr(estimator, "named_steps", None)
-        if steps is None:
-            names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
-            if not names:
-                raise DataError("the model has no column names; fit it with 'abstain fit' or to a data frame.")
-            return cls(**vars(fitted), numeric=names, categorical=[], plan=CellPlan(), seen={})
-        preprocess = steps[PREPROCESS]
-        parts = {name: list(columns) for name, _, columns in preprocess.transformers_}
-        numeric, categorical, seen = parts.get(NUMERIC, []), parts.get(CATEGORICAL, []), dict[str, frozenset[str]]()
-        if categorical:
-            known = preprocess.named_transformers_[CATEGORICAL]["encode"].categories_
-            seen = {name: frozenset(texts.tolist()) for name, texts in zip(categorical, known, strict=True)}
-        plan = plan_of(preprocess)
-        return cls(**vars(fitted), numeric=numeric, categorical=categorical, plan=plan, seen=seen)
+        ours = hasattr(estimator, "steps") and is_default(estimator)
+        odd = {names[at] for at in ([] if ours or not read[TEXT] else Inputs.nan_texts(estimator))}  # ours take both
+        nan_texts = [name for name in read[TEXT] if name in odd]
+        plan, seen = (plan_of(estimator[0]), _categories(estimator[0])) if ours else (CellPlan(), {})
+        columns = {"numeric": read[NUMBER], "categorical": read[TEXT], "nan_texts": nan_texts}
+        return cls(**vars(fitted), **columns, plan=plan, seen=seen)
 
     def reading(self, notation: Notation) -> Self:
         """The model for a table in this notation: its own plan, with what the options add."""
@@ -114,6 +127,13 @@ class FittedModel(FittedClassifier):
         """Raise an error if the table lacks a column."""
         table.check_has([*self.numeric, *self.categorical], "the model")
 
+    @property
+    def score_means(self) -> str:
+        """What a high score means, with the name of the class; it is the class that sorts last."""
+        unit = 0.0 if self.rule is None else self.rule.unit
+        what = "log-odds of" if unit == 1.0 else "high for"
+        return f"{what} {str(self.classes[1])!r}, the class that sorts last"
+
     def decide(self, table: InputTable, batch: Batch, unseen: Unseen | None = None) -> Decisions:
         """Decide on the rows of a batch; categories not seen in training are added to `unseen`."""
         cells = features(table, batch, self.numeric, self.categorical, self.plan)
@@ -121,14 +141,24 @@ class FittedModel(FittedClassifier):
             unseen.add(cells, self.seen)
         if self.final is self.estimator:
             _check_present(cells, table, batch)
-        rows = for_sklearn(cells)
-        if self.final is not self.estimator:
-            rows = self.estimator[:-1].transform(rows)
         try:
-            return self.final.decide(rows)
+            return decide(self.estimator, self._rows(cells))
         except ValueError as error:  # numbers so far from the training data that scores overflow
             last = batch.places[-1]
             raise DataError(f"{table.place(batch.places[0])} to {last} cannot be decided: {error}") from error
+
+    def _rows(self, cells: pl.DataFrame) -> Any:
+        """The cells in the form that the model takes."""
+        if all(cells[name].null_count() == 0 for name in self.nan_texts):
+            return for_sklearn(cells)
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise UsageError("the model needs pandas to read missing text; install it.") from error
+        columns = {column.name: column.to_numpy(allow_copy=True) for column in cells.get_columns()}
+        for name in self.nan_texts:
+            columns[name] = np.array([np.nan if cell is None else cell for cell in columns[name]], dtype=object)
+        return pd.DataFrame(columns)
 
     def labels(self, text: NDArray[Any], table: InputTable, batch: Batch, target: str) -> Any:
         """Convert labels from text to the type of the classes; an unknown label is an error."""
@@ -154,16 +184,20 @@ def _check_present(cells: pl.DataFrame, table: InputTable, batch: Batch) -> None
 
 
 def load_model(path: Path) -> FittedModel:
+    """Read a model file and the columns that its model reads; any error in it is a DataError."""
+    return FittedModel.of(load_estimator(path))
+
+
+def load_estimator(path: Path) -> Any:
     """Read a model file; any error in it is a DataError."""
     from abstain.files.errors import ModelFileError
     from abstain.files.load import load
 
     try:
-        estimator = load(path)
+        return load(path)
     except ModelFileError as error:
         raise DataError(str(error)) from error
     except ImportError as error:
         raise UsageError(str(error)) from error
     except (ValueError, OSError) as error:
         raise DataError(f"{path} cannot be read as a model file: {error}") from error
-    return FittedModel.of(estimator)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -22,8 +22,8 @@ _RUNS = rf"{_START}|{_LATER_LINE}"
 _NUMBER = r"^\s*[+-]?\d[\d., '\u00a0\u202f]*([eE][+-]?\d+)?\s*$"  # in any notation
 
 
-def check_free(path: Path | None, *, force: bool) -> None:
-    """Raise an error, before any work, if the path exists or its folder does not."""
+def check_free(path: Path | None, *, force: bool, inputs: Sequence[Path] = ()) -> None:
+    """Raise an error, before any work, if the path exists, its folder does not, or it is one of the inputs."""
     if path is None:
         return
     if path.is_dir():
@@ -32,10 +32,13 @@ def check_free(path: Path | None, *, force: bool) -> None:
         raise UsageError(f"{path} cannot be written: the folder {path.parent} does not exist; create it first.")
     if path.exists() and not force:
         raise UsageError(f"{path} exists; pass --force to replace it, or use another name.")
+    for given in inputs:
+        if path.is_file() and given.exists() and path.samefile(given):
+            raise UsageError(f"{path} would replace {given}, which the command reads; use another name.")
 
 
 @contextmanager
-def replacing(path: Path | None) -> Iterator[IO[bytes]]:
+def writing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
     """A file to write, renamed to `path` only when complete; None is standard output."""
     if path is None:
         yield sys.stdout.buffer
@@ -43,8 +46,10 @@ def replacing(path: Path | None) -> Iterator[IO[bytes]]:
     from abstain.files.atomic import whole_file
 
     try:
-        with whole_file(path) as file:
+        with whole_file(path, replace=force) as file:
             yield file
+    except FileExistsError as error:
+        raise UsageError(f"{path} appeared while the command ran; pass --force to replace it.") from error
     except OSError as error:
         raise UsageError(
             f"{path} cannot be written ({error.strerror or error}); free some disk space or use another name."

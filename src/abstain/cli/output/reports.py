@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.cli.exit_codes import UsageError
-from abstain.cli.output.files import replacing
+from abstain.cli.output.files import writing
 
 if TYPE_CHECKING:
     from abstain.cli.commands.evaluation import Judged
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from abstain.report.model import Report
 
 
-def write_evaluation(judged: Judged, path: Path) -> None:
+def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     """Write the report of a model on labelled rows."""
     from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report
@@ -43,18 +43,10 @@ def write_evaluation(judged: Judged, path: Path) -> None:
         model_facts=model_facts(model.final),
         row_names=judged.places,
     )
-    write_page(report, path)
+    write_page(report, path, force=force)
 
 
-def write_comparison(
-    table: TrainingTable,
-    compared: Comparison,
-    model: Any,
-    *,
-    records: list[dict[str, Any]],
-    notes: list[str],
-    path: Path,
-) -> None:
+def write_comparison(table: TrainingTable, compared: Comparison, model: Any, path: Path, *, force: bool) -> None:
     """Write the report of the first model of a comparison, by its scores of held-out rows, with the comparison."""
     from abstain.estimators.splitting import group_parameters
     from abstain.report.from_estimator import model_facts
@@ -71,16 +63,15 @@ def write_comparison(
         pos_label=table.positive,
         classes=fitted.classes_.astype(str),
         title=table.path.name,
-        question=f"{compared.names[0]}, with each row decided by a machine that was not trained on it",
+        question=f"Rule: {compared.names[0]}. Each row is decided by a machine that was not trained on it.",
         data_facts={**facts, "Categorical columns": len(table.categorical)},
         model_facts=model_facts(fitted),
-        comparison=records,
-        comparison_notes=notes,
+        comparison=compared,
     )
-    write_page(report, path)
+    write_page(report, path, force=force)
 
 
-def write_page(report: Report, path: Path) -> None:
+def write_page(report: Report, path: Path, *, force: bool) -> None:
     """Render a report into a file."""
     try:
         from abstain.report.render import render
@@ -88,5 +79,5 @@ def write_page(report: Report, path: Path) -> None:
         page = render(report)
     except ImportError as error:
         raise UsageError(f"{error}; install what a report needs with: pip install 'abstain[cli]'.") from error
-    with replacing(path) as file:
+    with writing(path, force=force) as file:
         file.write(page.encode())

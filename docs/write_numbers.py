@@ -1,6 +1,10 @@
-"""Measured numbers on a page, read from their results file when the page is built.
+"""Write measured numbers into the pages, from their results files: ``python docs/write_numbers.py``.
 
-    {number}`SOURCE:PATH:FORMAT`        {number}`1/SOURCE:PATH:FORMAT`
+The number comes first, so that a page reads well as plain Markdown, and a comment after it says where it is from:
+
+    12.3<!--number SOURCE:PATH:FORMAT-->        0.08<!--number 1/SOURCE:PATH:FORMAT-->
+
+A new one is written as "?". A comment must not start a line, because that would end the paragraph.
 
 SOURCE is ``benchmarks`` (benchmarks/results.json) or the folder of an experiment (experiments/SOURCE/results.json).
 PATH is a path into that file: keys and positions joined by dots; a key that contains a dot is written ``['0.45']``.
@@ -17,9 +21,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+NUMBER = re.compile(r"([^ \n|(]*)<!--number (.+?)-->")  # with a no-break space before %
 REFERENCE = re.compile(r"(?P<inverse>1/)?(?P<source>[\w-]+):(?P<path>[^:]+)(?::(?P<format>[^:]+))?\Z")
 STEP = re.compile(r"\[([^\]='\"]+)=([^\]]*)\]|(?:\['([^']+)'\]|([^.\[\]]+))")
+
+
+def written(text: str, root: Path = ROOT) -> str:
+    """The text of a page with every number as its results file has it now."""
+    return NUMBER.sub(lambda found: f"{resolve(found[2], root)}<!--number {found[2]}-->", text)
+
+
+def without_references(text: str) -> str:
+    """The text of a page with its numbers alone."""
+    return NUMBER.sub(r"\1", text)
 
 
 def resolve(reference: str, root: Path = ROOT) -> str:
@@ -63,16 +79,14 @@ def _step(value: Any, file: Any, step: tuple[str, str, str], reference: str) -> 
         raise LookupError(f"{reference!r} cannot be resolved at {at!r}; found {known}.") from None
 
 
-def setup(app: Any) -> dict[str, bool]:
-    """Register the role; an unknown number is a warning, and so fails the build."""
-    from docutils import nodes
+def main() -> None:
+    """Bring all pages up to date."""
+    for page in sorted(DOCS.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        if (new := written(text)) != text:
+            page.write_text(new, encoding="utf-8")
+            print(f"{page.relative_to(ROOT)}: new numbers")
 
-    def number(role: str, raw: str, text: str, line: int, inliner: Any, *_: Any) -> Any:  # noqa: ARG001 (docutils' API)
-        try:
-            return [nodes.Text(resolve(text))], []
-        except LookupError as error:
-            message = inliner.reporter.warning(f"number: {error}", line=line)
-            return [inliner.problematic(raw, raw, message)], [message]
 
-    app.add_role("number", number)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+if __name__ == "__main__":
+    main()

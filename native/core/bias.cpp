@@ -1,0 +1,40 @@
+#include "bias.hpp"
+
+#include <algorithm>
+
+namespace abstain {
+
+double best_bias(const Problem& problem, const std::vector<double>& F) {
+    struct Bend {
+        double at, size;
+    };
+    constexpr double rounding = 1e-12;  // a slope this small, as a share of all bends, is 0
+    std::vector<Bend> bends;
+    double slope = 0, total = 0;
+    for (Index i = 0; i < problem.size; ++i) {
+        if (problem.weight[i] == 0) continue;
+        const int y = problem.sign[i], K = problem.pieces();
+        for (int k = 0; k < K; ++k) {
+            bends.push_back({y * problem.slope(i, k) - F[i], problem.breakpoint(i, k + 1) - problem.breakpoint(i, k)});
+            total += bends.back().size;
+        }
+        if (y > 0) slope -= problem.breakpoint(i, K);
+    }
+    std::sort(bends.begin(), bends.end(), [](const Bend& a, const Bend& b) { return a.at < b.at; });
+    const double flat = rounding * total;
+    const bool open = slope >= -flat;  // one class has no weight: the optimum is a ray, and its finite end is taken
+    double ends[2] = {0, 0};
+    int found = 0;
+    for (const Bend& bend : bends) {
+        slope += bend.size;
+        if (found == 0 && slope >= -flat) ends[found++] = bend.at;
+        if (found == 1 && slope > flat) {
+            ends[found++] = bend.at;
+            break;
+        }
+    }
+    if (open) return found == 2 ? ends[1] : 0;
+    return found == 2 ? 0.5 * ends[0] + 0.5 * ends[1] : ends[0];
+}
+
+}  // namespace abstain

@@ -1,0 +1,128 @@
+"""Costs by class name as users give them: truth -> answer -> cost, read into a matrix with sorted classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abstain.arguments import positive_number, real_number
+
+__all__ = ["CostTable", "named_rejects", "reject_costs", "sorted_labels"]
+
+
+@dataclass(frozen=True, eq=False)
+class CostTable:
+    """Costs of all pairs of a true class and an answer.
+
+    Attributes
+    ----------
+    labels : tuple
+        The classes, sorted.
+    errors : ndarray of shape (n_classes, n_classes)
+        Rows truth, columns answer, both in the order of `labels`; 0 on the diagonal, positive elsewhere.
+    """
+
+    labels: tuple[Any, ...]
+    errors: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, table: Any) -> CostTable:
+        """Read ``{truth: {answer: cost}}``; a correct answer may be left out and must cost 0."""
+        if not isinstance(table, Mapping) or not all(isinstance(row, Mapping) for row in table.values()):
+            raise ValueError(
+                f"table={table!r} must map each true class to the costs of the answers, as in "
+                '{"good": {"bad": 1}, "bad": {"good": 5}}.'
+            )
+        labels = sorted_labels(list(table))
+        errors = np.zeros((len(labels), len(labels)))
+        for at, truth in enumerate(labels):
+            row = {_plain(answer): cost for answer, cost in table[truth].items()}
+            if unknown := [answer for answer in row if answer not in labels]:
+                raise ValueError(
+                    f"table[{truth!r}] has a cost for {unknown[0]!r}, which is not one of its classes {[*labels]}."
+                )
+            if missing := [answer for answer in labels if answer not in row and answer != truth]:
+                raise ValueError(f"table[{truth!r}] has no cost for the answer {missing[0]!r}; add it.")
+            errors[at] = [_price(truth, answer, row.get(answer, 0.0)) for answer in labels]
+        return cls(labels, errors)
+
+    @classmethod
+    def of_matrix(cls, matrix: ArrayLike, labels: Sequence[Any]) -> CostTable:
+        """Read a matrix, rows truth and columns answer, both in the order of `labels`."""
+        names, table = [_plain(label) for label in labels], np.asarray(matrix, dtype=np.float64)
+        if table.shape != (len(names), len(names)):
+            raise ValueError(f"labels={names} needs a {len(names)} x {len(names)} matrix; its shape is {table.shape}.")
+        sorted_labels(names)
+        rows = zip(names, table.tolist(), strict=True)
+        return cls.of({name: dict(zip(names, row, strict=True)) for name, row in rows})
+
+    @property
+    def pair(self) -> tuple[float, float]:
+        """The costs of the two errors of two classes, by the answer ``labels[1]`` and by the answer ``labels[0]``."""
+        return float(self.errors[0, 1]), float(self.errors[1, 0])
+
+
+def named_rejects(reject: Any, labels: tuple[Any, ...], order: Sequence[Any] | None = None) -> Any:
+    """Give the reject cost of each class in the order of `labels`, from one number, a dict, or a pair in `order`.
+
+    One number is returned unchanged. A sequence has the order of `order`; without one it is an error.
+    """
+    if isinstance(reject, Mapping):
+        named = {_plain(label): cost for label, cost in reject.items()}
+        if set(named) != set(labels):
+            raise ValueError(f"reject={reject!r} must have one cost for each of the classes {[*labels]}.")
+        return tuple(positive_number(f"reject[{label!r}]", named[label]) for label in labels)
+    values = reject.tolist() if isinstance(reject, np.ndarray) else reject
+    if not isinstance(values, Sequence) or isinstance(values, str | bytes):
+        return positive_number("reject", values)
+    if order is None or len(values) != len(labels):
+        raise ValueError(
+            f"reject={reject!r} must be one cost, or a dict with one for each class, as in "
+            f"reject={dict.fromkeys(labels, 0.3)}."
+        )
+    return named_rejects(dict(zip(order, values, strict=True)), labels)
+
+
+def reject_costs(reject: object) -> float | tuple[float, float]:
+    """Give one reject cost, or the pair (negative, positive)."""
+    if isinstance(reject, np.ndarray):
+        reject = tuple(reject.tolist())
+    if not isinstance(reject, Sequence) or isinstance(reject, str | bytes):
+        return positive_number("reject", reject)
+    if len(reject) != 2:
+        raise ValueError(f"reject={reject!r} must be one cost or the pair (negative, positive).")
+    negative, positive = positive_number("reject[0]", reject[0]), positive_number("reject[1]", reject[1])
+    # Equal costs are stored as one number, however they were given.
+    return negative if negative == positive else (negative, positive)
+
+
+def sorted_labels(labels: Sequence[Any]) -> tuple[Any, ...]:
+    """Give two classes as plain Python values, sorted as `np.unique` sorts them."""
+    names = [_plain(label) for label in labels]
+    if not any(all(isinstance(name, kind) for name in names) for kind in (str, bool | int | float)):
+        raise ValueError(f"the classes {names} must be all strings or all numbers.")
+    if len(set(names)) != len(names):
+        raise ValueError(f"the classes {names} must be different.")
+    if len(names) != 2:
+        raise ValueError(f"costs are for two classes, but these name {len(names)}: {names}.")
+    return tuple(sorted(names))
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _price(truth: Any, answer: Any, cost: Any) -> float:
+    name = f"the cost of answering {answer!r} when {truth!r} is true"
+    if truth != answer:
+        return positive_number(name, cost)
+    if (price := real_number(name, cost)) != 0.0:
+        raise ValueError(
+            f"{name}, {price:g}, must be 0: it is the correct answer. Subtract it from all costs of {truth!r}, "
+            "that of a reject included."
+        )
+    return price

@@ -1,0 +1,97 @@
+"""The comparison of rules on the page: a dot with its interval for each rule, and the differences in words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from abstain.comparison.result import Comparison
+from abstain.comparison.text import in_words, missing_rules
+from abstain.report.text import amount, plain, share
+
+_NAME, _SENTENCE = 60, 2000
+
+
+@dataclass(frozen=True)
+class RuleCost:
+    """One rule; `places` are its mean cost and the ends of the interval, in percent of the width of the chart."""
+
+    name: str
+    cost: str
+    interval: str
+    rejected: str
+    against_best: str
+    significant: bool
+    places: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class ComparedRules:
+    """The rules from the cheapest to the most expensive.
+
+    Attributes
+    ----------
+    rules : tuple of RuleCost
+        The rows of the chart.
+    ticks : tuple of (str, float)
+        Labels of the axis, from 0, and their places in percent of the width.
+    confidence : str
+        Confidence of the intervals.
+    words : str
+        Which rule costs least, and which ones cost significantly more.
+    left_out : tuple of str
+        Sentences on rules that could not be compared.
+    """
+
+    rules: tuple[RuleCost, ...]
+    ticks: tuple[tuple[str, float], ...]
+    confidence: str
+    words: str
+    left_out: tuple[str, ...]
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> Self:
+        """Lay out a comparison."""
+        ends = np.column_stack([comparison.mean_cost, comparison.mean_cost_interval])
+        top = 1.02 * float(ends[np.isfinite(ends)].max()) or 1.0
+        places = 100.0 * np.clip(ends / top, 0.0, 1.0)
+        order = np.argsort(comparison.mean_cost, kind="stable").tolist()
+        return cls(
+            rules=tuple(_rule(comparison, at, tuple(places[at].round(2).tolist())) for at in order),
+            ticks=tuple((amount(tick), round(100.0 * tick / top, 2)) for tick in _ticks(top)),
+            confidence=f"{100 * comparison.confidence:.4g} %",
+            words=plain(in_words(comparison), _SENTENCE),
+            left_out=tuple(plain(sentence, _SENTENCE) for sentence in missing_rules(comparison)),
+        )
+
+
+def _rule(comparison: Comparison, at: int, places: tuple[float, float, float]) -> RuleCost:
+    name = comparison.names[at]
+    low, high = comparison.mean_cost_interval[at]
+    more, least = comparison.difference[at], comparison.difference_interval[at]
+    significant = name not in comparison.not_told_apart
+    if name == comparison.best:
+        words = "costs least"
+    elif significant:
+        words = f"{amount(more)} more ({amount(least[0])} to {amount(least[1])}): significant"
+    else:
+        words = f"{amount(more)} more: not significant"
+    return RuleCost(
+        name=plain(name, _NAME),
+        cost=amount(comparison.mean_cost[at]),
+        interval=f"{amount(low)} to {amount(high)}",
+        rejected=share(comparison.tables[at].reject_rate),
+        against_best=words,
+        significant=significant,
+        places=places,
+    )
+
+
+def _ticks(top: float) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten, three to seven of them, from 0 up to `top`."""
+    unit = 10.0 ** math.floor(math.log10(top))
+    step = next(unit * part for part in (2.0, 1.0, 0.5, 0.2) if top / (unit * part) >= 2.5)
+    return [step * at for at in range(int(top / step * (1.0 + 1e-9)) + 1)]

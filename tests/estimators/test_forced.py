@@ -1,0 +1,122 @@
+"""Forced: rejecting classifiers inside tools for which a reject label is an error, or an index of the last class."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, StackingClassifier, VotingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
+from sklearn.multiclass import OneVsOneClassifier, OutputCodeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import check_estimator
+
+from abstain import Costs, EmbeddedRejectSVC, Forced, RejectSVC, RejectSVCCV, ThresholdRejector, save
+
+COSTS, UNEQUAL = Costs(reject=0.2), Costs(1, 20, 0.3)
+REJECTING = RejectSVC(COSTS, C=10)
+ENSEMBLES = {
+    "bagging": lambda clf: BaggingClassifier(clf, n_estimators=5, random_state=0),
+    "one-vs-one": OneVsOneClassifier,
+    "output code": lambda clf: OutputCodeClassifier(clf, random_state=0),
+    "voting": lambda clf: VotingClassifier([("one", clf), ("two", LogisticRegression()), ("three", SVC())]),
+    "stacking": lambda clf: StackingClassifier([("one", clf)], cv=3),
+    "stacking labels": lambda clf: StackingClassifier([("one", clf)], cv=3, stack_method="predict"),
+}
+MULTICLASS = ("one-vs-one", "output code")
+
+
+@pytest.fixture(scope="module")
+def flowers():
+    """Rows of three classes, or of the two that overlap; the even ones to train on."""
+    X, y = load_iris(return_X_y=True)
+    return lambda name: (X, y) if name in MULTICLASS else (X[y > 0], y[y > 0] - 1)
+
+
+def accuracy(rows, make, clf):
+    X, y = rows
+    return make(clf).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
+
+
+@pytest.mark.parametrize("name", ENSEMBLES)
+def test_ensembles_decide_like_those_of_svc(flowers, name):
+    rows, make = flowers(name), ENSEMBLES[name]
+    assert accuracy(rows, make, Forced(REJECTING)) >= accuracy(rows, make, SVC(C=10)) - 0.041
+
+
+@pytest.mark.parametrize("name", ["bagging", "one-vs-one", "stacking labels"])
+def test_without_it_they_lose_rows_silently(flowers, name):
+    rows, make = flowers(name), ENSEMBLES[name]
+    wide = RejectSVC(Costs(reject=0.02), C=10)  # rejects most rows
+    assert accuracy(rows, make, wide) < accuracy(rows, make, Forced(wide)) - 0.05
+
+
+def test_without_it_votes_are_an_error(flowers):
+    with pytest.raises(ValueError, match="negative"):
+        accuracy(flowers("voting"), ENSEMBLES["voting"], RejectSVC(Costs(reject=0.02), C=10))
+
+
+def test_tools_that_cut_at_0_get_the_forced_choice(data):
+    X, y = data
+    inner = RejectSVC(UNEQUAL).fit(X, y).predict_forced(X)
+    forced, bare = (FixedThresholdClassifier(clf).fit(X, y) for clf in (Forced(RejectSVC(UNEQUAL)), RejectSVC(UNEQUAL)))
+    np.testing.assert_array_equal(forced.predict(X), inner)
+    assert (bare.predict(X) != inner).any()
+
+
+@pytest.mark.parametrize(
+    "clf",
+    [
+        RejectSVC(UNEQUAL),
+        RejectSVCCV(UNEQUAL, Cs=2, gammas=1, cv=2),
+        EmbeddedRejectSVC(0.2, C=0.1),
+        ThresholdRejector(LogisticRegression(), UNEQUAL, pos_label=0),
+        ThresholdRejector(RandomForestClassifier(5, random_state=0), UNEQUAL),
+    ],
+    ids=lambda clf: type(clf).__name__,
+)
+def test_predict_is_predict_forced(data, clf):
+    X, y = data
+    forced, inner = Forced(clf).fit(X, y), clone(clf).fit(X, y)
+    np.testing.assert_array_equal(forced.predict(X), inner.predict_forced(X))
+    assert set(forced.predict(X)) <= set(y)
+    assert forced.score(X, y) == np.mean(inner.predict_forced(X) == y)
+    np.testing.assert_array_equal(forced.decision_function(X) > 0, forced.predict(X) == 1)
+    assert hasattr(forced, "predict_proba") == hasattr(inner, "predict_proba")
+    if hasattr(forced, "predict_proba"):
+        np.testing.assert_array_equal(forced.predict_proba(X), inner.predict_proba(X))
+
+
+def test_pipelines_searches_weights_and_names(data):
+    X, y = data
+    frame, weight = pd.DataFrame(X, columns=[*"abcd"]), np.linspace(0.5, 2, len(y))
+    line = Forced(make_pipeline(StandardScaler(), GridSearchCV(RejectSVC(UNEQUAL), {"C": [1, 10]}, cv=2))).fit(frame, y)
+    assert set(line.predict(frame)) <= set(y)
+    assert line.feature_names_in_.tolist() == [*"abcd"]
+    weighted = Forced(RejectSVC(UNEQUAL)).fit(X, y, sample_weight=weight)
+    expected = RejectSVC(UNEQUAL).fit(X, y, weight)
+    np.testing.assert_allclose(weighted.estimator_.decision_function(X), expected.decision_function(X))
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = Forced(RejectSVC(UNEQUAL).set_fit_request(sample_weight=True)).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(routed.decision_function(X), weighted.decision_function(X))
+
+
+def test_what_never_rejects_is_refused(data):
+    with pytest.raises(ValueError, match="others never reject: use it without Forced"):
+        Forced(SVC()).fit(*data)
+
+
+def test_a_model_file_names_what_to_save(data, tmp_path):
+    with pytest.raises(ValueError, match=r"estimator is a Forced, .* save its estimator_"):
+        save(Forced(RejectSVC(COSTS)).fit(*data), tmp_path / "model")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_every_check_passes():
+    results = check_estimator(Forced(RejectSVC()), on_fail=None, on_skip=None)
+    assert sum(result["status"] == "passed" for result in results) > 50
+    assert [result["check_name"] for result in results if result["status"] == "failed"] == []

@@ -1,0 +1,108 @@
+"""The verdict at the top of the page, against costs counted here."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from abstain import Costs, Thresholds
+from abstain.report import Report, render
+from abstain.report.verdict import against
+from report.reported import comparison_of
+
+
+class Words(HTMLParser):
+    """The words of the element with an id, or of the whole page."""
+
+    def __init__(self, page, wanted=None):
+        super().__init__()
+        self.wanted, self.depth, self.text = wanted, 0 if wanted else 1, ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        if self.depth or dict(attrs).get("id") == self.wanted:
+            self.depth += tag not in ("meta", "link", "input", "line", "circle")
+
+    def handle_endtag(self, tag):
+        self.depth -= bool(self.depth) and tag not in ("line", "circle")
+
+    def handle_data(self, data):
+        self.text += data if self.depth else ""
+
+
+def verdict(report):
+    return re.sub(r"\s+", " ", Words(render(report), "verdict").text)
+
+
+STATED = Costs(2, 5, 0.5)
+
+
+def of(score, thresholds, costs=STATED, **arguments):
+    """Four good rows and six bad ones, which are the positive class."""
+    y = np.array(["good"] * 4 + ["bad"] * 6)
+    return Report.of(y, -np.asarray(score, dtype=float), costs, thresholds, pos_label="bad", **arguments)
+
+
+# Scores of "bad"; good ones first. Forced at 0: one false alarm (2) and two misses (10), so 1.2 per row.
+SCORES = [-3, -3, -3, 0.5, -0.5, -0.5, 3, 3, 3, 3]
+
+
+def test_one_sentence_says_what_is_decided_rejected_and_paid():
+    words = verdict(of(SCORES, Thresholds(-1, 1)))
+    assert "decides bad or good for 7 of 10 rows, rejects 3 (30.0 %) and costs 0.15 per row" in words
+    assert "70 % less than rejecting every row (0.5), the cheapest alternative" in words
+    assert "deciding bad for every row costs 0.8, and deciding every row 1.2." in words
+    assert words.count(". ") == 0
+    assert words.endswith(".")
+
+
+def test_nothing_rejected_and_everything_rejected_read_well():
+    assert "for all 10 rows, rejects none, and costs 1.2 per row: 140 % more than rejecting every row (0.5)" in verdict(
+        of(SCORES, Thresholds(0, 0))
+    )
+    assert "rejects all 10 rows and costs 0.5 per row: as much as rejecting every row (0.5)" in verdict(
+        of(SCORES, Thresholds(-9, 9))
+    )
+
+
+@pytest.mark.parametrize(
+    ("cost", "other", "words"),
+    [(0.1, 0.4, "75 % less than"), (0, 0.4, "100 % less than"), (0, 0, "as much as"), (1, 0, "more than"),
+     (0.996, 1, "0.4 % less than"), (0.99999, 1, "as much as"), (30, 1, "2,900 % more than")],
+)  # fmt: skip
+def test_differences_in_words(cost, other, words):
+    assert against(cost, other) == words
+
+
+@pytest.mark.parametrize(
+    ("costs", "unit"),
+    [
+        (Costs(1, 1, 0.2), "Costs are in units of the cost of one error."),
+        (Costs(1, 5, 0.2), "Costs are in units of the cost of deciding bad when good is true."),
+        (Costs(5, 1, 0.2), "Costs are in units of the cost of deciding good when bad is true."),
+        (Costs(2, 5, 0.2), "Costs are in the units in which they were stated."),
+    ],
+)
+def test_the_unit_of_the_costs_is_said(costs, unit):
+    assert unit in Words(render(of(SCORES, Thresholds(-1, 1), costs))).text
+
+
+def test_rules_are_dots_with_intervals_and_words():
+    rng = np.random.default_rng(0)
+    base = rng.random(400)
+    rules = comparison_of({"worse": base + 1, "best": base, "alike": base + rng.normal(0.01, 1, 400)})
+    report = of(SCORES, Thresholds(-1, 1), comparison=rules)
+    shown = report.comparison.rules
+    assert [rule.name for rule in shown] == ["best", "alike", "worse"]
+    assert [rule.significant for rule in shown] == [False, False, True]
+    scale = shown[0].places[0] / base.mean()
+    for rule, at in zip(shown, (1, 2, 0), strict=True):
+        mean, low, high = rule.places
+        np.testing.assert_allclose([low, high], scale * rules.mean_cost_interval[at], atol=0.02)
+        assert 0 <= low < mean < high <= 100
+    page = render(report)
+    assert page.count('<circle class="mean"') == page.count('<line class="interval"') == 3
+    assert "best costs least" in report.comparison.words
+    assert re.search(r"Significantly more than that: worse, by 1 .*Not significantly more: alike\.", page)
+    assert not re.search(r"\b(True|False)\b", Words(page).text.split("Compared with other rules")[1].split("{")[0])
