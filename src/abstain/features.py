@@ -49,6 +49,8 @@ class KernelFeatures:
 
     def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Coefficients c of the pivots with L w = K[:, P] c."""
+        if not len(self.pivots):  # SciPy before 1.14 refuses empty matrices
+            return np.zeros(0)
         return np.asarray(solve_triangular(self.features[self.pivots], w, lower=True, trans="T"))
 
 

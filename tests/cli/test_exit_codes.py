@@ -166,7 +166,10 @@ def test_ctrl_c_in_a_real_process(tmp_path):
     with data.open("w", encoding="utf-8") as file:
         file.write("x,z,answer\n")
         file.writelines(f"{at % 977},{at % 1009},{'ab'[at * 7919 % 13 % 2]}\n" for at in range(20_000))
-    command = [sys.executable, "-m", "abstain.cli.main", "fit", str(data), "--target", "answer", "--reject", "0.3"]
+    # where the tests run in the background, SIGINT is ignored, and a new process inherits that
+    start = "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    start += "runpy.run_module('abstain.cli.main', run_name='__main__', alter_sys=True)"
+    command = [sys.executable, "-c", start, "fit", str(data), "--target", "answer", "--reject", "0.3"]
     process = subprocess.Popen(  # noqa: S603 (our own command)
         [*command, "-o", str(tmp_path / "model")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -94,6 +94,9 @@ NOT_APPLICABLE = {
     "test_sparse.test_sparse_realdata": MULTICLASS,
 }
 
+if not hasattr(dense_suite, "get_iris_dataset"):
+    pytest.skip("these are the tests of scikit-learn 1.8 and later", allow_module_level=True)
+
 
 class SVC(RejectSVC):
     """RejectSVC under SVC's name, with SVC's parameters for several classes, which change nothing for two."""

@@ -391,6 +391,7 @@ def interrupted(work, threads=1):
     These are processor seconds per thread, which other work on the machine does not lengthen, or seconds of the clock,
     whichever are fewer; so that it does not sleep either, the clock has a looser bound.
     """
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # inherited as ignored where tests run in the background
     delays, clock = [], []
     for _ in range(3):
         sent = []

@@ -123,11 +123,18 @@ def test_the_same_seed_gives_the_same_point_and_another_may_not():
 
 
 def test_more_hops_from_one_seed_are_never_worse():
-    _, _, problem = posed(0.5, n=400, apart=0.3)
-    # the best is chosen before its last digits are polished, hence not to all of them
-    found = [EmbeddedPrimal(hops=hops).solve(problem).objective for hops in (0, 5, 20, 60)]
-    assert all(later <= earlier * (1 + 1e-4) for earlier, later in pairwise(found))
-    assert found[-1] < found[0]
+    better = 0
+    for seed in range(5):  # rounding alone decides what one start finds
+        rng = np.random.default_rng(seed)
+        X, sign = rng.normal(size=(120, 5)), rng.choice(np.array([-1, 1], dtype=np.int8), 120)
+        X[:, 0] += 0.3 * sign
+        X[:12] *= 5  # far from the others, which makes many local minima
+        problem = EmbeddedProblem.of(X, sign, StepLoss(0.5), 1.0)
+        # the best is chosen before its last digits are polished, hence not to all of them
+        found = [EmbeddedPrimal(hops=hops).solve(problem).objective for hops in (0, 5, 20, 60)]
+        assert all(later <= earlier * (1 + 1e-4) for earlier, later in pairwise(found)), seed
+        better += found[-1] < 0.999 * found[0]
+    assert better >= 2
 
 
 def test_the_svm_it_starts_from_is_the_plain_svm():

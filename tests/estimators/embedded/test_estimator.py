@@ -1,6 +1,7 @@
 """EmbeddedRejectSVC as a classifier: labels, kernels, statuses, and what is true of its problem."""
 
 import _thread
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -171,6 +172,15 @@ def test_limits_are_warned_of(data):
         assert EmbeddedRejectSVC(0.2, time_limit=1e-9).fit(X, y).status_ == "time_limit"
 
 
+@pytest.fixture
+def interruptible():
+    """SIGINT, which is ignored where tests run in the background, raises KeyboardInterrupt."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_stops_the_fit_at_once(data):
     X, y = data
     threading.Timer(0.3, _thread.interrupt_main).start()
