@@ -1,4 +1,4 @@
-"""The other libraries that docs/ecosystem.md lists, each tested where it is installed: pip install "abstain[ecosystem]"."""
+"""The other libraries in docs/ecosystem.md, each tested where it is installed: pip install "abstain[ecosystem]"."""
 
 import numpy as np
 import pytest
@@ -153,6 +153,8 @@ def test_fairlearn_mitigates_forced_machines(rows, groups):
     X, y = rows
     reduced = ExponentiatedGradient(Forced(RejectSVC(COSTS, C=3)), DemographicParity(), max_iter=3)
     assert set(reduced.fit(X, y, sensitive_features=groups).predict(X, random_state=0)) == {0, 1}
+    misread = ExponentiatedGradient(RejectSVC(COSTS, C=3), DemographicParity(), max_iter=3)
+    assert misread.fit(X, y, sensitive_features=groups)._pmf_predict(X).min() < 0  # why Forced is needed
     optimised = ThresholdOptimizer(estimator=RejectSVC(COSTS), predict_method="decision_function")
     answers = optimised.fit(X, y, sensitive_features=groups).predict(X, sensitive_features=groups, random_state=0)
     rates = [answers[groups == group].mean() for group in (0, 1)]

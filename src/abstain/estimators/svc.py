@@ -49,7 +49,9 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
     It minimises ``1/2 ||h||^2 + C sum_i s_i loss(y_i f(x_i))`` over ``f = h + bias``, where the loss is the double
     hinge of the stated costs [1]_, and decides by Chow's rule: ``classes_[1]`` above the upper of the two
     `thresholds_`, ``classes_[0]`` below the lower, reject in between. Without costs the loss is the plain hinge,
-    nothing is rejected, and the machine is scikit-learn's ``SVC(C=C)`` with a certificate.
+    nothing is rejected, and the machine is scikit-learn's ``SVC(C=C)`` with a certificate. Where the kernel is not
+    positive semidefinite, as "sigmoid" seldom is, the problem has several stationary points: the machine may then be
+    another one than that of ``SVC``, and `status_` is "inaccurate".
 
     Parameters
     ----------

@@ -192,7 +192,7 @@ def test_the_classes_of_the_columns_are_named(table, tmp_path, pos_label):
     rows = pl.read_csv(out)
     assert set(rows.filter(pl.col("score") > pl.col("score").quantile(0.9))["label"]) == {"yes"}
     right = rows["cost_positive"] < rows["cost_negative"]
-    assert set(rows.filter(right & ~pl.col("rejected"))["label"]) == {pos_label}
+    assert set(rows.filter(right & ~rows["rejected"])["label"]) == {pos_label}
 
 
 def test_fit_asks_for_the_positive_class(table, tmp_path):

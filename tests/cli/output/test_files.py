@@ -144,7 +144,8 @@ def test_a_file_that_appears_while_the_command_runs_is_kept(tmp_path):
 
 
 ENDLESS = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and a new process inherits that
 from abstain.cli.exit_codes import exit_on_error
 from abstain.cli.output.files import writing
 from pathlib import Path
