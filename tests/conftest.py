@@ -11,11 +11,11 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import polars as pl  # noqa: E402
 import pytest  # noqa: E402
 import sklearn  # noqa: E402
-from hypothesis import settings  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
 from sklearn.utils.fixes import parse_version  # noqa: E402
 
 # The same examples in every run, and no time limit for one: a busy machine is not a failure.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("repeatable")
 
 # scikit-learn before 1.9 takes columns by name through the interchange protocol, which polars 2 has left

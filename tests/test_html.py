@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 import compared
 from abstain import Costs, RejectSVC, ThresholdRejector, compare, metrics
 from abstain.html import html_table, shortened
+from abstain.labels import Labels
 from abstain.rules.rule import Decisions
 
 HOSTILE = '<img src=x onerror="alert(1)"></td>&'
@@ -95,7 +96,9 @@ def test_a_cost_curve_names_its_least_point():
 
 def test_decisions_show_first_and_last_rows_by_their_names():
     label = np.array([HOSTILE] * 12, dtype=object)
-    given = Decisions(label, np.arange(12) < 5, np.zeros(12), np.full((12, 3), np.nan), [f"p{i}" for i in range(12)])
+    labels = Labels.of(["a", "b"], rejects=True)
+    costs, names = np.full((12, 3), np.nan), [f"p{i}" for i in range(12)]
+    given = Decisions(label, np.arange(12) < 5, np.zeros(12), costs, label, labels, names)
     page = read(given)
     assert [row[0] for row in page.rows[1:]] == ["p0", "p1", "p2", "p3", "p4", "…", "p7", "p8", "p9", "p10", "p11"]
     assert page.rows[1][1:] == [HOSTILE, "yes", "0", "–", "–", "–"]

@@ -238,7 +238,7 @@ def wrong_gram_at_predict():
 
 
 def wrong_shape_of_callable_at_predict():
-    clf = RejectSVC(kernel=lambda a, b: a[: len(b)] @ b.T).fit(X0, Y0)
+    clf = RejectSVC(kernel=lambda a, b: a[: len(X0)] @ b.T).fit(X0, Y0)
     with pytest.raises(ValueError, match=r"must have shape \(600, \d+\), one column per vector, got"):
         clf.predict(np.r_[X0, X0])
 

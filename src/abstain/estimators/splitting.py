@@ -68,7 +68,7 @@ def parts_of(folds: Any, X: Any, y: Any, groups: Groups | None) -> list[tuple[ND
     """List the (train, test) rows of the folds; warn if a fold trains on some rows of a group and tests on others."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)  # ours says what that means
-        parts = [(np.asarray(train), np.asarray(test)) for train, test in folds.split(X, y, groups)]
+        parts = [(_rows(train), _rows(test)) for train, test in folds.split(X, y, groups)]
     if groups is not None and any(np.isin(groups[test], groups[train]).any() for train, test in parts):
         warnings.warn(
             f"cv={type(folds).__name__} puts rows of one group both into training and into testing, so the scores are "
@@ -77,6 +77,10 @@ def parts_of(folds: Any, X: Any, y: Any, groups: Groups | None) -> list[tuple[ND
             stacklevel=4,
         )
     return parts
+
+
+def _rows(part: Any) -> NDArray[np.intp]:
+    return np.asarray(part) if len(part) else np.empty(0, dtype=np.intp)
 
 
 def group_parameters(model: Any, groups: Groups | None) -> dict[str, Groups]:

@@ -130,3 +130,21 @@ def test_a_report_of_hostile_labels_runs_nothing(tmp_path):
     assert run("evaluate", path, data, "--report", report).exit_code == 0
     page = report.read_text(encoding="utf-8")
     assert not [text for text in (*labels, "<b>data") if text in page]
+
+
+def test_rows_are_named_by_a_column(table, model, tmp_path):
+    """Rejected rows are listed by patient instead of by line; a row without a name keeps its line."""
+    header, *lines = table.read_text(encoding="utf-8").splitlines()
+    named, page = tmp_path / "named.csv", tmp_path / "page.html"
+    names = ["" if at == 3 else f"patient {at}" for at in range(len(lines))]
+    rows = [f"{line},{name}" for line, name in zip(lines, names, strict=True)]
+    named.write_text("\n".join([f"{header},who", *rows]) + "\n", encoding="utf-8")
+    assert run("evaluate", model, named, "--report", page, "--id", "who").exit_code == 0
+    shown = page.read_text(encoding="utf-8")
+    assert "patient " in shown
+    assert "line 7" not in shown
+    assert run("evaluate", model, named, "--report", page, "--force").exit_code == 0
+    assert "patient " not in page.read_text(encoding="utf-8")  # the control
+    refused = run("evaluate", model, named, "--id", "nobody")
+    assert refused.exit_code == 3
+    assert "--id" in said(refused)

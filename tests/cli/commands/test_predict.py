@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 
@@ -91,12 +92,15 @@ def test_what_was_written_is_confirmed(tmp_path, table, model):
     out = tmp_path / "out.csv"
     result = run("predict", model, table, "-o", out)
     rejected = sum(row["rejected"] == "true" for row in rows_of(out.read_text(encoding="utf-8")))
-    facts = dict(line.rsplit(maxsplit=1) for line in result.stdout.splitlines() if line)
+    facts = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in result.stdout.splitlines() if line)
     assert facts == {
         "output": str(out),
         "rows": "80",
         "rejected": str(rejected),
         "reject rate": f"{rejected / 80:.4g}",
+        "score": "log-odds of 'yes', the class that sorts last",
+        "negative class": "no",
+        "positive class": "yes",
     }
     assert result.stderr == ""
     piped = run("predict", model, table)

@@ -17,6 +17,9 @@ Report = Annotated[Path | None, typer.Option("--report", metavar="HTML", help="A
 Target = Annotated[
     str | None, typer.Option("--target", "-t", metavar="COL", help="Column of the labels; detected if not given.")
 ]
+Id = Annotated[
+    str | None, typer.Option("--id", metavar="COL", help="Column that names the rows in the report, instead of lines.")
+]
 
 
 def command(
@@ -25,6 +28,7 @@ def command(
     *,
     target: Target = None,
     report: Report = None,
+    id: Id = None,  # noqa: A002 (the name of the option)
     encoding: o.Encoding = None,
     decimal: o.Decimal = ".",
     thousands: o.Thousands = None,
@@ -44,7 +48,9 @@ def command(
 
         check_free(report, force=force, inputs=[model, data])
         notation = Notation.of(encoding, decimal, thousands, dates, missing_value)
-        judged = Judged.of(load_model(model), data, target, notation=notation, drop_unlabelled=drop_unlabelled)
+        judged = Judged.of(
+            load_model(model), data, target, id=id, notation=notation, drop_unlabelled=drop_unlabelled
+        )
         if report is not None:
             from abstain.cli.output.reports import write_evaluation
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, Note
-from abstain.cli.input.columns import labels, left_out_rows, unlabelled
+from abstain.cli.input.columns import labels, left_out_rows, row_names, unlabelled
 from abstain.cli.input.models import FittedModel, Unseen
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
@@ -54,14 +54,16 @@ class Judged:
         path: Path,
         target: str | None = None,
         *,
+        id: str | None = None,  # noqa: A002 (the name of the option)
         notation: Notation = PLAIN,
         drop_unlabelled: bool = False,
     ) -> Self:
-        """Read a labelled table and decide its rows, one batch at a time."""
+        """Read a labelled table and decide its rows, one batch at a time; `id` is the column that names them."""
         truth, answers, scores, places = [], [], [], list[str]()
         model, unseen, empty = model.reading(notation), Unseen(), list[int]()
         with opened(path, notation) as table, progress("evaluate", path) as report:
             model.check(table)
+            table.check_has([] if id is None else [id], "--id")
             for whole in table.batches:
                 target = target or _target_of(model, table, whole)
                 table.check_has([target], "--target")
@@ -76,7 +78,8 @@ class Judged:
                 decided = model.decide(table, batch, unseen)
                 answers.append(decided.label)
                 scores.append(decided.score)
-                places.extend(f"{table.unit} {place}" for place in batch.places)
+                lines = [f"{table.unit} {place}" for place in batch.places]
+                places.extend(lines if id is None else row_names(table, batch, id, lines))
         if empty and not (drop_unlabelled and truth):
             raise unlabelled(table, str(target), len(empty), empty[0])
         for words in unseen.words() + [f"{left_out_rows(len(empty))}."] * bool(empty):

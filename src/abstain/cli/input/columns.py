@@ -84,6 +84,11 @@ def labels(table: InputTable, batch: Batch, name: str, missing: Sequence[str] = 
     return np.asarray(text.set(empty.fill_null(value=False), None).to_list(), dtype=object)
 
 
+def row_names(table: InputTable, batch: Batch, name: str, lines: list[str]) -> list[str]:
+    """The texts of a column that names the rows; the line where a row has none."""
+    return [text or line for text, line in zip(_as_text(table, batch.frame[name]).to_list(), lines, strict=True)]
+
+
 def unlabelled(table: InputTable, target: str, count: int, first: int) -> DataError:
     """The error for rows without a label: how many, and the place of the first."""
     if count == 1:
