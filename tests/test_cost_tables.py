@@ -1,14 +1,16 @@
 """Costs by class name: the prices of the table, whatever the sort order, the positive class, or who asks."""
 
 import pickle
+import warnings
 from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from abstain import Costs, RejectSVC
+from abstain import Costs, RejectSVC, metrics
 from abstain.costs import costs_of_classes
 from abstain.files.values import from_json, to_json
 
@@ -112,3 +114,49 @@ def test_a_file_cannot_name_classes_in_another_way(content):
     assert from_json(to_json("costs", NAMED)) == NAMED
     with pytest.raises(ValueError, match=r"sorted|all strings or all numbers|wrong number of entries"):
         from_json({"NamedCosts": content})
+
+
+def test_an_unknown_positive_class_is_refused():
+    named = Costs.from_table({"healthy": {"disease": 1}, "disease": {"healthy": 10}}, reject=0.3)
+    assert named.with_positive("healthy") == Costs(10, 1, 0.3)
+    for unknown in ("Healthy", "sick", None, 1):
+        with pytest.raises(ValueError, match=r"positive=.* is not one of the classes \['disease', 'healthy'\]"):
+            named.with_positive(unknown)
+
+
+def test_labels_without_an_order_are_refused():
+    with pytest.raises(TypeError, match="must have an order"):
+        Costs.from_matrix([[0, 1], [5, 0]], labels={"good", "bad"}, reject=0.5)
+
+
+def test_a_data_frame_keeps_its_names():
+    frame = pd.DataFrame([[0, 1], [5, 0]], index=["good", "bad"], columns=["good", "bad"])
+    expected = Costs.from_table({"good": {"bad": 1}, "bad": {"good": 5}}, reject=0.5)
+    assert Costs.from_matrix(frame, reject=0.5) == expected
+    assert Costs.from_matrix(frame, labels=["bad", "good"], reject=0.5) == expected
+    assert Costs.from_matrix(frame[["bad", "good"]], reject=0.5) == expected
+    assert Costs.from_table(frame, reject=0.5) == expected
+    assert Costs.from_matrix(pd.DataFrame([[0, 1], [5, 0]])) == Costs(1, 5)  # pandas' own numbers are not names
+    with pytest.raises(ValueError, match="are not the names"):
+        Costs.from_matrix(frame, labels=["yes", "no"])
+    with pytest.raises(ValueError, match="must be the same classes"):
+        Costs.from_matrix(pd.DataFrame([[0, 1], [5, 0]], index=["good", "bad"], columns=["a", "b"]))
+
+
+def test_notebooks_show_the_names():
+    named = Costs.from_table({"healthy": {"disease": 1}, "disease": {"healthy": 10}}, reject=0.3)
+    assert "decided healthy" in named._repr_html_()
+    assert "positive" not in named._repr_html_()
+
+
+def test_measures_of_one_class_say_which_they_assumed():
+    true, predicted = ["disease", "disease", "healthy", "healthy"], ["healthy", "reject", "disease", "healthy"]
+    for metric in (metrics.sensitivity, metrics.positive_predictivity):
+        with pytest.warns(UserWarning, match="is that of 'healthy', which sorts last; pass pos_label='healthy' or"):
+            metric(true, predicted)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            metric(true, predicted, pos_label="healthy")
+            metric([0, 1, 1], [0, 1, -1])
+    with pytest.warns(UserWarning, match="of which y has only 'disease'"):
+        metrics.mean_cost(["disease"] * 3, ["disease", "healthy", "healthy"], Costs(1, 10, 0.3))

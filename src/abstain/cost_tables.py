@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import positive_number, real_number
 
-__all__ = ["CostTable", "named_rejects", "reject_costs", "sorted_labels"]
+__all__ = ["CostTable", "named_by", "named_rejects", "reject_costs", "sorted_labels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,8 @@ class CostTable:
     @classmethod
     def of(cls, table: Any) -> CostTable:
         """Read ``{truth: {answer: cost}}``; a correct answer may be left out and must cost 0."""
+        if named_by(table) is not None:
+            table = table.to_dict(orient="index")
         if not isinstance(table, Mapping) or not all(isinstance(row, Mapping) for row in table.values()):
             raise ValueError(
                 f"table={table!r} must map each true class to the costs of the answers, as in "
@@ -53,7 +56,14 @@ class CostTable:
     @classmethod
     def of_matrix(cls, matrix: ArrayLike, labels: Sequence[Any]) -> CostTable:
         """Read a matrix, rows truth and columns answer, both in the order of `labels`."""
-        names, table = [_plain(label) for label in labels], np.asarray(matrix, dtype=np.float64)
+        if isinstance(labels, AbstractSet):
+            raise TypeError(f"labels={labels!r} must have an order, that of the rows and columns; pass a list.")
+        names = [_plain(label) for label in labels]
+        if (own := named_by(matrix)) is not None:
+            if set(own) != set(names):
+                raise ValueError(f"labels={names} are not the names {own} of the matrix's rows and columns.")
+            matrix = matrix.loc[names, names]  # type: ignore[union-attr]
+        table = np.asarray(matrix, dtype=np.float64)
         if table.shape != (len(names), len(names)):
             raise ValueError(f"labels={names} needs a {len(names)} x {len(names)} matrix; its shape is {table.shape}.")
         sorted_labels(names)
@@ -64,6 +74,18 @@ class CostTable:
     def pair(self) -> tuple[float, float]:
         """The costs of the two errors of two classes, by the answer ``labels[1]`` and by the answer ``labels[0]``."""
         return float(self.errors[0, 1]), float(self.errors[1, 0])
+
+
+def named_by(matrix: Any) -> list[Any] | None:
+    """Give the names of a data frame whose rows and columns are the same classes; None for other matrices."""
+    if not (hasattr(matrix, "loc") and hasattr(matrix, "columns")):
+        return None
+    rows, columns = list(matrix.index), list(matrix.columns)
+    if rows == columns == list(range(len(rows))):
+        return None  # pandas' own numbers
+    if set(rows) != set(columns):
+        raise ValueError(f"the rows {rows} and the columns {columns} of the data frame must be the same classes.")
+    return [_plain(name) for name in rows]
 
 
 def named_rejects(reject: Any, labels: tuple[Any, ...], order: Sequence[Any] | None = None) -> Any:

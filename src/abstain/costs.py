@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import InvalidParameterError
 
 from abstain.arguments import positive_number, row_weights, warn_caller
-from abstain.cost_tables import CostTable, named_rejects, reject_costs, sorted_labels
+from abstain.cost_tables import CostTable, named_by, named_rejects, reject_costs, sorted_labels
 from abstain.html import html_table
 from abstain.labels import ENCODED, classes_of, encode_pair, known_positive
 from abstain.thresholds import Thresholds
@@ -115,8 +115,9 @@ class Costs:
 
         Parameters
         ----------
-        matrix : array-like of shape (2, 2)
-            Rows actual, columns predicted; zeros on the diagonal. Without `labels` the positive class is second.
+        matrix : array-like of shape (2, 2), or DataFrame
+            Rows actual, columns predicted; zeros on the diagonal. Without `labels` the positive class is second. A data
+            frame whose rows and columns are named by the classes needs no `labels`.
         reject : float, (float, float) or dict of label to float, default=0.5
             As in `Costs`; with `labels` a pair has their order, and a dict is by the true class.
         labels : sequence of two labels, default=None
@@ -130,6 +131,7 @@ class Costs:
         >>> Costs.from_matrix([[0, 1], [5, 0]], labels=["good", "bad"], reject=0.3)
         Costs.from_table({'bad': {'good': 5.0}, 'good': {'bad': 1.0}}, reject=0.3)
         """
+        labels = named_by(matrix) if labels is None else labels
         if labels is not None:
             read = CostTable.of_matrix(matrix, labels)
             return cls(*read.pair, named_rejects(reject, read.labels, labels), labels=read.labels)
@@ -151,6 +153,8 @@ class Costs:
         """Give the costs without names, with `positive` as +1; costs that name no classes are returned unchanged."""
         if self.labels is None:
             return self
+        if positive not in self.labels:
+            raise ValueError(f"positive={positive!r} is not one of the classes {[*self.labels]} of the costs.")
         plain = Costs(self.false_positive, self.false_negative, self.reject)
         return plain if positive == self.labels[1] else plain.swapped()
 
@@ -216,9 +220,10 @@ class Costs:
 
     def _repr_html_(self) -> str:
         """Return the costs as a table, for notebooks."""
-        negative, positive = self.table().tolist()
-        columns = ("true class", "decided negative", "rejected", "decided positive")
-        return html_table("Cost of each decision", columns, [("negative", *negative), ("positive", *positive)])
+        names = self.labels or ("negative", "positive")
+        columns = ("true class", f"decided {names[0]}", "rejected", f"decided {names[1]}")
+        rows = [(name, *costs) for name, costs in zip(names, self.table().tolist(), strict=True)]
+        return html_table("Cost of each decision", columns, rows)
 
     def prices(self, sign: ArrayLike, choice: ArrayLike) -> NDArray[np.float64]:
         """Return the cost of each choice (-1, 0, +1) given the true sign (-1, +1)."""
@@ -327,7 +332,13 @@ def warn_if_assumed(costs: Costs, y: ArrayLike, pos_label: Any) -> None:
     if costs.labels is not None or costs.symmetric or pos_label is not None:
         return
     classes = classes_of(y)
-    if len(classes) == 2 and isinstance(classes[0], str):
+    if len(classes) == 1 and isinstance(classes[0], str):
+        warn_caller(
+            f"pos_label is not given, and the costs differ by class: which class is positive is taken from the sort "
+            f"order of the labels, of which y has only {classes[0]!r}. Pass pos_label, or name the classes with "
+            "Costs.from_table."
+        )
+    elif len(classes) == 2 and isinstance(classes[0], str):
         negative, positive = classes
         warn_caller(
             f"pos_label is not given, and the costs differ by class: {positive!r} is taken as the positive class "

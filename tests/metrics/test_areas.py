@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from abstain import Costs, RejectSVC
 from abstain.metrics import areas, augrc, aurc, e_aurc, risk_coverage_curve
 from looping import looped
 from metrics.definitions import (
@@ -153,3 +154,9 @@ def test_many_small_weights_come_near_the_integral():
 def test_confidences_that_differ_by_rounding_are_ties():
     # all four rows are 0.3 from the cut and one is wrong: among tied rows every coverage has the error rate 1/4
     assert aurc([1, 0, 1, 1], [0.2, 0.2, 0.8, 0.8], cut=0.5) == pytest.approx(0.25)
+
+
+def test_decisions_in_place_of_scores_are_refused_with_the_way_out():
+    decisions = RejectSVC(Costs(reject=0.2)).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).decide([[0.5], [2.5]])
+    with pytest.raises(ValueError, match=r"not Decisions; pass their scores, decisions\.score"):
+        aurc([0, 1], decisions)

@@ -30,7 +30,8 @@ class Forced(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignor
     """A rejecting classifier that must decide: its `predict` is `predict_forced`, the cheaper of the two classes.
 
     For tools that count labels as classes, where the label of a reject is an error or, worse, is not: scikit-learn's
-    bagging, one-vs-one and voting take the reject label -1 for an index, that of the last class.
+    bagging, one-vs-one and voting take the reject label -1 for an index, that of the last class. Its `score` is the
+    accuracy, as those tools expect, and not minus the mean cost: in a search, pass ``scoring=``.
 
     Parameters
     ----------

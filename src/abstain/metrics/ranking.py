@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.arguments import real_number, row_weights
-from abstain.labels import encode_pair, free_label
+from abstain.labels import Labels, encode_pair, free_label
 from abstain.thresholds import Thresholds, distances
 
 
@@ -87,6 +87,8 @@ def _checked_scores(score: ArrayLike) -> NDArray[np.float64]:
             f"score must be one number per row; its shape is {values.shape}. For probabilities pass the column of the "
             "positive class, such as proba[:, 1], with cut=0.5."
         )
+    if isinstance(getattr(score, "labels", None), Labels):
+        raise ValueError("score must be numbers, not Decisions; pass their scores, decisions.score.")
     if values.dtype.kind not in "biuf":
         raise ValueError(f"score must be numbers; its dtype is {values.dtype}. For labels use the metrics of y_pred.")
     s: NDArray[np.float64] = column_or_1d(values).astype(np.float64)

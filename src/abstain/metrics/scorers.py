@@ -60,6 +60,8 @@ class RejectScorer:
             prices = () if self.costs is None else (self.costs,)
             if self.costs is not None and self.pos_label is None and fitted.assumed:
                 options["pos_label"] = None  # so that the metric warns if the costs depend on it
+            if self.name in scores.OF_ONE_CLASS and self.pos_label is None and fitted.assumed:
+                scores.warn_if_assumed(self.name, y_true)
             measured = getattr(scores, self.name)(y_true, estimator.predict(X), *prices, **options)
         return float(_SIGNS[self.name] * measured)
 

@@ -9,8 +9,9 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from abstain.arguments import warn_caller
 from abstain.costs import Costs, assigned_costs
-from abstain.labels import known_positive
+from abstain.labels import classes_of, known_positive
 from abstain.metrics.table import RejectTable
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "selective_error",
     "sensitivity",
 ]
+
+OF_ONE_CLASS = ("sensitivity", "positive_predictivity")
 
 
 def reject_confusion_matrix(
@@ -223,6 +226,8 @@ def sensitivity(
     >>> sensitivity([0, 0, 1, 1, 1], [0, 1, -1, 1, 0])
     0.5
     """
+    if pos_label is None and known_positive(y_pred) is None:
+        warn_if_assumed("sensitivity", y_true)
     table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     return _defined(table.sensitivity, "sensitivity", "no row of the positive class is accepted")
 
@@ -245,8 +250,20 @@ def positive_predictivity(
     >>> positive_predictivity([0, 0, 1, 1, 1], [0, 1, -1, 1, 0])
     0.5
     """
+    if pos_label is None and known_positive(y_pred) is None:
+        warn_if_assumed("positive_predictivity", y_true)
     table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     return _defined(table.positive_predictivity, "positive_predictivity", "no decision is for the positive class")
+
+
+def warn_if_assumed(name: str, y_true: ArrayLike) -> None:
+    """Warn that only the sort order of strings says which class is positive."""
+    classes = classes_of(y_true)
+    if len(classes) == 2 and isinstance(classes[0], str):
+        warn_caller(
+            f"pos_label is not given: {name} is that of {classes[1]!r}, which sorts last; "
+            f"pass pos_label={classes[1]!r} or pos_label={classes[0]!r}."
+        )
 
 
 def _defined(value: float, name: str, empty: str) -> float:
