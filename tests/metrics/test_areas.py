@@ -158,5 +158,5 @@ def test_confidences_that_differ_by_rounding_are_ties():
 
 def test_decisions_in_place_of_scores_are_refused_with_the_way_out():
     decisions = RejectSVC(Costs(reject=0.2)).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).decide([[0.5], [2.5]])
-    with pytest.raises(ValueError, match=r"not Decisions; pass their scores, decisions\.score"):
+    with pytest.raises(TypeError, match=r"not Decisions; pass their scores, decisions\.score"):
         aurc([0, 1], decisions)

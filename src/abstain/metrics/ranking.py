@@ -88,7 +88,7 @@ def _checked_scores(score: ArrayLike) -> NDArray[np.float64]:
             "positive class, such as proba[:, 1], with cut=0.5."
         )
     if isinstance(getattr(score, "labels", None), Labels):
-        raise ValueError("score must be numbers, not Decisions; pass their scores, decisions.score.")
+        raise TypeError("score must be numbers, not Decisions; pass their scores, decisions.score.")
     if values.dtype.kind not in "biuf":
         raise ValueError(f"score must be numbers; its dtype is {values.dtype}. For labels use the metrics of y_pred.")
     s: NDArray[np.float64] = column_or_1d(values).astype(np.float64)
