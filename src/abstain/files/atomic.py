@@ -47,7 +47,12 @@ def whole_file(path: str | os.PathLike[str], *, replace: bool = True) -> Iterato
     target = Path(os.path.realpath(path))  # a symbolic link keeps pointing to the replaced file
     draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
     # not tempfile: its files are readable by their owner only, and would stay so after the renaming
-    handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, "its folder does not exist", os.fspath(path)) from None
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None  # not the draft, which nobody asked for
     try:
         with os.fdopen(handle, "w+b") as file:
             if old is not None:
