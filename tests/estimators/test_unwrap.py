@@ -87,7 +87,7 @@ def test_what_does_not_reject_cannot_decide(rows):
 def test_decide_names_the_way_out_of_forced(rows):
     X, y = rows
     forced = Forced(make_pipeline(StandardScaler(), RejectSVC(COSTS))).fit(X, y)
-    with pytest.raises(ValueError, match="Forced decides every row; give its estimator_"):
+    with pytest.raises(ValueError, match="Forced decides every row; put its estimator_, which rejects, in its place"):
         decide(forced, X)
     assert decide(forced.estimator_, X).rejected.any()
 

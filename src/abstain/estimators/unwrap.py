@@ -57,8 +57,8 @@ def decide(estimator: Any, X: Any) -> Decisions:
             estimator = estimator[-1]
         elif hasattr(final_estimator(getattr(estimator, "estimator_", None)), "decide"):
             raise ValueError(
-                f"estimator must reject, but {type(estimator).__name__} decides every row; give its estimator_, which "
-                "rejects."
+                f"estimator must reject, but {type(estimator).__name__} decides every row; put its estimator_, which "
+                "rejects, in its place."
             )
         else:
             raise ValueError(

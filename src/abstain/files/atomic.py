@@ -49,10 +49,10 @@ def whole_file(path: str | os.PathLike[str], *, replace: bool = True) -> Iterato
     # not tempfile: its files are readable by their owner only, and would stay so after the renaming
     try:
         handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-    except FileNotFoundError:
-        raise FileNotFoundError(errno.ENOENT, "its folder does not exist", os.fspath(path)) from None
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from None  # not the draft, which nobody asked for
+    except OSError as error:  # names the draft, which the caller does not know
+        absent = error.errno == errno.ENOENT and not target.parent.is_dir()
+        reason = "its folder does not exist" if absent else error.strerror
+        raise OSError(error.errno, reason, os.fspath(path)) from None
     try:
         with os.fdopen(handle, "w+b") as file:
             if old is not None:

@@ -197,7 +197,7 @@ def _check_plain(step: Any) -> None:
             f"estimator has {kind}(handle_unknown='infrequent_if_exist'), which has no ONNX graph; use 'ignore'."
         )
     if not isinstance(drop := getattr(step, "drop", None), str | None):
-        raise ValueError(
+        raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
             f"estimator has {kind}(drop={drop!r}), which has no ONNX graph; use None, 'first' or 'if_binary'."
         )
 

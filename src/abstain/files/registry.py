@@ -77,7 +77,10 @@ def parts(estimator: Any) -> Parts:
             "decides the same."
         )
     if hasattr(estimator, "best_estimator_"):
-        raise ValueError(f"estimator is a {kind}, which a model file cannot contain; save its best_estimator_.")
+        raise ValueError(
+            f"estimator is a {kind}, which a model file cannot contain; save its best_estimator_, or put that in its "
+            "place in a Pipeline."
+        )
     raise ValueError(
         f"estimator is a {kind}, but a model file can contain {', '.join(CODECS)}, ThresholdRejector and Pipelines "
         f"that end in one of these after {SUPPORTED}; for other estimators use skops, or pickle among people who trust "
