@@ -103,7 +103,8 @@ def frame(columns: dict[str, Any]) -> Any:
             ) from None
         texts = {name: pl.String for name, column in columns.items() if column.dtype == object}
         return pl.DataFrame({name: column.tolist() for name, column in columns.items()}, schema_overrides=texts)
-    return pd.DataFrame(columns)
+    # with their dtypes: pandas would infer texts from objects, and turn None into NaN
+    return pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in columns.items()})
 
 
 def takes_polars() -> bool:

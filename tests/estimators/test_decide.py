@@ -29,6 +29,11 @@ class TestDecide:
         )
         assert len(record) == len(X)
 
+    def test_the_representation_is_one_line(self, data):
+        record = RejectSVC(ASYMMETRIC).fit(*data).decide(data[0])
+        assert record.rejected.any()
+        assert repr(record) == f"Decisions({len(data[0])} rows, {record.rejected.sum()} rejected)"
+
     def test_without_costs_the_expected_cost_is_nan(self, data):
         record = RejectSVC().fit(*data).decide(data[0])
         assert np.isnan(record.expected_cost).all()

@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from abstain import Costs, RejectSVC, ThresholdRejector, decide
+from abstain import Costs, Forced, RejectSVC, ThresholdRejector, decide
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.metrics import get_scorer
 from abstain.plot import AccuracyRejectDisplay, CostCurveDisplay
@@ -82,3 +82,18 @@ def test_decisions_keep_the_index_of_a_frame(rows):
 def test_what_does_not_reject_cannot_decide(rows):
     with pytest.raises(ValueError, match=r"LogisticRegression does not reject. Wrap it in ThresholdRejector"):
         decide(make_pipeline(StandardScaler(), LogisticRegression()).fit(*rows), rows[0])
+
+
+def test_decide_names_the_way_out_of_forced(rows):
+    X, y = rows
+    forced = Forced(make_pipeline(StandardScaler(), RejectSVC(COSTS))).fit(X, y)
+    with pytest.raises(ValueError, match="Forced decides every row; put its estimator_, which rejects, in its place"):
+        decide(forced, X)
+    assert decide(forced.estimator_, X).rejected.any()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, list])
+def test_decide_notices_swapped_arguments(rows, kind):
+    X, y = rows
+    with pytest.raises(ValueError, match=r"estimator and X are swapped; call decide\(estimator, X\)"):
+        decide(kind(X), RejectSVC(COSTS).fit(X, y))

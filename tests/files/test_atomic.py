@@ -1,5 +1,6 @@
 """A file appears whole or not at all: kill -9, a full disk and exceptions leave the old one as it was."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -190,3 +191,20 @@ def test_nothing_reaches_a_device_when_the_block_fails(tmp_path):
         assert os.read(handle, 10) == b""
     finally:
         os.close(handle)
+
+
+def test_a_missing_folder_is_named_by_the_path_that_was_given(tmp_path):
+    path = tmp_path / "no such folder" / "model"
+    with pytest.raises(FileNotFoundError, match="its folder does not exist") as error, whole_file(path):
+        pass
+    assert error.value.filename == str(path)
+
+
+def test_a_file_that_cannot_be_written_is_named_by_the_path_that_was_given(tmp_path, monkeypatch):
+    def refused(draft, *_):
+        raise PermissionError(errno.EACCES, "Permission denied", draft)
+
+    monkeypatch.setattr("abstain.files.atomic.os.open", refused)
+    with pytest.raises(PermissionError, match="Permission denied") as error, whole_file(tmp_path / "model"):
+        pass
+    assert error.value.filename == str(tmp_path / "model")

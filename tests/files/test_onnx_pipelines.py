@@ -1,6 +1,9 @@
 """Graphs of Pipelines decide as Python does, on the training rows and on rows with gaps and unseen categories."""
 
+import sys
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -112,6 +115,48 @@ def test_missing_categories_are_encoded_as_in_python():
     graph, new = to_onnx(model), X[["ward", "city"]].assign(city="Rom")
     for rows in (X[["ward", "city"]], new):
         np.testing.assert_allclose(run(graph, feeds(graph, rows))[1], model.decision_function(rows), atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "message"),
+    [
+        (OrdinalEncoder(min_frequency=30), r"OrdinalEncoder\(min_frequency=30\), which has no ONNX graph; leave min_f"),
+        (OrdinalEncoder(max_categories=2), r"OrdinalEncoder\(max_categories=2\), which has no ONNX graph"),
+        (OneHotEncoder(min_frequency=30), r"OneHotEncoder\(min_frequency=30\), which has no ONNX graph"),
+        (OneHotEncoder(max_categories=2), r"OneHotEncoder\(max_categories=2\), which has no ONNX graph"),
+        (OneHotEncoder(handle_unknown="infrequent_if_exist"), "infrequent_if_exist'.*; use 'ignore'"),
+        (OneHotEncoder(drop=["Ulm"]), r"drop=\['Ulm'\]\), which has no ONNX graph"),
+    ],
+    ids=str,
+)
+def test_encoders_that_join_categories_are_refused_also_without_onnxruntime(encoder, message, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    X, y = frame()
+    model = make_pipeline(encoder, RejectSVC(COSTS)).fit(X[["city"]], y)
+    with pytest.raises(ValueError, match=message):
+        to_onnx(model)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan], ids=str)
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        OneHotEncoder(),
+        OneHotEncoder(handle_unknown="ignore"),
+        OrdinalEncoder(encoded_missing_value=-3),
+        OrdinalEncoder(encoded_missing_value=-3, handle_unknown="use_encoded_value", unknown_value=-5),
+    ],
+    ids=str,
+)
+def test_missing_text_is_what_the_encoder_was_trained_with(encoder, missing):
+    X, y = frame()
+    cells = np.where(np.arange(len(X)) % 6 == 0, missing, X["city"].to_numpy(dtype=object))
+    X = X[["age"]].assign(city=pd.Series(cells, dtype=object, index=X.index))
+    columns = ColumnTransformer([("number", StandardScaler(), ["age"]), ("text", encoder, ["city"])])
+    model = make_pipeline(columns, RejectSVC(COSTS)).fit(X, y)
+    assert columns.fit(X).named_transformers_["text"].categories_[0][-1] is missing
+    graph = to_onnx(model)
+    np.testing.assert_allclose(run(graph, feeds(graph, X))[1], model.decision_function(X), rtol=0, atol=1e-10)
 
 
 def test_no_rows_have_no_answers():

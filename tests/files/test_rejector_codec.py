@@ -6,7 +6,9 @@ import io
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, load, save
@@ -102,8 +104,13 @@ def test_inside_a_pipeline(table, tmp_path):
             "a SVC, but a model file can contain it only around .*, LogisticRegression; use one of these, or skops",
         ),
         (ThresholdRejector(RejectSVC(), COSTS, method="chow"), "around a CalibratedClassifierCV"),
+        (
+            ThresholdRejector(make_pipeline(StandardScaler(), LogisticRegression()), COSTS),
+            r"put the rejector at the end of the Pipeline, make_pipeline\(scaler, ThresholdRejector\(...\)\)",
+        ),
+        (GridSearchCV(RejectSVC(COSTS), {"C": [1.0]}, cv=2), "is a GridSearchCV, .*; save its best_estimator_"),
     ],
-    ids=["SVC", "calibrated"],
+    ids=["SVC", "calibrated", "around a Pipeline", "search"],
 )
 def test_others_are_refused(rejector, message, data, tmp_path):
     with pytest.raises(ValueError, match=message):

@@ -46,6 +46,8 @@ def decide(estimator: Any, X: Any) -> Decisions:
     >>> decisions.label, decisions.rejected, decisions.forced
     (array([ 0, -1,  1]), array([False,  True, False]), array([0, 1, 1]))
     """
+    if hasattr(X, "fit") and not hasattr(estimator, "fit"):
+        raise ValueError("estimator and X are swapped; call decide(estimator, X).")
     index = X.index if hasattr(X, "iloc") else None
     while not hasattr(estimator, "decide"):
         if hasattr(estimator, "best_estimator_"):
@@ -53,6 +55,11 @@ def decide(estimator: Any, X: Any) -> Decisions:
         elif hasattr(estimator, "steps"):
             X = estimator[:-1].transform(X) if len(estimator) > 1 else X
             estimator = estimator[-1]
+        elif hasattr(final_estimator(getattr(estimator, "estimator_", None)), "decide"):
+            raise ValueError(
+                f"estimator must reject, but {type(estimator).__name__} decides every row; put its estimator_, which "
+                "rejects, in its place."
+            )
         else:
             raise ValueError(
                 f"estimator must be a fitted classifier of this library, or a Pipeline or search around one; "

@@ -47,7 +47,12 @@ def whole_file(path: str | os.PathLike[str], *, replace: bool = True) -> Iterato
     target = Path(os.path.realpath(path))  # a symbolic link keeps pointing to the replaced file
     draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
     # not tempfile: its files are readable by their owner only, and would stay so after the renaming
-    handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    except OSError as error:  # names the draft, which the caller does not know
+        absent = error.errno == errno.ENOENT and not target.parent.is_dir()
+        reason = "its folder does not exist" if absent else error.strerror
+        raise OSError(error.errno, reason, os.fspath(path)) from None
     try:
         with os.fdopen(handle, "w+b") as file:
             if old is not None:

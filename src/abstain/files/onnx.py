@@ -63,10 +63,16 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
 
     Examples
     --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import onnx
     >>> from abstain import Costs, RejectSVC, to_onnx
     >>> clf = RejectSVC(Costs(reject=0.2)).fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"])
-    >>> [output.name for output in to_onnx(clf).graph.output]
+    >>> model = to_onnx(clf)
+    >>> [output.name for output in model.graph.output]
     ['label', 'score', 'rejected']
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     onnx.save(model, Path(folder) / "model.onnx")
     """
     try:
         from abstain.files.graph import Graph

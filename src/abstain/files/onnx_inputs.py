@@ -66,11 +66,20 @@ class Inputs:
             if kind is not None
         }
         if self.framed:
-            return frame(dict(zip(self.names, cells, strict=True))), feeds
+            return _as_trained(dict(zip(self.names, cells, strict=True))), feeds
         X = np.empty((count, len(cells)), dtype=object)
         for place, column in enumerate(cells):
             X[:, place] = column
         return X, feeds
+
+
+def _as_trained(columns: dict[str, NDArray[Any]]) -> Any:
+    """A data frame in which a missing text stays what it is: pandas 3 makes NaN of a None unless the dtype is given."""
+    try:
+        import pandas as pd
+    except ImportError:
+        return frame(columns)
+    return pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in columns.items()})
 
 
 def input_name(column: str) -> str:

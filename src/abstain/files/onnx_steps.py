@@ -183,6 +183,25 @@ def _text_imputer(graph: Graph, step: Any, table: Table) -> Table:
     return Table(columns=tuple(made))
 
 
+def _check_plain(step: Any) -> None:
+    """Raise an error for an encoder that joins infrequent categories, or drops categories by name."""
+    kind = type(step).__name__
+    for name in ("min_frequency", "max_categories"):
+        if (value := getattr(step, name)) is not None:
+            raise ValueError(
+                f"estimator has {kind}({name}={value!r}), which has no ONNX graph; leave {name} at its default, or "
+                "join infrequent categories before fitting."
+            )
+    if step.handle_unknown == "infrequent_if_exist":
+        raise ValueError(
+            f"estimator has {kind}(handle_unknown='infrequent_if_exist'), which has no ONNX graph; use 'ignore'."
+        )
+    if not isinstance(drop := getattr(step, "drop", None), str | None):
+        raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
+            f"estimator has {kind}(drop={drop!r}), which has no ONNX graph; use None, 'first' or 'if_binary'."
+        )
+
+
 def _same(graph: Graph, column: Column, categories: list[Any]) -> str:
     """Whether each row is each category, shape (rows, categories)."""
     if column.kind == NUMBER:
@@ -204,6 +223,7 @@ def _same(graph: Graph, column: Column, categories: list[Any]) -> str:
 
 
 def _one_hot(graph: Graph, step: Any, table: Table) -> Table:
+    _check_plain(step)
     made = []
     for column, known in zip(table.each(graph, len(step.categories_)), step.categories_, strict=True):
         categories = known.tolist()[drops(step.drop, len(known)) :]
@@ -216,6 +236,7 @@ def _one_hot(graph: Graph, step: Any, table: Table) -> Table:
 
 def _ordinal(graph: Graph, step: Any, table: Table) -> Table:
     """The number of each row's category: the sum over all categories of its number where the row is that category."""
+    _check_plain(step)
     made, axis = [], graph.constant(np.array([1]))
     for column, known in zip(table.each(graph, len(step.categories_)), step.categories_, strict=True):
         categories = known.tolist()

@@ -76,6 +76,11 @@ def parts(estimator: Any) -> Parts:
             "estimator is a Forced, which a model file cannot contain; save its estimator_, whose predict_forced "
             "decides the same."
         )
+    if hasattr(estimator, "best_estimator_"):
+        raise ValueError(
+            f"estimator is a {kind}, which a model file cannot contain; save its best_estimator_, or put that in its "
+            "place in a Pipeline."
+        )
     raise ValueError(
         f"estimator is a {kind}, but a model file can contain {', '.join(CODECS)}, ThresholdRejector and Pipelines "
         f"that end in one of these after {SUPPORTED}; for other estimators use skops, or pickle among people who trust "
@@ -144,6 +149,11 @@ def _parts_of_rejector(estimator: ThresholdRejector) -> Parts:
     kind = type(classifier).__name__
     codecs = {name: (codec.kind, codec.parts) for name, codec in CODECS.items()}
     codecs[LOGISTIC] = (LogisticRegression, logistic_parts)
+    if type(classifier) is Pipeline:
+        raise ValueError(
+            "estimator is a ThresholdRejector around a Pipeline, which a model file cannot contain; put the rejector "
+            "at the end of the Pipeline, make_pipeline(scaler, ThresholdRejector(...)), and fit it again."
+        )
     if kind not in codecs or not (codecs[kind][0] is type(classifier) is type(estimator.estimator)):
         raise ValueError(
             f"estimator is a ThresholdRejector around a {kind}, but a model file can contain it only around "

@@ -18,7 +18,7 @@ from abstain.thresholds import Thresholds
 __all__ = ["Decisions", "Rule"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Decisions:
     """Decisions on n rows.
 
@@ -55,6 +55,9 @@ class Decisions:
 
     def __len__(self) -> int:
         return len(self.label)
+
+    def __repr__(self) -> str:
+        return f"Decisions({len(self)} rows, {np.sum(self.rejected)} rejected)"
 
     @property
     def scored_class(self) -> Any:

@@ -11,6 +11,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import abstain
 from abstain.cli.commands.predict import ADDED
@@ -207,3 +210,20 @@ def test_fit_asks_for_the_positive_class(table, tmp_path):
     assert not (tmp_path / "model").exists()
     compared = run("compare", table, "--target", "answer", "--false-negative", 5, "--reject", 0.3)
     assert (compared.exit_code, "--pos-label is missing" in said(compared)) == (2, True)
+
+
+def test_missing_text_is_given_as_each_encoder_knows_it(tmp_path):
+    """One column trained with None and one with NaN, as tables from two sources have them."""
+    rng = np.random.default_rng(0)
+    codes = [None if at % 6 == 0 else "xy"[at % 2] for at in range(60)]
+    cities = [np.nan if at % 5 == 1 else "uv"[at % 2] for at in range(60)]
+    texts = {"code": pd.Series(codes, dtype=object), "city": pd.Series(cities, dtype=object)}
+    rows = pd.DataFrame({"age": rng.normal(size=60), **texts})
+    encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["code", "city"]), remainder="passthrough")
+    model = make_pipeline(encode, abstain.RejectSVC(abstain.Costs(reject=0.2))).fit(rows, np.arange(60) % 3 > 0)
+    path, data, out = tmp_path / "model", tmp_path / "data.csv", tmp_path / "out.csv"
+    abstain.save(model, path)
+    rows.to_csv(data, index=False)
+    assert run("predict", path, data, "-o", out).exit_code == 0
+    scores = [float(row["score"]) for row in rows_of(out.read_text(encoding="utf-8"))]
+    np.testing.assert_allclose(scores, model.decision_function(rows), atol=1e-12)

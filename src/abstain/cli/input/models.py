@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,7 +17,7 @@ from abstain.cli.input.columns import features, for_sklearn
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import Batch, InputTable
 from abstain.estimators.unwrap import FittedClassifier, decide
-from abstain.preprocessing import CATEGORICAL, CellPlan, plan_of
+from abstain.preprocessing import CATEGORICAL, CellPlan, frame, plan_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -151,14 +152,12 @@ class FittedModel(FittedClassifier):
         """The cells in the form that the model takes."""
         if all(cells[name].null_count() == 0 for name in self.nan_texts):
             return for_sklearn(cells)
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise UsageError("the model needs pandas to read missing text; install it.") from error
+        if find_spec("pandas") is None:
+            raise UsageError("the model needs pandas to read missing text; install it.")
         columns = {column.name: column.to_numpy(allow_copy=True) for column in cells.get_columns()}
         for name in self.nan_texts:
             columns[name] = np.array([np.nan if cell is None else cell for cell in columns[name]], dtype=object)
-        return pd.DataFrame(columns)
+        return frame(columns)
 
     def labels(self, text: NDArray[Any], table: InputTable, batch: Batch, target: str) -> Any:
         """Convert labels from text to the type of the classes; an unknown label is an error."""
