@@ -29,15 +29,14 @@ SANITIZED = {
 def main() -> None:
     """Fuzz the target named on the command line."""
     target, seconds = sys.argv[1], int(sys.argv[2])
-    os.nice(10)
     if target not in TARGETS:
         raise SystemExit(f"TARGET {target!r} must be one of {', '.join(TARGETS)}")
     if target == "native" and "LD_PRELOAD" not in os.environ:
         # libstdc++ as well: the sanitizer finds the function that throws when it starts
         libraries = " ".join(_library(name) for name in ("libasan.so", "libstdc++.so"))
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | SANITIZED | {"LD_PRELOAD": libraries})
+    os.nice(10)
     import atheris
-    import atheris.core_with_libfuzzer
 
     sys.path.insert(0, str(HERE))
     # the counters of the compiled core take the place of coverage in Python
@@ -64,7 +63,8 @@ def main() -> None:
         return module.mutate(bytes(data), seed, lambda raw: atheris.Mutate(raw, longest))[:longest]
 
     extra = {"custom_mutator": mutate} if hasattr(module, "mutate") else {}
-    atheris.Setup([sys.argv[0], *options, str(kept), str(HERE / "corpus" / target)], run, **extra)
+    folders = [kept, HERE / "corpus" / target, *getattr(module, "SEEDS", ())]
+    atheris.Setup([sys.argv[0], *options, *map(str, folders)], run, **extra)
     atheris.Fuzz()
 
 
@@ -75,13 +75,15 @@ def _library(name: str) -> str:
 
 def _sanitized_core() -> Any:
     """The core built under the sanitizers, with its counters handed to libFuzzer."""
+    from atheris import core_with_libfuzzer
+
     (path,) = BUILD.glob("_native*.so")
     spec = importlib.util.spec_from_file_location("_native", path)
     if spec is None or spec.loader is None:
         raise SystemExit(f"{path} cannot be imported")
     native = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(native)
-    core, fuzzer = ctypes.CDLL(str(path)), ctypes.CDLL(sys.modules["atheris.core_with_libfuzzer"].__file__)
+    core, fuzzer = ctypes.CDLL(str(path)), ctypes.CDLL(core_with_libfuzzer.__file__)
     for name in ("abstain_counters", "abstain_counter_count", "abstain_counter_table"):
         getattr(core, name).restype = ctypes.c_size_t
     count, counters, table = core.abstain_counter_count(), core.abstain_counters(), core.abstain_counter_table()
