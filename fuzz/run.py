@@ -54,6 +54,8 @@ def main() -> None:
         "-rss_limit_mb=3000",
         "-print_final_stats=1",
     ]
+    words = HERE / f"{target}.dict"
+    options += [f"-dict={words}"] if words.exists() else []
     native = _sanitized_core() if target == "native" else None
 
     def run(data: bytes) -> None:
