@@ -1,8 +1,8 @@
 """Build the site into build/site: ``make docs``.
 
-The pages are first collected in build/site-source: those of docs/, the changelog, the page on security, the benchmark tables, the page and
-figures of each experiment, and every picture, freshly drawn. Then Sphinx builds the site with warnings as errors and
-runs the examples of all pages and docstrings.
+The pages are first collected in build/site-source: those of docs/, the changelog, the page on security, the benchmark
+tables, the page and figures of each experiment, and every picture, freshly drawn. Then Sphinx builds
+the site with warnings as errors and runs the examples of all pages and docstrings.
 """
 
 from __future__ import annotations

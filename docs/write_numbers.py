@@ -6,7 +6,7 @@ The number comes first, so that a page reads well as plain Markdown, and a comme
 
 A new one is written as "?". A comment must not start a line, because that would end the paragraph.
 
-SOURCE is ``benchmarks`` or ``fuzz`` (SOURCE/results.json) or the folder of an experiment (experiments/SOURCE/results.json).
+SOURCE is ``benchmarks`` or ``fuzz`` (SOURCE/results.json), or an experiment (experiments/SOURCE/results.json).
 PATH is a path into that file: keys and positions joined by dots; a key that contains a dot is written ``['0.45']``.
 ``[name=SVC]`` selects from a list of tables the one with that entry (``&`` combines two conditions). On a list of
 numbers it selects the position at which the file's top-level list of that name has that value, as in

@@ -1,7 +1,7 @@
 """Count the attacks in the tests and write them to fuzz/results.json, from which docs/attacks.md has its numbers.
 
-``python fuzz/count.py``, after `make native-test`; then ``python docs/write_numbers.py``. The runs of the fuzzers in the
-file are kept: they are entered by hand from what libFuzzer prints.
+``python fuzz/count.py``, after `make native-test`; then ``python docs/write_numbers.py``. The runs of the fuzzers are
+kept as they are in the file: they are entered by hand from what libFuzzer prints.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ def main() -> None:
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0", *FILES.values()]
     collected = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
     found = Counter(line.split("::")[0] for line in collected.splitlines() if "::" in line)
-    allocations = subprocess.run([ROOT / "build" / "native-test" / "test_allocation"], capture_output=True, text=True, check=True)
-    places = [int(number) for number in re.findall(r"ran out in (\d+) places", allocations.stdout)]
+    command = [str(ROOT / "build" / "native-test" / "test_allocation")]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    places = [int(number) for number in re.findall(r"ran out in (\d+) places", printed)]
     corpus = [path for path in (ROOT / "fuzz" / "corpus").rglob("*") if path.is_file()]
     known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     counts = {

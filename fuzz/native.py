@@ -14,8 +14,8 @@ import numpy as np
 
 LONGEST = 512
 SECONDS = 0.2  # of one call
-VALUES = (0.0, 1.0, -1.0, 0.5, 2.0, -3.25, 1e-3, 100.0, 1e-8, 1e8, 1e155, -1e155, 1e308, 5e-324, np.inf, -np.inf, np.nan)
-TAME = 9  # of the values, those of ordinary data
+ORDINARY = (0.0, 1.0, -1.0, 0.5, 2.0, -3.25, 1e-3, 100.0, 1e-8)
+VALUES = (*ORDINARY, 1e8, 1e155, -1e155, 1e308, 5e-324, np.inf, -np.inf, np.nan)
 WHOLE = (0, 1, -1, 2, 3, 7, 64, 127, -128, 2**31 - 1, -(2**31))
 TYPES = (np.float32, np.int64, np.int32, np.int8, np.uint8, np.complex128, np.bool_, object)
 
@@ -40,8 +40,8 @@ class Choices:
         return self.below(24) == 23
 
     def numbers(self, *shape: int) -> Any:
-        """Numbers: a few chosen values, then a pattern of these; seldom one that is not tame."""
-        chosen = [VALUES[self.below(len(VALUES) if self.rarely() else TAME)] for _ in range(4)]
+        """Numbers: a few chosen values, then a pattern of these; seldom one that is not ordinary."""
+        chosen = [VALUES[self.below(len(VALUES if self.rarely() else ORDINARY))] for _ in range(4)]
         rng = np.random.default_rng(self.below(256))
         values = rng.choice(chosen, size=shape)
         return values + rng.standard_normal(shape) if self.below(2) else values
@@ -63,12 +63,14 @@ class Choices:
             if kind == 3:
                 return np.concatenate([value, value])[::2] if value.ndim else value  # not contiguous
             if kind == 4:
-                return self.one_of(value[np.newaxis], value.reshape(-1), np.asfortranarray(value), value[:0], value[..., :0])
+                shaped = (value[np.newaxis], value.reshape(-1), np.asfortranarray(value))
+                return self.one_of(*shaped, value[:0], value[..., :0])
             if kind == 5:
                 return np.frombuffer(b"\0" + value.tobytes(), np.uint8)[1:].view(value.dtype).reshape(value.shape)
             changed = value.copy()
             if changed.size:
-                changed.flat[self.below(changed.size)] = self.one_of(*(VALUES if changed.dtype.kind == "f" else (-1, 0, 1, 99)))
+                others = VALUES if changed.dtype.kind == "f" else (-1, 0, 1, 99)
+                changed.flat[self.below(changed.size)] = self.one_of(*others)
             return changed
 
 
@@ -81,9 +83,8 @@ def run(data: bytes, native: Any = None) -> bool:
     with np.errstate(all="ignore"):
         name, arguments = call(choices)
     arguments = {key: choices.spoilt(value) for key, value in arguments.items()}
-    arguments["threads"] = arguments.get("threads") if type(arguments.get("threads")) is not int else arguments["threads"] % 4
-    if "threads" not in getattr(native, name).__doc__:
-        del arguments["threads"]
+    if type(arguments.get("threads")) is int:
+        arguments["threads"] %= 4
     try:
         getattr(native, name)(**arguments)
     except (ValueError, TypeError, MemoryError):

@@ -34,7 +34,8 @@ def main() -> None:
     if target == "native" and "LD_PRELOAD" not in os.environ:
         # libstdc++ as well: the sanitizer finds the function that throws when it starts
         libraries = " ".join(_library(name) for name in ("libasan.so", "libstdc++.so"))
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | SANITIZED | {"LD_PRELOAD": libraries})
+        environment = os.environ | SANITIZED | {"LD_PRELOAD": libraries}
+        os.execve(sys.executable, [sys.executable, *sys.argv], environment)  # noqa: S606 (itself again)
     os.nice(10)
     import atheris
 
@@ -89,8 +90,9 @@ def _sanitized_core() -> Any:
     for name in ("abstain_counters", "abstain_counter_count", "abstain_counter_table"):
         getattr(core, name).restype = ctypes.c_size_t
     count, counters, table = core.abstain_counter_count(), core.abstain_counters(), core.abstain_counter_table()
-    fuzzer.__sanitizer_cov_8bit_counters_init(ctypes.c_size_t(counters), ctypes.c_size_t(counters + count))
-    fuzzer.__sanitizer_cov_pcs_init(ctypes.c_size_t(table), ctypes.c_size_t(table + 2 * count * ctypes.sizeof(ctypes.c_size_t)))
+    for name, start, size in (("8bit_counters", counters, 1), ("pcs", table, 2 * ctypes.sizeof(ctypes.c_size_t))):
+        initialise = getattr(fuzzer, f"__sanitizer_cov_{name}_init")
+        initialise(ctypes.c_size_t(start), ctypes.c_size_t(start + count * size))
     return native
 
 

@@ -58,7 +58,11 @@ def run(data: bytes) -> bool:
 def _compare(path: Path, notation: Notation, raw: bytes) -> None:
     """Compare the cells and their lines with those of the csv module, which reads the file in one piece."""
     with opened(path, notation) as table:
-        found = [(place, *row) for batch in table.batches for place, row in zip(batch.places, batch.frame.rows(), strict=True)]
+        found = [
+            (place, *row)
+            for batch in table.batches
+            for place, row in zip(batch.places, batch.frame.rows(), strict=True)
+        ]
         columns = table.columns
     marks = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
     text = raw.decode(next((name for mark, name in marks.items() if raw.startswith(mark)), "utf-8-sig"))

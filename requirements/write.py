@@ -13,7 +13,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-HEAD = "# Versions that `make test` installs; written by `make lock`. The ranges that are allowed are in pyproject.toml."
+HEAD = "# Versions that `make test` installs; written by `make lock`. The ranges allowed are in pyproject.toml."
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ def test_no_input_of_the_corpus_breaks_anything(name):
 
 def test_mutated_model_files_are_refused_or_written_again():
     """What `make fuzz` does for minutes, without coverage: a thousand forgeries with right checksums."""
-    fuzz, rng = target("model_files"), random.Random(0)
+    fuzz, rng = target("model_files"), random.Random(0)  # noqa: S311
     files = [path.read_bytes() for path in inputs("model_files")]
 
     def bytewise(data):
@@ -60,27 +60,26 @@ def test_a_broken_loader_would_be_found(monkeypatch):
     assert fuzz.run(data)
     other = (HERE / "files" / "data" / "0.2.0-linear.abstain").read_bytes()
     read = fuzz.read
-    monkeypatch.setattr(fuzz, "read", lambda file, size, most: read(type(file)(other), len(other), most))
+    monkeypatch.setattr(fuzz, "read", lambda file, _, most: read(type(file)(other), len(other), most))
     with pytest.raises(AssertionError, match="would write differently"):
         fuzz.run(data)
 
 
 def test_a_reader_that_loses_a_cell_would_be_found(monkeypatch):
-    """The control: a reader that reads an empty cell as text."""
+    """The control: a reader that loses the first cell of each row."""
     fuzz = target("tables")
     assert fuzz.run(b"\0\0a,b,y\n1,,x\n2,u,z\n")
     monkeypatch.setattr(fuzz.csv_records.Records, "_without_quotes", lambda *_: None)
-    monkeypatch.setattr(
-        fuzz.csv_records.Records, "_frame", lambda self, rows: fuzz_frame(self.columns, [["", *row[1:]] for row in rows])
-    )
+    monkeypatch.setattr(fuzz.csv_records.Records, "_frame", without_first_cells)
     with pytest.raises(AssertionError, match="differ from those"):
         fuzz.run(b"\0\0a,b,y\n1,,x\n2,u,z\n")
 
 
-def fuzz_frame(columns, rows):
+def without_first_cells(records, rows):
     import polars as pl
 
-    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    schema = dict.fromkeys(records.columns, pl.String)
+    return pl.DataFrame([["", *row[1:]] for row in rows], schema=schema, orient="row")
 
 
 def test_a_native_error_of_another_type_would_be_found():
@@ -92,7 +91,6 @@ def test_a_native_error_of_another_type_would_be_found():
             def call(**_):
                 raise RuntimeError(name)
 
-            call.__doc__ = "threads"
             return call
 
     with pytest.raises(RuntimeError):

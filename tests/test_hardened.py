@@ -16,7 +16,8 @@ pytestmark = [
 
 def listed(option, path=None):
     path = path or find_spec("abstain._native").origin
-    return subprocess.run(["readelf", option, "-W", path], capture_output=True, text=True, check=True).stdout
+    command = [shutil.which("readelf"), option, "-W", path]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
 
 
 def protections(path=None):
@@ -41,8 +42,9 @@ def test_a_module_without_protections_would_be_seen(tmp_path):
     compiler = shutil.which("g++") or shutil.which("c++")
     if compiler is None:
         pytest.skip("a C++ compiler is not installed")
-    (tmp_path / "plain.cpp").write_text("extern \"C\" int f() { return 1; }", encoding="utf-8")
+    (tmp_path / "plain.cpp").write_text('extern "C" int f() { return 1; }', encoding="utf-8")
     flags = ["-shared", "-fPIC", "-fno-stack-protector", "-Wl,-z,lazy", "-Wl,-z,norelro"]
-    subprocess.run([compiler, *flags, str(tmp_path / "plain.cpp"), "-o", str(tmp_path / "plain.so")], check=True)
+    command = [compiler, *flags, str(tmp_path / "plain.cpp"), "-o", str(tmp_path / "plain.so")]
+    subprocess.run(command, check=True)  # noqa: S603
     missing = [name for name, holds in protections(tmp_path / "plain.so").items() if not holds]
     assert len(missing) == 4  # all but the stack

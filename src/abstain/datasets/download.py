@@ -60,8 +60,8 @@ def fetch(name: str, url: str, most_mb: int, file: str | None = None) -> Path:
         with Path(path).open("wb") as target:
             pooch.HTTPDownloader()(url, _Bounded(target, most_mb * MB), cache)
 
-    # The file is not hashed, since line endings differ between copies: its size is bounded here, the arrays read from it
-    # are verified.
+    # The file is not hashed, since line endings differ between copies: its size is bounded here, and the arrays read
+    # from it are verified.
     cache = pooch.create(
         pooch.os_cache("abstain"), base_url="", registry={file: None}, urls={file: url}, env=CACHE_VARIABLE
     )

@@ -30,7 +30,7 @@ def _unpacked(path: Path, most: int) -> int:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:  # a member never gives more than is declared
             return sum(member.file_size for member in archive.infolist())
     count = 0
-    with gzip.open(path) as file:
-        while count <= most and (piece := file.read(CHUNK)):
+    with gzip.open(path) as unpacked:
+        while count <= most and (piece := unpacked.read(CHUNK)):
             count += len(piece)
     return count

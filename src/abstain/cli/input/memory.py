@@ -5,8 +5,8 @@
     need = 16 MB + 8 copies of the encoded rows + 24 bytes a row for each fit of the search + the cache
 
 The copies are those of the table, of the encoded rows and of the solver; the 24 bytes are three copies of a score. The
-factors are rounded up from measurements. A limit that would be exceeded is an error that gives the way out; what is left
-below the limit becomes the cache of kernel values.
+factors are rounded up from measurements. A limit that would be exceeded is an error that gives the way out; what is
+left below the limit becomes the cache of kernel values.
 """
 
 from __future__ import annotations
