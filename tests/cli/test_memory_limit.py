@@ -39,10 +39,10 @@ def test_a_fit_stays_below_the_limit(tmp_path):
 @pytest.mark.parametrize("given", [(), ("--C", 1), ("--gamma", 1)])
 def test_a_search_that_does_not_fit_is_refused(given, tmp_path):
     fits = {(): 250, ("--C", 1): 25, ("--gamma", 1): 50}[given]
-    rows = 50 * 2**20 // (24 * fits)  # whose scores alone take 50 MB
     data = tmp_path / "data.csv"
-    data.write_text("x,y\n" + "".join(f"{at},{'ab'[at % 2]}\n" for at in range(rows + 1)), encoding="utf-8")
-    result = run("fit", data, "--target", "y", "--reject", 0.2, *given, "-o", tmp_path / "model", "--max-memory", 50)
+    data.write_text("x,y\n" + "".join(f"{at},{'ab'[at % 2]}\n" for at in range(20_000)), encoding="utf-8")
+    result = run("fit", data, "--target", "y", "--reject", 0.2, *given, "-o", tmp_path / "model", "--max-memory", 45)
     assert result.exit_code == 2
-    assert f"the {fits} fits that choose C and gamma take about 50 MB more" in result.stderr
+    scores = 3 * 8 * 20_000 * fits / 2**20
+    assert f"the {fits} fits that choose C and gamma take about {scores:.0f} MB more" in result.stderr
     assert "pass --C and --gamma, use fewer rows, or raise --max-memory" in result.stderr

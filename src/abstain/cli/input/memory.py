@@ -2,10 +2,11 @@
 
 ::
 
-    need = 16 MB + 8 copies of the encoded rows + 24 bytes a row for each fit of the search + the cache
+    need = 16 MB + 6 copies of the encoded rows + 1,200 bytes a row + 24 bytes a row for each fit of the search + the cache
 
-The copies are those of the table, of the encoded rows and of the solver; the 24 bytes are three copies of a score. The
-factors are rounded up from measurements. A limit that would be exceeded is an error that gives the way out; what is
+The copies are those of the table, of the encoded rows, of the solver and of the model file; the 1,200 bytes are labels,
+coefficients and places in the file; the 24 bytes are three copies of a score. The factors are rounded up from
+measurements. A limit that would be exceeded is an error that gives the way out; what is
 left below the limit becomes the cache of kernel values.
 """
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 MB = 1 << 20
 FIXED = 16.0  # MB
-COPIES = 8
+COPIES = 6
+PER_ROW = 1200  # bytes
 PER_SCORE = 24  # bytes
 LARGEST_CACHE = 500.0  # MB
 
@@ -38,7 +40,7 @@ def left_by_rows(X: pl.DataFrame, numeric: list[str], categorical: list[str], me
     """The MB that the rows leave of `memory`; an error that names the column with the most categories if none."""
     counts = {name: X[name].n_unique() for name in categorical}
     rows = X.height * (len(numeric) + sum(counts.values())) * 8 / MB
-    need = FIXED + COPIES * rows
+    need = FIXED + COPIES * rows + PER_ROW * X.height / MB
     if need > memory:
         most = max(counts, key=lambda name: counts[name], default=None)
         hint = f"leave out {most!r}, which has {counts[most]} categories, with --ignore" if most else "use fewer rows"
