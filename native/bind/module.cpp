@@ -91,10 +91,10 @@ Rows rows_of(const nb::dict& data, Indices& own) {
     own = {{starts.data(), starts.data() + lengths[0]}, {columns.data(), columns.data() + lengths[1]}};
     require(data.contains("features"), "features is missing");
     const auto features = plain<Index>(data["features"], "features must be a whole number");
-    require(lengths[0] > 1 && features > 0 && features <= std::numeric_limits<std::int32_t>::max(),
-            "there must be at least one row, and from 1 to 2^31 - 1 features");
     const SparseRows rows{values.data(), own.columns.data(), own.starts.data(), lengths[0] - 1, features};
     if (const char* rule = fault(rows, lengths[0], lengths[1], lengths[2])) throw nb::value_error(rule);
+    require(rows.rows > 0 && features > 0 && features <= std::numeric_limits<std::int32_t>::max(),
+            "there must be at least one row, and from 1 to 2^31 - 1 features");
     return rows;
 }
 

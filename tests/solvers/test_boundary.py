@@ -50,6 +50,7 @@ def empty(task):
     return {name: value[:0] if name in {"sign", "weight", "kind"} else value for name, value in task.items()}
 
 
+NOTHING = SPARSE | {"starts": np.zeros(N + 1, np.int64), "columns": np.empty(0, np.int32), "values": np.empty(0)}
 WRONG = {
     "no rows": (solve, {"data": {"X": X[:0]}, **empty(TASK)}, "at least one row"),
     "no rows of a path": (path, {"data": {"gram": np.empty((0, 0))}, **empty(TASK)}, "at least one row"),
@@ -57,7 +58,8 @@ WRONG = {
     "no features": (expand, {"X": X[:, :0].copy(), "support": X[:, :0].copy()}, "number of features, and some"),
     "features as text": (solve, {"data": SPARSE | {"features": "2"}}, "features must be a whole number"),
     "features as a fraction": (solve, {"data": SPARSE | {"features": 2.5}}, "features must be a whole number"),
-    "no number of features": (solve, {"data": {**SPARSE, "features": 0}}, "2\\^31 - 1 features"),
+    "no features in compressed rows": (solve, {"data": NOTHING | {"features": 0}}, "2\\^31 - 1 features"),
+    "no compressed rows": (solve, {"data": NOTHING | {"starts": np.zeros(1, np.int64)}, **empty(TASK)}, "one row"),
     "too many features": (solve, {"data": SPARSE | {"features": 2**40}}, "2\\^31 - 1 features"),
     "missing features": (
         solve,
