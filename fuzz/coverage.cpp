@@ -1,5 +1,5 @@
 // Coverage of the compiled core for libFuzzer: g++ calls __sanitizer_cov_trace_pc at every edge, and the counters here are
-// handed to libFuzzer by fuzz/native_coverage.py. This file is compiled without that option.
+// handed to libFuzzer by fuzz/run.py. This file is compiled without that option.
 #include <cstddef>
 #include <cstdint>
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t places = std::size_t(1) << 16;
 std::uint8_t counters[places];
-std::uintptr_t table[places][2];  // libFuzzer wants an address and a flag for each counter; the addresses are never followed
+std::uintptr_t table[places][2];  // libFuzzer needs an address and a flag for each counter; the addresses are never followed
 
 }  // namespace
 

@@ -161,7 +161,8 @@ struct TaskList {
             tasks.push_back({inputs.back().problem(rows), {scales.data(), scales.data() + scales.shape(0)}});
             for (std::size_t c = 0; c < scales.shape(0); ++c)
                 require(scales.data()[c] > (c ? scales.data()[c - 1] : 0.0), "scales must be positive and ascend");
-            if (task.contains("kernel")) tasks.back().kernel = plain<std::size_t>(task["kernel"], "kernel must be a whole number >= 0");
+            if (task.contains("kernel"))
+                tasks.back().kernel = plain<std::size_t>(task["kernel"], "kernel must be a whole number >= 0");
             require(tasks.back().kernel < kernels, "kernel must be an index into gammas");
             if (!task.contains("start") || task["start"].is_none()) continue;
             starts.push_back(entry<Vector>(task, "start"));
@@ -275,7 +276,8 @@ NB_MODULE(_native, m) {
         "expand",
         [](Matrix X, Matrix support, Vector coef, const std::string& kernel, double gamma, double coef0, int degree,
            int threads) {
-            require(X.shape(1) == support.shape(1) && X.shape(1) > 0, "X and support must have the same number of features, and some");
+            require(X.shape(1) == support.shape(1) && X.shape(1) > 0,
+                    "X and support must have the same number of features, and some");
             require(support.shape(0) == coef.shape(0), "coef must have an entry per row of support");
             std::vector<double> out(X.shape(0), 0.0);
             const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);

@@ -2,7 +2,7 @@
 
 ::
 
-    need = 16 MB + 6 copies of the encoded rows + 1,200 bytes a row + 24 bytes a row for each fit of the search + the cache
+    need = 16 MB + 6 copies of the encoded rows + 1,200 bytes a row + 24 bytes a row for each fit of a search + cache
 
 The copies are those of the table, of the encoded rows, of the solver and of the model file; the 1,200 bytes are labels,
 coefficients and places in the file; the 24 bytes are three copies of a score. The factors are rounded up from
