@@ -4,6 +4,10 @@
 PYTHON ?= python3
 VENV   ?= .venv
 DEMO   ?= demo
+# Pinned versions for the tests; `make test LOCK=` takes the newest that pyproject.toml allows.
+LOCK   ?= requirements/test.lock
+# Of `make fuzz`, for all three targets together.
+SECONDS ?= 600
 
 PY     := $(VENV)/bin/python
 UV     := $(shell command -v uv 2>/dev/null)
@@ -21,7 +25,7 @@ SOURCES := $(shell find src native -type f -not -name '*.pyc' 2>/dev/null) CMake
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pips at once would break the environment; compilers still run in parallel
-.PHONY: help env build demo test lint types native-test native-test-threads pytest verify reproduce docs wheel bench clean
+.PHONY: help env build demo test lint types native-test native-test-threads pytest fuzz lock verify reproduce docs wheel bench clean
 
 help: ## show this list
 	@echo "abstain: support vector machines that know when not to decide"; echo
@@ -51,10 +55,17 @@ $(STAMPS)/run: $(STAMPS)/env pyproject.toml
 	@$(PIP) -r $(STAMPS)/run.txt
 	@touch $@
 
-$(STAMPS)/check: $(STAMPS)/run
+# A machine whose package index lacks one of the pinned versions, or whose Python is another, takes the free ranges.
+define install_check
+{ test -n "$(LOCK)" && $(PIP) -r $(STAMPS)/check.txt -c $(LOCK) 2> $(STAMPS)/lock.log; } || \
+	{ echo "Note: $(if $(LOCK),the versions of $(LOCK) cannot be installed here ($(STAMPS)/lock.log),no LOCK is given): the newest versions allowed are taken."; \
+	$(PIP) -r $(STAMPS)/check.txt; }
+endef
+
+$(STAMPS)/check: $(STAMPS)/run $(LOCK)
 	@echo "Installing the dependencies of the tests"
 	@$(call requirements,cli docs plot test lint) > $(STAMPS)/check.txt
-	@$(PIP) -r $(STAMPS)/check.txt
+	@$(call install_check)
 	@touch $@
 
 # Not editable: tests and demo run on the installed package, never on src. The build folder is kept, so that only changed
@@ -97,6 +108,22 @@ native-test-threads: $(STAMPS)/run ## tests of the core's threads under the thre
 
 pytest: $(STAMPS)/check $(STAMPS)/package ## run the Python tests on the installed package, on all cores
 	$(PY) $(PYTEST)
+
+# The core of the fuzzers, under the sanitizers.
+define build_fuzzed
+@mkdir -p build
+@cmake -S . -B build/fuzz -G Ninja -DSKBUILD=ON -DABSTAIN_FUZZ=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	-DPython_EXECUTABLE=$(abspath $(PY)) -Dnanobind_DIR="$$($(PY) -m nanobind --cmake_dir)" > build/fuzz.log 2>&1 || { cat build/fuzz.log; exit 1; }
+@cmake --build build/fuzz --target _native
+endef
+
+fuzz: $(STAMPS)/check $(STAMPS)/package ## fuzz model files, tables and the core under sanitizers (ten minutes, or SECONDS=60; fuzz/README.md)
+	@$(call requirements,fuzz) > $(STAMPS)/fuzz.txt && $(PIP) -r $(STAMPS)/fuzz.txt
+	$(call build_fuzzed)
+	@for target in model_files tables native; do $(PY) fuzz/run.py $$target $$(($(SECONDS) / 3)) || exit 1; done
+
+lock: $(STAMPS)/check ## write the versions that are installed in .venv to requirements/test.lock
+	$(PY) requirements/write.py $(STAMPS)/check.txt
 
 verify: $(STAMPS)/check $(STAMPS)/package ## compare optima with a general QP solver, certify exact solutions, compare the path with exact fits and ONNX graphs with Python, recompute the proofs of random fits
 	$(PY) verification/optimality.py

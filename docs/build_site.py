@@ -1,8 +1,8 @@
 """Build the site into build/site: ``make docs``.
 
-The pages are first collected in build/site-source: those of docs/, the changelog, the benchmark tables, the page and
-figures of each experiment, and every picture, freshly drawn. Then Sphinx builds the site with warnings as errors and
-runs the examples of all pages and docstrings.
+The pages are first collected in build/site-source: those of docs/, the changelog, the page on security, the benchmark
+tables, the page and figures of each experiment, and every picture, freshly drawn. Then Sphinx builds
+the site with warnings as errors and runs the examples of all pages and docstrings.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def gather() -> None:
     shutil.copytree(DOCS, SOURCE, ignore=shutil.ignore_patterns("*.py", "__pycache__", "_static", "extensions"))
     for page in SOURCE.glob("*.md"):
         page.write_text(for_site(page.read_text(encoding="utf-8")), encoding="utf-8")
-    write(SOURCE / "changelog.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    for name in ("changelog", "security"):
+        write(SOURCE / f"{name}.md", (ROOT / f"{name.upper()}.md").read_text(encoding="utf-8"))
     measured = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     for name, (start, end) in BENCHMARKS.items():
         write(SOURCE / "benchmarks" / name, between(measured, start, end))
@@ -58,7 +59,8 @@ def gather() -> None:
 def for_site(text: str) -> str:
     """Turn a page that reads well as plain Markdown into one for Sphinx, whose directives are in comments."""
     text = DIRECTIVES.sub(r"\1", write_numbers.without_references(text))
-    text = text.replace("```pycon\n", "```{doctest}\n")
+    text = text.replace("```pycon\n", "```{doctest}\n").replace("](../SECURITY.md", "](security.md")
+    text = re.sub(r"\[([^\]]*)\]\(\.\./(?:fuzz|native|tests)/[^)]*\)", r"\1", text)  # files that are not on the site
     return text.replace("](../experiments/", "](reproductions/")  # where the site has them
 
 

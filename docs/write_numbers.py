@@ -6,7 +6,7 @@ The number comes first, so that a page reads well as plain Markdown, and a comme
 
 A new one is written as "?". A comment must not start a line, because that would end the paragraph.
 
-SOURCE is ``benchmarks`` (benchmarks/results.json) or the folder of an experiment (experiments/SOURCE/results.json).
+SOURCE is ``benchmarks`` or ``fuzz`` (SOURCE/results.json), or an experiment (experiments/SOURCE/results.json).
 PATH is a path into that file: keys and positions joined by dots; a key that contains a dot is written ``['0.45']``.
 ``[name=SVC]`` selects from a list of tables the one with that entry (``&`` combines two conditions). On a list of
 numbers it selects the position at which the file's top-level list of that name has that value, as in
@@ -57,7 +57,7 @@ def resolve(reference: str, root: Path = ROOT) -> str:
 @cache
 def results(source: str, root: Path = ROOT) -> Any:
     """Return the contents of a results file."""
-    folder = root / source if source == "benchmarks" else root / "experiments" / source
+    folder = root / source if source in {"benchmarks", "fuzz"} else root / "experiments" / source
     path = folder / "results.json"
     if not path.is_file():
         raise LookupError(f"no results for {source!r}: {path.relative_to(root)} does not exist.")

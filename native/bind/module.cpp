@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <atomic>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,6 +28,7 @@ using Signs = View<std::int8_t, 1>;
 using Kinds = View<std::int32_t, 1>;
 
 KernelSpec kernel_spec(const std::string& name, double gamma, double coef0, int degree) {
+    require(gamma >= 0 && std::isfinite(gamma) && std::isfinite(coef0), "gamma must be finite and >= 0, coef0 finite");
     if (name == "precomputed") return {KernelName::linear, gamma, coef0, degree};
     for (std::size_t k = 0; k < std::size(kernel_names); ++k)
         if (name == kernel_names[k]) return {static_cast<KernelName>(k), gamma, coef0, degree};
@@ -50,6 +52,19 @@ template <class Array> Array entry(const nb::dict& from, const char* name) {
     return array;
 }
 
+// A whole number or a dict out of a dict or a list, with the name of what it is for the error.
+template <class Value> Value plain(const nb::handle& from, const char* rule) {
+    Value value;
+    if (!nb::try_cast<Value>(from, value, false)) throw nb::type_error(rule);
+    return value;
+}
+
+Options options_of(const std::string& method, double tol, Index max_iter, double cache_size) {
+    require(tol >= 0, "tol must be a number >= 0");
+    require(cache_size >= 0, "cache_size must be a number >= 0");
+    return {method_of(method), tol, max_iter, cache_size * 1e6};
+}
+
 // The indices of compressed rows, copied: another thread may change the caller's arrays after they were checked.
 struct Indices {
     std::vector<Index> starts;
@@ -60,11 +75,12 @@ struct Indices {
 Rows rows_of(const nb::dict& data, Indices& own) {
     if (data.contains("gram")) {
         const auto gram = entry<Matrix>(data, "gram");
-        require(gram.shape(1) == gram.shape(0), "gram must be square");
+        require(gram.shape(1) == gram.shape(0) && gram.shape(0) > 0, "gram must be square, with at least one row");
         return GramRows{gram.data(), static_cast<Index>(gram.shape(0))};
     }
     if (data.contains("X")) {
         const auto X = entry<Matrix>(data, "X");
+        require(X.shape(0) > 0 && X.shape(1) > 0, "X must have at least one row and one column");
         return DenseRows{X.data(), static_cast<Index>(X.shape(0)), static_cast<Index>(X.shape(1))};
     }
     const auto starts = entry<View<std::int64_t, 1>>(data, "starts");
@@ -73,9 +89,12 @@ Rows rows_of(const nb::dict& data, Indices& own) {
     const Index lengths[] = {static_cast<Index>(starts.shape(0)), static_cast<Index>(columns.shape(0)),
                              static_cast<Index>(values.shape(0))};
     own = {{starts.data(), starts.data() + lengths[0]}, {columns.data(), columns.data() + lengths[1]}};
-    const Index features = nb::cast<Index>(data["features"]);
+    require(data.contains("features"), "features is missing");
+    const auto features = plain<Index>(data["features"], "features must be a whole number");
     const SparseRows rows{values.data(), own.columns.data(), own.starts.data(), lengths[0] - 1, features};
     if (const char* rule = fault(rows, lengths[0], lengths[1], lengths[2])) throw nb::value_error(rule);
+    require(rows.rows > 0 && features > 0 && features <= std::numeric_limits<std::int32_t>::max(),
+            "there must be at least one row, and from 1 to 2^31 - 1 features");
     return rows;
 }
 
@@ -84,6 +103,13 @@ std::shared_ptr<const LossTable> table_of(const Matrix& knots, const Matrix& slo
     const std::size_t L = knots.shape(0), K = knots.shape(1);
     require(slopes.shape(0) == L && slopes.shape(1) == K && K >= 1 && K <= most_pieces,
             "knots and slopes must both have shape (L, K) with 1 <= K < 60");
+    for (std::size_t kind = 0; kind < L; ++kind) {
+        const double *t = knots.data() + kind * K, *u = slopes.data() + kind * K;
+        for (std::size_t k = 0; k < K; ++k) {
+            require(std::isfinite(t[k]) && (k == 0 || t[k] > t[k - 1]), "knots must be finite and ascend");
+            require(std::isfinite(u[k]) && u[k] < 0 && (k == 0 || u[k] > u[k - 1]), "slopes must be finite, negative and ascend");
+        }
+    }
     LossTable table{static_cast<int>(K), {}, {}};
     for (std::size_t kind = 0; kind < L; ++kind) {
         table.breakpoints.push_back(0.0);
@@ -126,7 +152,7 @@ struct TaskList {
     TaskList(const nb::list& given, Index rows, std::size_t kernels) {
         std::map<std::tuple<const double*, const double*, std::size_t, std::size_t>, std::shared_ptr<const LossTable>> tables;
         for (const nb::handle item : given) {
-            const auto task = nb::cast<nb::dict>(item);
+            const auto task = plain<nb::dict>(item, "tasks must be a list of dicts");
             const auto knots = entry<Matrix>(task, "knots"), slopes = entry<Matrix>(task, "slopes");
             auto& table = tables[{knots.data(), slopes.data(), knots.shape(0), knots.shape(1)}];
             if (!table) table = table_of(knots, slopes);
@@ -135,7 +161,8 @@ struct TaskList {
             tasks.push_back({inputs.back().problem(rows), {scales.data(), scales.data() + scales.shape(0)}});
             for (std::size_t c = 0; c < scales.shape(0); ++c)
                 require(scales.data()[c] > (c ? scales.data()[c - 1] : 0.0), "scales must be positive and ascend");
-            if (task.contains("kernel")) tasks.back().kernel = nb::cast<std::size_t>(task["kernel"]);
+            if (task.contains("kernel"))
+                tasks.back().kernel = plain<std::size_t>(task["kernel"], "kernel must be a whole number >= 0");
             require(tasks.back().kernel < kernels, "kernel must be an index into gammas");
             if (!task.contains("start") || task["start"].is_none()) continue;
             starts.push_back(entry<Vector>(task, "start"));
@@ -161,7 +188,7 @@ NB_MODULE(_native, m) {
             const Problem problem = inputs.problem(row_count(rows));
             require(!start || start->shape(0) == sign.shape(0), "start must have as many entries as sign");
             const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
-            const Options options{method_of(method), tol, max_iter, cache_size * 1e6};
+            const Options options = options_of(method, tol, max_iter, cache_size);
             Outcome outcome = without_lock(report, seconds, [&](Watch& watch) {
                 ThreadPool pool(threads);
                 return solve(problem, spec, rows, start ? start->data() : nullptr, options, pool, watch);
@@ -184,7 +211,7 @@ NB_MODULE(_native, m) {
             std::vector<KernelSpec> kernels;
             for (std::size_t g = 0; g < gammas.shape(0); ++g)
                 kernels.push_back(kernel_spec(kernel, gammas.data()[g], coef0, degree));
-            const Options options{method_of(method), tol, max_iter, cache_size * 1e6};
+            const Options options = options_of(method, tol, max_iter, cache_size);
             std::atomic<Index> finished{0};
             const auto count = [&](Index, double) { return report(finished.load()); };
             const nb::object counted = report.is_none() ? nb::none() : nb::object(nb::cpp_function(count));
@@ -219,8 +246,8 @@ NB_MODULE(_native, m) {
             const Inputs inputs{sign, weight, kind, table_of(knots, slopes)};
             const Problem problem = inputs.problem(row_count(rows));
             const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
-            Options options;
-            options.cache_bytes = cache_size * 1e6;
+            require(lowest > 0 && lowest <= highest && std::isfinite(highest), "0 < lowest <= highest must hold");
+            const Options options = options_of("auto", Options{}.tol, Options{}.max_iterations, cache_size);
             PathPieces path = without_lock(report, std::numeric_limits<double>::infinity(), [&](Watch& watch) {
                 ThreadPool pool(threads);
                 return follow_path(problem, spec, rows, lowest, highest, options, pool, watch);
@@ -249,7 +276,8 @@ NB_MODULE(_native, m) {
         "expand",
         [](Matrix X, Matrix support, Vector coef, const std::string& kernel, double gamma, double coef0, int degree,
            int threads) {
-            require(X.shape(1) == support.shape(1), "X and support must have the same number of features");
+            require(X.shape(1) == support.shape(1) && X.shape(1) > 0,
+                    "X and support must have the same number of features, and some");
             require(support.shape(0) == coef.shape(0), "coef must have an entry per row of support");
             std::vector<double> out(X.shape(0), 0.0);
             const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);

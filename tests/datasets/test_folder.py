@@ -123,3 +123,13 @@ def test_a_damaged_archive_is_refused_in_words_or_harmless(tmp_path, monkeypatch
         else:
             np.testing.assert_array_equal(found, truth)
     assert refused > 5
+
+
+def test_archives_are_refused_by_their_declared_size(tmp_path, monkeypatch):
+    """A few kB that unpack to 200 MB."""
+    np.savez_compressed(tmp_path / "covtype_4v6.npz", X=np.zeros(200 << 20, np.int8), y=np.zeros(1))
+    assert (tmp_path / "covtype_4v6.npz").stat().st_size < 1 << 20
+    monkeypatch.setenv("ABSTAIN_DATA", str(tmp_path))
+    monkeypatch.setattr("abstain.datasets.covtype.np.load", lambda *_, **__: pytest.fail("read before it was checked"))
+    with pytest.raises(ValueError, match=r"it is larger than the 160 MB, unpacked, that this data set may have"):
+        load_covtype()

@@ -93,6 +93,46 @@ def test_a_page_instead_of_the_file_is_refused(public, monkeypatch):
         load_pima()
 
 
+@pytest.fixture
+def unparsed(monkeypatch):
+    """A parser that must not be reached."""
+    monkeypatch.setattr("abstain.datasets.table.np.loadtxt", lambda *_, **__: pytest.fail("parsed unchecked"))
+
+
+@pytest.mark.usefixtures("unparsed")
+def test_an_endless_download_is_cut_off(public, monkeypatch):
+    folder, address, cache = public
+    monkeypatch.delenv("ABSTAIN_DATA", raising=False)
+    with (folder / "pima.csv").open("wb") as file:
+        file.truncate(400 << 20)
+    monkeypatch.setitem(SOURCES, "pima", replace(SOURCES["pima"], url=f"{address}/pima.csv"))
+    with pytest.raises(ConnectionError, match=r"could not be downloaded \(it is larger than the data set may be\)"):
+        load_pima()
+    assert not [path for path in cache.rglob("*") if path.is_file()]
+
+
+@pytest.mark.usefixtures("unparsed")
+def test_a_compressed_file_that_grows_is_not_parsed(public, monkeypatch):
+    folder, address, _ = public
+    monkeypatch.delenv("ABSTAIN_DATA", raising=False)
+    (folder / "covtype.data.gz").write_bytes(gzip.compress(b"1" * (161 << 20), compresslevel=1))
+    monkeypatch.setattr(covtype, "PAIR", replace(covtype.PAIR, url=f"{address}/covtype.data.gz"))
+    with pytest.raises(ValueError, match=r"\(it is larger than the 160 MB, unpacked, .* may have\); delete it"):
+        load_covtype()
+
+
+def test_a_file_that_was_in_the_cache_is_bounded_too(public, monkeypatch):
+    _, address, cache = public
+    monkeypatch.delenv("ABSTAIN_DATA", raising=False)
+    cache.mkdir()
+    (cache / "mitdb-105.hea").write_bytes(b"\0" * (5 << 20))
+    for kind in ("dat", "atr"):
+        (cache / f"mitdb-105.{kind}").write_bytes(b"\0\0")
+    monkeypatch.setitem(SOURCES, "mitbih_beats", replace(SOURCES["mitbih_beats"], url=address))
+    with pytest.raises(ValueError, match=r"cannot be read \(it is larger than the 4 MB, unpacked"):
+        load_mitbih(features=False)
+
+
 def test_cover_types_from_the_public_file(public, data, monkeypatch):
     folder, address, _ = public
     expected = load_covtype(classes=(6, 4))
@@ -146,7 +186,7 @@ def test_without_network_beats_name_both_ways(nobody):
 
 @pytest.mark.usefixtures("public")
 def test_a_file_that_has_gone_names_both_ways(monkeypatch):
-    def gone(*_):
+    def gone(*_, **__):
         raise requests.HTTPError("404 Client Error: Not Found")
 
     monkeypatch.delenv("ABSTAIN_DATA", raising=False)

@@ -12,7 +12,8 @@ import abstain
 from docs.pages import DOCS, PAGES, ROOT, WRITTEN
 
 mpl.use("Agg")
-STAGED = {"changelog.md": ROOT / "CHANGELOG.md"}  # pages that docs/build_site.py brings from elsewhere
+# pages that docs/build_site.py brings from elsewhere
+STAGED = {"changelog.md": ROOT / "CHANGELOG.md", "security.md": ROOT / "SECURITY.md"}
 LINK = re.compile(r"(!?)\[[^\]]*\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
 

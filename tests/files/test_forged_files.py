@@ -360,6 +360,7 @@ TRIED = "the C, gamma or number of folds of its search differ"
         (array("search_mean", np.zeros(4)), "unknown array 'search_mean'"),
         (field("parameters/Cs", [0.1, 2.0]), TRIED),
         (field("parameters/Cs", 2), TRIED),
+        (field("parameters/Cs", 2**62), TRIED),  # as many values are never made
         (field("parameters/gammas", 3), TRIED),
         (field("parameters/gammas", [0.1, 2.0]), TRIED),
         (field("parameters/cv", 3), TRIED),

@@ -12,6 +12,7 @@ template <class T> constexpr int width = vector_bytes / static_cast<int>(sizeof(
 template <class T> struct Bits;
 template <> struct Bits<float> {
     typedef int element;
+    typedef unsigned pattern;
     static constexpr int mantissa = 23;
     static constexpr float shifter = 12582912.0f;  // 1.5 * 2^23: adding it leaves round(t) in the low bits
     static constexpr float lowest = -125.0f, highest = 125.0f;
@@ -21,6 +22,7 @@ template <> struct Bits<float> {
 };
 template <> struct Bits<double> {
     typedef long long element;
+    typedef unsigned long long pattern;
     static constexpr int mantissa = 52;
     static constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52
     static constexpr double lowest = -1021.0, highest = 1021.0;
@@ -49,14 +51,16 @@ template <class T> [[gnu::always_inline]] inline Vec<T> power_series(Vec<T> r) {
     return p;
 }
 
-// 2^t. The comparison sends nan (inf - inf of far away points) to the lowest exponent: a kernel value of 0.
+// 2^t. The comparison sends nan (inf - inf of far away points) to the lowest exponent: a kernel value of 0. The sum is of
+// unsigned numbers, so that a t beyond the largest exponent gives a wrong value and not undefined behaviour.
 template <class T> [[gnu::always_inline]] inline Vec<T> exp2_of(Vec<T> t) {
     using B = Bits<T>;
     const Vec<T> lowest = Vec<T>{} + B::lowest;
     t = t > lowest ? t : lowest;
     const Vec<T> shifted = t + B::shifter;
     const Vec<T> p = power_series<T>(t - (shifted - B::shifter));
-    return (Vec<T>)((Ints<T>)p + ((Ints<T>)shifted << B::mantissa));
+    using Pattern = typename VectorOf<typename B::pattern>::type;
+    return (Vec<T>)((Pattern)p + ((Pattern)shifted << B::mantissa));
 }
 
 // The largest (or smallest) of all lanes: halve until sixteen bytes are left.

@@ -36,10 +36,10 @@ def load_table(
     return elsewhere() if elsewhere is not None else read_public(source)
 
 
-def read_public(source: Source, name: str | None = None, keep: Callable[[Table], Table] = lambda table: table) -> Table:
+def read_public(source: Source, keep: Callable[[Table], Table] = lambda table: table) -> Table:
     """Download a data set that is one text file, read it, select rows with `keep`, and verify the result."""
     layout = source.layout
     assert layout is not None  # noqa: S101 (sets in other formats have their own reader)
-    path = fetch(source.name, source.url)
+    path = fetch(source.name, source.url, source.most_mb)
     way_out = f"delete it to download {source.url} again"
-    return read_checked(name or source.name, path, lambda path: keep(layout.read(path)), way_out)
+    return read_checked(source, path, lambda path: keep(layout.read(path)), way_out)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from abstain.datasets.checksums import verify
+from abstain.datasets.size import check_size
 from abstain.datasets.sources import Source
 from abstain.datasets.table import UNREADABLE, Table
 
@@ -39,9 +40,11 @@ def file_in_folder(folder: Path, source: Source) -> Path:
     return path
 
 
-def read_checked(name: str, path: Path, read: Callable[[Path], Table], way_out: str) -> Table:
-    """Read a file with `read`, and raise an error unless it contains the data set `name`."""
+def read_checked(source: Source, path: Path, read: Callable[[Path], Table], way_out: str) -> Table:
+    """Read a file with `read`, and raise an error if it is too large or does not contain the data set."""
+    name = source.name
     try:
+        check_size(path, source.most_mb)
         table = read(path)
     except (FileNotFoundError, PermissionError):
         raise
@@ -57,4 +60,4 @@ def read_from_folder(source: Source, folder: Path, read: Callable[[Path], Table]
         assert source.file_layout is not None  # noqa: S101 (a source without one has its own reader)
         read = source.file_layout.read
     way_out = f"put the original file there, or unset {VARIABLE} to download it from {source.url}"
-    return read_checked(source.name, file_in_folder(folder, source), read, way_out)
+    return read_checked(source, file_in_folder(folder, source), read, way_out)

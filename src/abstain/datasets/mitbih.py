@@ -15,12 +15,14 @@ from abstain.datasets.checksums import verify
 from abstain.datasets.download import fetch
 from abstain.datasets.folder import VARIABLE
 from abstain.datasets.physionet import BEATS, read_annotations, read_signal, windows
+from abstain.datasets.size import check_size
 from abstain.datasets.sources import SOURCES
 from abstain.datasets.table import UNREADABLE, Table
 
 __all__ = ["load_mitbih"]
 
 RECORDS = (105, 106, 114, 116, 119, 124, 200, 201, 203, 205, 207, 208, 210, 213, 214, 215, 219, 221, 223, 228, 233)
+MOST_MB = 4  # of one file of a record; the largest has 1.95 MB
 FEATURES = [
     "rr_prev",
     "rr_next",
@@ -145,8 +147,11 @@ def _beats_of_physionet() -> Table:
 def _beats_of_record(record: int) -> Table:
     source = SOURCES["mitbih_beats"]
     header, signals, annotations = (
-        fetch(source.name, f"{source.url}/{record}.{kind}", f"mitdb-{record}.{kind}") for kind in ("hea", "dat", "atr")
+        fetch(source.name, f"{source.url}/{record}.{kind}", MOST_MB, f"mitdb-{record}.{kind}")
+        for kind in ("hea", "dat", "atr")
     )
+    for path in (header, signals, annotations):
+        check_size(path, MOST_MB)
     sample, code = read_annotations(annotations)
     kept = np.isin(code, list(BEATS))
     symbol = [BEATS[k] for k in code[kept].tolist()]

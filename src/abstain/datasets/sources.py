@@ -35,6 +35,8 @@ class Source:
         The public file, or the page of the data set if several files or none are read.
     title, citation, licence, description : str
         Title, citation, licence, and notes on its use.
+    most_mb : int
+        Size in MB above which a file, unpacked, is refused before it is parsed; at least twice its real size.
     layout : TextLayout or None
         Layout of the public file, if it is one text file.
     file_layout : TextLayout or None
@@ -48,6 +50,7 @@ class Source:
     citation: str
     licence: str
     description: str
+    most_mb: int = 1
     layout: TextLayout | None = None
     file_layout: TextLayout | None = FOLDER_LAYOUT
 
@@ -73,6 +76,7 @@ _ALL = (
         licence=CC_BY,
         description="16 integer features (0 to 15) of distorted capital letters in 20 fonts. The usual split uses the "
         "first 16000 rows for training and the last 4000 for testing.",
+        most_mb=2,
         layout=TextLayout(class_first=True, number=letter_or_number),
     ),
     Source(
@@ -165,6 +169,7 @@ _ALL = (
         licence="Copyright Jock A. Blackard and Colorado State University; reuse is unlimited with retention of this "
         "notice.",
         description="Ten cartographic measurements, four wilderness areas and forty soil types (0 or 1).",
+        most_mb=160,
         layout=TextLayout(),
         file_layout=None,
     ),
@@ -178,6 +183,7 @@ _ALL = (
         description="Windows of lead MLII at 360 Hz, 90 samples before the annotated R point to 109 after it, in mV, "
         "of the N, L, R and V beats of the 21 records without a pacemaker that have at least 40 V beats. Beats of one "
         "record come from one patient: split by `groups`, not by beat, for a fair test.",
+        most_mb=64,
         file_layout=None,
     ),
     Source(
@@ -190,6 +196,7 @@ _ALL = (
         description="RR intervals (s) and morphology (mV) of the N, L, R and V beats of 21 records, derived for this "
         "library and not published elsewhere. Beats of one record come from one patient: split by `groups`, not by "
         "beat, for a fair test.",
+        most_mb=16,
     ),
 )
 SOURCES = {source.name: source for source in _ALL}

@@ -135,8 +135,11 @@ def _proof_from(fields: Fields) -> Proof:
 def _check_grid(estimator: Any, grid: Grid, costs: Costs | None) -> None:
     """Check that the search tried what the parameters specify, as far as this is known without the training rows."""
     to_json("cv", estimator.cv)  # raises an error for splitters whose number of folds depends on the rows
-    Cs, highest = checked_Cs(estimator.Cs), 1.0 if costs is None else float(costs.table().max())
-    tried = len(Cs) == len(grid.Cs) and np.allclose(Cs, grid.Cs, rtol=CLOSE, atol=0.0)
+    highest = 1.0 if costs is None else float(costs.table().max())
+    # a number of values is compared before they are made: it may ask for any amount of memory
+    tried = not isinstance(estimator.Cs, int | np.integer) or estimator.Cs == len(grid.Cs)
+    Cs = checked_Cs(estimator.Cs) if tried else np.empty(0)
+    tried &= len(Cs) == len(grid.Cs) and np.allclose(Cs, grid.Cs, rtol=CLOSE, atol=0.0)
     tried &= grid.has_gamma == KERNELS[estimator.kernel].takes_gamma
     tried &= not grid.has_gamma or _includes(grid.gammas, estimator.gammas)
     if not tried or check_cv(estimator.cv).get_n_splits() != grid.n_splits:

@@ -219,7 +219,8 @@ def test_missing_text_is_given_as_each_encoder_knows_it(tmp_path):
     cities = [np.nan if at % 5 == 1 else "uv"[at % 2] for at in range(60)]
     texts = {"code": pd.Series(codes, dtype=object), "city": pd.Series(cities, dtype=object)}
     rows = pd.DataFrame({"age": rng.normal(size=60), **texts})
-    encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["code", "city"]), remainder="passthrough")
+    encode = OneHotEncoder(handle_unknown="ignore")
+    encode = make_column_transformer((encode, ["code", "city"]), remainder="passthrough")
     model = make_pipeline(encode, abstain.RejectSVC(abstain.Costs(reject=0.2))).fit(rows, np.arange(60) % 3 > 0)
     path, data, out = tmp_path / "model", tmp_path / "data.csv", tmp_path / "out.csv"
     abstain.save(model, path)

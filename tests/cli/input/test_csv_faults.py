@@ -21,6 +21,10 @@ FAULTS = {
     "long row": (lines(at=4, put=b"22,Ulm,yes,7"), "line 4 has 4 cells where the header has 3"),
     "short row": (lines(at=5, put=b"22,Ulm"), "line 5 has 2 cells where the header has 3"),
     "short last row without line end": (lines() + b"22", "line 14 has 1 cells where the header has 3"),
+    "short row, and an empty cell too many at the end": (
+        lines(at=5, put=b"22,Ulm") + b"22,Ulm,yes,",
+        "line 5 has 2 cells where the header has 3",
+    ),
     "decimal comma": (lines(at=3, put=b"21,5,Bonn,no"), "line 3 has 4 cells .* decimal comma"),
     "decimal comma, quoted": (lines(at=3, put=b'"21,5",Bonn,no'), "line 3, column 'age': '21,5' has a decimal comma"),
     "decimal comma between semicolons": (

@@ -58,7 +58,8 @@ Gamma = Annotated[
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed.")]
 TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", min=0.001, help="Limit on the training time.")]
 MaxMemory = Annotated[
-    float | None, typer.Option(metavar="MB", min=1, help="Limit on the memory for data and kernel values.")
+    float | None,
+    typer.Option(metavar="MB", min=1, help="Limit on the memory for the table and the fit, beside the program's own."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.pipeline import Pipeline
 
 from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.input.memory import cache_size
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
 from abstain.estimators.splitting import group_parameters, splitter
@@ -20,7 +21,7 @@ from abstain.preprocessing import CellPlan, default_pipeline
 if TYPE_CHECKING:
     from abstain.costs import Costs
 
-FOLDS = 5
+FOLDS, WEIGHTS, WIDTHS = 5, 10, 5  # of the search: folds, values of C and of gamma
 
 
 @dataclass(frozen=True)
@@ -107,25 +108,27 @@ def _search(table: TrainingTable, costs: Costs, options: TrainingOptions) -> Rej
             f"{table.path}: column {table.target!r} has a class with only one row, too few to choose C and gamma; "
             "add rows, or pass --C and --gamma."
         )
+    Cs, gammas = WEIGHTS if options.C is None else [options.C], WIDTHS if options.gamma is None else [options.gamma]
+    fits = folds * (WEIGHTS if options.C is None else 1) * (WIDTHS if options.gamma is None else 1)
     return RejectSVCCV(
-        **_shared(table, costs, options),
-        Cs=10 if options.C is None else [options.C],
-        gammas=5 if options.gamma is None else [options.gamma],
+        **_shared(table, costs, options, fits),
+        Cs=Cs,
+        gammas=gammas,
         cv=splitter(folds, table.y, table.groups, shuffle=True, random_state=options.seed),
     )
 
 
 def _machine(table: TrainingTable, costs: Costs, options: TrainingOptions) -> RejectSVC:
-    return RejectSVC(**_shared(table, costs, options) | {"C": options.C, "gamma": options.gamma})
+    return RejectSVC(**_shared(table, costs, options, 0) | {"C": options.C, "gamma": options.gamma})
 
 
-def _shared(table: TrainingTable, costs: Costs, options: TrainingOptions) -> dict[str, Any]:
+def _shared(table: TrainingTable, costs: Costs, options: TrainingOptions, fits: int) -> dict[str, Any]:
     return {
         "costs": costs,
         "pos_label": table.positive,
         "reject_label": options.reject_label or "auto",
         "time_limit": options.time_limit,
-        "cache_size": min(500.0, table.memory / 4),
+        "cache_size": cache_size(table.memory, len(table.y), fits),
         "n_jobs": -1,
         "verbose": sys.stderr.isatty(),
     }

@@ -73,6 +73,8 @@ class Records:
         if width == 1 or not plain or block.count(separator.encode()) != lines * (width - 1):
             return None
         schema = dict.fromkeys(self.columns, pl.String)
+        if not block.endswith(b"\n"):
+            block += b"\n"  # polars overlooks a cell too many, if empty, at the very end of a file
         try:
             frame = pl.read_csv(block, has_header=False, separator=separator, quote_char=None, schema=schema)
         except pl.exceptions.PolarsError:  # a row has too many cells

@@ -70,6 +70,13 @@ class InputTable:
     position: Callable[[], int]
     notation: Notation = PLAIN
 
+    def __post_init__(self) -> None:
+        for name in self.columns:
+            if name == "*" or (name.startswith("^") and name.endswith("$")):
+                raise DataError(
+                    f"{self.path} names a column {name!r}, which polars reads as a pattern for other names; rename it."
+                )
+
     def place(self, number: int) -> str:
         """The place of a row, for errors."""
         return f"{self.path}: {self.unit} {number}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from abstain.cli.input.columns import (
     unlabelled,
 )
 from abstain.cli.input.dates import day_first_in, days, is_temporal
+from abstain.cli.input.memory import MB, half_of_the_memory, left_by_rows
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
 from abstain.cli.input.suspicions import suspect
@@ -34,7 +34,6 @@ from abstain.preprocessing import CellPlan
 if TYPE_CHECKING:
     import polars as pl
 
-MB = 1 << 20
 UNLABELLED = ("na", "n/a", "null", "none", "unknown", "missing", "?", "-", ".", "99", "999", "-999", "-9999")
 
 
@@ -57,7 +56,7 @@ class TrainingTable:
     classes : (str, str)
         The negative and the positive class.
     memory : float
-        Memory that the fit may use, in MB.
+        Memory that the rows leave to the search and the cache of kernel values, in MB.
     plan : CellPlan
         Which numeric columns are dates, and what stands for missing values.
     left_out : int
@@ -126,13 +125,13 @@ def read_training(
     groups : str or None
         The column of the groups that folds never split; it is not a feature.
     max_memory : float or None
-        Memory that the table and the fit may use, in MB; half of the machine's memory if None.
+        Memory that the table and the fit may use beyond that of the program, in MB; half of the machine's if None.
     notation : Notation
         How the table is written.
     drop_unlabelled : bool
         Whether to leave out rows without a label, which are an error otherwise.
     """
-    memory = max_memory or _half_of_the_memory()
+    memory = max_memory or half_of_the_memory()
     with opened(path, notation) as table:
         table.check_has([target], "--target")
         table.check_has(categorical, "--categorical")
@@ -156,9 +155,9 @@ def read_training(
     X = features(table, batch, numeric, texts, plan)
     numbers = [name for name in numeric if kinds[name] == NUMBERS]
     suspect(X, numbers, plan.dates, [name for name in texts if name not in codes])
-    _check_size(X, numeric, texts, memory)
+    left = left_by_rows(X, numeric, texts, memory)
     held = None if groups is None else _groups(table, batch, groups, notation.missing)
-    return TrainingTable(path, target, X, y, numeric, texts, classes, memory, plan, left_out, held)
+    return TrainingTable(path, target, X, y, numeric, texts, classes, left, plan, left_out, held)
 
 
 def _groups(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> NDArray[Any]:
@@ -258,20 +257,3 @@ def _missing_label(label: str) -> str:
     if label.strip().lower() not in UNLABELLED:
         return ""
     return f"; if it means that the label is missing, pass --missing-value {label!r} --drop-unlabelled"
-
-
-def _check_size(X: pl.DataFrame, numeric: list[str], categorical: list[str], memory: float) -> None:
-    """Raise an error if the encoded rows would not fit in memory, naming the column with the most categories."""
-    counts = {name: X[name].n_unique() for name in categorical}
-    need = X.height * (2 * len(numeric) + sum(counts.values())) * 8 / MB
-    if need > memory / 2:
-        most = max(counts, key=lambda name: counts[name], default=None)
-        hint = f"leave out {most!r}, which has {counts[most]} categories, with --ignore" if most else "use fewer rows"
-        raise UsageError(f"the rows take {need:.0f} MB of the {memory:.0f} MB allowed; {hint}, or raise --max-memory.")
-
-
-def _half_of_the_memory() -> float:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / MB / 2
-    except (AttributeError, ValueError, OSError):
-        return 2048.0
