@@ -120,7 +120,7 @@ def read_training(
     target : str
         The column of the labels.
     pos_label : str or None
-        The positive class; the last in sorted order if None.
+        The positive class; if None the last in sorted order, and the larger one of two numbers.
     categorical, ignore : sequence of str
         Numeric columns to treat as categories, and columns to leave out.
     groups : str or None
@@ -236,7 +236,7 @@ def _whole(table: InputTable, names: list[str], memory: float) -> Batch:
 def _two_classes(
     table: InputTable, batch: Batch, target: str, y: NDArray[Any], pos_label: str | None
 ) -> tuple[str, str]:
-    classes = sorted(set(y))
+    classes = _sorted({*y})
     if len(classes) == 1:
         raise DataError(f"{table.path}: column {target!r} contains only one class, {classes[0]!r}; two are needed.")
     if len(classes) > 2:
@@ -252,6 +252,14 @@ def _two_classes(
     if pos_label not in classes:
         raise UsageError(f"--pos-label {pos_label!r} is not one of the classes {classes[0]!r} and {classes[1]!r}.")
     return next(label for label in classes if label != pos_label), pos_label
+
+
+def _sorted(labels: set[str]) -> list[str]:
+    """The labels in order, as numbers if all of them are."""
+    try:
+        return sorted(labels, key=lambda label: (float(label), label))
+    except ValueError:
+        return sorted(labels)
 
 
 def _missing_label(label: str) -> str:
