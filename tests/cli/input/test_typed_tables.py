@@ -3,8 +3,8 @@
 import datetime as dt
 import os
 import random
-import sys
 import re
+import sys
 import zipfile
 
 import polars as pl

@@ -1,9 +1,9 @@
 """CSV as rows of text with their line numbers; every error gives the line.
 
 A file is given as UTF-8 (a byte-order mark is allowed), and lines end in LF or CRLF. The first line names the columns.
-The separator is the one of `,` `;` tab `|` that occurs most often in the header, or is stated by a line `sep=;` above it,
-which Excel writes. A cell that contains a separator, a quote
-or a line break must be quoted as a whole, with quotes inside it doubled. Empty lines are skipped.
+The separator is the one of `,` `;` tab `|` that occurs most often in the header, or is stated by a line such as `sep=;`
+above it, as spreadsheets write. A cell that contains a separator, a quote or a line break must be quoted as a whole,
+with quotes inside it doubled. Empty lines are skipped.
 
 The file is read in blocks of whole records, and each block is parsed once. polars parses the blocks without quotes: if
 the number of separators is right for the number of lines, and no line has more cells than the header, then every line

@@ -27,7 +27,7 @@ from abstain.cli.input.columns import (
 from abstain.cli.input.dates import day_first_in, days, is_temporal
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
-from abstain.cli.input.suspicions import suspect
+from abstain.cli.input.suspicions import suspect, suspect_copies
 from abstain.cli.output.printing import progress
 from abstain.preprocessing import CellPlan
 
@@ -155,7 +155,8 @@ def read_training(
     numeric = [name for name in names if kinds[name] != CATEGORIES]
     X = features(table, batch, numeric, texts, plan)
     numbers = [name for name in numeric if kinds[name] == NUMBERS]
-    suspect(X, numbers, plan.dates, [name for name in texts if name not in codes])
+    suspect(X, numbers, plan.dates, [name for name in texts if name not in codes], batch.frame)
+    suspect_copies(X, y)
     _check_size(X, numeric, texts, memory)
     held = None if groups is None else _groups(table, batch, groups, notation.missing)
     return TrainingTable(path, target, X, y, numeric, texts, classes, memory, plan, left_out, held)
