@@ -59,7 +59,7 @@ def stated_costs(
         given = "--false-positive" if false_negative is None else "--false-negative"
         if matrix is not None or costs.false_positive == costs.false_negative:
             given = "--reject"
-        raise UsageError(_ask_for_positive(costs, *(name[:60] for name in classes), given))
+        raise UsageError(_ask_for_positive(given, costs, *(name[:60] for name in classes)))
     return costs
 
 
@@ -71,7 +71,7 @@ def _in_order(classes: tuple[str, str]) -> bool:
         return False
 
 
-def _ask_for_positive(costs: Costs, first: str, last: str, given: str) -> str:
+def _ask_for_positive(given: str, costs: Costs, first: str, last: str) -> str:
     """The error that asks for --pos-label, by one option that was given and depends on it."""
     if given == "--reject":
         stated, meaning = f"--reject {costs.reject_negative:g},{costs.reject_positive:g}", (
