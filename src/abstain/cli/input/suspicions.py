@@ -106,10 +106,10 @@ def _suspect_whole(column: pl.Series, values: NDArray[np.float64]) -> None:
 
     name = column.name
     if column.dtype == pl.String:
-        padded = column.filter(column.str.contains(r"^\s*0\d+\s*$").fill_null(value=False))
-        if len(padded) > 0:
+        padded = column.str.contains(r"^\s*0\d+\s*$")
+        if padded.any():
             _warn(
-                f"column {name!r} has leading zeros, as in {padded[0]!r}, and is read as numbers; if these are codes, "
+                f"column {name!r} has leading zeros, as in {column.filter(padded)[0]!r}, and is read as numbers; if these are codes, "
                 f"pass --categorical {name!r}."
             )
     if len(values) < FEW or values.min() < 1900_01_01 or values.max() > 2100_12_31 or (values % 1 != 0).any():
