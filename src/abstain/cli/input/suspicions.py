@@ -39,6 +39,7 @@ def suspect(
 ) -> None:
     """Warn of columns that may not be what they seem; `cells` are the columns as they were read."""
     _suspect_constant(X.select(*numeric, *categorical))
+    _suspect_padded(cells.select(numeric))
     for name in dates:
         values = X[name].to_numpy()
         for value, count, *_ in stand_ins(values[~np.isnan(values)]):
@@ -50,8 +51,7 @@ def suspect(
     for name in numeric:
         values = X[name].to_numpy()
         values = values[~np.isnan(values)]
-        if (values[:100] == np.round(values[:100])).all():
-            _suspect_whole(cells[name], values)
+        _suspect_dates(name, values)
         for value, count, low, high in stand_ins(values):
             _warn(
                 f"column {name!r}: {value:g} occurs in {count} rows, far outside the other numbers ({low:g} to "
@@ -100,18 +100,21 @@ def _suspect_constant(X: pl.DataFrame) -> None:
     _note(constant, "has the same value in all rows", "have the same value in all rows")
 
 
-def _suspect_whole(column: pl.Series, values: NDArray[np.float64]) -> None:
-    """Warn of whole numbers that are codes with leading zeros, or dates such as 20240131."""
+def _suspect_padded(cells: pl.DataFrame) -> None:
+    """Warn of codes with leading zeros that are read as numbers."""
     import polars as pl
 
-    name = column.name
-    if column.dtype == pl.String:
-        padded = column.str.contains(r"^\s*0\d+\s*$")
-        if padded.any():
+    found = cells.select(pl.col(pl.String).str.extract(r"^\s*(0\d+)\s*$").drop_nulls().first())  # all columns at once
+    for name, code in found.row(0, named=True).items() if found.width else ():
+        if code is not None:
             _warn(
-                f"column {name!r} has leading zeros, as in {column.filter(padded)[0]!r}, and is read as numbers; if these are codes, "
-                f"pass --categorical {name!r}."
+                f"column {name!r} has leading zeros, as in {code!r}, and is read as numbers; if these are codes, pass "
+                f"--categorical {name!r}."
             )
+
+
+def _suspect_dates(name: str, values: NDArray[np.float64]) -> None:
+    """Warn of whole numbers that may be dates, such as 20240131."""
     if len(values) < FEW or values.min() < 1900_01_01 or values.max() > 2100_12_31 or (values % 1 != 0).any():
         return
     month, day = values // 100 % 100, values % 100
