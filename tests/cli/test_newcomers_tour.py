@@ -62,9 +62,9 @@ def folder(tmp_path):
         yield tmp_path
 
 
-def answers(folder):
+def answers(folder, separator=","):
     with (folder / "answers.csv").open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+        return list(csv.DictReader(file, delimiter=separator))
 
 
 def test_a_clean_table_needs_no_advice(folder):
@@ -91,7 +91,7 @@ def test_a_european_export_is_read_by_following_the_errors(folder):
     for command in ("evaluate", "predict"):
         result, added = follow(command)
         assert added == ["--decimal", ","]  # the model has the dates
-    assert [row["level"] for row in answers(folder)] == [case[0].replace(".", ",") for case in cases(1)]
+    assert [row["level"] for row in answers(folder, ";")] == [case[0].replace(".", ",") for case in cases(1)]
     _, added = follow("compare")
     assert sorted(added) == sorted(["--drop-unlabelled", "--decimal", ",", "--dates", "days"])
 

@@ -210,7 +210,7 @@ def test_the_table_starts_with_the_cheapest_and_marks_what_cannot_be_distinguish
     X, y = rows(400)
     found = abstain.compare({"bad": Fixed(3.0, 3.0), "good": Fixed(), "twin": Fixed(0.01, 0.01)}, X, y, COSTS)
     title, _, head, *body = str(found).splitlines()
-    assert "400 rows (266 negative, 134 positive), 5 folds" in title
+    assert "400 rows (266 negative 'a', 134 positive 'b'), 5 folds" in title
     assert "false negative 4, reject 0.3 / 0.5" in title
     assert head.split()[:3] == ["mean", "cost", "95%"]
     lines = {line.split()[0]: line for line in body[:3]}

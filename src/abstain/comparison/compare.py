@@ -136,6 +136,7 @@ def compare(
         confidence=level,
         n_splits=len(folds),
         left_out=tuple(missing.items()),
+        classes=(labels.negative, labels.positive),
     )
 
 

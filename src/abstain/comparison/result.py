@@ -42,6 +42,8 @@ class Comparison:
         Number of folds.
     left_out : tuple of (str, str)
         Rules that could not be compared, each with the reason.
+    classes : tuple of label
+        The negative and the positive class; empty if unknown.
     """
 
     names: tuple[str, ...]
@@ -55,6 +57,7 @@ class Comparison:
     confidence: float
     n_splits: int
     left_out: tuple[tuple[str, str], ...] = ()
+    classes: tuple[Any, ...] = ()
 
     @property
     def mean_cost(self) -> NDArray[np.float64]:

@@ -96,9 +96,10 @@ def _difference(comparison: Comparison, at: int) -> str:
 def _title(comparison: Comparison) -> str:
     costs, counts = comparison.costs, comparison.tables[0].counts.sum(axis=1)
     reject = costs.reject if isinstance(costs.reject, tuple) else (costs.reject,)
+    negative, positive = [f" {str(label)[:60]!r}" for label in comparison.classes] or ("", "")
     return (
-        f"{len(comparison.names)} models on {len(comparison.rows):,} rows ({counts[0]:,.0f} negative, "
-        f"{counts[1]:,.0f} positive), {comparison.n_splits} folds; false positive {costs.false_positive:g}, "
+        f"{len(comparison.names)} models on {len(comparison.rows):,} rows ({counts[0]:,.0f} negative{negative}, "
+        f"{counts[1]:,.0f} positive{positive}), {comparison.n_splits} folds; false positive {costs.false_positive:g}, "
         f"false negative {costs.false_negative:g}, reject {' / '.join(f'{price:g}' for price in reject)}"
     )
 

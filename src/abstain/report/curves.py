@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from abstain.costs import Costs
 from abstain.metrics.bands import CurveBand, bootstrap_band
 from abstain.metrics.curves import accuracy_reject_curve, cost_curve
+from abstain.thresholds import Thresholds
 
 # Reject costs, as shares of the largest, at which the cost curve is resampled; the page interpolates between them.
 _SHARES = (0.001, 0.25, 0.5, 0.75, 1.0)
@@ -60,6 +61,12 @@ def at_share(costs: Costs, t: float) -> Costs:
     factor = t / share_of(costs)
     reject = (factor * costs.reject_negative, factor * costs.reject_positive)
     return Costs(costs.false_positive, costs.false_negative, reject)
+
+
+def are_bayes(thresholds: Thresholds, costs: Costs) -> bool:
+    """Whether thresholds on the log-odds are those of the costs."""
+    bayes = costs.score_thresholds()
+    return bool(np.allclose([thresholds.lower, thresholds.upper], [bayes.lower, bayes.upper], rtol=1e-9, atol=1e-9))
 
 
 def price_confidence(costs: Costs, score: NDArray[np.float64]) -> NDArray[np.float64]:

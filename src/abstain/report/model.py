@@ -22,7 +22,7 @@ from abstain.costs import Costs, assigned_costs
 from abstain.labels import Labels
 from abstain.metrics.table import RejectTable
 from abstain.report.compared import ComparedRules
-from abstain.report.curves import Curves, curves_of, price_confidence
+from abstain.report.curves import Curves, are_bayes, curves_of, price_confidence
 from abstain.report.rows import Histogram, ListedRows, Steps, index_of
 from abstain.report.text import cell, class_names, plain
 from abstain.thresholds import Thresholds
@@ -158,7 +158,7 @@ class Report:
         sign = labels.encode(y_true)
         names = index_of(y_true) if row_names is None else row_names
         s = _checked_scores(score, y_true, names)
-        follows = _are_bayes(thresholds, turned)
+        follows = are_bayes(thresholds, turned)
         middle = _middle(thresholds, turned, follows) if cut is None else float(cut)
         choice = thresholds.decide(s)
         ranked, ranked_cut = (price_confidence(turned, s), 0.0) if follows else (s, middle)
@@ -217,11 +217,6 @@ def _checked_scores(score: ArrayLike, y_true: ArrayLike, row_names: Sequence[Any
     if np.isnan(s).any():
         raise ValueError(f"score contains NaN at row {int(np.flatnonzero(np.isnan(s))[0])}; every row needs a score.")
     return s
-
-
-def _are_bayes(thresholds: Thresholds, costs: Costs) -> bool:
-    bayes = costs.score_thresholds()
-    return bool(np.allclose([thresholds.lower, thresholds.upper], [bayes.lower, bayes.upper], rtol=1e-9, atol=1e-9))
 
 
 def _middle(thresholds: Thresholds, costs: Costs, follows: bool) -> float:

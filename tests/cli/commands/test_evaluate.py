@@ -44,11 +44,29 @@ def test_the_costs_are_priced_by_hand(judged, rows):
     assert judged["least_mean_cost_on_the_curve"] <= min(np.mean(forced), 0.3) + 1e-12
 
 
+def test_the_least_cost_is_that_of_rejecting_where_it_is_expected_to_pay(judged, rows):
+    expected = np.array([min(float(row["cost_negative"]), float(row["cost_positive"])) for row in rows])
+    order, cut = np.argsort(expected, kind="stable"), np.log(1 / 5)
+    wrong = np.array([(row["answer"] == "yes") != (float(row["score"]) > cut) for row in rows])
+    paid = np.where([row["answer"] == "yes" for row in rows], 5.0, 1.0) * wrong
+    costs = [(paid[order[:kept]].sum() + 0.3 * (len(rows) - kept)) / len(rows) for kept in range(len(rows) + 1)]
+    assert judged["least_mean_cost_on_the_curve"] == pytest.approx(min(costs), abs=1e-3)  # rows may tie
+
+
+@pytest.mark.parametrize("costs", [("--false-negative", 20, "--reject", 0.4), ("--reject", "0.05/0.6")])
+def test_the_least_cost_is_at_most_that_of_the_model(tmp_path, table, costs):
+    labels = ("--target", "answer", "--pos-label", "yes", "--C", 10, "--gamma", 0.5)
+    assert run("fit", table, *labels, *costs, "-o", tmp_path / "model").exit_code == 0
+    new = write_table(tmp_path / "new.csv", seed=3)
+    judged = json.loads(run("evaluate", tmp_path / "model", new, "--json").stdout)
+    assert judged["least_mean_cost_on_the_curve"] <= judged["mean_cost"] + 1e-12
+
+
 def test_key_points_of_the_accuracy_reject_curve(judged, rows):
     cut = np.log(1 / 5)
-    score = np.array([float(row["score"]) for row in rows])
     right = np.array([(row["answer"] == "yes") == (float(row["score"]) > cut) for row in rows])
-    confident = np.argsort(-np.abs(score - cut), kind="stable")
+    expected = [min(float(row["cost_negative"]), float(row["cost_positive"])) for row in rows]
+    confident = np.argsort(expected, kind="stable")
     assert list(judged["accuracy_by_reject_rate"]) == ["0%", "5%", "10%", "20%", "30%"]
     for share, accuracy in judged["accuracy_by_reject_rate"].items():
         kept = len(rows) - round(float(share.rstrip("%")) / 100 * len(rows))  # 80 rows: whole numbers
@@ -64,6 +82,7 @@ def test_the_page_shows_the_same_numbers(table, model, judged):
     assert lines[1] == ["actual", "no", *(str(count) for count in judged["table"]["negative"].values())]
     assert lines[2] == ["actual", "yes", *(str(count) for count in judged["table"]["positive"].values())]
     assert f"mean cost {judged['mean_cost']:.4g}".split() in lines
+    assert f"sensitivity (of yes) {judged['sensitivity']:.4g}".split() in lines
 
 
 def test_the_other_class_as_positive_turns_the_table_round(tmp_path, table):
@@ -94,6 +113,11 @@ def test_the_target_is_found_or_asked_for(tmp_path, table, model):
     result = run("evaluate", model, none)
     assert result.exit_code == 3
     assert "none of the columns 'other' contains only the model's classes" in said(result)
+    none.write_text("age,city,id,answer,flag\n30,Ulm,7,Yes,on\n", encoding="utf-8")  # the same class in another case
+    assert "the model's classes, 'no' and 'yes'; column 'answer' contains 'Yes'; write" in said(
+        run("evaluate", model, none)
+    )
+    none.write_text("age,city,other\n30,Ulm,maybe\n", encoding="utf-8")
     result = run("evaluate", model, none, "--target", "other")
     assert "line 2, column 'other': 'maybe' is not one of the model's classes, 'no' and 'yes'" in said(result)
 

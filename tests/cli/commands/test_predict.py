@@ -69,6 +69,22 @@ def test_parquet_gives_the_same_answers(tmp_path, table, model):
     assert answers == [[row[name] for name in ADDED] for row in rows_of(run("predict", model, table).stdout)]
 
 
+def test_answers_are_written_in_the_notation_of_the_table(tmp_path, table, model):
+    german = table.read_text(encoding="utf-8").replace(",", ";").replace(".", ",")
+    path = tmp_path / "german.csv"
+    path.write_text(german, encoding="utf-8")
+    result = run("predict", model, path, "--decimal", ",")
+    answered = list(csv.DictReader(io.StringIO(result.stdout), delimiter=";"))
+    plain = rows_of(run("predict", model, table).stdout)
+    assert [[row[name].replace(",", ".") for name in row] for row in answered] == [[*row.values()] for row in plain]
+    assert any("," in row["score"] for row in answered)
+    pl.read_csv(table).write_parquet(tmp_path / "table.parquet")  # without a separator of its own
+    typed = run("predict", model, tmp_path / "table.parquet", "--decimal", ",").stdout
+    assert [line.split(";")[3:] for line in typed.splitlines()] == [
+        line.split(";")[3:] for line in result.stdout.splitlines()
+    ]
+
+
 def test_a_column_of_an_added_name_is_refused_unless_prefixed(tmp_path, model):
     path = tmp_path / "table.csv"
     path.write_text("age,city,score\n30,Ulm,x\n", encoding="utf-8")

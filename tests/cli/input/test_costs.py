@@ -1,11 +1,13 @@
 """Costs from options and from cost matrices, classes by name."""
 
+import json
+
 import pytest
 
 from abstain import Costs
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.costs import stated_costs
-from cli.running import run, said
+from cli.running import run, said, write_table
 
 CLASSES = ("1", "2")
 PUBLISHED = "actual,pred_1_good,pred_2_bad\n1,0,1\n2,5,0\n"
@@ -112,12 +114,33 @@ def test_the_positive_class_must_be_stated_if_the_costs_depend_on_it(prices, tex
     assert not stated_costs(*prices, None, TEXT, pos_label="good").symmetric
     assert not stated_costs(*prices, None, ("0", "1"), pos_label=None).symmetric
     with pytest.raises(UsageError, match="--pos-label is missing"):
-        stated_costs(*prices, None, ("10", "9"), pos_label=None)  # numbers, but sorted as text
+        stated_costs(*prices, None, ("10", "9"), pos_label=None)  # numbers, the smaller one positive
 
 
 def test_equal_costs_and_costs_by_name_need_no_positive_class(matrix):
     assert stated_costs(2, 2, "0.3", None, TEXT, pos_label=None) == Costs(2, 2, 0.3)
     named = matrix("actual,pred_good,pred_bad\ngood,0,1\nbad,5,0\n")
     assert stated_costs(None, None, "0.3", named, TEXT, pos_label=None) == Costs(5, 1, 0.3)
-    with pytest.raises(UsageError, match="--pos-label is missing"):
+    with pytest.raises(UsageError, match=r"--pos-label is missing, and the costs differ by class \(--reject 0.2,0.3\)"):
         stated_costs(None, None, "0.2,0.3", named, TEXT, pos_label=None)
+
+
+def test_the_option_that_needs_the_class_is_one_that_was_given():
+    with pytest.raises(UsageError, match=r"\(--false-positive 2\): .* deciding 'good' for a row of 'bad', with"):
+        stated_costs(2, None, "0.3", None, TEXT, pos_label=None)
+
+
+def test_a_decimal_comma_in_a_cost_is_not_a_pair():
+    with pytest.raises(UsageError, match=r"'1,5' is ambiguous .* point, as in 1\.5; two costs .* as in 1/5"):
+        stated_costs(10, 10, "1,5", None, CLASSES, pos_label=None, decimal=",")
+    with pytest.raises(UsageError, match=r"positive.* Costs are written with a point, as in 0\.4"):
+        stated_costs(None, None, "0,4", None, CLASSES, pos_label=None)
+    for text in ("1/5", "1;5"):
+        assert stated_costs(10, 10, text, None, CLASSES, pos_label=None, decimal=",") == Costs(10, 10, (1, 5))
+
+
+def test_classes_that_are_numbers_are_sorted_as_numbers(tmp_path):
+    table = write_table(tmp_path / "table.csv", labels=("9", "10"))
+    costs = ("--false-negative", 5, "--reject", 0.3, "--C", 10, "--gamma", 0.5)
+    result = run("fit", table, "--target", "answer", *costs, "-o", tmp_path / "model", "--json")
+    assert json.loads(result.stdout)["positive_class"] == "10"

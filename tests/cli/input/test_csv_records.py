@@ -30,7 +30,7 @@ def read(path):
 ENDS, QUOTING = st.sampled_from(["\n", "\r\n"]), st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
 
 
-@given(rows=TABLE, end=ENDS, separator=st.sampled_from(",;\t"), quoting=QUOTING)
+@given(rows=TABLE, end=ENDS, separator=st.sampled_from(",;\t|"), quoting=QUOTING)
 def test_what_the_csv_module_writes_is_read_back(tmp_path_factory, rows, end, separator, quoting):
     written = io.StringIO()
     writer = csv.writer(written, delimiter=separator, lineterminator=end, quoting=quoting)
@@ -46,6 +46,16 @@ def test_what_the_csv_module_writes_is_read_back(tmp_path_factory, rows, end, se
     assert columns == names
     assert [[cell or "" for cell in row] for row in cells] == rows
     assert found == places
+
+
+@pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "SEP=;\r"])
+def test_a_line_above_the_names_may_state_the_separator(tmp_path, first):
+    path = tmp_path / "table.csv"
+    path.write_text(f"{first}\na,x,y;b\n1;2\n", encoding="utf-8")
+    assert read(path) == (["a,x,y", "b"], [["1", "2"]], [3])
+    path.write_text(f"{first}\na;a\n1;2\n", encoding="utf-8")
+    with pytest.raises(DataError, match="line 2 names columns 1 and 2 both 'a'"):
+        read(path)
 
 
 def test_chunks_join_to_the_whole(tmp_path, monkeypatch):

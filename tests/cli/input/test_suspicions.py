@@ -118,6 +118,50 @@ def test_rows_without_a_label_are_counted_and_left_out_when_asked(tmp_path, mode
     assert abstain.load(out).classes_.tolist() == ["no", "yes"]
 
 
+def fit_with(path, cell, *options):
+    """Fit to the table of the tests with another column, whose cells are made from the row and the label."""
+    header, *rows = write_table(path).read_text(encoding="utf-8").splitlines()
+    rows = [f"{cell(at, row.rsplit(',', 1)[1])},{row}" for at, row in enumerate(rows)]
+    path.write_text("\n".join([f"more,{header}", *rows]) + "\n", encoding="utf-8")
+    return run("fit", path, *FIT, *options, "-o", path.with_suffix(".model"), "--force")
+
+
+@pytest.mark.parametrize(
+    ("cell", "words", "option"),
+    [
+        (lambda at, _: f"{8 + at % 9}:05", "times such as '8:05', and each becomes a category", "--categorical"),
+        (lambda at, _: f"{1 + at % 12:02d}/2021", "months such as '01/2021', and each becomes", "--categorical"),
+        (lambda at, _: 20201101 + at % 28, "numbers, which look like dates such as 20201101; write", "--categorical"),
+        (lambda at, _: f"{1067 + at % 7:05d}", "leading zeros, as in '01067', and is read as", "--categorical"),
+        (lambda *_: "", "'more' is empty in all rows", "--ignore"),
+        (lambda *_: "7", "'more' has the same value in all rows", "--ignore"),
+        (lambda *_: "x", "'more' has the same value in all rows", "--ignore"),
+        (lambda _, label: int(label == "yes"), "the label in every row (0 for 'no', 1 for 'yes')", "--ignore"),
+    ],
+)
+def test_what_a_column_becomes_is_said(tmp_path, cell, words, option):
+    result = fit_with(tmp_path / "table.csv", cell)
+    assert result.exit_code == 0
+    assert words in said(result)
+    assert f"{option} 'more'" in said(result)
+    assert fit_with(tmp_path / "table.csv", cell, option, "more").stderr == ""
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        lambda at, _: f"{at % 9}:1",  # a score
+        lambda at, _: 20201301 + at % 28,  # month 13
+        lambda at, _: f"0.{at % 7}",
+        lambda at, _: "7" if at else "",
+        lambda at, label: int(label == "yes") if at else 1,  # one row differs
+    ],
+)
+def test_ordinary_columns_need_no_words(tmp_path, cell):
+    result = fit_with(tmp_path / "table.csv", cell)
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
 def test_nan_in_a_parquet_file_is_not_a_class(tmp_path):
     path = tmp_path / "data.parquet"
     y = [0.0, 1.0, float("nan"), None, 0.0, 1.0, 1.0, 0.0]

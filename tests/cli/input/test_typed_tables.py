@@ -3,6 +3,7 @@
 import datetime as dt
 import os
 import random
+import re
 import sys
 import zipfile
 
@@ -74,6 +75,22 @@ def test_a_workbook_counts_rows_as_the_spreadsheet_does(tmp_path, model):
     result = run("predict", model, path)
     assert result.exit_code == 3
     assert "row 3, column 'age': 'x' is not a number" in said(result)
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ([], "the first sheet is empty; move the table there"),
+        ([["Patients in May"], ["age", "city"], [30.0, "Ulm"]], "row 1 gives column 2 no name; .* such as a title"),
+    ],
+)
+def test_a_sheet_without_names_of_columns_is_an_error(tmp_path, model, rows, text):
+    pytest.importorskip("fastexcel", reason="the extra `excel` is not installed")
+    path = tmp_path / "table.xlsx"
+    write_workbook(path, rows)
+    result = run("predict", model, path)
+    assert result.exit_code == 3
+    assert re.search(text, said(result))
 
 
 def test_without_the_reader_the_error_says_what_to_do(tmp_path, model, table, monkeypatch):

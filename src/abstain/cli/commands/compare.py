@@ -69,7 +69,8 @@ def command(
             notation=Notation.of(encoding, decimal, thousands, dates, missing_value),
             drop_unlabelled=drop_unlabelled,
         )
-        costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes, pos_label=pos_label)
+        errors = (false_positive, false_negative)
+        costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
         try:
             with within(time_limit):
                 compared = compare(table, costs, folds, seed, output, force=force)

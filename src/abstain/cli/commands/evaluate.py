@@ -76,6 +76,7 @@ def show(judged: Judged) -> None:
     print_table(("", f"decided {negative}", "rejected", f"decided {positive}"), rows)
     accuracy = facts.pop("accuracy by reject rate", {})
     facts.pop("classes")
-    print_facts(facts)
+    of_class = {name: f"{name} (of {positive})" for name in ("sensitivity", "positive predictivity")}
+    print_facts({of_class.get(name, name): value for name, value in facts.items()})
     if accuracy:
         print_table(("reject rate", *accuracy), [("accuracy among accepted rows", *accuracy.values())])

@@ -18,6 +18,7 @@ from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
 from abstain.cli.output.printing import progress
 from abstain.metrics import RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
+from abstain.report.curves import are_bayes, price_confidence
 
 REJECT_RATES = (0.0, 0.05, 0.1, 0.2, 0.3)
 
@@ -118,22 +119,34 @@ class Judged:
         model, costs = self.model, self.model.costs
         if len(np.unique(self.y_true)) < 2:
             return {}
-        score, cut = model.towards_positive(self.score, model.cut)
+        score, cut = model.towards_positive(*self._ranked())
         shared: dict[str, Any] = {"cut": cut, "pos_label": model.positive}
         facts: dict[str, Any] = {}
         if costs is not None:
             curve = cost_curve(self.y_true, score, costs, **shared)
-            best = curve.operating_point
+            best, counts = curve.operating_point, self.table
+            # thresholds of other kinds may be cheaper than every point of the curve
+            own = (counts.mean_cost(costs), counts.reject_rate)
+            least = min((best.mean_cost, best.reject_rate), own, key=lambda point: point[0])
             facts["mean cost without rejecting"] = float(curve.mean_cost[0])
             facts["mean cost of rejecting all"] = float(curve.mean_cost[-1])
-            facts["least mean cost on the curve"] = best.mean_cost
-            facts["reject rate there"] = best.reject_rate
+            facts["least mean cost on the curve"], facts["reject rate there"] = least
         accuracy = accuracy_reject_curve(self.y_true, score, **shared).at(REJECT_RATES)
         facts["accuracy by reject rate"] = {
             f"{rate:.0%}": float(value) for rate, value in zip(REJECT_RATES, accuracy, strict=True)
         }
         areas = {"aurc": aurc, "e-aurc": e_aurc, "augrc": augrc}
         return facts | {name: area(self.y_true, score, **shared) for name, area in areas.items()}
+
+
+    def _ranked(self) -> tuple[NDArray[np.float64], float]:
+        """The scores in the order in which the report rejects them, and their cut: the curves of both are the same."""
+        model, costs = self.model, self.model.costs
+        if costs is not None:
+            turned = costs if model.orientation > 0 else costs.swapped()
+            if are_bayes(model.thresholds, turned):
+                return price_confidence(turned, self.score), 0.0
+        return self.score, model.cut
 
 
 def _target_of(model: FittedModel, table: InputTable, batch: Batch) -> str:
@@ -144,20 +157,50 @@ def _target_of(model: FittedModel, table: InputTable, batch: Batch) -> str:
     found = [name for name in others if _holds_only(classes, table, batch, name, model.plan.missing)]
     if len(found) == 1:
         return found[0]
-    raise DataError(f"{table.path}: {_why(found, others)}; specify the column of the labels with --target.")
+    way = "specify the column of the labels with --target"
+    if found:
+        why = f"columns {', '.join(repr(name) for name in found[:5])} could all be the labels"
+    elif others:
+        names = ", ".join(repr(name) for name in others[:5])
+        shown = " and ".join(repr(str(label)) for label in model.classes)
+        why = f"none of the columns {names} contains only the model's classes, {shown}"
+        why += _nearest(classes, table, batch, others, model.plan.missing)
+        way = f"write the labels in the same way, or {way}"
+    else:
+        why = "all columns are features of the model"
+    raise DataError(f"{table.path}: {why}; {way}.")
 
 
 def _holds_only(classes: set[str], table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> bool:
     """Whether a column contains no labels but these classes, and at least one of them."""
+    held = _held(table, batch, name, missing)
+    return bool(held) and held <= classes
+
+
+def _held(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> set[str]:
+    """The labels in a column; none if it is of another type."""
     try:
-        return {None} < {None, *labels(table, batch, name, missing)} <= {None, *classes}
-    except DataError:  # of another type
-        return False
+        return {*labels(table, batch, name, missing)} - {None}
+    except DataError:
+        return set()
 
 
-def _why(found: Sequence[str], others: Sequence[str]) -> str:
-    if found:
-        return f"columns {', '.join(repr(name) for name in found[:5])} could all be the labels"
-    if others:
-        return f"none of the columns {', '.join(repr(name) for name in others[:5])} contains only the model's classes"
-    return "all columns are features of the model"
+def _nearest(classes: set[str], table: InputTable, batch: Batch, names: Sequence[str], missing: Sequence[str]) -> str:
+    """The labels of the column most like the classes: written in another way, as 0 for 0.0, or the fewest."""
+    held = {name: _held(table, batch, name, missing) for name in names}
+    alike = {_plain(label) for label in classes}
+    found = sorted((name for name in names if held[name]), key=lambda name: len(held[name]))
+    found.sort(key=lambda name: not {_plain(label) for label in held[name]} <= alike)
+    if not found:
+        return ""
+    some = sorted(held[found[0]])
+    words = ", ".join(repr(label[:60]) for label in some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
+    return f"; column {found[0]!r} contains {words}"
+
+
+def _plain(label: str) -> str:
+    """A label regardless of case and of how a number is written."""
+    try:
+        return str(float(label))
+    except ValueError:
+        return label.strip().lower()

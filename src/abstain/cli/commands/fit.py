@@ -71,7 +71,8 @@ def command(
             notation=Notation.of(encoding, decimal, thousands, dates, missing_value),
             drop_unlabelled=drop_unlabelled,
         )
-        costs = stated_costs(false_positive, false_negative, reject, cost_matrix, table.classes, pos_label=pos_label)
+        errors = (false_positive, false_negative)
+        costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
         from abstain.cli.commands.training import TrainingOptions
 
         facts = fit(table, costs, TrainingOptions(C, gamma, reject_label, seed, time_limit), output, force=force)

@@ -28,7 +28,7 @@ FalseNegative = Annotated[
 ]
 Reject = Annotated[
     str | None,
-    typer.Option(metavar="COST", help="Cost of a reject, or two: for negative,positive rows, as in 0.2,0.5."),
+    typer.Option(metavar="COST", help="Cost of a reject, or two: for negative and positive rows, as in 0.2/0.5."),
 ]
 CostMatrix = Annotated[
     Path | None,

@@ -94,7 +94,8 @@ def predict(
         with writing(output, force=force) as file:
             for batch in table.batches:
                 answers = answered(model, table, batch, prefix, unseen)
-                write_csv(answers, file, header=rows == 0, safe=safe)
+                written = {"separator": table.separator, "decimal": notation.decimal}
+                write_csv(answers, file, header=rows == 0, safe=safe, **written)
                 rows += answers.height
                 rejected += int(answers[f"{prefix}rejected"].sum())
                 report(table.position())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ def stated_costs(
     classes: tuple[str, str],
     *,
     pos_label: str | None,
+    decimal: str = ".",
 ) -> Costs:
     """The costs given by the options.
 
@@ -28,17 +30,19 @@ def stated_costs(
     false_positive, false_negative : float or None
         Costs of the two errors; None is 1.
     reject : str or None
-        One cost, or two as in "0.2,0.5", for rows of the negative and of the positive class.
+        One cost, or two as in "0.2,0.5" or "0.2/0.5", for rows of the negative and of the positive class.
     matrix : Path or None
         A cost matrix instead of the two error costs: rows actual, columns predicted.
     classes : (str, str)
         The negative and the positive class.
     pos_label : str or None
         The positive class as stated; None is an error if the costs depend on it and only the sort order decides.
+    decimal : str
+        The decimal sign of the table; if it is a comma, a comma in `reject` is ambiguous and an error.
     """
     from abstain.costs import Costs
 
-    price = _reject_price(reject)
+    price = _reject_price(reject, decimal)
     if matrix is None:
         errors = (1.0 if false_positive is None else false_positive, 1.0 if false_negative is None else false_negative)
     elif false_positive is None and false_negative is None:
@@ -48,10 +52,14 @@ def stated_costs(
     try:
         costs = Costs(*errors, price)
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        hint = f" {_point(reject)}" if reject is not None and re.fullmatch(r"\d+,\d+", reject.strip()) else ""
+        raise UsageError(f"{error}{hint}") from error
     known = pos_label is not None or costs.symmetric or _in_order(classes)
     if not known and (matrix is None or isinstance(costs.reject, tuple)):
-        raise UsageError(_ask_for_positive(costs, *(name[:60] for name in classes)))
+        given = "--false-positive" if false_negative is None else "--false-negative"
+        if matrix is not None or costs.false_positive == costs.false_negative:
+            given = "--reject"
+        raise UsageError(_ask_for_positive(given, costs, *(name[:60] for name in classes)))
     return costs
 
 
@@ -63,35 +71,48 @@ def _in_order(classes: tuple[str, str]) -> bool:
         return False
 
 
-def _ask_for_positive(costs: Costs, first: str, last: str) -> str:
-    if costs.false_positive == costs.false_negative:
+def _ask_for_positive(given: str, costs: Costs, first: str, last: str) -> str:
+    """The error that asks for --pos-label, by one option that was given and depends on it."""
+    if given == "--reject":
         stated, meaning = f"--reject {costs.reject_negative:g},{costs.reject_positive:g}", (
             f"the second cost is that of rejecting a row of {last!r}",
             f"that of rejecting a row of {first!r}",
         )  # fmt: skip
     else:
-        stated, meaning = f"--false-negative {costs.false_negative:g}", (
-            f"it is the cost of deciding {first!r} for a row of {last!r}",
-            f"that of deciding {last!r} for a row of {first!r}",
-        )  # fmt: skip
+        missed = given == "--false-negative"
+        stated = f"{given} {costs.false_negative if missed else costs.false_positive:g}"
+        wrong, right = (first, last) if missed else (last, first)
+        meaning = (
+            f"it is the cost of deciding {wrong!r} for a row of {right!r}",
+            f"that of deciding {right!r} for a row of {wrong!r}",
+        )
     return (
         f"--pos-label is missing, and the costs differ by class ({stated}): with --pos-label {last!r} {meaning[0]}, "
         f"with --pos-label {first!r} {meaning[1]}. Give one of the two."
     )
 
 
-def _reject_price(reject: str | None) -> float | tuple[float, float]:
+def _reject_price(reject: str | None, decimal: str) -> float | tuple[float, float]:
     if reject is None:
         raise UsageError("--reject is missing: give the cost of a reject, below that of an error, as in --reject 0.3.")
+    if decimal == "," and "," in reject:
+        raise UsageError(f"--reject {reject!r} is ambiguous with --decimal ','. {_point(reject)}")
     try:
-        prices = [float(part) for part in reject.split(",")]
+        prices = [float(part) for part in re.split("[,;/]", reject)]
     except ValueError:
         prices = []
     if len(prices) == 1:
         return prices[0]
     if len(prices) == 2:
         return prices[0], prices[1]
-    raise UsageError(f"--reject {reject!r} must be one cost, or two as in 0.2,0.5 (negative, positive class).")
+    raise UsageError(f"--reject {reject!r} must be one cost, or two as in 0.2/0.5 (negative, positive class).")
+
+
+def _point(reject: str) -> str:
+    """How to write a cost with decimals, and two costs."""
+    text = reject.strip() if reject.count(",") == 1 else "0,4"
+    one, two = text.replace(",", "."), text.replace(",", "/")
+    return f"Costs are written with a point, as in {one}; two costs with a slash, as in {two}."
 
 
 def _errors_of(path: Path, classes: tuple[str, str]) -> tuple[float, float]:

@@ -1,8 +1,9 @@
 """CSV as rows of text with their line numbers; every error gives the line.
 
 A file is given as UTF-8 (a byte-order mark is allowed), and lines end in LF or CRLF. The first line names the columns.
-The separator is the one of `,` `;` tab that occurs most often in the header. A cell that contains a separator, a quote
-or a line break must be quoted as a whole, with quotes inside it doubled. Empty lines are skipped.
+The separator is the one of `,` `;` tab `|` that occurs most often in the header, or is stated by a line such as `sep=;`
+above it, as spreadsheets write. A cell that contains a separator, a quote or a line break must be quoted as a whole,
+with quotes inside it doubled. Empty lines are skipped.
 
 The file is read in blocks of whole records, and each block is parsed once. polars parses the blocks without quotes: if
 the number of separators is right for the number of lines, and no line has more cells than the header, then every line
@@ -15,6 +16,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -38,19 +40,25 @@ class Records:
     ----------
     columns : list of str
         The names of the columns.
+    separator : str
+        What stands between cells.
     """
 
     def __init__(self, file: BinaryIO | gzip.GzipFile, path: Path) -> None:
         self._file, self._path, self._line = file, path, 1  # the line on which the next block begins
         csv.field_size_limit(2 * LONGEST)  # for the whole process; the default is 128 kB
-        header = self._block(0).removeprefix(MARK)
+        header, at = self._block(0).removeprefix(MARK), 1
+        stated = re.fullmatch(rb'(?i)"?sep=([,;\t|])"?\s*', header)
+        if stated:
+            header, at = self._block(0), 2
         if not header.strip():
-            raise self._fault(1, "is empty; the first line must name the columns")
+            raise self._fault(at, "is empty; the first line must name the columns")
         unquoted = b"".join(header.split(b'"')[::2])
-        self._separator = max(",;\t", key=lambda separator: unquoted.count(separator.encode()))
+        most = max(",;\t|", key=lambda separator: unquoted.count(separator.encode()))
+        self.separator = stated[1].decode() if stated else most
         self.columns = list[str]()
-        (self.columns,), _ = self._records(header, 1)
-        self._check_names()
+        (self.columns,), _ = self._records(header, at)
+        self._check_names(at)
 
     def batches(self) -> Iterator[tuple[pl.DataFrame, Sequence[int]]]:
         """All rows, one block at a time: their cells, None if empty, and the line on which each begins."""
@@ -68,7 +76,7 @@ class Records:
         """The cells of a block; None if it has a quote, an empty line, a bare CR or a row of the wrong length."""
         import polars as pl
 
-        width, separator = len(self.columns), self._separator
+        width, separator = len(self.columns), self.separator
         plain = b'"' not in block and block.count(b"\r") == block.count(b"\r\n") and not block.startswith(MARK)
         if width == 1 or not plain or block.count(separator.encode()) != lines * (width - 1):
             return None
@@ -94,7 +102,7 @@ class Records:
         """The records of a block that begins on line `first`, and the line on which each begins."""
         text, rows, places = block.decode(), list[list[str]](), list[int]()
         lines = io.StringIO(text)
-        reader = csv.reader(lines, delimiter=self._separator, strict=True)
+        reader = csv.reader(lines, delimiter=self.separator, strict=True)
         place, at = first, 0
         try:
             for cells in reader:
@@ -157,13 +165,13 @@ class Records:
                 "add or remove cells, and quote a cell that contains the separator or a decimal comma",
             )
 
-    def _check_names(self) -> None:
+    def _check_names(self, line: int) -> None:
         first = dict[str, int]()
         for at, name in enumerate(self.columns, start=1):
             if not name.strip():
-                raise self._fault(1, f"gives column {at} no name; name it or remove the column")
+                raise self._fault(line, f"gives column {at} no name; name it or remove the column")
             if first.setdefault(name, at) < at:
-                raise self._fault(1, f"names columns {first[name]} and {at} both {name!r}; give each its own name")
+                raise self._fault(line, f"names columns {first[name]} and {at} both {name!r}; give each its own name")
 
     def _fault(self, line: int, text: str) -> DataError:
         return DataError(f"{self._path}: line {line} {text}.")

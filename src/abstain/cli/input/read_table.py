@@ -61,6 +61,8 @@ class InputTable:
         How many bytes of the file have been read.
     notation : Notation
         How its cells are written.
+    separator : str
+        What separates the cells of a CSV; for other files what such a CSV would have.
     """
 
     path: Path
@@ -69,6 +71,7 @@ class InputTable:
     batches: Iterator[Batch]
     position: Callable[[], int]
     notation: Notation = PLAIN
+    separator: str = ","
 
     def __post_init__(self) -> None:
         for name in self.columns:
@@ -110,7 +113,7 @@ def opened(path: Path, notation: Notation = PLAIN) -> Iterator[InputTable]:
             raw = getattr(file, "fileobj", file)  # the file on disk, if compressed
             batches = _never_empty(path, "line", (Batch(*rows) for rows in records.batches()))
             position = raw.tell if raw.seekable() else lambda: 0  # a pipe has no position
-            yield InputTable(path, "line", records.columns, batches, position, notation)
+            yield InputTable(path, "line", records.columns, batches, position, notation, records.separator)
 
 
 def _parquet(path: Path, notation: Notation) -> InputTable:
@@ -123,13 +126,20 @@ def _parquet(path: Path, notation: Notation) -> InputTable:
             yield Batch(frame, places)
 
     rows = _never_empty(path, "row", batches())
-    return InputTable(path, "row", columns, rows, lambda: size * done[0] // max(height, 1), notation)
+    separator = _usual_separator(notation)
+    return InputTable(path, "row", columns, rows, lambda: size * done[0] // max(height, 1), notation, separator)
 
 
 def _excel(path: Path, notation: Notation) -> InputTable:
     frame, size = excel_table(path), path.stat().st_size
     found = [Batch(frame, range(2, frame.height + 2))] if frame.height else []  # row 1 names the columns
-    return InputTable(path, "row", frame.columns, _never_empty(path, "row", iter(found)), lambda: size, notation)
+    rows = _never_empty(path, "row", iter(found))
+    return InputTable(path, "row", frame.columns, rows, lambda: size, notation, _usual_separator(notation))
+
+
+def _usual_separator(notation: Notation) -> str:
+    """What spreadsheets put between numbers in this notation."""
+    return ";" if notation.decimal == "," else ","
 
 
 def _never_empty(path: Path, unit: str, batches: Iterator[Batch]) -> Iterator[Batch]:

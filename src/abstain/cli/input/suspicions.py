@@ -1,4 +1,7 @@
-"""Columns that are readable and probably not what they seem: numbers for missing values, and names of rows.
+"""Columns that are readable and probably not what they seem.
+
+These are numbers for missing values, names of rows, codes and dates read as numbers, times read as categories, columns
+without information, and copies of the label.
 
 A number is suspected to stand for a missing value if at least three rows have it and it lies far outside the others:
 ten times the range of the others away, or, for 99, -999 and other rows of nines, half of that range.
@@ -9,12 +12,13 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import Note
+from abstain.cli.input.notation import NEARLY
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,10 +26,20 @@ if TYPE_CHECKING:
 FEW = 3  # rows with the same number
 FAR, NINES_FAR = 10.0, 0.5
 NUMBERED, NAMED = 50, 20  # fewer numbers or texts may all differ by chance
+COPIED = 20  # fewer rows may agree with the label by chance
+SHOWN = 5  # names in a message
+TIMES = {
+    "times": r"^\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?(\s*[AaPp][Mm])?$",
+    "months": r"^(0?[1-9]|1[0-2])[-/.]\d{4}$|^\d{4}[-/](0?[1-9]|1[0-2])$",
+}
 
 
-def suspect(X: pl.DataFrame, numeric: list[str], dates: Sequence[str], categorical: list[str]) -> None:
-    """Warn of numbers and dates that may stand for missing values, and of columns that may name the rows."""
+def suspect(
+    X: pl.DataFrame, numeric: list[str], dates: Sequence[str], categorical: list[str], cells: pl.DataFrame
+) -> None:
+    """Warn of columns that may not be what they seem; `cells` are the columns as they were read."""
+    _suspect_constant(X.select(*numeric, *categorical))
+    _suspect_padded(cells.select(numeric))
     for name in dates:
         values = X[name].to_numpy()
         for value, count, *_ in stand_ins(values[~np.isnan(values)]):
@@ -37,6 +51,7 @@ def suspect(X: pl.DataFrame, numeric: list[str], dates: Sequence[str], categoric
     for name in numeric:
         values = X[name].to_numpy()
         values = values[~np.isnan(values)]
+        _suspect_dates(name, values)
         for value, count, low, high in stand_ins(values):
             _warn(
                 f"column {name!r}: {value:g} occurs in {count} rows, far outside the other numbers ({low:g} to "
@@ -53,6 +68,87 @@ def suspect(X: pl.DataFrame, numeric: list[str], dates: Sequence[str], categoric
                 f"column {name!r} has {count} different texts in {X.height} rows; if it is an identifier of the "
                 f"row, pass --ignore {name!r}."
             )
+        _suspect_times(X[name])
+
+
+def suspect_copies(X: pl.DataFrame, y: NDArray[Any]) -> None:
+    """Warn of columns of two values that determine the label in every row."""
+    first = y == y[0]
+    other = int(np.argmin(first))
+    for column in X.get_columns() if len(y) >= COPIED else ():
+        name, values = column.name, column.to_numpy(allow_copy=True)
+        if ((values == values[0]) == first).all() and column.n_unique() == 2:
+            _warn(
+                f"column {name!r} agrees with the label in every row ({_shown(values[0])} for {y[0]!r}, "
+                f"{_shown(values[other])} for {y[other]!r}); if it is a copy of the label, pass --ignore {name!r}."
+            )
+
+
+def _suspect_constant(X: pl.DataFrame) -> None:
+    """Say which columns are empty or constant."""
+    empty, constant = list[str](), list[str]()
+    for column in X.get_columns():
+        if column.dtype.is_float():
+            values = column.to_numpy()
+            if np.isnan(values).all():
+                empty.append(column.name)
+            elif values.min() == values.max():
+                constant.append(column.name)
+        elif column.n_unique() == 1:
+            constant.append(column.name)
+    _note(empty, "is empty in all rows", "are empty in all rows")
+    _note(constant, "has the same value in all rows", "have the same value in all rows")
+
+
+def _suspect_padded(cells: pl.DataFrame) -> None:
+    """Warn of codes with leading zeros that are read as numbers."""
+    import polars as pl
+
+    found = cells.select(pl.col(pl.String).str.extract(r"^\s*(0\d+)\s*$").drop_nulls().first())  # all columns at once
+    for name, code in found.row(0, named=True).items() if found.width else ():
+        if code is not None:
+            _warn(
+                f"column {name!r} has leading zeros, as in {code!r}, and is read as numbers; if these are codes, pass "
+                f"--categorical {name!r}."
+            )
+
+
+def _suspect_dates(name: str, values: NDArray[np.float64]) -> None:
+    """Warn of whole numbers that may be dates, such as 20240131."""
+    if len(values) < FEW or values.min() < 1900_01_01 or values.max() > 2100_12_31 or (values % 1 != 0).any():
+        return
+    month, day = values // 100 % 100, values % 100
+    if ((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all():
+        date = str(int(values[0]))
+        _warn(
+            f"column {name!r} is read as numbers, which look like dates such as {date}; write them as in "
+            f"{date[:4]}-{date[4:6]}-{date[6:]} and pass --dates days, or pass --ignore or --categorical {name!r}."
+        )
+
+
+def _suspect_times(column: pl.Series) -> None:
+    """Warn of texts that are times or months."""
+    name, some = column.name, column.drop_nulls().head(100).str.strip_chars()
+    for what, pattern in TIMES.items():
+        if len(some) > 0 and some.str.contains(pattern).mean() >= NEARLY:  # type: ignore[operator]
+            _warn(
+                f"column {name!r} contains {what} such as {some[0]!r}, and each becomes a category; write them as "
+                f"numbers, or pass --ignore {name!r}, or --categorical {name!r} if categories are meant."
+            )
+
+
+def _note(names: list[str], one: str, several: str) -> None:
+    if not names:
+        return
+    some = ", ".join(repr(name) for name in names[:SHOWN])
+    some += f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    found = f"column {some} {one}" if len(names) == 1 else f"columns {some} {several}"
+    ignore = " ".join(f"--ignore {name!r}" for name in names[:SHOWN])
+    warnings.warn(f"{found}, from which a model learns nothing; to leave it out, pass {ignore}.", Note, stacklevel=3)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else repr(value)
 
 
 def stand_ins(values: NDArray[np.float64]) -> list[tuple[float, int, float, float]]:

@@ -27,7 +27,7 @@ from abstain.cli.input.dates import day_first_in, days, is_temporal
 from abstain.cli.input.memory import MB, half_of_the_memory, left_by_rows
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
-from abstain.cli.input.suspicions import suspect
+from abstain.cli.input.suspicions import suspect, suspect_copies
 from abstain.cli.output.printing import progress
 from abstain.preprocessing import CellPlan
 
@@ -119,7 +119,7 @@ def read_training(
     target : str
         The column of the labels.
     pos_label : str or None
-        The positive class; the last in sorted order if None.
+        The positive class; if None the last in sorted order, and the larger one of two numbers.
     categorical, ignore : sequence of str
         Numeric columns to treat as categories, and columns to leave out.
     groups : str or None
@@ -154,7 +154,8 @@ def read_training(
     numeric = [name for name in names if kinds[name] != CATEGORIES]
     X = features(table, batch, numeric, texts, plan)
     numbers = [name for name in numeric if kinds[name] == NUMBERS]
-    suspect(X, numbers, plan.dates, [name for name in texts if name not in codes])
+    suspect(X, numbers, plan.dates, [name for name in texts if name not in codes], batch.frame)
+    suspect_copies(X, y)
     left = left_by_rows(X, numeric, texts, memory)
     held = None if groups is None else _groups(table, batch, groups, notation.missing)
     return TrainingTable(path, target, X, y, numeric, texts, classes, left, plan, left_out, held)
@@ -235,7 +236,7 @@ def _whole(table: InputTable, names: list[str], memory: float) -> Batch:
 def _two_classes(
     table: InputTable, batch: Batch, target: str, y: NDArray[Any], pos_label: str | None
 ) -> tuple[str, str]:
-    classes = sorted(set(y))
+    classes = _sorted({*y})
     if len(classes) == 1:
         raise DataError(f"{table.path}: column {target!r} contains only one class, {classes[0]!r}; two are needed.")
     if len(classes) > 2:
@@ -251,6 +252,14 @@ def _two_classes(
     if pos_label not in classes:
         raise UsageError(f"--pos-label {pos_label!r} is not one of the classes {classes[0]!r} and {classes[1]!r}.")
     return next(label for label in classes if label != pos_label), pos_label
+
+
+def _sorted(labels: set[str]) -> list[str]:
+    """The labels in order, as numbers if all of them are."""
+    try:
+        return sorted(labels, key=lambda label: (float(label), label))
+    except ValueError:
+        return sorted(labels)
 
 
 def _missing_label(label: str) -> str:

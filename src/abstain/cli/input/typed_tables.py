@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 PARQUET_ROWS = 20_000  # rows of a batch of a Parquet file
+UNNAMED = "__UNNAMED__"  # what the reader of workbooks calls a column without a name
 
 
 def parquet_facts(path: Path) -> tuple[list[str], int]:
@@ -48,7 +49,16 @@ def excel_table(path: Path) -> pl.DataFrame:
     import polars as pl
 
     with _readable(f"{path} cannot be read as an Excel workbook", "save it as CSV UTF-8 in the spreadsheet program"):
-        return _plain(pl.read_excel(path, sheet_id=1, infer_schema_length=None, raise_if_empty=False))
+        frame = _plain(pl.read_excel(path, sheet_id=1, infer_schema_length=None, raise_if_empty=False))
+    if frame.width == 0:
+        raise DataError(f"{path}: the first sheet is empty; move the table there, with the names of columns in row 1.")
+    for at, name in enumerate(frame.columns, start=1):
+        if name.startswith(UNNAMED):
+            raise DataError(
+                f"{path}: row 1 gives column {at} no name; name it, or remove the rows above the names of the columns, "
+                "such as a title."
+            )
+    return frame
 
 
 def _plain(frame: pl.DataFrame) -> pl.DataFrame:

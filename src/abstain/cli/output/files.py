@@ -56,8 +56,16 @@ def writing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
         ) from error
 
 
-def write_csv(frame: pl.DataFrame, file: IO[bytes], *, header: bool, safe: bool = True) -> None:
-    """Write rows as CSV; if `safe`, every cell and column name can be opened in a spreadsheet.
+def write_csv(
+    frame: pl.DataFrame,
+    file: IO[bytes],
+    *,
+    header: bool,
+    safe: bool = True,
+    separator: str = ",",
+    decimal: str = ".",
+) -> None:
+    """Write rows as CSV, numbers with this decimal sign; if `safe`, a spreadsheet can open every cell and column name.
 
     Columns that a CSV cannot contain (lists, structs, bytes, durations) are left out, with a note.
     """
@@ -65,7 +73,12 @@ def write_csv(frame: pl.DataFrame, file: IO[bytes], *, header: bool, safe: bool 
     if safe:
         names = dict(zip(frame.columns, inert_names(frame.columns), strict=True))
         frame = frame.select(inert(column) for column in frame.get_columns()).rename(names)
-    file.write(frame.write_csv(include_header=header).encode())
+    if decimal != ".":
+        import polars as pl
+
+        real = [column for column in frame.get_columns() if column.dtype.is_float()]
+        frame = frame.with_columns(column.cast(pl.String).str.replace(".", decimal, literal=True) for column in real)
+    file.write(frame.write_csv(include_header=header, separator=separator).encode())
 
 
 def inert(column: pl.Series) -> pl.Series:
