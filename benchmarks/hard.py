@@ -45,12 +45,12 @@ def overlapping(rows: int, features: int) -> tuple[NDArray[np.float64], NDArray[
 
 
 def forest(rows: int, features: int) -> NDArray[np.float64]:
-    """Rows of covtype's first columns, standardised; generated where the folder of data is absent."""
+    """Rows of covtype's numeric columns, standardised; generated where the folder of data is absent."""
     folder = os.environ.get("ABSTAIN_DATA")
     if not folder:
         return overlapping(rows, features)[0]
     with np.load(Path(folder) / "covtype_full.npz", allow_pickle=False) as arrays:
-        X = arrays["X"]
+        X = arrays["num"]
     chosen = np.random.default_rng(0).permutation(len(X))[:rows]
     return np.asarray(StandardScaler().fit_transform(X[chosen, :features].astype(np.float64)))
 
