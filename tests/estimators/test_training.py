@@ -12,6 +12,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.validation import _get_feature_names
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC
+from abstain.estimators.training import faster_dense
+from abstain.kernels import Kernel
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
 TIGHT = {"tol": 1e-9}
@@ -204,3 +206,31 @@ class TestKernels:
         by_rows = cross_val_score(RejectSVC(gamma=0.02, **TIGHT), X, y, cv=3)
         by_gram = cross_val_score(RejectSVC(kernel="precomputed", **TIGHT), rbf_kernel(X, gamma=0.02), y, cv=3)
         np.testing.assert_allclose(by_gram, by_rows)
+
+
+class TestSparseRowsThatAreNearlyDense:
+    """The solver gets dense rows, the machine keeps sparse ones."""
+
+    @pytest.fixture
+    def counts(self):
+        rng = np.random.default_rng(0)
+        X = rng.poisson(0.5, size=(120, 8)).astype(float)
+        return sparse.csr_array(X), (X[:, 0] + rng.normal(size=120) > 0.5).astype(int)
+
+    @pytest.mark.parametrize("kernel", ["rbf", "poly"])
+    def test_the_machine_is_sparse_and_scores_as_one_of_dense_rows(self, counts, kernel):
+        X, y = counts
+        options = {"kernel": kernel, "gamma": 0.02, "C": 0.5}
+        thin, dense = (RejectSVC(Costs(reject=0.2), **options).fit(rows, y) for rows in (X, X.toarray()))
+        assert sparse.issparse(thin.support_vectors_)
+        np.testing.assert_allclose(thin.decision_function(X), dense.decision_function(X.toarray()), atol=1e-6)
+
+    def test_only_where_there_are_few_zeros_and_few_entries(self, counts):
+        X, _ = counts
+        rbf = Kernel("rbf", gamma=1.0)
+        assert faster_dense(rbf, X)
+        assert not faster_dense(rbf, X.toarray())
+        assert not faster_dense(Kernel("linear"), X)
+        assert not faster_dense(rbf, sparse.csr_array((np.ones(40), np.arange(40), np.arange(41)), shape=(40, 1000)))
+        wide = sparse.csr_array((np.ones(6), np.arange(6), [0, 3, 6]), shape=(2, 10**8))
+        assert not faster_dense(rbf, wide)

@@ -25,6 +25,8 @@ __all__ = ["Posed", "Training", "implied_rule", "resolved_kernel", "symmetric", 
 
 ASYMMETRY = 1e-6  # largest |K_ij - K_ji|, relative to the largest entry, that counts as single-precision rounding
 BLOCK = 1024
+MOST_DENSE = 25_000_000  # entries of sparse rows that may be made dense: 200 MB
+DENSE_SHARE = 0.05  # share of entries other than 0 from which dense rows are faster
 CANCELLED = 1e-10  # largest cancellation error of a squared distance, relative to the kernel's width
 
 
@@ -131,6 +133,8 @@ class Training:
         known, X, as_posed = Kernel("precomputed"), self.X, True
         if isinstance(kernel, Kernel) and kernel.name != "precomputed":
             known, X = kernel, centrable(kernel, self.X if len(kept) == len(weight) else self.X[kept])
+            if faster_dense(kernel, X):
+                X, as_posed = np.ascontiguousarray(X.toarray()), False
         else:
             gram = symmetric(*training_gram(kernel, self.X))
             as_posed = gram is self.X
@@ -164,7 +168,8 @@ class Posed:
         Indices of the training rows in the problem.
     as_posed : bool
         Whether the machine's kernel values on the training rows are those of the problem. A callable kernel may give
-        others for (X, vectors) than for (X, X), and a Gram matrix was averaged if it was not quite symmetric.
+        others for (X, vectors) than for (X, X), a Gram matrix was averaged if it was not quite symmetric, and sparse
+        rows may have been made dense for the solver.
     """
 
     problem: DualProblem
@@ -182,7 +187,8 @@ class Posed:
     def machine(self, solved: KernelMachine) -> KernelMachine:
         """Give the machine of the problem with indices among all training rows."""
         support = self.kept[solved.support]
-        vectors = solved.vectors if isinstance(self.kernel, Kernel) else self.X[support]
+        as_given = not isinstance(self.kernel, Kernel) or (issparse(self.X) and not self.as_posed)
+        vectors = self.X[support] if as_given else solved.vectors
         return replace(solved, kernel=self.kernel, vectors=vectors, support=support, n_rows=self.X.shape[0])
 
     def sets(self, codes: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -219,6 +225,17 @@ def centrable(kernel: Kernel, X: Matrix) -> Matrix:
     scale = kernel.gamma if kernel.name == "rbf" else 1.0 / max(variance, np.finfo(np.float64).tiny)
     lost = np.finfo(np.float64).eps * float(squares.max(initial=0.0)) * scale
     return X if lost <= CANCELLED else np.ascontiguousarray(X.toarray())
+
+
+def faster_dense(kernel: Kernel, X: Matrix) -> bool:
+    """Whether the solver is faster on these sparse rows if they are made dense.
+
+    It multiplies dense rows in single precision, many features at a time, and sparse ones entry by entry.
+    """
+    if not issparse(X) or not kernel.formula.native or kernel.name == "linear":  # sparse linear ones are fast enough
+        return False
+    n, d = X.shape
+    return n * d <= MOST_DENSE and X.nnz >= DENSE_SHARE * n * d
 
 
 def training_gram(kernel: Kernel | Callable[..., Any], X: Matrix) -> tuple[NDArray[np.float64], str]:
