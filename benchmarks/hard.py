@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 from abstain import RejectSVC
 
 # SVC has no limit on its time, only on its steps; at the limit its ratio is a lower bound.
-SVC_STEPS = 1_500_000
+SVC_STEPS = 1_000_000
 
 
 @dataclass(frozen=True)

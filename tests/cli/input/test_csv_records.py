@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from abstain.cli.exit_codes import DataError
@@ -32,6 +32,7 @@ ENDS, QUOTING = st.sampled_from(["\n", "\r\n"]), st.sampled_from([csv.QUOTE_MINI
 
 @given(rows=TABLE, end=ENDS, separator=st.sampled_from(",;\t|"), quoting=QUOTING)
 def test_what_the_csv_module_writes_is_read_back(tmp_path_factory, rows, end, separator, quoting):
+    assume(len(rows[0]) > 1 or separator == ",")  # the header of one column does not show another separator
     written = io.StringIO()
     writer = csv.writer(written, delimiter=separator, lineterminator=end, quoting=quoting)
     names = [f"c{at}" for at in range(len(rows[0]))]
