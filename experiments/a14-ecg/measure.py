@@ -89,7 +89,8 @@ def search(X: Rows, y: Labels, record: Labels, *, by_record: bool, seed: int) ->
         folds = list(StratifiedGroupKFold(5, shuffle=True, random_state=seed).split(X, y, record))
     else:
         folds = list(StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y))
-    model = RejectSVCCV(Costs(1.0, THETA, SEARCH_PRICE), Cs=np.logspace(-2, 4, 7), gammas=5, cv=folds).fit(X, y)
+    costs = Costs(1.0, THETA, SEARCH_PRICE)
+    model = RejectSVCCV(costs, Cs=np.logspace(-2, 4, 7), gammas=5, cv=folds, cuts="bayes").fit(X, y)
     return model.C_, model.gamma_
 
 

@@ -68,7 +68,7 @@ def split(name: str, repetition: int) -> Split:
 def search(X: Rows, y: ArrayLike, costs: Costs) -> tuple[float, float]:
     """C and gamma of the least cross-validated cost, on the first rows (they are in random order)."""
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    model = RejectSVCCV(costs, Cs=np.logspace(-2, 4, 7), gammas=5, cv=folds)
+    model = RejectSVCCV(costs, Cs=np.logspace(-2, 4, 7), gammas=5, cv=folds, cuts="bayes")
     model.fit(X[:SEARCH_ROWS], np.asarray(y)[:SEARCH_ROWS])
     return model.C_, model.gamma_
 

@@ -338,6 +338,7 @@ def test_an_empty_search_takes_no_time(search, forge):
         opened(forge(search, change))
 
 
+OTHER = [[True], [False], [True], [False]]  # the other gamma would be chosen
 TRIED = "the C, gamma or number of folds of its search differ"
 
 
@@ -349,13 +350,24 @@ TRIED = "the C, gamma or number of folds of its search differ"
         (array("search_costs", lambda old: -1 - old), "values of C, gamma or costs that are not possible"),
         (array("search_costs", lambda old: old + 3), "mean costs above the highest cost"),
         (array("search_costs", lambda old: old[1:]), "has not tried every pair"),
-        (array("search_costs", lambda old: old[:, :1]), TRIED),
-        (array("search_costs", lambda old: old * [[1], [0], [1], [0]]), KERNEL),  # the other gamma would be chosen
+        (both(array("search_costs", lambda old: old[:, :1]), array("search_tuned", lambda old: old[:, :1])), TRIED),
+        (array("search_tuned", lambda old: old[1:]), "has not tried every pair"),
+        (array("search_tuned", lambda old: -1 - old), "values of C, gamma or costs that are not possible"),
+        (array("search_tuned", lambda old: old * np.nan), "values of C, gamma or costs that are not possible"),
+        (array("search_costs", lambda old: old * np.nan), "values of C, gamma or costs that are not possible"),
+        (array("search_tuned", lambda old: old + 3), "mean costs above the highest cost"),
+        (dropped("search_tuned"), KERNEL),  # another pair is the best one at Bayes' cuts
+        (field("parameters/cuts", "bayes"), "tuned cuts that its parameters do not ask for"),
+        (field("rule/cuts", []), "the field 'cuts' differs"),
+        (field("rule/cuts", [1.5, 0.5, 0.5]), "does not have 0 or 2 cuts"),
+        (field("rule/cuts", [-1.5, 0.5]), "scale or the shift of its cuts is not possible"),
+        (field("rule/cuts", [1e-320, 0.5]), "scale or the shift of its cuts is not possible"),
+        (array("search_tuned", lambda old: np.where(OTHER, old, np.nan)), KERNEL),
         (array("search_cs", lambda old: 2 * old), TRIED),
         (array("search_cs", lambda old: old[::-1]), "values of C, gamma or costs that are not possible"),
         (array("search_gammas", lambda old: 2 * old), f"{TRIED}|{KERNEL}"),
         (array("search_gammas", lambda old: -old), "values of C, gamma or costs that are not possible"),
-        (both(array("search_gammas", lambda old: old[:0]), array("search_costs", lambda old: old[:2])), TRIED),
+        (array("search_gammas", lambda old: old[:0]), "has not tried every pair"),
         (dropped("search_cs"), "lacks the array 'search_cs'"),
         (array("search_mean", np.zeros(4)), "unknown array 'search_mean'"),
         (field("parameters/Cs", [0.1, 2.0]), TRIED),
@@ -376,6 +388,8 @@ def test_costs_of_a_search_that_had_no_time_are_missing(search, forge):
     # a pair without its costs is one that was not finished: `save` could have written this
     def change(inside):
         inside.arrays["search_costs"][:] = np.nan
+        del inside.arrays["search_tuned"]
+        inside.model["rule"]["cuts"] = []
         inside.model["machine"]["kernel"][1] = inside.arrays["search_gammas"].tolist()[1]
 
     loaded = opened(forge(search, change))

@@ -108,12 +108,16 @@ class Grid:
         nan for fits that did not finish within the time limit.
     has_gamma : bool
         If False, the kernel has no gamma, and ``gammas`` is [nan].
+    tuned : float64 array of shape (Cs, gammas, folds), or None
+        The same with cuts placed by the scores of the other folds; nan for pairs far from the best. None if all cuts
+        are Bayes'.
     """
 
     Cs: NDArray[np.float64]
     gammas: NDArray[np.float64]
     costs: NDArray[np.float64]
     has_gamma: bool
+    tuned: NDArray[np.float64] | None = None
 
     @classmethod
     def of(
@@ -143,24 +147,55 @@ class Grid:
         If time ran out, the pairs finished on the most folds are compared, on those folds. If no fit finished, it is
         the smallest C and the middle gamma, where the search begins.
         """
-        c, g = self._best
+        c, g = self.place
         return float(self.Cs[c]), float(self.gammas[g])
 
     @property
-    def best_score(self) -> float:
-        """Minus the mean cost of the best pair, over the folds on which it finished."""
-        costs = self.costs[self._best]
-        return -float(np.nanmean(costs)) if np.isfinite(costs).any() else np.nan
+    def place(self) -> tuple[int, int]:
+        """Where the best pair is in the grid."""
+        return self._choice(np.ones(self.n_splits, dtype=bool))[1]
 
     @property
-    def _best(self) -> tuple[int, int]:
-        finished = np.isfinite(self.costs)
+    def best_is_tuned(self) -> bool:
+        """Whether the best pair is best with tuned cuts."""
+        return self._choice(np.ones(self.n_splits, dtype=bool))[0] is self.tuned
+
+    @property
+    def best_score(self) -> float:
+        """Minus the mean cost when each fold is decided by the choice of the other folds.
+
+        The least mean cost of the grid has been chosen for being the least, so it promises too much; this cost is of
+        rows that the choice has not seen. With a single fold there is nothing else to choose by, and it is the least.
+        """
+        folds = np.arange(self.n_splits)
+        others = [folds != fold if len(folds) > 1 else folds == fold for fold in folds]
+        choices = [self._choice(other) for other in others]
+        costs = np.array([table[(*place, fold)] for fold, (table, place) in enumerate(choices)])
+        return -float(np.nanmean(costs)) if np.isfinite(costs).any() else np.nan
+
+    def _choice(self, folds: NDArray[np.bool_]) -> tuple[NDArray[np.float64], tuple[int, int]]:
+        """Give the table (`costs` or `tuned`) and the pair that these folds choose.
+
+        Tuned cuts are chosen unless they change nothing, or cost more than Bayes' by a standard error over the folds.
+        """
+        place = self._least(self.costs[:, :, folds])
+        if self.tuned is None:
+            return self.costs, place
+        near = self._least(self.tuned[:, :, folds])
+        more = (self.tuned[near] - self.costs[place])[folds]
+        error = float(more.std(ddof=1)) / np.sqrt(len(more)) if len(more) > 1 else 0.0
+        if not more.any() or more.mean() > error:
+            return self.costs, place
+        return self.tuned, near
+
+    def _least(self, costs: NDArray[np.float64]) -> tuple[int, int]:
+        finished = np.isfinite(costs)
         if not finished.any():
             return 0, len(self.gammas) // 2
         known = finished.sum(axis=2)
-        total = np.where(finished, self.costs, 0.0).sum(axis=2)
+        total = np.where(finished, costs, 0.0).sum(axis=2)
         mean = np.where(known == known.max(), total / np.maximum(known, 1), np.inf)
-        near = mean <= mean.min() + _TIE * max(1.0, float(np.nanmax(self.costs)))
+        near = mean <= mean.min() + _TIE * max(1.0, float(np.nanmax(costs)))
         c, g = np.unravel_index(int(np.argmax(near)), near.shape)  # the first in the order of C, then gamma
         return int(c), int(g)
 
@@ -179,4 +214,5 @@ class Grid:
             "mean_test_score": mean,
             "std_test_score": scores.std(axis=1),
             "rank_test_score": rankdata(np.nan_to_num(-np.round(mean, 12), nan=np.inf), method="min").astype(np.int32),
+            **({} if self.tuned is None else {"mean_tuned_score": -self.tuned.mean(axis=2).ravel()}),
         }

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import StrOptions
 
+from abstain.estimators.cuts import HeldOutRows, tuned
 from abstain.estimators.decide import fitted
 from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_splits
 from abstain.estimators.parameters import CONSTRAINTS
@@ -21,7 +23,7 @@ from abstain.estimators.splitting import Groups, row_groups
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.training import Training
 from abstain.kernels import Kernel
-from abstain.rules.rule import oriented_costs
+from abstain.rules.rule import Rule, oriented_costs
 from abstain.solvers.cross_validation import OutOfFold, held_out_scores
 
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
@@ -45,10 +47,11 @@ class FittedSearch(FittedSVC):
 class RejectSVCCV(RejectSVC):
     """RejectSVC with C and gamma chosen by stratified cross-validation on the mean cost.
 
-    The reject cost is never chosen: you state it. All fits of the search run in one native call: a kernel matrix per
-    gamma serves all folds and all C where `cache_size` has room for it, each fit starts from the one before with the
-    next smaller C, and the folds share `n_jobs` threads. The machine is then fitted to all rows with the best pair;
-    ties go to the smaller C, then to the smaller gamma.
+    The reject cost is never chosen: you state it. The two cuts on the score are placed by the scores of held-out rows
+    (`cuts`), which show where a machine trained on few rows is too sure of itself, or not sure enough. All fits of the
+    search run in one native call: a kernel matrix per gamma serves all folds and all C where `cache_size` has room for
+    it, each fit starts from the one before with the next smaller C, and the folds share `n_jobs` threads. The machine
+    is then fitted to all rows with the best pair; ties go to the smaller C, then to the smaller gamma.
 
     Parameters
     ----------
@@ -62,6 +65,14 @@ class RejectSVCCV(RejectSVC):
     cv : int, splitter or iterable of (train, test), default=5
         Folds, as everywhere in scikit-learn: a number means that many stratified folds in the order of the rows. If
         `fit` is given groups, a number means `StratifiedGroupKFold`: all rows of a group are in the same fold.
+    cuts : {"tuned", "bayes"}, default="tuned"
+        "bayes": Bayes' thresholds of the costs on the score, as in `RejectSVC`. "tuned": the same thresholds on
+        ``scale * score + shift``, Platt's sigmoid fitted to the held-out scores and shrunk towards the score itself, so
+        that few rows move the cuts little. Of the pairs within one standard error of the least mean cost, the one that
+        costs least with tuned cuts is chosen, each fold with cuts from the other folds; the final cuts come from all
+        held-out scores. Bayes' cuts stay if the tuned ones change nothing or cost more by a standard error, if one
+        class has fewer than ten held-out rows, with a single fold, without costs, and for rules other than "chow",
+        which have thresholds of their own.
     kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
 n_jobs, verbose
         As in `RejectSVC`. The fits of the search stop at ten times `tol`, or at 1e-4 if that is more; the last one at
@@ -73,10 +84,13 @@ n_jobs, verbose
     C_, gamma_ : float
         The chosen pair; ``gamma_`` is nan for kernels without gamma.
     best_score_ : float
-        Minus the cross-validated mean cost of the chosen pair.
+        Minus the cross-validated mean cost of rows that the choice has not seen: each fold is decided by the pair and
+        the cuts that the other folds choose. (The largest ``mean_test_score`` has been chosen for being the largest, so
+        it promises too much. With a single fold, `best_score_` is that.)
     cv_results_ : dict of ndarray
         In the form of `GridSearchCV`, without times: ``params``, ``param_C``, ``param_gamma``,
-        ``split<k>_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``; nan for fits that did
+        ``split<k>_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``, all at Bayes' cuts;
+        ``mean_tuned_score`` with tuned cuts, for the pairs within a standard error of the best. nan for fits that did
         not finish.
     n_splits_ : int
         Number of folds.
@@ -98,6 +112,7 @@ n_jobs, verbose
         "Cs": "no_validation",
         "gammas": "no_validation",
         "cv": ["cv_object"],
+        "cuts": [StrOptions({"tuned", "bayes"})],
     }
 
     def __init__(
@@ -107,6 +122,7 @@ n_jobs, verbose
         Cs: Any = 10,
         gammas: Any = 5,
         cv: Any = 5,
+        cuts: str = "tuned",
         kernel: Any = "rbf",
         degree: int = 3,
         coef0: float = 0.0,
@@ -126,6 +142,7 @@ n_jobs, verbose
         self.Cs = Cs
         self.gammas = gammas
         self.cv = cv
+        self.cuts = cuts
         self.kernel = kernel
         self.degree = degree
         self.coef0 = coef0
@@ -166,17 +183,18 @@ n_jobs, verbose
         began = time.monotonic()
         checked = copy(self)  # so that a fit that fails changes nothing
         training = Training.of(self, X, y, sample_weight, validator=checked)
-        grid = self._search(training, y, row_groups(groups, training.X.shape[0]))
+        grid, rule = self._search(training, y, row_groups(groups, training.X.shape[0]))
         C, gamma = grid.best
         gone = time.monotonic() - began
         left = None if self.time_limit is None else max(0.0, self.time_limit - gone)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         fitted = self._fit(training, C, gamma if grid.has_gamma else 1.0, task, time_limit=left)
-        self._store(checked, FittedSearch(**vars(fitted), grid=grid))
+        self._store(checked, FittedSearch(**vars(fitted) | {"rule": rule}, grid=grid))
         task.end()
         return self
 
-    def _search(self, training: Training, y: ArrayLike, groups: Groups | None) -> Grid:
+    def _search(self, training: Training, y: ArrayLike, groups: Groups | None) -> tuple[Grid, Rule]:
+        """Give the costs of the grid, and the rule of the best pair with its cuts."""
         Cs = checked_Cs(self.Cs)
         has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma
         gammas = checked_gammas(self.gammas, training.X, training.sample_weight) if has_gamma else np.array([np.nan])
@@ -201,11 +219,14 @@ n_jobs, verbose
             )
         if text := self._complaint(held_out):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
-        choice = training.loss.thresholds.decide(held_out.scores[np.argsort(order)])
         costs, sign = training.costs, training.sign
+        scores, finished = held_out.scores[np.argsort(order)], held_out.finished[np.argsort(order)]
+        choice = training.loss.thresholds.decide(scores)
         prices = choice != sign if costs is None else oriented_costs(costs, training.labels).prices(sign, choice)
-        finished = held_out.finished[np.argsort(order)]
-        return Grid.of(Cs, gammas, prices.astype(np.float64), finished, splits, has_gamma=has_gamma)
+        grid = Grid.of(Cs, gammas, prices.astype(np.float64), finished, splits, has_gamma=has_gamma)
+        if costs is None or self.cuts == "bayes":
+            return grid, training.rule
+        return tuned(grid, training.rule, HeldOutRows.of(scores, splits, sign))
 
     def _complaint(self, held_out: OutOfFold) -> str | None:
         """The warning about fits of the search that did not reach the tolerance; None if all did."""
@@ -233,6 +254,6 @@ n_jobs, verbose
         """The chosen gamma; nan for kernels without gamma."""
         return self._now.grid.best[1]
 
-    best_score_ = fitted("grid.best_score", "Minus the cross-validated mean cost of the chosen pair.")
+    best_score_ = fitted("grid.best_score", "Minus the mean cost when each fold is decided by the others' choice.")
     cv_results_ = fitted("grid.results", "The whole search in the form of `GridSearchCV`.")
     n_splits_ = fitted("grid.n_splits", "The number of folds.")

@@ -18,7 +18,7 @@ from abstain.files.errors import ModelFileError
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "|i1")
 MOST_AXES = 2
 # nan where a search ran out of time, where a column has no value to impute, or as a category
-MAY_BE_NAN = ("search_costs", "search_scores", "search_mean", "search_std", "double", "single")
+MAY_BE_NAN = ("search_costs", "search_tuned", "search_scores", "search_mean", "search_std", "double", "single")
 
 Arrays = dict[str, NDArray[Any]]
 _NAME = re.compile(r"[a-z][a-z_]*(\.[a-z][a-z_]*)*")

@@ -42,7 +42,7 @@ def embedded_parts(estimator: EmbeddedRejectSVC) -> tuple[dict[str, Any], Arrays
 
 def embedded_from(estimator: EmbeddedRejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedEmbedded:
     """Make the fitted value of these fields and arrays; `embedded_parts` compares them with the parameters."""
-    classes, (eps,) = rule_from(fields.take("rule", dict), cuts=1)
+    classes, (eps,) = rule_from(fields.take("rule", dict), 1)
     labels = _labels(estimator, classes)
     if not 0.0 <= eps <= 1.0 or (eps > 0.0 and not labels.rejects):
         raise ModelFileError("its reject band is not possible: eps must lie between 0 and 1, and be 0 without rejects.")

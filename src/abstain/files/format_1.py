@@ -127,8 +127,9 @@ def _compare_decisions(fields: Fields, rule: Rule, *, probabilities: bool, tuned
 
 
 def _compare_search(estimator: RejectSVCCV, chosen: Any, arrays: Arrays) -> None:
-    results = estimator.cv_results_
-    near = _near([from_json(value) for value in chosen], [estimator.C_, estimator.gamma_, estimator.best_score_])
+    results, grid = estimator.cv_results_, estimator._fitted_.grid
+    least = -float(np.nanmean(grid.costs[grid.place]))  # format 1 called this the best score
+    near = _near([from_json(value) for value in chosen], [estimator.C_, estimator.gamma_, least])
     near &= _near(arrays["search_c"], results["param_C"])
     near &= "search_gamma" not in arrays or _near(arrays["search_gamma"], results["param_gamma"])
     near &= all(_near(arrays[f"search_{name}"], results[f"{name}_test_score"]) for name in ("mean", "std", "rank"))
@@ -232,7 +233,7 @@ def _rejector(state: Any, arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
 def _on_log_odds(new: dict[str, Any], arrays: Arrays) -> tuple[Arrays, list[Any]]:
     """Give the rows that thresholds were tuned on, and the cuts; in format 1 the score was the probability itself."""
     estimator = ThresholdRejector(None, **{name: from_json(value) for name, value in new["parameters"].items()})
-    request, (classes, _) = Request.of(estimator), rule_from(new["rule"], cuts=3)
+    request, (classes, _) = Request.of(estimator), rule_from(new["rule"], 3)
     labels, rows = estimator._labels(request, classes), None
     if new["flaw"] is not None:
         p = arrays["rows_score"]

@@ -57,6 +57,7 @@ CODECS = {
 }
 REJECTOR, PIPELINE, LOGISTIC = "ThresholdRejector", "Pipeline", "LogisticRegression"
 CLASSIFIERS = (*CODECS, LOGISTIC)  # what a ThresholdRejector may wrap
+EARLIER = {"RejectSVCCV": {"cuts": "bayes"}}  # what parameters were before they existed, where that is not the default
 MOST_JOBS = 1024  # threads that a file may request; predict starts all of them
 TABLE_PREFIX, CLASSIFIER_PREFIX, STEPS_PREFIX = "table.", "classifier.", "steps."
 
@@ -268,7 +269,7 @@ def _rejector(fields: Fields, arrays: Arrays) -> Any:
     given = _given(ThresholdRejector, fields)
     inner = Fields(fields.take("classifier", dict), "classifier")
     kind = inner.one_of("kind", CLASSIFIERS)
-    classes, _ = rule_from(fields.peek("rule"), cuts=3)
+    classes, _ = rule_from(fields.peek("rule"), 3)
     classifier = _classifier(kind, inner, within(arrays, CLASSIFIER_PREFIX), classes)
     prefit = given.get("cv") == "prefit" if isinstance(given.get("cv"), str) else False
     estimator = ThresholdRejector(classifier if prefit else clone(classifier), **given)
@@ -292,4 +293,4 @@ def _given(kind: Any, fields: Fields) -> dict[str, Any]:
     jobs = found.get("n_jobs")
     if isinstance(jobs, int) and abs(jobs) > MOST_JOBS:
         raise ModelFileError(f"its n_jobs={jobs} requests more than {MOST_JOBS} threads.")
-    return found
+    return EARLIER.get(kind.__name__, {}) | found

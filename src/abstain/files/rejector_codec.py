@@ -56,7 +56,7 @@ def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, 
 
     Cuts and bound are computed again from the rows: `restored` compares all fields of the result with those given.
     """
-    classes, _ = rule_from(fields.take("rule", dict), cuts=3)
+    classes, _ = rule_from(fields.take("rule", dict), 3)
     if classes.tolist() != classifier.classes_.tolist():
         raise ModelFileError("the classes of its classifier differ from those of its rule.")
     fields.one_of("method", ("decision_function", "predict_proba"))

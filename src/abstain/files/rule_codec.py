@@ -28,19 +28,20 @@ def rule_state(rule: Rule, cuts: tuple[float, ...] = ()) -> dict[str, Any]:
     }
 
 
-def rule_from(given: Any, cuts: int = 0) -> tuple[NDArray[Any], list[float]]:
-    """Give the classes and `cuts` cuts; the estimator makes the rule from them and checks them."""
+def rule_from(given: Any, *cuts: int) -> tuple[NDArray[Any], list[float]]:
+    """Give the classes and one of these numbers of cuts; the estimator makes the rule from them and checks them."""
     fields = Fields(given, "rule")
     classes, found = _classes(fields), [from_json(cut) for cut in fields.take("cuts", list)]
     fields.end()
-    if len(found) != cuts or not all(isinstance(cut, float) for cut in found):
-        raise ModelFileError(f"its rule does not have {cuts} cuts, each a number.")
+    if len(found) not in cuts or not all(isinstance(cut, float) for cut in found):
+        raise ModelFileError(f"its rule does not have {' or '.join(map(str, cuts))} cuts, each a number.")
     return classes, found
 
 
 def check_same(rule: Rule, fitted: Rule) -> None:
     """Compare the rule that the parameters imply with the fitted one."""
     same = rule.thresholds == fitted.thresholds and rule.cut == fitted.cut and rule.costs == fitted.costs
+    same &= repr((rule.unit, rule.shift)) == repr((fitted.unit, fitted.shift))  # also where both are nan
     named = rule.labels.reject_label == fitted.labels.reject_label and rule.labels.positive == fitted.labels.positive
     if not (same and named and rule.labels.rejects == fitted.labels.rejects):
         raise ModelFileError("its costs, thresholds or labels do not match its parameters.")

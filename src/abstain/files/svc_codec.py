@@ -26,6 +26,7 @@ from abstain.files.values import from_json, to_json
 from abstain.kernels import KERNELS, Kernel
 from abstain.losses.margin_loss import MarginLoss
 from abstain.machines.kernel_machine import KernelMachine
+from abstain.rules.rule import Rule
 
 MACHINE = "machine."
 # n training rows; p pairs of a search on f folds
@@ -35,6 +36,7 @@ SEARCH: dict[str, Spec] = {
     "search_gammas": (FLOAT, ("g",)),
     "search_costs": (FLOAT, ("p", "f")),
 }
+TUNED: dict[str, Spec] = {"search_tuned": (FLOAT, ("tp", "tf"))}  # nan for pairs whose cuts were not tuned
 NUMBERS = ("objective", "dual_objective", "gap", "violation")
 UNBALANCED = 1e-6  # rounding error allowed in a sum, as a share of the sizes of its terms
 ROUNDING = 1e-12  # likewise in a coefficient that counts as 0, as a share of the largest that its row may have
@@ -48,16 +50,17 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     grid = fitted.grid if isinstance(fitted, FittedSearch) else None
     rule, loss = implied_rule(estimator, fitted.rule.labels.classes)
     machine, arrays = machine_parts(fitted.machine)
-    check_same(rule, fitted.rule)
     if grid is not None:
         _check_grid(estimator, grid, rule.costs)
     C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
     check_kernel(estimator, fitted.machine, gamma)
+    cuts = _tuned_cuts(fitted.rule, grid)
+    check_same(rule.recalibrated(*cuts) if cuts else rule, fitted.rule)
     _check_rows(fitted, loss, float(C))
     _check_proof(fitted.proof, fitted.machine, float(estimator.tol))
     state: dict[str, Any] = {
         "machine": machine,
-        "rule": rule_state(fitted.rule),
+        "rule": rule_state(fitted.rule, cuts),
         "proof": _proof_state(fitted.proof),
     }
     arrays = prefixed(arrays, MACHINE) | {"sets": fitted.sets}
@@ -65,21 +68,40 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
         arrays["search_cs"] = grid.Cs
         arrays["search_gammas"] = grid.gammas if grid.has_gamma else np.empty(0)
         arrays["search_costs"] = grid.costs.reshape(-1, grid.n_splits)
+        if grid.tuned is not None:
+            arrays["search_tuned"] = grid.tuned.reshape(-1, grid.n_splits)
     return state, arrays
 
 
 def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedSVC:
     """Make the fitted value from fields and arrays; `svc_parts` compares them with the parameters."""
-    classes, _ = rule_from(fields.take("rule", dict))
+    searches = isinstance(estimator, RejectSVCCV)
+    classes, cuts = rule_from(fields.take("rule", dict), *((0, 2) if searches else (0,)))
     rule, loss = implied_rule(estimator, classes)
+    if cuts:
+        rule = _recalibrated(rule, *cuts)
     machine = machine_from(fields.take("machine", dict), within(arrays, MACHINE), n_features)
     if not isinstance(machine, KernelMachine):
         raise ModelFileError("its machine does not have the kernel that its parameters name.")
     own = {name: array for name, array in arrays.items() if not name.startswith(MACHINE)}
-    searches = isinstance(estimator, RejectSVCCV)
-    fitting(own, SETS | (SEARCH if searches else {}), "machine", {"n": machine.n_rows})
+    search = (SEARCH | (TUNED if "search_tuned" in own else {})) if searches else {}
+    fitting(own, SETS | search, "machine", {"n": machine.n_rows})
     fitted = FittedSVC(machine, rule, _proof_from(fields), own["sets"], loss.n_knots)
     return FittedSearch(**vars(fitted), grid=_grid(own)) if searches else fitted
+
+
+def _tuned_cuts(rule: Rule, grid: Grid | None) -> tuple[float, ...]:
+    """The scale and shift of tuned cuts, if the search chose them."""
+    return (rule.unit, rule.shift) if grid is not None and grid.best_is_tuned else ()
+
+
+def _recalibrated(rule: Rule, scale: float, shift: float) -> Rule:
+    if not (math.isfinite(scale) and scale > 0.0 and math.isfinite(shift)):
+        raise ModelFileError("the scale or the shift of its cuts is not possible.")
+    found = rule.recalibrated(scale, shift)
+    if not all(map(math.isfinite, (found.thresholds.lower, found.thresholds.upper, found.cut))):
+        raise ModelFileError("the scale or the shift of its cuts is not possible.")
+    return found
 
 
 def _check_rows(fitted: FittedSVC, loss: MarginLoss, C: float) -> None:
@@ -144,8 +166,10 @@ def _check_grid(estimator: Any, grid: Grid, costs: Costs | None) -> None:
     tried &= not grid.has_gamma or _includes(grid.gammas, estimator.gammas)
     if not tried or check_cv(estimator.cv).get_n_splits() != grid.n_splits:
         raise ModelFileError("the C, gamma or number of folds of its search differ from its parameters.")
-    if (grid.costs > (1.0 + CLOSE) * highest).any():
+    if any((table > (1.0 + CLOSE) * highest).any() for table in (grid.costs, grid.tuned) if table is not None):
         raise ModelFileError("its search has mean costs above the highest cost.")
+    if grid.tuned is not None and (estimator.cuts != "tuned" or costs is None):
+        raise ModelFileError("its search has tuned cuts that its parameters do not ask for.")
 
 
 def _includes(found: NDArray[np.float64], gammas: Any) -> bool:
@@ -162,9 +186,13 @@ def _grid(arrays: Arrays) -> Grid:
     Cs, gammas, costs = arrays["search_cs"], arrays["search_gammas"], arrays["search_costs"]
     has_gamma = len(gammas) > 0
     shape = (len(Cs), max(1, len(gammas)), costs.shape[1])
-    if not costs.size or len(costs) != shape[0] * shape[1]:
+    tuned = arrays.get("search_tuned", costs)
+    if not costs.size or len(costs) != shape[0] * shape[1] or tuned.shape != costs.shape:
         raise ModelFileError("its search has not tried every pair of its grid.")
     rising = all((np.diff(values) > 0).all() and (values > 0).all() for values in (Cs, gammas))
-    if not rising or (costs < 0).any():
+    known = np.isfinite(tuned)
+    partly = tuned is not costs and (not known.any() or (known != known[:, :1]).any() or np.isnan(costs[known]).any())
+    if not rising or (costs < 0).any() or (tuned < 0).any() or partly:
         raise ModelFileError("its search has values of C, gamma or costs that are not possible.")
-    return Grid(Cs, gammas if has_gamma else np.array([np.nan]), costs.reshape(shape), has_gamma)
+    widths = gammas if has_gamma else np.array([np.nan])
+    return Grid(Cs, widths, costs.reshape(shape), has_gamma, None if tuned is costs else tuned.reshape(shape))
