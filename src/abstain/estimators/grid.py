@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 from typing import Any, Self
@@ -108,12 +108,15 @@ class Grid:
         nan for fits that did not finish within the time limit.
     has_gamma : bool
         If False, the kernel has no gamma, and ``gammas`` is [nan].
+    rejected : float
+        Share of the held-out rows that the best pair rejects; nan if unknown, as in a model file.
     """
 
     Cs: NDArray[np.float64]
     gammas: NDArray[np.float64]
     costs: NDArray[np.float64]
     has_gamma: bool
+    rejected: float = np.nan
 
     @classmethod
     def of(
@@ -121,15 +124,20 @@ class Grid:
         Cs: NDArray[np.float64],
         gammas: NDArray[np.float64],
         prices: NDArray[np.float64],
+        choice: NDArray[np.int8],
         finished: NDArray[np.bool_],
         splits: Splits,
         *,
         has_gamma: bool,
     ) -> Self:
-        """Average the costs of all decisions, (gammas, folds, Cs, rows), over each fold's test rows."""
+        """Average the costs of all decisions, (gammas, folds, Cs, rows) like the choices, over each fold's test rows."""
         costs = np.einsum("gfcn,fn->cgf", prices, splits.tests)
         costs[~np.einsum("gfc->cgf", finished)] = np.nan
-        return cls(Cs, gammas, costs, has_gamma)
+        grid = cls(Cs, gammas, costs, has_gamma)
+        c, g = grid._best
+        done = np.isfinite(costs[c, g])
+        shares = np.einsum("fn,fn->f", choice[g, :, c] == 0, splits.tests)[done]
+        return replace(grid, rejected=float(shares.mean()) if done.any() else np.nan)
 
     @property
     def n_splits(self) -> int:

@@ -74,6 +74,8 @@ n_jobs, verbose
         The chosen pair; ``gamma_`` is nan for kernels without gamma.
     best_score_ : float
         Minus the cross-validated mean cost of the chosen pair.
+    cv_reject_rate_ : float
+        Share of the held-out rows that the chosen pair rejects; nan in a machine loaded from a file.
     cv_results_ : dict of ndarray
         In the form of `GridSearchCV`, without times: ``params``, ``param_C``, ``param_gamma``,
         ``split<k>_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``; nan for fits that did
@@ -205,7 +207,7 @@ n_jobs, verbose
         costs, sign = training.costs, training.sign
         prices = choice != sign if costs is None else oriented_costs(costs, training.labels).prices(sign, choice)
         finished = held_out.finished[np.argsort(order)]
-        return Grid.of(Cs, gammas, prices.astype(np.float64), finished, splits, has_gamma=has_gamma)
+        return Grid.of(Cs, gammas, prices.astype(np.float64), choice, finished, splits, has_gamma=has_gamma)
 
     def _complaint(self, held_out: OutOfFold) -> str | None:
         """The warning about fits of the search that did not reach the tolerance; None if all did."""
@@ -234,5 +236,6 @@ n_jobs, verbose
         return self._now.grid.best[1]
 
     best_score_ = fitted("grid.best_score", "Minus the cross-validated mean cost of the chosen pair.")
+    cv_reject_rate_ = fitted("grid.rejected", "Share of the held-out rows that the chosen pair rejects.")
     cv_results_ = fitted("grid.results", "The whole search in the form of `GridSearchCV`.")
     n_splits_ = fitted("grid.n_splits", "The number of folds.")

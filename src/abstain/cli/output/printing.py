@@ -6,6 +6,7 @@ import json
 import math
 import sys
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,17 @@ def print_facts(facts: Mapping[str, Any]) -> None:
     """Print names and values in two columns."""
     rows = [(name, shown(value)) for name, value in facts.items() if value is not None]
     print_table(None, rows, numbers_from=2, longest=200)
+
+
+def print_judged(facts: Mapping[str, Any], *, json: bool) -> None:
+    """Print facts with a verdict, which is one sentence in the text; warnings go to stderr."""
+    for text in facts.get("warnings", ()):
+        warnings.warn(text, UserWarning, stacklevel=2)
+    if json:
+        print_json(facts)
+        return
+    print_facts({name: value for name, value in facts.items() if name not in ("verdict", "warnings")})
+    print(one_line(facts["verdict"]["sentence"]))
 
 
 def print_table(
