@@ -112,16 +112,17 @@ class Comparison:
         rejecting = [at for at, table in enumerate(self.tables) if table.rejected > 0]
         candidates = rejecting or list(range(len(self.names)))
         chosen = min(candidates, key=lambda at: self.mean_cost[at])
-        alternatives = dict(zip(self._blind, self.blind_prices.T, strict=True))
+        machines: dict[str, NDArray[np.float64]] = {}
         if rejecting:
             forced = self.forced_prices[chosen] if self.forced_prices else None
-            alternatives |= {} if forced is None else {f"{self.names[chosen]}, {FORCED}": forced}
-            alternatives |= {name: self.prices[:, at] for at, name in enumerate(self.names) if at not in rejecting}
+            machines |= {} if forced is None else {f"{self.names[chosen]}, {FORCED}": forced}
+            machines |= {name: self.prices[:, at] for at, name in enumerate(self.names) if at not in rejecting}
         counts = self.tables[chosen]
         return verdict_on(
             self.names[chosen],
             self.prices[:, chosen],
-            alternatives,
+            dict(zip(self._blind, self.blind_prices.T, strict=True)),
+            machines,
             reject_rate=counts.reject_rate,
             errors=counts.errors,
             confidence=self.confidence,

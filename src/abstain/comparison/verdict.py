@@ -60,6 +60,8 @@ class Verdict:
         Its confidence.
     few_errors : bool
         Whether so few decisions are wrong that the interval is too narrow.
+    needs_machine : bool
+        Whether the cheapest alternative is a machine that decides every row, so that only the rejects are in question.
     n_candidates : int
         Number of machines of which this one was chosen on the same rows; the interval holds for all of them.
     """
@@ -72,6 +74,7 @@ class Verdict:
     interval: tuple[float, float]
     confidence: float
     few_errors: bool
+    needs_machine: bool = False
     n_candidates: int = 1
 
     @property
@@ -91,6 +94,7 @@ class Verdict:
         """The verdict in one sentence."""
         opening = {True: "is worth using", False: "is not worth using", None: "is not shown to be worth using"}
         level, (low, high) = f"{100 * self.confidence:.4g}%", self.interval
+        aspect = " with rejects" if self.needs_machine and not self.worth_using else ""
         other = f"{self.cheapest} ({self.alternatives[0][1]:.4g})"
         count = len(self.alternatives)
         among = f"the cheapest of {count} alternatives on these rows" if count > 1 else "the alternative"
@@ -106,14 +110,15 @@ class Verdict:
                 f"({level} interval of the saving{at_once}: {low:.3g} to {high:.3g}{narrow})"
             )
         return (
-            f"{self.name} {opening[self.worth_using]}: it rejects {100 * self.reject_rate:.1f} % of the rows and costs "
+            f"{self.name} {opening[self.worth_using]}{aspect}: it rejects {100 * self.reject_rate:.1f} % of the rows and costs "
             f"{self.cost:.4g} per row, {against}."
         )
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """One sentence for each reason not to use the machine; empty if there is none."""
-        return cautions(self.name, self.cost, self.reject_rate, *self.alternatives[0])
+        aspect = "using with rejects" if self.needs_machine else "using"
+        return cautions(self.name, self.cost, self.reject_rate, *self.alternatives[0], aspect=aspect)
 
     def facts(self) -> dict[str, Any]:
         """The verdict as plain values."""
@@ -133,7 +138,8 @@ class Verdict:
 def verdict_on(
     name: str,
     prices: NDArray[np.float64],
-    alternatives: Mapping[str, NDArray[np.float64]],
+    blind: Mapping[str, NDArray[np.float64]],
+    machines: Mapping[str, NDArray[np.float64]],
     *,
     reject_rate: float,
     errors: float,
@@ -142,8 +148,10 @@ def verdict_on(
 ) -> Verdict:
     """Judge a machine by the costs of its decisions and of the alternatives', row by row.
 
+    `blind` are the alternatives that treat all rows alike, `machines` those that decide every row by a machine.
     `n_candidates` is the number of machines of which this one was chosen on the same rows.
     """
+    alternatives = {**blind, **machines}
     others = np.column_stack(list(alternatives.values()))
     means = others.mean(axis=0)
     # means that differ only by rounding count as equal; ties go to the first
@@ -163,12 +171,20 @@ def verdict_on(
         interval=(interval[0], interval[1]),
         confidence=confidence,
         few_errors=errors < _FEW_ERRORS,
+        needs_machine=names[at] in machines,
         n_candidates=n_candidates,
     )
 
 
 def cautions(
-    name: str, cost: float, reject_rate: float, other: str, other_cost: float, tolerance: float = 1e-12
+    name: str,
+    cost: float,
+    reject_rate: float,
+    other: str,
+    other_cost: float,
+    *,
+    tolerance: float = 1e-12,
+    aspect: str = "using",
 ) -> tuple[str, ...]:
     """The warnings about a machine: it rejects nearly everything, or does not cost less than the cheapest alternative.
 
@@ -180,7 +196,7 @@ def cautions(
     if cost >= other_cost * (1.0 - tolerance):
         found.append(
             f"{name} costs {cost:.4g} per row, not less than {other} ({other_cost:.4g}): at these costs it is not worth "
-            "using."
+            f"{aspect}."
         )
     return tuple(found)
 

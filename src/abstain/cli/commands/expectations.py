@@ -14,8 +14,8 @@ from abstain.comparison.verdict import REJECTING, blind_prices, cautions, decidi
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.unwrap import FittedClassifier, decide
 
-# In a mean over folds the rows of a small fold count a little more: a cost that is less by this share is not less.
-TOLERANCE = 1e-3
+# The least cost of a search is too low by more than this share, so a cost that is less by no more is not less.
+TOLERANCE = 0.01
 COUNTED = 2_000  # training rows on which rejects are counted, at most
 NEXT = "'abstain evaluate' on new rows gives a verdict with an interval, and so does 'abstain compare'."
 
@@ -41,7 +41,7 @@ def _held_out(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
         f"Held-out rows cost {cost:.4g} each{chosen}; {other}, the cheapest way without a machine, costs "
         f"{other_cost:.4g}. {NEXT}"
     )
-    found = cautions("in cross-validation the machine", cost, rejected, other, other_cost, TOLERANCE)
+    found = cautions("In cross-validation the machine", cost, rejected, other, other_cost, tolerance=TOLERANCE)
     verdict = {"sentence": sentence, "cheapest alternative": other, "its mean cost": other_cost}
     return least | {"verdict": verdict, "warnings": list(found)}
 
@@ -55,5 +55,5 @@ def _trained_on(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
         f"No row was held out, so the cost of new rows is unknown; {100 * rejected:.1f} % {of_training} are rejected. "
         f"{NEXT}"
     )
-    found = cautions("the machine", 0.0, rejected, REJECTING, math.inf)
+    found = cautions("The machine", 0.0, rejected, REJECTING, math.inf)
     return {"verdict": {"sentence": sentence}, "warnings": [text.replace("of the rows", of_training) for text in found]}

@@ -31,13 +31,18 @@ def print_facts(facts: Mapping[str, Any]) -> None:
 
 def print_judged(facts: Mapping[str, Any], *, json: bool) -> None:
     """Print facts with a verdict, which is one sentence in the text; warnings go to stderr."""
-    for text in facts.get("warnings", ()):
-        warnings.warn(text, UserWarning, stacklevel=2)
+    warn_all(facts["warnings"])
     if json:
         print_json(facts)
         return
     print_facts({name: value for name, value in facts.items() if name not in ("verdict", "warnings")})
     print(one_line(facts["verdict"]["sentence"]))
+
+
+def warn_all(texts: Iterable[str]) -> None:
+    """Write warnings to stderr."""
+    for text in texts:
+        warnings.warn(text, UserWarning, stacklevel=2)
 
 
 def print_table(
