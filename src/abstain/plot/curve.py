@@ -219,7 +219,7 @@ class CurveDisplay:
         return x, self.curve.at(x)
 
     def _mark(self, ax: Axes, colour: str, marker: str) -> list[Line2D]:
-        points = ((CHOSEN, "least cost", self.chosen), (DECIDED, "its own thresholds", self.decided))
+        points = ((CHOSEN, "least on the curve, in hindsight", self.chosen), (DECIDED, "its own thresholds", self.decided))
         return [
             ax.plot([at[0]], [at[1]], label=f"{what}: {self._reading(*at)}", **mark(colour, marker, gid))[0]
             for gid, what, at in points
