@@ -124,10 +124,8 @@ def compare(
     answers = held_out(chosen, X, truth, groups, folds, verbose=verbose)
     rows, place, times = np.unique(decided, return_inverse=True, return_counts=True)
 
-    def priced(predicted: NDArray[Any] | None, reject_label: Any) -> NDArray[np.float64] | None:
+    def priced(predicted: NDArray[Any], reject_label: Any) -> NDArray[np.float64]:
         """The mean cost of the decisions on each row."""
-        if predicted is None:
-            return None
         prices = costs.prices(*encode_pair(truth[decided], predicted, labels.positive, reject_label))
         return frozen(np.bincount(place, weights=prices) / times)
 
@@ -147,7 +145,9 @@ def compare(
         left_out=tuple(missing.items()),
         classes=(labels.negative, labels.positive),
         blind_prices=frozen(blind_prices(costs, np.where(truth[rows] == labels.positive, 1, -1))),
-        forced_prices=tuple(priced(one.forced, one.reject_label) for one in answers),
+        forced_prices=tuple(
+            None if one.forced is None else priced(one.forced, one.reject_label) for one in answers
+        ),
     )
 
 

@@ -32,8 +32,9 @@ def default_rules(
     "double hinge" (GRKC08), "Bartlett-Wegkamp" (BW08, symmetric costs only) and "embedded, linear" (FR02, symmetric
     costs only, linear as published) are trained with the reject cost; they choose C and gamma by the mean cost. So does
     "SVM with costs, no rejects", trained for the error costs alone and cut at their threshold: what rejecting must
-    beat. The others apply a rule to the same plain SVM, which chooses C and gamma by its error rate: no rejects ("SVM"), one
-    symmetric threshold (FR02, GRKC08's naive rule), T04's two thresholds, and Chow's rule on Platt's probabilities.
+    beat. The others apply a rule to the same plain SVM, which chooses C and gamma by its error rate: no rejects
+    ("SVM"), one symmetric threshold (FR02, GRKC08's naive rule), T04's two thresholds, and Chow's rule on Platt's
+    probabilities.
 
     Parameters
     ----------

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 _HEAD = ("", "mean cost", "{level} interval", "difference from best", "", "rejected", "errors", "selective error")
 SIGNIFICANT = "All differences from the best are significant."
+_MACHINES = (
+    "All intervals are for the machines fitted on these folds and do not include variation between training sets."
+)
 _TAIL = ("sensitivity", "predictivity", "fit", "predict")
 
 
@@ -127,8 +130,7 @@ def _notes(comparison: Comparison, level: str) -> list[str]:
     significance = f"~ no significant difference from the best ({ties} of {others})." if ties else SIGNIFICANT
     return [
         f"{significance} Differences are paired by row; intervals hold for all pairs at once with {level} confidence.",
-        "All intervals are for the machines fitted on these folds and do not include variation between training sets. "
-        "The best is chosen on these rows, so its mean cost on new ones is a little higher.",
+        f"{_MACHINES} The best is chosen on these rows, so its mean cost on new ones is a little higher.",
     ]
 
 

@@ -110,8 +110,8 @@ class Verdict:
                 f"({level} interval of the saving{at_once}: {low:.3g} to {high:.3g}{narrow})"
             )
         return (
-            f"{self.name} {opening[self.worth_using]}{aspect}: it rejects {100 * self.reject_rate:.1f} % of the rows and costs "
-            f"{self.cost:.4g} per row, {against}."
+            f"{self.name} {opening[self.worth_using]}{aspect}: it rejects {100 * self.reject_rate:.1f} % of the rows "
+            f"and costs {self.cost:.4g} per row, {against}."
         )
 
     @property
@@ -195,8 +195,8 @@ def cautions(
         found.append(f"{name} rejects {100 * reject_rate:.1f} % of the rows: it decides hardly anything.")
     if cost >= other_cost * (1.0 - tolerance):
         found.append(
-            f"{name} costs {cost:.4g} per row, not less than {other} ({other_cost:.4g}): at these costs it is not worth "
-            f"{aspect}."
+            f"{name} costs {cost:.4g} per row, not less than {other} ({other_cost:.4g}): at these costs it is not "
+            f"worth {aspect}."
         )
     return tuple(found)
 

@@ -124,13 +124,13 @@ class Grid:
         Cs: NDArray[np.float64],
         gammas: NDArray[np.float64],
         prices: NDArray[np.float64],
-        choice: NDArray[np.int8],
         finished: NDArray[np.bool_],
         splits: Splits,
         *,
+        choice: NDArray[np.int8],
         has_gamma: bool,
     ) -> Self:
-        """Average the costs of all decisions, (gammas, folds, Cs, rows) like the choices, over each fold's test rows."""
+        """Average the costs of all choices, both (gammas, folds, Cs, rows), over each fold's test rows."""
         costs = np.einsum("gfcn,fn->cgf", prices, splits.tests)
         costs[~np.einsum("gfc->cgf", finished)] = np.nan
         grid = cls(Cs, gammas, costs, has_gamma)

@@ -207,7 +207,8 @@ n_jobs, verbose
         costs, sign = training.costs, training.sign
         prices = choice != sign if costs is None else oriented_costs(costs, training.labels).prices(sign, choice)
         finished = held_out.finished[np.argsort(order)]
-        return Grid.of(Cs, gammas, prices.astype(np.float64), choice, finished, splits, has_gamma=has_gamma)
+        prices = prices.astype(np.float64)
+        return Grid.of(Cs, gammas, prices, finished, splits, choice=choice, has_gamma=has_gamma)
 
     def _complaint(self, held_out: OutOfFold) -> str | None:
         """The warning about fits of the search that did not reach the tolerance; None if all did."""
