@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import abstain
+from abstain.comparison.intervals import half_width
 from abstain.comparison.verdict import blind_prices, verdict_on
 from abstain.costs import Costs
 from abstain.estimators.svc import RejectSVC
@@ -12,7 +13,7 @@ from compared import COSTS, Fixed, prices, rows
 
 
 def judged(own, blind, machines=None, **change):
-    settings = {"reject_rate": 0.1, "errors": 9} | change
+    settings = {"reject_rate": 0.1, "largest": 1.0} | change
     return verdict_on("mine", np.asarray(own, dtype=float), blind, machines or {}, **settings)
 
 
@@ -24,7 +25,7 @@ def test_blind_decisions_are_priced_row_by_row():
 def test_the_interval_is_students_of_the_paired_costs_for_all_alternatives():
     rng = np.random.default_rng(0)
     own, all_rejected, other = rng.random(80), np.full(80, 0.7), rng.random(80) + 0.5
-    found = judged(own, {"rejecting": all_rejected, "other": other}, confidence=0.9, n_candidates=3)
+    found = judged(own, {"rejecting": all_rejected, "other": other}, confidence=0.9, n_candidates=3, largest=1.5)
     interval = stats.ttest_rel(all_rejected, own).confidence_interval(1 - 0.1 / 6)
     assert found.cheapest == "rejecting"
     assert found.interval == pytest.approx((interval.low, interval.high))
@@ -60,9 +61,27 @@ def test_rejecting_nearly_everything_is_a_warning(share, warned):
     assert [text.startswith(f"mine rejects {100 * share:.1f} %") for text in found.warnings] == [True] * warned
 
 
-def test_few_errors_are_said():
-    assert "too narrow" in judged([0.0] * 20, {"other": np.ones(20)}, errors=4).sentence
-    assert "too narrow" not in judged([0.0] * 20, {"other": np.ones(20)}, errors=5).sentence
+def test_few_losses_are_bounded_in_number():
+    own = np.zeros(40)
+    own[:3] = 2.0
+    found = judged(own, {"all rejected": np.full(40, 0.5)}, largest=5.0)
+    share = stats.binomtest(3, 40).proportion_ci(0.95).high
+    assert found.interval[0] == pytest.approx((1 - share) * 0.5 - share * 5.0)
+    assert found.worth_using is None
+    assert "it costs more on fewer than five rows, and the lower end allows for more" in found.sentence
+    own[:5] = 2.0
+    assert "fewer than five" not in judged(own, {"all rejected": np.full(40, 0.5)}, largest=5.0).sentence
+
+
+def test_a_lucky_sample_of_rare_errors_seldom_passes():
+    """In 30 rows, errors that cost as much as rejecting all are absent in every seventh sample."""
+    rng, passed, naive = np.random.default_rng(0), 0, 0
+    for _ in range(400):
+        own, rejected = np.where(rng.random(30) < 0.06, 5.0, 0.0), np.full(30, 0.3)
+        passed += judged(own, {"all rejected": rejected}, largest=5.0).worth_using is True
+        naive += (rejected - own).mean() > half_width((rejected - own)[:, None], 0.95)[0]
+    assert passed <= 400 * 0.025
+    assert naive > 400 * 0.1  # control: without the bound
 
 
 def test_a_worthless_machine_seldom_passes_though_the_alternative_is_chosen_on_the_same_rows():

@@ -72,15 +72,26 @@ def worth(report):
 
 
 def test_the_saving_has_an_interval_for_all_alternatives():
-    paid = np.array([0, 0, 0, 0.5, 0.5, 0.5, 0, 0, 0, 0])  # of the rows of SCORES, at 0.5 per reject
-    interval = stats.ttest_rel(np.full(10, 0.5), paid).confidence_interval(1 - 0.05 / 4)
-    report = of(SCORES, Thresholds(-1, 1))
+    """Ten times four good rows and six bad ones, of which five good ones are decided as bad."""
+    score = np.tile(SCORES, (10, 1))
+    score[:5, 0] = 2
+    paid = np.where(np.abs(score) <= 1, 0.5, 0.0)
+    paid[:5, 0] = 2
+    y = np.tile(["good"] * 4 + ["bad"] * 6, 10)
+    report = Report.of(y, -score.ravel(), STATED, Thresholds(-1, 1), pos_label="bad")
+    interval = stats.ttest_rel(np.full(100, 0.5), paid.ravel()).confidence_interval(1 - 0.05 / 4)
     assert report.verdict.interval == pytest.approx((interval.low, interval.high))
     words = worth(report)
-    assert words.startswith("Worth using. The saving per row against rejecting every row is 0.35, which is signif")
-    assert f"for all 4 alternatives at once, is {interval.low:.4g} to {interval.high:.4g} (with fewer than" in words
+    assert words.startswith("Worth using. The saving per row against rejecting every row is 0.25, which is signif")
+    assert words.endswith(f"for all 4 alternatives at once, is {interval.low:.4g} to {interval.high:.4g}.")
     assert report.warnings == ()
-    assert [cost for _, cost in report.verdict.alternatives] == pytest.approx([0.5, 0.8, 1.2, 3.0])
+    assert [cost for _, cost in report.verdict.alternatives] == pytest.approx([0.5, 0.8, 1.3, 3.0])
+
+
+def test_ten_rows_without_an_error_are_too_few():
+    words = worth(of(SCORES, Thresholds(-1, 1)))
+    assert words.startswith("Not shown to be worth using. The saving per row against rejecting every row is 0.35, not")
+    assert words.endswith("(the machine costs more on fewer than five rows; the lower end allows for more).")
 
 
 def test_a_machine_that_is_not_worth_using_is_said_to_be_so_first():

@@ -124,7 +124,7 @@ class Comparison:
             dict(zip(self._blind, self.blind_prices.T, strict=True)),
             machines,
             reject_rate=counts.reject_rate,
-            errors=counts.errors,
+            largest=float(self.costs.table().max()),
             confidence=self.confidence,
             n_candidates=len(candidates),
         )

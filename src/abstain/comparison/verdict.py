@@ -7,6 +7,13 @@ With the cost c_i of the machine's decision on row i, and b_i of an alternative'
 The alternatives need no reject, no scores, or no machine at all: reject every row, decide one class for every row,
 decide every row by the machine's own forced choice. The cheapest of them is determined from the same rows, so the
 interval holds for all of them at once (Bonferroni).
+
+If the machine costs more on fewer than five rows, their spread does not show how many of them to expect: a machine
+without errors on a few rows would have an interval of width 0. The lower end is then at most ::
+
+    (1 - U) mean(b_i - c_i | c_i <= b_i) - U c_max
+
+with Clopper and Pearson's upper bound U of the share of rows with c_i > b_i, and the largest cost c_max.
 """
 
 from __future__ import annotations
@@ -17,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from abstain.comparison.intervals import half_width
 from abstain.costs import Costs
@@ -25,8 +33,8 @@ __all__ = ["FORCED", "REJECTING", "Verdict", "blind_prices", "cautions", "decidi
 
 # From this share of rejected rows on, a machine hardly decides anything.
 _NEARLY_ALL = 0.95
-# With fewer wrong decisions than this, the spread of the costs is not known, and the interval is too narrow.
-_FEW_ERRORS = 5
+# If the machine costs more on fewer rows than this, their number is bounded instead of their spread.
+_FEW = 5
 REJECTING, FORCED = "rejecting every row", "deciding every row without rejects"
 
 
@@ -58,8 +66,8 @@ class Verdict:
         Interval of the saving, paired by row, for all alternatives at once.
     confidence : float
         Its confidence.
-    few_errors : bool
-        Whether so few decisions are wrong that the interval is too narrow.
+    few_losses : bool
+        Whether it costs more on so few rows that the lower end of the interval rests on a bound of their number.
     needs_machine : bool
         Whether the cheapest alternative is a machine that decides every row, so that only the rejects are in question.
     n_candidates : int
@@ -73,7 +81,7 @@ class Verdict:
     saving: float
     interval: tuple[float, float]
     confidence: float
-    few_errors: bool
+    few_losses: bool
     needs_machine: bool = False
     n_candidates: int = 1
 
@@ -102,12 +110,13 @@ class Verdict:
             against = f"exactly as much as {other}, {among}"
         else:
             significant = "" if low > 0 or high < 0 else ", no significant difference"
-            narrow = "; fewer than five wrong decisions, so it is too narrow" if self.few_errors else ""
+            few = "; it costs more on fewer than five rows, and the lower end allows for more"
+            rare = few if self.few_losses else ""
             all_of = "machines and alternatives" if self.n_candidates > 1 else "alternatives"
             at_once = f", for all {all_of} at once" if count > 1 else ""
             against = (
                 f"{abs(self.saving):.3g} {'less' if self.saving > 0 else 'more'} than {other}, {among}{significant} "
-                f"({level} interval of the saving{at_once}: {low:.3g} to {high:.3g}{narrow})"
+                f"({level} interval of the saving{at_once}: {low:.3g} to {high:.3g}{rare})"
             )
         return (
             f"{self.name} {opening[self.worth_using]}{aspect}: it rejects {100 * self.reject_rate:.1f} % of the rows "
@@ -142,14 +151,15 @@ def verdict_on(
     machines: Mapping[str, NDArray[np.float64]],
     *,
     reject_rate: float,
-    errors: float,
+    largest: float,
     confidence: float = 0.95,
     n_candidates: int = 1,
 ) -> Verdict:
     """Judge a machine by the costs of its decisions and of the alternatives', row by row.
 
     `blind` are the alternatives that treat all rows alike, `machines` those that decide every row by a machine.
-    `n_candidates` is the number of machines of which this one was chosen on the same rows.
+    `largest` is the largest cost that a decision can have, and `n_candidates` the number of machines of which this one
+    was chosen on the same rows.
     """
     alternatives = {**blind, **machines}
     others = np.column_stack(list(alternatives.values()))
@@ -159,7 +169,10 @@ def verdict_on(
     paired = others[:, [at]] - prices[:, np.newaxis]
     saving = _unrounded(float(paired.mean()), float(means[at]))
     half = float(half_width(paired, confidence, n_statements=n_candidates * len(alternatives))[0])
-    interval = tuple(_unrounded(end, float(means[at])) for end in (saving - half, saving + half))
+    few = bool(paired.any() and (paired < 0).sum() < _FEW)
+    level = (1.0 - confidence) / (2.0 * n_candidates * len(alternatives))
+    lower = min(saving - half, _bounded(paired[:, 0], largest, level)) if few else saving - half
+    interval = tuple(_unrounded(end, float(means[at])) for end in (lower, saving + half))
     order = [at, *(other for other in np.argsort(means, kind="stable").tolist() if other != at)]
     names = list(alternatives)
     return Verdict(
@@ -170,7 +183,7 @@ def verdict_on(
         saving=saving,
         interval=(interval[0], interval[1]),
         confidence=confidence,
-        few_errors=errors < _FEW_ERRORS,
+        few_losses=few,
         needs_machine=names[at] in machines,
         n_candidates=n_candidates,
     )
@@ -199,6 +212,15 @@ def cautions(
             f"worth {aspect}."
         )
     return tuple(found)
+
+
+def _bounded(saved: NDArray[np.float64], largest: float, level: float) -> float:
+    """The saving if losses are as frequent as their number does not exclude at this level, and as large as possible."""
+    losses, n = int((saved < 0).sum()), len(saved)
+    if losses == n:
+        return -largest
+    share = float(stats.beta.isf(level, losses + 1, n - losses))
+    return (1.0 - share) * float(saved[saved >= 0].mean()) - share * largest
 
 
 def _unrounded(difference: float, size: float) -> float:

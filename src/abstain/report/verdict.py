@@ -22,7 +22,8 @@ def verdict_of(
     """The machine against "decide" (every row, by its forced choice), "reject", "below" and "above" (every row)."""
     blind = dict(zip(("reject", "below", "above"), blind_prices(costs, sign).T, strict=True))
     own, decided = costs.prices(sign, choice), {"decide": costs.prices(sign, forced)}
-    return verdict_on("The machine", own, blind, decided, reject_rate=table.reject_rate, errors=table.errors)
+    rate, largest = table.reject_rate, float(costs.table().max())
+    return verdict_on("The machine", own, blind, decided, reject_rate=rate, largest=largest)
 
 
 def named(verdict: Verdict, below: str, above: str) -> Verdict:

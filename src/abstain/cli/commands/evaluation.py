@@ -134,7 +134,7 @@ class Judged:
             dict(zip(names, blind_prices(costs, sign).T, strict=True)),
             {FORCED: costs.prices(sign, forced)},
             reject_rate=counts.reject_rate,
-            errors=counts.errors,
+            largest=float(costs.table().max()),
         )
         facts = found.facts()
         return {"verdict": facts | {"sentence": f"{found.sentence} {IF_NEW}"}, "warnings": list(found.warnings)}
