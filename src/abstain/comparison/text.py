@@ -17,6 +17,7 @@ SIGNIFICANT = "All differences from the best are significant."
 _MACHINES = (
     "All intervals are for the machines fitted on these folds and do not include variation between training sets."
 )
+_HINDSIGHT = "The cheapest is chosen on these rows, so its mean cost on new ones is a little higher."
 _TAIL = ("sensitivity", "predictivity", "fit", "predict")
 
 
@@ -75,6 +76,7 @@ def in_words(comparison: Comparison) -> str:
         words.append(f"Significantly more than that: {'; '.join(_by(comparison, name) for name in more)}.")
     if same:
         words.append(f"Not significantly more: {'; '.join(same)}.")
+    words.append(_HINDSIGHT)
     return " ".join(words)
 
 
@@ -130,7 +132,7 @@ def _notes(comparison: Comparison, level: str) -> list[str]:
     significance = f"~ no significant difference from the best ({ties} of {others})." if ties else SIGNIFICANT
     return [
         f"{significance} Differences are paired by row; intervals hold for all pairs at once with {level} confidence.",
-        f"{_MACHINES} The best is chosen on these rows, so its mean cost on new ones is a little higher.",
+        f"{_MACHINES} {_HINDSIGHT}",
     ]
 
 
