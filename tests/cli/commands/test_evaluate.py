@@ -97,7 +97,7 @@ def test_a_machine_that_decides_nothing_is_warned_about(tmp_path, table, model):
     first, second = result.stderr.splitlines()
     assert "warning: The machine rejects 100.0 % of the rows: it decides hardly anything." in first
     assert "warning: The machine costs 0.05 per row, not less than rejecting every row (0.05)" in second
-    last = result.stdout.splitlines()[-1]
+    last = " ".join(result.stdout.split("\n\n")[-1].split())
     assert last.startswith("The machine is not worth using: it rejects 100.0 % of the rows and costs 0.05 per row, ex")
     assert last.endswith("only if the model was neither trained nor chosen on these.")
     assert run("evaluate", model, table).stderr == ""  # control

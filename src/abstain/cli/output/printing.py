@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import textwrap
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,7 +37,7 @@ def print_judged(facts: Mapping[str, Any], *, json: bool) -> None:
         print_json(facts)
         return
     print_facts({name: value for name, value in facts.items() if name not in ("verdict", "warnings")})
-    print(one_line(facts["verdict"]["sentence"]))
+    print(textwrap.fill(one_line(facts["verdict"]["sentence"]), 100, break_long_words=False))
 
 
 def warn_all(texts: Iterable[str]) -> None:
