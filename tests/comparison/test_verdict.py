@@ -6,7 +6,7 @@ from scipy import stats
 
 import abstain
 from abstain.comparison.intervals import half_width
-from abstain.comparison.verdict import blind_prices, verdict_on
+from abstain.comparison.verdict import blind_prices, cautions, verdict_on
 from abstain.costs import Costs
 from abstain.estimators.svc import RejectSVC
 from compared import COSTS, Fixed, prices, rows
@@ -59,6 +59,13 @@ def test_rejects_that_do_not_pay_are_not_held_against_the_machine():
 def test_rejecting_nearly_everything_is_a_warning(share, warned):
     found = judged([0.0] * 20, {"other": np.ones(20)}, reject_rate=share)
     assert [text.startswith(f"mine rejects {100 * share:.1f} %") for text in found.warnings] == [True] * warned
+
+
+def test_a_warning_does_not_say_more_than_the_costs():
+    (hardly,) = cautions("mine", 0.0997, 0.5, "other", 0.1, tolerance=0.01)
+    assert "costs 0.0997 per row, hardly less than other (0.1)" in hardly
+    assert cautions("mine", 0.0997, 0.5, "other", 0.1) == ()
+    assert cautions("mine", 0.0989, 0.5, "other", 0.1, tolerance=0.01) == ()
 
 
 def test_few_losses_are_bounded_in_number():

@@ -201,14 +201,15 @@ def cautions(
 ) -> tuple[str, ...]:
     """The warnings about a machine: it rejects nearly everything, or does not cost less than the cheapest alternative.
 
-    A cost that is less by a share of `tolerance` only counts as not less.
+    A cost that is less by no more than a share of `tolerance` is worth a warning, too.
     """
     found = []
     if reject_rate >= _NEARLY_ALL:
         found.append(f"{name} rejects {100 * reject_rate:.1f} % of the rows: it decides hardly anything.")
     if cost >= other_cost * (1.0 - tolerance):
+        less = "not less" if cost >= other_cost * (1.0 - 1e-12) else "hardly less"
         found.append(
-            f"{name} costs {cost:.4g} per row, not less than {other} ({other_cost:.4g}): at these costs it is not "
+            f"{name} costs {cost:.4g} per row, {less} than {other} ({other_cost:.4g}): at these costs it is not "
             f"worth {aspect}."
         )
     return tuple(found)
