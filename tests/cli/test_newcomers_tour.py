@@ -86,7 +86,7 @@ def test_a_european_export_is_read_by_following_the_errors(folder):
     assert sorted(added) == sorted(["--drop-unlabelled", "--decimal", ",", "--dates", "days"])
     assert "old.csv is read as UTF-16 (little-endian), by its byte-order mark" in result.stderr
     assert "3 rows without a label are left out" in result.stderr
-    facts = dict(re.split(r"\s{2,}", line) for line in result.stdout.splitlines() if line)
+    facts = dict(re.split(r"\s{2,}", line) for line in result.stdout.split("\n\n")[0].splitlines())
     assert (facts["rows"], facts["numeric columns"], facts["dates in days"]) == ("57", "2", "admitted")
     for command in ("evaluate", "predict"):
         result, added = follow(command)

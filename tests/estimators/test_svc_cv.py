@@ -42,6 +42,18 @@ def by_hand(X, y, folds, costs, pairs, weight=None, **options):
 PAIRS = [(C, gamma) for C in CS for gamma in GAMMAS]
 
 
+def test_the_rejects_of_held_out_rows_are_counted_for_the_chosen_pair(rows):
+    X, y = rows
+    found = RejectSVCCV(ASYMMETRIC, Cs=CS, gammas=GAMMAS, cv=3).fit(X, y)
+    machine = RejectSVC(ASYMMETRIC, C=found.C_, gamma=found.gamma_)
+    shares = [
+        np.mean(clone(machine).fit(X[train], y[train]).reject_mask(X[test]))
+        for train, test in StratifiedKFold(3).split(X, y)
+    ]
+    assert 0 < found.cv_reject_rate_ < 1
+    assert found.cv_reject_rate_ == pytest.approx(np.mean(shares), abs=FLIPS / len(y))
+
+
 class TestAgainstGridSearch:
     @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
     @pytest.mark.parametrize("costs", [None, Costs(reject=0.2), ASYMMETRIC], ids=str)

@@ -143,12 +143,13 @@ def test_models_on_one_axes_differ_in_colour_stroke_and_marker(display):
 def test_of_several_models_the_legend_has_one_line_each_and_one_for_each_kind_of_mark(display):
     model = RejectSVC(COSTS, C=10).fit(X, Y)
     first = display.from_estimator(model, X, Y, name="one", ax=Figure().subplots())
-    assert [label.split(":")[0] for label in legend(first)][1:3] == ["least cost", "its own thresholds"]
+    marks = ["least on the curve, in hindsight", "its own thresholds"]
+    assert [label.split(":")[0] for label in legend(first)][1:3] == marks
     draw(display, ax=first.ax_, name="two")
     assert [label.split(" (")[0] for label in legend(first)] == [
         "one",
         "two",
-        "least cost on the curve",
+        "least cost on the curve, in hindsight",
         "its own thresholds",
     ]
 

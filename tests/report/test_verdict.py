@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from abstain import Costs, Thresholds
 from abstain.report import Report, render
@@ -64,6 +65,50 @@ def test_nothing_rejected_and_everything_rejected_read_well():
     assert "rejects all 10 rows and costs 0.5 per row: as much as rejecting every row (0.5)" in verdict(
         of(SCORES, Thresholds(-9, 9))
     )
+
+
+def worth(report):
+    return re.sub(r"\s+", " ", Words(render(report), "worth").text).strip()
+
+
+def test_the_saving_has_an_interval_for_all_alternatives():
+    """Ten times four good rows and six bad ones, of which five good ones are decided as bad."""
+    score = np.tile(SCORES, (10, 1))
+    score[:5, 0] = 2
+    paid = np.where(np.abs(score) <= 1, 0.5, 0.0)
+    paid[:5, 0] = 2
+    y = np.tile(["good"] * 4 + ["bad"] * 6, 10)
+    report = Report.of(y, -score.ravel(), STATED, Thresholds(-1, 1), pos_label="bad")
+    interval = stats.ttest_rel(np.full(100, 0.5), paid.ravel()).confidence_interval(1 - 0.05 / 4)
+    assert report.verdict.interval == pytest.approx((interval.low, interval.high))
+    words = worth(report)
+    assert words.startswith("Worth using. The saving per row against rejecting every row is 0.25, which is signif")
+    assert words.endswith(f"for all 4 alternatives at once, is {interval.low:.4g} to {interval.high:.4g}.")
+    assert report.warnings == ()
+    assert [cost for _, cost in report.verdict.alternatives] == pytest.approx([0.5, 0.8, 1.3, 3.0])
+
+
+def test_ten_rows_without_an_error_are_too_few():
+    words = worth(of(SCORES, Thresholds(-1, 1)))
+    assert words.startswith("Not shown to be worth using. The saving per row against rejecting every row is 0.35, not")
+    assert words.endswith("(the machine costs more on fewer than five rows; the lower end allows for more).")
+
+
+def test_a_machine_that_is_not_worth_using_is_said_to_be_so_first():
+    report = of(SCORES, Thresholds(-9, 9), warnings=["mine"])
+    assert worth(report) == "Not worth using. Every decision costs exactly as much as rejecting every row."
+    first, second, last = report.warnings
+    assert first == "The machine rejects 100.0 % of the rows: it decides hardly anything."
+    assert second.startswith("The machine costs 0.5 per row, not less than rejecting every row (0.5)")
+    assert last == "mine"
+    assert "Read this first" in render(report)
+    assert "Read this first" not in render(of(SCORES, Thresholds(-1, 1)))  # control
+
+
+@pytest.mark.parametrize(("unseen", "words"), [(True, "No row was used to train"), (False, "neither trained nor")])
+def test_the_page_says_what_its_numbers_hold_for(unseen, words):
+    page = Words(render(of(SCORES, Thresholds(-1, 1), unseen=unseen))).text
+    assert (words in page, "trained nor chosen on the rows of this report" in page) == (True, not unseen)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from abstain.arguments import real_number
 from abstain.comparison.folds import Folds, HeldOut, held_out
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
+from abstain.comparison.verdict import blind_prices
 from abstain.costs import Costs, assigned_costs, checked_costs
 from abstain.estimators.splitting import parts_of, row_groups, splitter
 from abstain.labels import Labels, encode_pair
@@ -46,10 +47,11 @@ def compare(
     ----------
     models : dict of str to classifier, or None
         Models by name: classifiers with or without rejects, Pipelines, searches; they are cloned. None compares the
-        rules of the papers on a kernel SVM: the double hinge, Bartlett & Wegkamp's rule if the costs are symmetric, and
-        a plain SVM with no rejects, with one symmetric threshold, with Tortorella's two thresholds, and with Chow's
-        rule on Platt's probabilities. If the costs are symmetric and X is dense, Fumera & Roli's linear machine is
-        added. Features are standardised, and C and gamma are chosen for each rule inside the training rows.
+        rules of the papers on a kernel SVM: the double hinge, Bartlett & Wegkamp's rule if the costs are symmetric, an
+        SVM trained for the error costs that never rejects, and a plain SVM with no rejects, with one symmetric
+        threshold, with Tortorella's two thresholds, and with Chow's rule on Platt's probabilities. If the costs are
+        symmetric and X is dense, Fumera & Roli's linear machine is added. Features are standardised, and C and gamma
+        are chosen for each rule inside the training rows.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Rows, in a form that the models accept.
     y : array-like of shape (n_samples,)
@@ -77,7 +79,8 @@ def compare(
     Returns
     -------
     Comparison
-        ``print(comparison)`` shows a table, ``comparison.to_frame()`` returns it as a pandas DataFrame.
+        ``print(comparison)`` shows a table, ``comparison.to_frame()`` returns it as a pandas DataFrame, and
+        ``comparison.verdict`` says whether the cheapest model that rejects is worth using.
 
     Notes
     -----
@@ -120,13 +123,17 @@ def compare(
     decided = np.concatenate([test for _, test in folds])
     answers = held_out(chosen, X, truth, groups, folds, verbose=verbose)
     rows, place, times = np.unique(decided, return_inverse=True, return_counts=True)
-    priced = [_priced(answer, truth[decided], costs, labels.positive) for answer in answers]
-    averaged = [np.bincount(place, weights=prices) / times for prices in priced]
+
+    def priced(predicted: NDArray[Any], reject_label: Any) -> NDArray[np.float64]:
+        """The mean cost of the decisions on each row."""
+        prices = costs.prices(*encode_pair(truth[decided], predicted, labels.positive, reject_label))
+        return frozen(np.bincount(place, weights=prices) / times)
+
     scores = [None if one.score is None else frozen(np.bincount(place, one.score) / times) for one in answers]
     weight = None if (times == 1).all() else 1.0 / times[place]
     return Comparison(
         names=tuple(chosen),
-        prices=frozen(np.column_stack(averaged)),
+        prices=frozen(np.column_stack([priced(one.predicted, one.reject_label) for one in answers])),
         rows=frozen(rows),
         scores=tuple(scores),
         tables=tuple(_table(answer, truth[decided], labels.positive, weight) for answer in answers),
@@ -137,6 +144,10 @@ def compare(
         n_splits=len(folds),
         left_out=tuple(missing.items()),
         classes=(labels.negative, labels.positive),
+        blind_prices=frozen(blind_prices(costs, np.where(truth[rows] == labels.positive, 1, -1))),
+        forced_prices=tuple(
+            None if one.forced is None else priced(one.forced, one.reject_label) for one in answers
+        ),
     )
 
 
@@ -157,10 +168,6 @@ def _checked_models(
         if not isinstance(name, str) or not (hasattr(model, "fit") and hasattr(model, "predict")):
             raise ValueError(f"models[{name!r}]={model!r} must be a string and a classifier with fit and predict.")
     return dict(models), {}
-
-
-def _priced(answer: HeldOut, y: NDArray[Any], costs: Costs, positive: Any) -> NDArray[np.float64]:
-    return costs.prices(*encode_pair(y, answer.predicted, positive, answer.reject_label))
 
 
 def _table(answer: HeldOut, y: NDArray[Any], positive: Any, weight: NDArray[np.float64] | None) -> RejectTable:

@@ -29,6 +29,8 @@ class HeldOut:
         Labels, including rejects, fold by fold.
     score : ndarray of shape (m,) or None
         Their scores, oriented to ``classes_[1]``; None if the model has neither a decision function nor probabilities.
+    forced : ndarray of shape (m,) or None
+        Its forced decisions, at the cut of its rule; None if it is not a rejecting classifier of this library.
     reject_label : label
         The label of a reject.
     fit_seconds, predict_seconds : float
@@ -37,6 +39,7 @@ class HeldOut:
 
     predicted: NDArray[Any]
     score: NDArray[np.float64] | None
+    forced: NDArray[Any] | None
     reject_label: Any
     fit_seconds: float
     predict_seconds: float
@@ -59,16 +62,16 @@ def held_out(
                     raise
                 done += 1
                 line.report(done)
-            predicted, scores, labels, fit, predict = zip(*parts, strict=True)
+            predicted, scores, forced, labels, fit, predict = zip(*parts, strict=True)
             seconds = float(np.mean(fit)), float(np.mean(predict))
-            score = None if scores[0] is None else np.concatenate(scores)
-            answers.append(HeldOut(np.concatenate(predicted), score, labels[0], *seconds))
+            score, decided = (None if parts[0] is None else np.concatenate(parts) for parts in (scores, forced))
+            answers.append(HeldOut(np.concatenate(predicted), score, decided, labels[0], *seconds))
     return answers
 
 
 def _one(
     model: Any, X: Any, y: NDArray[Any], groups: Groups | None, fold: tuple[NDArray[np.intp], NDArray[np.intp]]
-) -> tuple[NDArray[Any], NDArray[np.float64] | None, Any, float, float]:
+) -> tuple[NDArray[Any], NDArray[np.float64] | None, NDArray[Any] | None, Any, float, float]:
     train, test = fold
     model = clone(model)
     X_train, y_train = safe_split(model, X, y, train)
@@ -82,4 +85,7 @@ def _one(
     classifier = FittedClassifier.of(model)
     has_score = hasattr(model, "decision_function") or hasattr(model, "predict_proba")
     score = classifier.score(X_test) if has_score else None
-    return predicted, score, classifier.reject_label, fitted - start, asked - fitted
+    forced = None
+    if score is not None and classifier.rejects:
+        forced = np.asarray(classifier.final.classes_)[(score > classifier.cut).astype(np.intp)]
+    return predicted, score, forced, classifier.reject_label, fitted - start, asked - fitted

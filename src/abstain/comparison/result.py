@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.comparison.intervals import half_width
+from abstain.comparison.verdict import FORCED, REJECTING, Verdict, deciding, verdict_on
 from abstain.costs import Costs
 from abstain.metrics.frames import frame_of, frozen
 from abstain.metrics.table import RejectTable
@@ -44,6 +45,10 @@ class Comparison:
         Rules that could not be compared, each with the reason.
     classes : tuple of label
         The negative and the positive class; empty if unknown.
+    blind_prices : ndarray of shape (n_rows, 3) or None
+        The costs of the rows if all are rejected, decided as negative, and decided as positive.
+    forced_prices : tuple of (ndarray of shape (n_rows,) or None)
+        The cost of each forced decision, for each model; None if the model is not one of this library that rejects.
     """
 
     names: tuple[str, ...]
@@ -58,6 +63,8 @@ class Comparison:
     n_splits: int
     left_out: tuple[tuple[str, str], ...] = ()
     classes: tuple[Any, ...] = ()
+    blind_prices: NDArray[np.float64] | None = None
+    forced_prices: tuple[NDArray[np.float64] | None, ...] = ()
 
     @property
     def mean_cost(self) -> NDArray[np.float64]:
@@ -92,6 +99,39 @@ class Comparison:
         """The best model, and those not significantly different from it: 0 lies in the interval of the difference."""
         lower = self.difference_interval[:, 0]
         return tuple(name for at, name in enumerate(self.names) if at == self._best or lower[at] <= 0)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the cheapest model that rejects is worth using; None if the labels of the rows are unknown.
+
+        The alternatives are to reject every row, to decide one class for every row, its own forced decisions, and the
+        models that reject no row. If all models decide every row, it is the verdict on the cheapest of them.
+        """
+        if self.blind_prices is None:
+            return None
+        rejecting = [at for at, table in enumerate(self.tables) if table.rejected > 0]
+        candidates = rejecting or list(range(len(self.names)))
+        chosen = min(candidates, key=lambda at: self.mean_cost[at])
+        machines: dict[str, NDArray[np.float64]] = {}
+        if rejecting:
+            forced = self.forced_prices[chosen] if self.forced_prices else None
+            machines |= {} if forced is None else {f"{self.names[chosen]}, {FORCED}": forced}
+            machines |= {name: self.prices[:, at] for at, name in enumerate(self.names) if at not in rejecting}
+        counts = self.tables[chosen]
+        return verdict_on(
+            self.names[chosen],
+            self.prices[:, chosen],
+            dict(zip(self._blind, self.blind_prices.T, strict=True)),
+            machines,
+            reject_rate=counts.reject_rate,
+            largest=float(self.costs.table().max()),
+            confidence=self.confidence,
+            n_candidates=len(candidates),
+        )
+
+    @property
+    def _blind(self) -> tuple[str, ...]:
+        return REJECTING, *(deciding(label) for label in self.classes or ("negative", "positive"))
 
     def to_frame(self) -> Any:
         """One row per model, from the cheapest to the most expensive, as a pandas DataFrame."""

@@ -30,9 +30,11 @@ def default_rules(
     """The rules of the papers, each on standardised features with C and gamma chosen inside the training rows.
 
     "double hinge" (GRKC08), "Bartlett-Wegkamp" (BW08, symmetric costs only) and "embedded, linear" (FR02, symmetric
-    costs only, linear as published) are trained with the reject cost; they choose C and gamma by the mean cost. The
-    others apply a rule to the same plain SVM, which chooses C and gamma by its error rate: no rejects ("SVM"), one
-    symmetric threshold (FR02, GRKC08's naive rule), T04's two thresholds, and Chow's rule on Platt's probabilities.
+    costs only, linear as published) are trained with the reject cost; they choose C and gamma by the mean cost. So does
+    "SVM with costs, no rejects", trained for the error costs alone and cut at their threshold: what rejecting must
+    beat. The others apply a rule to the same plain SVM, which chooses C and gamma by its error rate: no rejects
+    ("SVM"), one symmetric threshold (FR02, GRKC08's naive rule), T04's two thresholds, and Chow's rule on Platt's
+    probabilities.
 
     Parameters
     ----------
@@ -55,6 +57,7 @@ def default_rules(
         "double hinge": RejectSVCCV(costs, pos_label=pos_label, **_GRID),
         BARTLETT_WEGKAMP: RejectSVCCV(costs, rule="bartlett-wegkamp", pos_label=pos_label, **_GRID),
         EMBEDDED: _embedded(costs, pos_label, grouped=grouped),
+        "SVM with costs, no rejects": RejectSVCCV(_never_rejecting(costs), pos_label=pos_label, **_GRID),
         "SVM": machine,
     }
     titles = {"symmetric": "SVM, one threshold", "roc": "SVM, two thresholds (ROC)", "chow": "SVM, Chow on Platt"}
@@ -76,6 +79,12 @@ def left_out(costs: Costs, *, sparse: bool = False) -> dict[str, str]:
     if costs.false_positive != costs.false_negative or costs.reject_negative != costs.reject_positive:
         return {BARTLETT_WEGKAMP: EQUAL_COSTS, EMBEDDED: EQUAL_COSTS}
     return {EMBEDDED: SPARSE} if sparse else {}
+
+
+def _never_rejecting(costs: Costs) -> Costs:
+    """The same error costs with the reject cost 1 / (1 / c_fp + 1 / c_fn), at which the two thresholds meet."""
+    even = 1.0 / (1.0 / costs.false_positive + 1.0 / costs.false_negative)
+    return Costs(costs.false_positive, costs.false_negative, even)
 
 
 def _embedded(costs: Costs, pos_label: Any, *, grouped: bool) -> GridSearchCV:

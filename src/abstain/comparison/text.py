@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 _HEAD = ("", "mean cost", "{level} interval", "difference from best", "", "rejected", "errors", "selective error")
 SIGNIFICANT = "All differences from the best are significant."
+_MACHINES = (
+    "All intervals are for the machines fitted on these folds and do not include variation between training sets."
+)
+_HINDSIGHT = "The cheapest is chosen on these rows, so its mean cost on new ones is a little higher."
 _TAIL = ("sensitivity", "predictivity", "fit", "predict")
 
 
@@ -23,9 +27,22 @@ def as_text(comparison: Comparison) -> str:
     head = tuple(word.format(level=level) for word in _HEAD + _TAIL)
     order = np.argsort(comparison.mean_cost, kind="stable")
     body = [_line(comparison, int(at)) for at in order]
-    widths = [max(len(row[column]) for row in (head, *body)) for column in range(len(head))]
-    lines = ["  ".join(_set(row, widths)).rstrip() for row in (head, *body)]
-    return "\n".join([_title(comparison), "", *lines, "", *_notes(comparison, level), *missing_rules(comparison)])
+    further = [(name, f"{cost:.4g}", *[""] * (len(head) - 2)) for name, cost in alternatives(comparison)]
+    widths = [max(len(row[column]) for row in (head, *body, *further)) for column in range(len(head))]
+    lines = ["  ".join(_set(row, widths)).rstrip() for row in (head, *body, *further)]
+    notes = [*_notes(comparison, level), *missing_rules(comparison)]
+    return "\n".join([_title(comparison), "", *lines, "", *judged(comparison), *notes])
+
+
+def judged(comparison: Comparison) -> list[str]:
+    """The verdict as a sentence; none if the labels are unknown."""
+    return [] if comparison.verdict is None else [comparison.verdict.sentence]
+
+
+def alternatives(comparison: Comparison) -> list[tuple[str, float]]:
+    """The alternatives of the verdict that are not models themselves, with their mean costs, from the cheapest."""
+    found = () if comparison.verdict is None else comparison.verdict.alternatives
+    return [(name, cost) for name, cost in found if name not in comparison.names]
 
 
 def missing_rules(comparison: Comparison) -> list[str]:
@@ -39,7 +56,9 @@ def as_html(comparison: Comparison) -> str:
     columns = ("model", "mean cost", _interval(comparison), "difference from best", "rejected", "errors")
     lines = [_line(comparison, at) for at in order]
     shown = [(name, cost, interval, difference, *rates[:2]) for name, cost, interval, difference, _, *rates in lines]
-    return html_table(_title(comparison), columns, shown, in_words(comparison))
+    further = [(name, f"{cost:.4g}", "", "", "", "") for name, cost in alternatives(comparison)]
+    words = " ".join([in_words(comparison), *judged(comparison)])
+    return html_table(_title(comparison), columns, [*shown, *further], words)
 
 
 def in_words(comparison: Comparison) -> str:
@@ -57,6 +76,7 @@ def in_words(comparison: Comparison) -> str:
         words.append(f"Significantly more than that: {'; '.join(_by(comparison, name) for name in more)}.")
     if same:
         words.append(f"Not significantly more: {'; '.join(same)}.")
+    words.append(_HINDSIGHT)
     return " ".join(words)
 
 
@@ -112,7 +132,7 @@ def _notes(comparison: Comparison, level: str) -> list[str]:
     significance = f"~ no significant difference from the best ({ties} of {others})." if ties else SIGNIFICANT
     return [
         f"{significance} Differences are paired by row; intervals hold for all pairs at once with {level} confidence.",
-        "All intervals are for the machines fitted on these folds and do not include variation between training sets.",
+        f"{_MACHINES} {_HINDSIGHT}",
     ]
 
 

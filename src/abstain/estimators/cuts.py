@@ -109,5 +109,8 @@ def tuned(grid: Grid, rule: Rule, rows: HeldOutRows) -> tuple[Grid, Rule]:
     found = replace(grid, tuned=table.reshape(grid.costs.shape))
     if not found.best_is_tuned:
         return found, rule
-    t, b = sigmoids[pairs == np.ravel_multi_index(found.place, grid.costs.shape[:2])][0]
-    return found, rule.recalibrated(float(np.exp(t)), float(b))
+    best = int(np.ravel_multi_index(found.place, grid.costs.shape[:2]))
+    t, b = sigmoids[pairs == best][0]
+    final = rule.recalibrated(float(np.exp(t)), float(b))
+    rejected = rows.weight[final.choose(rows.scores[best]) == 0].sum()
+    return replace(found, rejected=float(rejected)), final

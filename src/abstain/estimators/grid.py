@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 from typing import Any, Self
@@ -111,6 +111,8 @@ class Grid:
     tuned : float64 array of shape (Cs, gammas, folds), or None
         The same with cuts placed by the scores of the other folds; nan for pairs far from the best. None if all cuts
         are Bayes'.
+    rejected : float
+        Share of the held-out rows that the best pair rejects; nan if unknown, as in a model file.
     """
 
     Cs: NDArray[np.float64]
@@ -118,6 +120,7 @@ class Grid:
     costs: NDArray[np.float64]
     has_gamma: bool
     tuned: NDArray[np.float64] | None = None
+    rejected: float = np.nan
 
     @classmethod
     def of(
@@ -128,12 +131,17 @@ class Grid:
         finished: NDArray[np.bool_],
         splits: Splits,
         *,
+        choice: NDArray[np.int8],
         has_gamma: bool,
     ) -> Self:
-        """Average the costs of all decisions, (gammas, folds, Cs, rows), over each fold's test rows."""
+        """Average the costs of all choices, both (gammas, folds, Cs, rows), over each fold's test rows."""
         costs = np.einsum("gfcn,fn->cgf", prices, splits.tests)
         costs[~np.einsum("gfc->cgf", finished)] = np.nan
-        return cls(Cs, gammas, costs, has_gamma)
+        grid = cls(Cs, gammas, costs, has_gamma)
+        c, g = grid.place
+        done = np.isfinite(costs[c, g])
+        shares = np.einsum("fn,fn->f", choice[g, :, c] == 0, splits.tests)[done]
+        return replace(grid, rejected=float(shares.mean()) if done.any() else np.nan)
 
     @property
     def n_splits(self) -> int:

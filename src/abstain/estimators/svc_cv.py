@@ -87,6 +87,8 @@ n_jobs, verbose
         Minus the cross-validated mean cost of rows that the choice has not seen: each fold is decided by the pair and
         the cuts that the other folds choose. (The largest ``mean_test_score`` has been chosen for being the largest, so
         it promises too much. With a single fold, `best_score_` is that.)
+    cv_reject_rate_ : float
+        Share of the held-out rows that the chosen pair rejects; nan in a machine loaded from a file.
     cv_results_ : dict of ndarray
         In the form of `GridSearchCV`, without times: ``params``, ``param_C``, ``param_gamma``,
         ``split<k>_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``, all at Bayes' cuts;
@@ -223,7 +225,7 @@ n_jobs, verbose
         scores, finished = held_out.scores[np.argsort(order)], held_out.finished[np.argsort(order)]
         choice = training.loss.thresholds.decide(scores)
         prices = choice != sign if costs is None else oriented_costs(costs, training.labels).prices(sign, choice)
-        grid = Grid.of(Cs, gammas, prices.astype(np.float64), finished, splits, has_gamma=has_gamma)
+        grid = Grid.of(Cs, gammas, prices.astype(np.float64), finished, splits, choice=choice, has_gamma=has_gamma)
         if costs is None or self.cuts == "bayes":
             return grid, training.rule
         return tuned(grid, training.rule, HeldOutRows.of(scores, splits, sign))
@@ -255,5 +257,6 @@ n_jobs, verbose
         return self._now.grid.best[1]
 
     best_score_ = fitted("grid.best_score", "Minus the mean cost when each fold is decided by the others' choice.")
+    cv_reject_rate_ = fitted("grid.rejected", "Share of the held-out rows that the chosen pair rejects.")
     cv_results_ = fitted("grid.results", "The whole search in the form of `GridSearchCV`.")
     n_splits_ = fitted("grid.n_splits", "The number of folds.")

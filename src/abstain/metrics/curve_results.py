@@ -203,7 +203,7 @@ class CostCurve:
     def _repr_html_(self) -> str:
         """Return the curve at a few points as a table, for notebooks."""
         best = self.operating_point
-        note = f"Least: {best.mean_cost:.4g}, if {100 * best.reject_rate:.1f} % are rejected."
+        note = f"Least: {best.mean_cost:.4g}, if {100 * best.reject_rate:.1f} % are rejected; chosen on these rows."
         return _shown("Mean cost", ("rejected", "mean cost"), self, (*_SHOWN, 1.0), note)
 
     def to_frame(self) -> Any:

@@ -219,7 +219,8 @@ class CurveDisplay:
         return x, self.curve.at(x)
 
     def _mark(self, ax: Axes, colour: str, marker: str) -> list[Line2D]:
-        points = ((CHOSEN, "least cost", self.chosen), (DECIDED, "its own thresholds", self.decided))
+        chosen, decided = "least on the curve, in hindsight", "its own thresholds"
+        points = ((CHOSEN, chosen, self.chosen), (DECIDED, decided, self.decided))
         return [
             ax.plot([at[0]], [at[1]], label=f"{what}: {self._reading(*at)}", **mark(colour, marker, gid))[0]
             for gid, what, at in points

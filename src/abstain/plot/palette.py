@@ -58,7 +58,7 @@ def legend_inside(ax: Axes) -> None:
 
     handles = ax.get_legend_handles_labels()[0]
     if curves_on(ax) > 1:
-        kinds = {CHOSEN: "least cost on the curve", DECIDED: "its own thresholds"}
+        kinds = {CHOSEN: "least cost on the curve, in hindsight", DECIDED: "its own thresholds"}
         there = {handle.get_gid() for handle in handles}
         handles = [handle for handle in handles if handle.get_gid() not in kinds]
         shown = [Line2D([], [], label=kinds[gid], **mark(LINE, "o", gid)) for gid in kinds if gid in there]

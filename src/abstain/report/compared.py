@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from abstain.comparison.result import Comparison
-from abstain.comparison.text import in_words, missing_rules
+from abstain.comparison.text import in_words, judged, missing_rules
 from abstain.report.text import amount, plain, share
 
 _NAME, _SENTENCE = 60, 2000
@@ -42,6 +42,8 @@ class ComparedRules:
         Confidence of the intervals.
     words : str
         Which rule costs least, and which ones cost significantly more.
+    verdict : str
+        Whether the cheapest rule that rejects is worth using; empty if unknown.
     left_out : tuple of str
         Sentences on rules that could not be compared.
     """
@@ -50,6 +52,7 @@ class ComparedRules:
     ticks: tuple[tuple[str, float], ...]
     confidence: str
     words: str
+    verdict: str
     left_out: tuple[str, ...]
 
     @classmethod
@@ -64,6 +67,7 @@ class ComparedRules:
             ticks=tuple((amount(tick), round(100.0 * tick / top, 2)) for tick in _ticks(top)),
             confidence=f"{100 * comparison.confidence:.4g} %",
             words=plain(in_words(comparison), _SENTENCE),
+            verdict="".join(plain(sentence, _SENTENCE) for sentence in judged(comparison)),
             left_out=tuple(plain(sentence, _SENTENCE) for sentence in missing_rules(comparison)),
         )
 

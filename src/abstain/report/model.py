@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.comparison.result import Comparison
+from abstain.comparison.verdict import Verdict
 from abstain.costs import Costs, assigned_costs
 from abstain.labels import Labels
 from abstain.metrics.table import RejectTable
@@ -25,6 +26,7 @@ from abstain.report.compared import ComparedRules
 from abstain.report.curves import Curves, are_bayes, curves_of, price_confidence
 from abstain.report.rows import Histogram, ListedRows, Steps, index_of
 from abstain.report.text import cell, class_names, plain
+from abstain.report.verdict import named, verdict_of
 from abstain.thresholds import Thresholds
 
 __all__ = ["Report"]
@@ -63,6 +65,11 @@ class Report:
         Names and values.
     comparison : ComparedRules or None
         Several rules on the same rows.
+    verdict : Verdict
+        The machine against the alternatives, which are named "decide" (every row, at the cut), "reject", "below" and
+        "above" (for every row).
+    unseen : bool
+        Whether no row was used to train the machine that decides it.
     warnings : tuple of str
         Shown at the top of the page.
     """
@@ -86,6 +93,8 @@ class Report:
     data_facts: Facts
     model_facts: Facts
     comparison: ComparedRules | None
+    verdict: Verdict
+    unseen: bool
     warnings: tuple[str, ...]
 
     @classmethod
@@ -106,6 +115,7 @@ class Report:
         comparison: Comparison | None = None,
         row_names: Sequence[Any] | None = None,
         date: dt.date | None = None,
+        unseen: bool = False,
         warnings: Sequence[str] = (),
     ) -> Self:
         """Build a report from labelled rows with their scores.
@@ -139,8 +149,11 @@ class Report:
             `y_true` if it has one, else numbers from 1.
         date : datetime.date, default=None
             Day of the report; today by default.
+        unseen : bool, default=False
+            Whether no row was used to train the machine that decides it, as in cross-validation. If False, the page
+            says that its numbers hold for new rows only on this condition.
         warnings : sequence of str, default=()
-            Shown at the top.
+            Shown at the top, after those that the numbers call for.
 
         Examples
         --------
@@ -160,11 +173,14 @@ class Report:
         s = _checked_scores(score, y_true, names)
         follows = are_bayes(thresholds, turned)
         middle = _middle(thresholds, turned, follows) if cut is None else float(cut)
-        choice = thresholds.decide(s)
+        choice, forced = thresholds.decide(s), Thresholds(middle, middle).decide(s)
+        table = _counted(sign, choice)
         ranked, ranked_cut = (price_confidence(turned, s), 0.0) if follows else (s, middle)
         marks = (thresholds.lower, thresholds.upper, middle)
         distance = np.minimum(s - thresholds.lower, thresholds.upper - s)
         below, above = class_names(*labels.classes.tolist())
+        verdict = verdict_of(sign, choice, forced, turned, table)
+        called = named(verdict, below, above)
         return cls(
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
@@ -176,8 +192,8 @@ class Report:
             thresholds=thresholds,
             cut=middle,
             follows_price=follows,
-            table=_counted(sign, choice),
-            forced=_counted(sign, Thresholds(middle, middle).decide(s)),
+            table=table,
+            forced=_counted(sign, forced),
             steps=Steps.of(sign, s, marks),
             listed=ListedRows.of(sign, s, np.where(choice == 0, distance, np.inf), names),
             histogram=Histogram.of(sign, s, marks),
@@ -185,7 +201,9 @@ class Report:
             data_facts=_facts(data_facts),
             model_facts=_facts(model_facts),
             comparison=None if comparison is None else ComparedRules.of(comparison),
-            warnings=tuple(plain(warning, 2000) for warning in warnings),
+            verdict=verdict,
+            unseen=unseen,
+            warnings=tuple(plain(warning, 2000) for warning in (*called.warnings, *warnings)),
         )
 
     @property

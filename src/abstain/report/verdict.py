@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.comparison.verdict import FORCED, REJECTING, Verdict, blind_prices, verdict_on
+from abstain.costs import Costs
+from abstain.metrics.table import RejectTable
 
 if TYPE_CHECKING:
     from abstain.report.model import Report
 
 
-def alternatives(report: Report) -> list[tuple[str, float]]:
-    """What every row could get instead, with its cost per row, from the cheapest.
+def verdict_of(
+    sign: NDArray[np.int8], choice: NDArray[np.int8], forced: NDArray[np.int8], costs: Costs, table: RejectTable
+) -> Verdict:
+    """The machine against "decide" (every row, by its forced choice), "reject", "below" and "above" (every row)."""
+    blind = dict(zip(("reject", "below", "above"), blind_prices(costs, sign).T, strict=True))
+    own, decided = costs.prices(sign, choice), {"decide": costs.prices(sign, forced)}
+    rate, largest = table.reject_rate, float(costs.table().max())
+    return verdict_on("The machine", own, blind, decided, reject_rate=rate, largest=largest)
 
-    "decide" is the forced choice of the same machine, "reject" a reject, "below" or "above" always the same class:
-    the cheaper of the two.
-    """
-    found = report.measures()
-    below, above = (report.table.counts.sum(axis=1) / report.table.total).tolist()
-    constant = min(("below", report.costs.false_negative * above), ("above", report.costs.false_positive * below),
-                   key=lambda pair: pair[1])  # fmt: skip
-    both = [("decide", found["forced_cost"]), ("reject", found["rejecting_cost"]), constant]
-    return sorted(both, key=lambda pair: pair[1])
+
+def named(verdict: Verdict, below: str, above: str) -> Verdict:
+    """The same verdict with its alternatives in words, for sentences without markup."""
+    names = {"decide": FORCED, "reject": REJECTING}
+    names |= {"below": f"deciding {below} for every row", "above": f"deciding {above} for every row"}
+    return replace(verdict, alternatives=tuple((names[kind], cost) for kind, cost in verdict.alternatives))
+
+
+def alternatives(report: Report) -> list[tuple[str, float]]:
+    """The alternatives with their costs per row, from the cheapest; of the two classes only the cheaper one."""
+    kinds = [kind for kind, _ in report.verdict.alternatives]
+    dropped = max("below", "above", key=kinds.index)
+    return [(kind, cost) for kind, cost in report.verdict.alternatives if kind != dropped]
 
 
 def against(cost: float, other: float) -> str:

@@ -31,6 +31,19 @@ def test_rules_stand_in_the_order_of_their_costs(compared):
         assert rule["difference_from_best"] == pytest.approx(rule["mean_cost"] - costs[0])
 
 
+def test_the_verdict_is_on_the_cheapest_rule_that_rejects(compared):
+    found, _ = compared
+    rejecting = [rule for rule in found["rules"] if rule["reject_rate"] > 0]
+    deciding = {rule["rule"]: rule["mean_cost"] for rule in found["rules"] if rule["reject_rate"] == 0}
+    shown = {one["name"]: one["mean_cost"] for one in found["verdict"]["alternatives"]}
+    assert found["verdict"]["sentence"].startswith(f"{rejecting[0]['rule']} is ")
+    assert {"SVM", "SVM with costs, no rejects"} <= {*deciding}
+    assert {name: shown[name] for name in deciding} == pytest.approx(deciding)
+    assert shown["rejecting every row"] == pytest.approx(0.2)
+    assert shown["deciding 'no' for every row"] == pytest.approx(0.5)
+    assert found["warnings"] == []
+
+
 def test_the_report_holds_the_comparison(compared):
     found, report = compared
     assert found["report"] == str(report)

@@ -35,11 +35,29 @@ def test_c_and_gamma_are_searched_for_by_the_mean_cost(tmp_path, table):
     assert isinstance(model[-1], RejectSVCCV)
     assert facts["C"] == model[-1].C_
     assert facts["gamma"] == model[-1].gamma_
-    assert 0 < facts["cross_validated_mean_cost"] < 0.3
+    assert 0 < facts["least_cross_validated_mean_cost"] < 0.3
     again, _ = fitted(tmp_path, table, *options)
-    assert again["cross_validated_mean_cost"] == facts["cross_validated_mean_cost"]
+    assert again["least_cross_validated_mean_cost"] == facts["least_cross_validated_mean_cost"]
     other, _ = fitted(tmp_path, table, *options, "--seed", 5)
-    assert other["cross_validated_mean_cost"] != facts["cross_validated_mean_cost"]  # other folds
+    assert other["least_cross_validated_mean_cost"] != facts["least_cross_validated_mean_cost"]  # other folds
+
+
+def test_the_cost_of_held_out_rows_is_compared_with_doing_the_same_for_all(tmp_path, table):
+    """Numbers that say nothing about the labels, at a cheap reject: the search rejects all, and that is said."""
+    data = tmp_path / "noise.csv"
+    lines = [f"{at % 2},{('no', 'yes')[at // 2 % 2]}" for at in range(80)]
+    data.write_text("x,answer\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    options = ("--target", "answer", "--reject", 0.05, "--json", "--force", "-o", tmp_path / "model")
+    result = run("fit", data, *options)
+    facts = json.loads(result.stdout)
+    assert facts["held_out_reject_rate"] >= 0.95
+    assert facts["verdict"]["cheapest_alternative"] == "rejecting every row"
+    assert facts["verdict"]["its_mean_cost"] == pytest.approx(0.05)
+    assert "the least of 50 pairs of C and gamma, so new rows are likely to cost more" in facts["verdict"]["sentence"]
+    assert [line.removeprefix("abstain: warning: ") for line in result.stderr.splitlines()] == facts["warnings"]
+    assert [text.split(" ")[4] for text in facts["warnings"]] == ["rejects", "costs"]
+    useful = run("fit", table, *options[:3], 0.2, *options[4:])  # control
+    assert (useful.stderr, json.loads(useful.stdout)["warnings"]) == ("", [])
 
 
 def test_one_of_the_two_may_be_given(tmp_path, table):

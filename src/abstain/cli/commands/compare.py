@@ -55,7 +55,7 @@ def command(
         from abstain.cli.input.notation import Notation
         from abstain.cli.input.training_table import read_training
         from abstain.cli.output.files import check_free
-        from abstain.cli.output.printing import print_json
+        from abstain.cli.output.printing import print_judged, warn_all
 
         check_free(output, force=force, inputs=[data])
         table = read_training(
@@ -79,8 +79,10 @@ def command(
         if json:
             missing = [{"rule": name, "reason": reason} for name, reason in compared.left_out]
             facts = {"best": compared.best, "rows": len(compared.rows), "rules": records(compared), "left out": missing}
-            print_json(facts | ({} if output is None else {"report": str(output)}))
+            facts |= {} if output is None else {"report": str(output)}
+            print_judged(facts | judged(compared), json=True)
         else:
+            warn_all(judged(compared)["warnings"])
             print(compared)
             if output is not None:
                 print(f"\n{one_line(str(output))} written: the report of {compared.names[0]} on {len(table.y)} rows")
@@ -117,6 +119,12 @@ def compare(
 
         write_comparison(table, found, next(iter(models.values())), output, force=force)
     return found
+
+
+def judged(compared: Comparison) -> dict[str, Any]:
+    """The verdict on the cheapest rule that rejects, and the warnings."""
+    found = compared.verdict
+    return {} if found is None else {"verdict": found.facts(), "warnings": list(found.warnings)}
 
 
 def records(compared: Comparison) -> list[dict[str, Any]]:

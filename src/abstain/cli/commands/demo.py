@@ -94,7 +94,8 @@ def report(path: Path, seed: int = 0) -> str:
     model = tuned(RejectSVC(COSTS), None).fit(X_train, y_train)
     title, question = "Biopsies: benign, malignant, or reject", "Is the tumour benign or malignant?"
     try:
-        write_report(report_for(model, X_test, y_test, title=title, question=question), path, force=True)
+        shown = report_for(model, X_test, y_test, title=title, question=question, unseen=True)
+        write_report(shown, path, force=True)
     except ImportError as error:
         return f"No report was written. {error}"
     return f"The report (open it in a browser): {path}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -44,7 +44,7 @@ def command(
         from abstain.cli.input.models import load_model
         from abstain.cli.input.notation import Notation
         from abstain.cli.output.files import check_free
-        from abstain.cli.output.printing import print_json
+        from abstain.cli.output.printing import print_judged
 
         check_free(report, force=force, inputs=[model, data])
         notation = Notation.of(encoding, decimal, thousands, dates, missing_value)
@@ -55,19 +55,20 @@ def command(
             from abstain.cli.output.reports import write_evaluation
 
             write_evaluation(judged, report, force=force)
+        facts = judged.facts()
         if json:
-            print_json(judged.facts() | ({} if report is None else {"report": str(report)}))
+            print_judged(facts | ({} if report is None else {"report": str(report)}), json=True)
         else:
-            show(judged)
+            show(judged, facts)
             if report is not None:
                 print(f"{one_line(str(report))} written: the report on {len(judged.y_true)} rows")
 
 
-def show(judged: Judged) -> None:
-    """Print the table, the metrics and the key points."""
-    from abstain.cli.output.printing import print_facts, print_table
+def show(judged: Judged, facts: dict[str, Any]) -> None:
+    """Print the table, the metrics, the key points and the verdict."""
+    from abstain.cli.output.printing import print_judged, print_table
 
-    facts, model = judged.facts(), judged.model
+    model = judged.model
     negative, positive = str(model.negative), str(model.positive)
     counts = facts.pop("table")
     rows = [
@@ -76,7 +77,8 @@ def show(judged: Judged) -> None:
     print_table(("", f"decided {negative}", "rejected", f"decided {positive}"), rows)
     accuracy = facts.pop("accuracy by reject rate", {})
     facts.pop("classes")
-    of_class = {name: f"{name} (of {positive})" for name in ("sensitivity", "positive predictivity")}
-    print_facts({of_class.get(name, name): value for name, value in facts.items()})
+    said = {name: f"{name} (of {positive})" for name in ("sensitivity", "positive predictivity")}
+    said |= {name: f"{name} (chosen on these rows)" for name in ("least mean cost of any two thresholds",)}
     if accuracy:
         print_table(("reject rate", *accuracy), [("accuracy among accepted rows", *accuracy.values())])
+    print_judged({said.get(name, name): value for name, value in facts.items()}, json=False)

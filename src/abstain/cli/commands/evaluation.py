@@ -17,10 +17,16 @@ from abstain.cli.input.models import FittedModel, Unseen
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
 from abstain.cli.output.printing import progress
+from abstain.comparison.verdict import FORCED, REJECTING, blind_prices, deciding, verdict_on
+from abstain.costs import Costs
+from abstain.labels import encode_pair
 from abstain.metrics import RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
 from abstain.report.curves import are_bayes, price_confidence
+from abstain.rules.scored_rows import ScoredRows
+from abstain.rules.tuning import roc_thresholds
 
 REJECT_RATES = (0.0, 0.05, 0.1, 0.2, 0.3)
+IF_NEW = "All numbers hold for new rows only if the model was neither trained nor chosen on these."
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +118,26 @@ class Judged:
         }
         if costs is not None:
             facts["mean cost"] = counts.mean_cost(costs)
-        return facts | self._curve_facts()
+        return facts | self._curve_facts() | self._judged()
+
+    def _judged(self) -> dict[str, Any]:
+        """The verdict against the alternatives on these rows, and the warnings; both need costs and both classes."""
+        model, costs, counts = self.model, self.model.costs, self.table
+        if costs is None or len(np.unique(self.y_true)) < 2:
+            return {"verdict": {"sentence": IF_NEW}, "warnings": []}
+        sign, choice = encode_pair(self.y_true, self.y_pred, model.positive, model.reject_label)
+        names = (REJECTING, deciding(model.negative), deciding(model.positive))
+        forced = model.orientation * np.where(self.score > model.cut, 1, -1)
+        found = verdict_on(
+            "The machine",
+            costs.prices(sign, choice),
+            dict(zip(names, blind_prices(costs, sign).T, strict=True)),
+            {FORCED: costs.prices(sign, forced)},
+            reject_rate=counts.reject_rate,
+            largest=float(costs.table().max()),
+        )
+        facts = found.facts()
+        return {"verdict": facts | {"sentence": f"{found.sentence} {IF_NEW}"}, "warnings": list(found.warnings)}
 
     def _curve_facts(self) -> dict[str, Any]:
         """Key points of the curves; a curve needs rows of both classes."""
@@ -123,14 +148,11 @@ class Judged:
         shared: dict[str, Any] = {"cut": cut, "pos_label": model.positive}
         facts: dict[str, Any] = {}
         if costs is not None:
-            curve = cost_curve(self.y_true, score, costs, **shared)
-            best, counts = curve.operating_point, self.table
-            # thresholds of other kinds may be cheaper than every point of the curve
-            own = (counts.mean_cost(costs), counts.reject_rate)
-            least = min((best.mean_cost, best.reject_rate), own, key=lambda point: point[0])
+            curve, least = cost_curve(self.y_true, score, costs, **shared), self._least(costs)
             facts["mean cost without rejecting"] = float(curve.mean_cost[0])
             facts["mean cost of rejecting all"] = float(curve.mean_cost[-1])
-            facts["least mean cost on the curve"], facts["reject rate there"] = least
+            facts["least mean cost of any two thresholds"] = least.mean_cost(costs)
+            facts["reject rate there"] = least.reject_rate
         accuracy = accuracy_reject_curve(self.y_true, score, **shared).at(REJECT_RATES)
         facts["accuracy by reject rate"] = {
             f"{rate:.0%}": float(value) for rate, value in zip(REJECT_RATES, accuracy, strict=True)
@@ -138,6 +160,16 @@ class Judged:
         areas = {"aurc": aurc, "e-aurc": e_aurc, "augrc": augrc}
         return facts | {name: area(self.y_true, score, **shared) for name, area in areas.items()}
 
+    def _least(self, costs: Costs) -> RejectTable:
+        """The counts with the two thresholds that cost least on these rows: never more than the model's own two.
+
+        The points of the cost curve reject in one order only, so other thresholds may cost less than all of them.
+        """
+        model, largest = self.model, np.finfo(np.float64).max
+        turned = costs if model.orientation > 0 else costs.swapped()
+        score, sign = np.clip(self.score, -largest, largest), np.where(self.y_true == model.classes[1], 1, -1)
+        choice = roc_thresholds(ScoredRows.of(score, sign, cut=model.cut), turned).decide(score)
+        return RejectTable.of(model.orientation * sign, model.orientation * choice, pos_label=1, reject_label=0)
 
     def _ranked(self) -> tuple[NDArray[np.float64], float]:
         """The scores in the order in which the report rejects them, and their cut: the curves of both are the same."""

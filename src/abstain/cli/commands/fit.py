@@ -57,7 +57,7 @@ def command(
         from abstain.cli.input.notation import Notation
         from abstain.cli.input.training_table import read_training
         from abstain.cli.output.files import check_free
-        from abstain.cli.output.printing import print_facts, print_json
+        from abstain.cli.output.printing import print_judged
 
         check_free(output, force=force, inputs=[data])
         table = read_training(
@@ -76,7 +76,7 @@ def command(
         from abstain.cli.commands.training import TrainingOptions
 
         facts = fit(table, costs, TrainingOptions(C, gamma, reject_label, seed, time_limit), output, force=force)
-        (print_json if json else print_facts)(facts)
+        print_judged(facts, json=json)
 
 
 def fit(

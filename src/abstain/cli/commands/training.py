@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.pipeline import Pipeline
 
+from abstain.cli.commands.expectations import expected_of
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.memory import cache_size
 from abstain.cli.input.models import FittedModel
@@ -78,11 +79,10 @@ def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any
         "reject costs": costs.reject,
         "C": machine.C_ if searched else machine.C,
         "gamma": machine.gamma_ if searched else machine.gamma,
-        "cross-validated mean cost": -machine.best_score_ if searched else None,
         "support vectors": int(machine.n_support_.sum()),
         "status": machine.status_,
         "duality gap": machine.duality_gap_,
-    }
+    } | expected_of(table, model)
 
 
 def _fitted(table: TrainingTable, machine: Any) -> Pipeline:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import sys
+import textwrap
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +28,22 @@ def print_facts(facts: Mapping[str, Any]) -> None:
     """Print names and values in two columns."""
     rows = [(name, shown(value)) for name, value in facts.items() if value is not None]
     print_table(None, rows, numbers_from=2, longest=200)
+
+
+def print_judged(facts: Mapping[str, Any], *, json: bool) -> None:
+    """Print facts with a verdict, which is one sentence in the text; warnings go to stderr."""
+    warn_all(facts["warnings"])
+    if json:
+        print_json(facts)
+        return
+    print_facts({name: value for name, value in facts.items() if name not in ("verdict", "warnings")})
+    print(textwrap.fill(one_line(facts["verdict"]["sentence"]), 100, break_long_words=False))
+
+
+def warn_all(texts: Iterable[str]) -> None:
+    """Write warnings to stderr."""
+    for text in texts:
+        warnings.warn(text, UserWarning, stacklevel=2)
 
 
 def print_table(

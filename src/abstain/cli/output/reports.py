@@ -67,6 +67,7 @@ def write_comparison(table: TrainingTable, compared: Comparison, model: Any, pat
         data_facts={**facts, "Categorical columns": len(table.categorical)},
         model_facts=model_facts(fitted),
         comparison=compared,
+        unseen=True,
     )
     write_page(report, path, force=force)
 

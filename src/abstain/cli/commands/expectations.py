@@ -1,0 +1,57 @@
+"""What `abstain fit` can say about new rows: the cost of the rows that its search held out, or that none were."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from abstain.cli.input.columns import for_sklearn
+from abstain.cli.input.training_table import TrainingTable
+from abstain.comparison.verdict import REJECTING, blind_prices, cautions, deciding
+from abstain.estimators.svc_cv import RejectSVCCV
+from abstain.estimators.unwrap import FittedClassifier, decide
+
+TOLERANCE = 0.01  # a cost that is less by no more than this share counts as not less: it is only an estimate
+COUNTED = 2_000  # training rows on which rejects are counted, at most
+NEXT = "'abstain evaluate' on new rows gives a verdict with an interval, and so does 'abstain compare'."
+
+
+def expected_of(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
+    """The facts about new rows, with a verdict and a list of warnings."""
+    return _held_out(table, model) if isinstance(model[-1], RejectSVCCV) else _trained_on(table, model)
+
+
+def _held_out(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
+    """The cost of held-out rows that the choice has not seen, against doing the same with every row."""
+    machine, costs = model[-1], FittedClassifier.of(model).costs
+    cost, rejected = -machine.best_score_, machine.cv_reject_rate_
+    known = {"cross-validated mean cost": cost, "held-out reject rate": rejected}
+    if math.isnan(cost) or costs is None:
+        sentence = f"No fit of the search finished, so the cost of new rows is unknown. {NEXT}"
+        return known | {"verdict": {"sentence": sentence}, "warnings": []}
+    blind = blind_prices(costs, np.where(table.y == table.positive, 1, -1)).mean(axis=0)
+    names = (REJECTING, *(deciding(label) for label in table.classes))
+    other, other_cost = min(zip(names, blind.tolist(), strict=True), key=lambda pair: pair[1])
+    sentence = (
+        f"Held-out rows, which the choice has not seen, cost {cost:.4g} each; {other}, the cheapest way without a machine, costs "
+        f"{other_cost:.4g}. {NEXT}"
+    )
+    found = cautions("In cross-validation the machine", cost, rejected, other, other_cost, tolerance=TOLERANCE)
+    verdict = {"sentence": sentence, "cheapest alternative": other, "its mean cost": other_cost}
+    return known | {"verdict": verdict, "warnings": list(found)}
+
+
+def _trained_on(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
+    """Without a search no row is held out: only the rejects are counted, on some of the training rows."""
+    some = np.unique(np.linspace(0, len(table.y) - 1, COUNTED).astype(int))
+    rejected = float(np.mean(decide(model, for_sklearn(table.X[some])).rejected))
+    of_training = f"of {len(some):,} training rows" if len(some) < len(table.y) else "of the training rows"
+    sentence = (
+        f"No row was held out, so the cost of new rows is unknown; {100 * rejected:.1f} % {of_training} are rejected. "
+        f"{NEXT}"
+    )
+    found = cautions("The machine", 0.0, rejected, REJECTING, math.inf)
+    return {"verdict": {"sentence": sentence}, "warnings": [text.replace("of the rows", of_training) for text in found]}

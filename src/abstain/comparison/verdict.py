@@ -1,0 +1,229 @@
+"""The verdict on a machine: whether its decisions are worth their cost against the alternatives on the same rows.
+
+With the cost c_i of the machine's decision on row i, and b_i of an alternative's ::
+
+    saving = mean(b_i - c_i)          interval: saving -+ t s / sqrt(n), paired by row
+
+The alternatives need no reject, no scores, or no machine at all: reject every row, decide one class for every row,
+decide every row by the machine's own forced choice. The cheapest of them is determined from the same rows, so the
+interval holds for all of them at once (Bonferroni).
+
+If the machine costs more on fewer than five rows, their spread does not show how many of them to expect: a machine
+without errors on a few rows would have an interval of width 0. The lower end is then at most ::
+
+    (1 - U) mean(b_i - c_i | c_i <= b_i) - U c_max
+
+with Clopper and Pearson's upper bound U of the share of rows with c_i > b_i, and the largest cost c_max.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from abstain.comparison.intervals import half_width
+from abstain.costs import Costs
+
+__all__ = ["FORCED", "REJECTING", "Verdict", "blind_prices", "cautions", "deciding", "verdict_on"]
+
+# From this share of rejected rows on, a machine hardly decides anything.
+_NEARLY_ALL = 0.95
+# If the machine costs more on fewer rows than this, their number is bounded instead of their spread.
+_FEW = 5
+REJECTING, FORCED = "rejecting every row", "deciding every row without rejects"
+
+
+def deciding(label: Any) -> str:
+    """The name of the alternative that decides one class for every row."""
+    return f"deciding {str(label)[:60]!r} for every row"
+
+
+def blind_prices(costs: Costs, sign: NDArray[np.int8]) -> NDArray[np.float64]:
+    """The costs of the rows if all are rejected, decided -1, and decided +1; shape (n, 3)."""
+    return costs.prices(np.asarray(sign)[:, np.newaxis], np.array([[0, -1, 1]]))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a machine is worth using, against the cheapest alternative.
+
+    Attributes
+    ----------
+    name : str
+        The machine.
+    cost, reject_rate : float
+        Its mean cost, and the share of rows that it rejects.
+    alternatives : tuple of (str, float)
+        What could be done instead, with the mean costs, from the cheapest to the most expensive.
+    saving : float
+        How much less the machine costs than the cheapest alternative; negative if it costs more.
+    interval : (float, float)
+        Interval of the saving, paired by row, for all alternatives at once.
+    confidence : float
+        Its confidence.
+    few_losses : bool
+        Whether it costs more on so few rows that the lower end of the interval rests on a bound of their number.
+    needs_machine : bool
+        Whether the cheapest alternative is a machine that decides every row, so that only the rejects are in question.
+    n_candidates : int
+        Number of machines of which this one was chosen on the same rows; the interval holds for all of them.
+    """
+
+    name: str
+    cost: float
+    reject_rate: float
+    alternatives: tuple[tuple[str, float], ...]
+    saving: float
+    interval: tuple[float, float]
+    confidence: float
+    few_losses: bool
+    needs_machine: bool = False
+    n_candidates: int = 1
+
+    @property
+    def cheapest(self) -> str:
+        """The cheapest alternative."""
+        return self.alternatives[0][0]
+
+    @property
+    def worth_using(self) -> bool | None:
+        """True if the machine costs significantly less, False if it does not cost less, None if noise may be why."""
+        if self.interval[0] > 0:
+            return True
+        return False if self.saving <= 0 else None
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one sentence."""
+        opening = {True: "is worth using", False: "is not worth using", None: "is not shown to be worth using"}
+        level, (low, high) = f"{100 * self.confidence:.4g}%", self.interval
+        aspect = " with rejects" if self.needs_machine and not self.worth_using else ""
+        other = f"{self.cheapest} ({self.alternatives[0][1]:.4g})"
+        count = len(self.alternatives)
+        among = f"the cheapest of {count} alternatives on these rows" if count > 1 else "the alternative"
+        if low == high == 0:
+            against = f"exactly as much as {other}, {among}"
+        else:
+            significant = "" if low > 0 or high < 0 else ", no significant difference"
+            few = "; it costs more on fewer than five rows, and the lower end allows for more"
+            rare = few if self.few_losses else ""
+            all_of = "machines and alternatives" if self.n_candidates > 1 else "alternatives"
+            at_once = f", for all {all_of} at once" if count > 1 else ""
+            against = (
+                f"{abs(self.saving):.3g} {'less' if self.saving > 0 else 'more'} than {other}, {among}{significant} "
+                f"({level} interval of the saving{at_once}: {low:.3g} to {high:.3g}{rare})"
+            )
+        return (
+            f"{self.name} {opening[self.worth_using]}{aspect}: it rejects {100 * self.reject_rate:.1f} % of the rows "
+            f"and costs {self.cost:.4g} per row, {against}."
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence for each reason not to use the machine; empty if there is none."""
+        aspect = "using with rejects" if self.needs_machine else "using"
+        return cautions(self.name, self.cost, self.reject_rate, *self.alternatives[0], aspect=aspect)
+
+    def facts(self) -> dict[str, Any]:
+        """The verdict as plain values."""
+        low, high = self.interval
+        return {
+            "sentence": self.sentence,
+            "worth using": self.worth_using,
+            "cheapest alternative": self.cheapest,
+            "saving": self.saving,
+            "from": low,
+            "to": high,
+            "confidence": self.confidence,
+            "alternatives": [{"name": name, "mean cost": cost} for name, cost in self.alternatives],
+        }
+
+
+def verdict_on(
+    name: str,
+    prices: NDArray[np.float64],
+    blind: Mapping[str, NDArray[np.float64]],
+    machines: Mapping[str, NDArray[np.float64]],
+    *,
+    reject_rate: float,
+    largest: float,
+    confidence: float = 0.95,
+    n_candidates: int = 1,
+) -> Verdict:
+    """Judge a machine by the costs of its decisions and of the alternatives', row by row.
+
+    `blind` are the alternatives that treat all rows alike, `machines` those that decide every row by a machine.
+    `largest` is the largest cost that a decision can have, and `n_candidates` the number of machines of which this one
+    was chosen on the same rows.
+    """
+    alternatives = {**blind, **machines}
+    others = np.column_stack(list(alternatives.values()))
+    means = others.mean(axis=0)
+    # means that differ only by rounding count as equal; ties go to the first
+    at = int(np.argmax(means <= means.min() * (1.0 + 1e-12)))
+    paired = others[:, [at]] - prices[:, np.newaxis]
+    saving = _unrounded(float(paired.mean()), float(means[at]))
+    half = float(half_width(paired, confidence, n_statements=n_candidates * len(alternatives))[0])
+    few = bool(paired.any() and (paired < 0).sum() < _FEW)
+    level = (1.0 - confidence) / (2.0 * n_candidates * len(alternatives))
+    lower = min(saving - half, _bounded(paired[:, 0], largest, level)) if few else saving - half
+    interval = tuple(_unrounded(end, float(means[at])) for end in (lower, saving + half))
+    order = [at, *(other for other in np.argsort(means, kind="stable").tolist() if other != at)]
+    names = list(alternatives)
+    return Verdict(
+        name=name,
+        cost=float(prices.mean()),
+        reject_rate=reject_rate,
+        alternatives=tuple((names[other], float(means[other])) for other in order),
+        saving=saving,
+        interval=(interval[0], interval[1]),
+        confidence=confidence,
+        few_losses=few,
+        needs_machine=names[at] in machines,
+        n_candidates=n_candidates,
+    )
+
+
+def cautions(
+    name: str,
+    cost: float,
+    reject_rate: float,
+    other: str,
+    other_cost: float,
+    *,
+    tolerance: float = 1e-12,
+    aspect: str = "using",
+) -> tuple[str, ...]:
+    """The warnings about a machine: it rejects nearly everything, or does not cost less than the cheapest alternative.
+
+    A cost that is less by no more than a share of `tolerance` is worth a warning, too.
+    """
+    found = []
+    if reject_rate >= _NEARLY_ALL:
+        found.append(f"{name} rejects {100 * reject_rate:.1f} % of the rows: it decides hardly anything.")
+    if cost >= other_cost * (1.0 - tolerance):
+        less = "not less" if cost >= other_cost * (1.0 - 1e-12) else "hardly less"
+        found.append(
+            f"{name} costs {cost:.4g} per row, {less} than {other} ({other_cost:.4g}): at these costs it is not "
+            f"worth {aspect}."
+        )
+    return tuple(found)
+
+
+def _bounded(saved: NDArray[np.float64], largest: float, level: float) -> float:
+    """The saving if losses are as frequent as their number does not exclude at this level, and as large as possible."""
+    losses, n = int((saved < 0).sum()), len(saved)
+    if losses == n:
+        return -largest
+    share = float(stats.beta.isf(level, losses + 1, n - losses))
+    return (1.0 - share) * float(saved[saved >= 0].mean()) - share * largest
+
+
+def _unrounded(difference: float, size: float) -> float:
+    """The difference, or 0 if it is only rounding of numbers of this size."""
+    return 0.0 if abs(difference) <= 1e-12 * size else difference
