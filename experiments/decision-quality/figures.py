@@ -34,7 +34,7 @@ def relative_picture(results: dict[str, Any]) -> Any:
             colour, marker = STYLES[method]
             place = [k + 0.6 * ((at + 0.5) / len(methods) - 0.5) for k in range(len(here))]
             # drawn within the axes: beyond a factor of four the place says only "more" or "less"
-            level = [min(max(block["methods"][method]["relative"]["mean"], 0.25), 4.0) for block in here]
+            level = [min(max(block["methods"][method]["relative"], 0.25), 4.0) for block in here]
             own = method.startswith("RejectSVCCV")
             look = {"s": 26 if own else 18, "zorder": 3 if own else 2, "linewidths": 1.2}
             ax.scatter(level, place, color=colour, marker=marker, label=method, **look)

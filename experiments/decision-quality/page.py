@@ -26,8 +26,8 @@ FIGURES = {"relative.png": relative_picture, "ranks.png": rank_picture}
 
 def page(results: dict[str, Any]) -> str:
     """README.md."""
-    parts = [OPENING, _short(results), _methods(results), _protocol(results), _ranks(results), _pairs(results), *_tuned(results)]
-    return "\n\n".join([*parts, _costs(results), _promises(results), _end(results)])
+    parts = [OPENING, _short(results), _methods(results), _protocol(results), _ranks(results), _pairs(results)]
+    return "\n\n".join([*parts, *_tuned(results), _costs(results), _promises(results), _end(results)])
 
 
 OPENING = """# Which machine decides at the least cost?

@@ -106,8 +106,7 @@ def block(values: Values, data: str, costs: str, methods: list[str], forced: lis
                 "cost": over_splits(item["cost"], TEST_SHARE),
                 "rejected": float(item["rejected"].mean()),
                 "wrong": float(item["wrong"].mean()),
-                "relative": over_splits(item["cost"] / level[best], TEST_SHARE),
-                "log_ratio": float(np.log(level[method] / level[best])),
+                "relative": level[method] / level[best],
             }
             for method, item in here.items()
         },
@@ -124,12 +123,12 @@ def overall(blocks: list[dict[str, Any]], methods: list[str]) -> dict[str, Any]:
     cheapest = [min(methods, key=lambda m: block["methods"][m]["cost"]["mean"]) for block in blocks]
     found = {}
     for method in methods:
-        by_set = np.reshape([b["methods"][method]["log_ratio"] for b in blocks], (-1, len(COSTS))).mean(axis=1)
+        relative = np.reshape([block["methods"][method]["relative"] for block in blocks], (-1, len(COSTS)))
         trivial = [block["methods"][method]["cost"]["mean"] < block["one_decision_for_all"] for block in blocks]
         found[method] = {
-            "relative": as_ratio(over_sets(by_set)),
+            "relative": as_ratio(over_sets(np.log(relative).mean(axis=1))),
             "cheapest": cheapest.count(method),
-            "below_forced": sum(block["methods"][method]["log_ratio"] < 0 for block in blocks),
+            "below_forced": int(np.sum(relative < 1)),
             "rejected": float(np.mean([block["methods"][method]["rejected"] for block in blocks])),
             "below_one_decision": sum(trivial),
         }
