@@ -144,7 +144,7 @@ def ranks(blocks: list[dict[str, Any]], methods: list[str]) -> dict[str, Any]:
     """Mean ranks over sets and costs."""
     costs = [[block["methods"][method]["cost"]["mean"] for method in methods] for block in blocks]
     found = ranked(np.array(costs).reshape(-1, len(COSTS), len(methods)))
-    return {**found, "mean": dict(zip(methods, found["mean"], strict=True))}
+    return {**found, "sets": len(blocks) // len(COSTS), "mean": dict(zip(methods, found["mean"], strict=True))}
 
 
 def pair(values: Values, sets: list[str], a: str, b: str) -> dict[str, Any]:
