@@ -57,7 +57,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def over_sets(values: Sequence[float]) -> dict[str, Any]:
     """Mean of one number per data set, its standard error and 95 % interval by Student's t, and a sign test."""
     numbers = np.asarray(values, dtype=np.float64)
-    J, mean, error = len(numbers), float(numbers.mean()), float(numbers.std(ddof=1)) / np.sqrt(len(numbers))
+    J, mean, error = len(numbers), float(numbers.mean()), float(stats.sem(numbers))
     half = float(stats.t.isf(0.025, df=J - 1)) * error
     above, below = int((numbers > ROUNDING).sum()), int((numbers < -ROUNDING).sum())
     sign_p = float(stats.binomtest(above, above + below).pvalue) if above + below else 1.0

@@ -33,7 +33,7 @@ def _loaded(*names):
         sys.path[:] = path
 
 
-sets, trial, others, svm, summary, ranks, sentences, figures, plan, tasks, trials = _loaded(
+sets, trial, others, svm, summary, ranks, sentences, figures, plan, pages, tasks, trials = _loaded(
     "measure_sets",
     "measure_trial",
     "measure_others",
@@ -43,10 +43,11 @@ sets, trial, others, svm, summary, ranks, sentences, figures, plan, tasks, trial
     "sentences",
     "figures",
     "plan",
+    "page",
 )
 
 SETS = ("wdbc", "wine", "digits-38", "digits-odd")  # they need no data folder
-GOOD, WORSE, SAME = "RejectSVCCV", "forest + Chow", "SVM + ROC"
+GOOD, TUNED, WORSE, SAME = "RejectSVCCV", "RejectSVCCV, tuned", "forest + Chow", "SVM + ROC"
 
 
 def made_up(extra, *, estimate=1.0, splits=10):
@@ -58,7 +59,7 @@ def made_up(extra, *, estimate=1.0, splits=10):
             level = {costs: 0.1 + 0.01 * rng.normal() for costs in trial.COSTS}
             answers[f"made/{data}/{seed}"] = [
                 {"costs": costs, "method": method, "cost": cost, "rejected": 0.1, "wrong": 0.02}
-                | ({"estimate": estimate * cost, "least": 0.5 * cost} if method == GOOD else {})
+                | ({"estimate": estimate * cost, "least": 0.5 * cost} if method in (GOOD, TUNED) else {})
                 for costs, own in level.items()
                 for method, more in {GOOD: 0.0, "logistic, forced": 1.0, **extra}.items()
                 for cost in [own * (1 + more) + (0.002 * rng.normal() if method != GOOD else 0.0)]
@@ -197,6 +198,24 @@ def test_groups_of_ranks_that_cannot_be_distinguished():
     assert figures.groups([1.0, 1.5, 2.4, 4.0, 4.2], 1.0) == [(0, 1), (1, 2), (3, 4)]
     assert figures.groups([1.0, 2.0, 3.0], 0.5) == []
     assert figures.groups([1.0, 2.0, 3.0], 5.0) == [(0, 2)]
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        ({TUNED: -0.3}, "`RejectSVCCV, tuned` costs less than Bayes' cuts: −"),
+        ({TUNED: 0.3}, "`RejectSVCCV, tuned` costs more than Bayes' cuts: +"),
+        ({WORSE: 0.3}, "Tuned cuts were not measured"),
+    ],
+)
+def test_the_page_says_what_the_results_say(extra, words):
+    machine = dict.fromkeys(("day", "abstain", "scikit-learn"), "")
+    about = {"experiment": "x", "processor_seconds": 1.0, "machine": machine}
+    text = pages.page({**about, **summary.summary(made_up(extra))})
+    assert words in text
+    assert ("## Tuned cuts against Bayes' cuts" in text) == (TUNED in extra)
+    assert (": −" in words) == ("| **−0.0" in text)  # bold where significant
+    assert "costs less than the best machine that may not reject" in text
 
 
 def test_the_best_rank_is_said_whichever_method_has_it():
