@@ -63,7 +63,7 @@ def _methods(results: dict[str, Any]) -> str:
 The best forced machine is, for each set and costs, the least expensive on average of the cost-sensitive SVM, logistic
 regression, the forest and boosting, each tuned by its forced cost and cut where Bayes' rule cuts if nothing may be
 rejected. It is chosen on the test rows, in its favour. Relative costs are geometric means: over the costs of a set,
-then over sets, with 95 % intervals by Student's t over sets.
+then over sets, with 95 % intervals by Student's t over sets. A tie for the cheapest counts for each.
 
 ![Mean cost relative to the best forced machine, by data set and costs](relative.png)
 

@@ -120,14 +120,15 @@ def floored(cost: float, data: str, costs: str, splits: int) -> float:
 
 def overall(blocks: list[dict[str, Any]], methods: list[str]) -> dict[str, Any]:
     """For each method: mean log cost relative to the best forced machine, over sets; how often it costs least."""
-    cheapest = [min(methods, key=lambda m: block["methods"][m]["cost"]["mean"]) for block in blocks]
+    costs = np.array([[block["methods"][method]["cost"]["mean"] for method in methods] for block in blocks])
+    cheapest = np.sum(costs <= costs.min(axis=1, keepdims=True) + 1e-12, axis=0)  # ties count for each
     found = {}
-    for method in methods:
+    for method, times in zip(methods, cheapest, strict=True):
         relative = np.reshape([block["methods"][method]["relative"] for block in blocks], (-1, len(COSTS)))
         trivial = [block["methods"][method]["cost"]["mean"] < block["one_decision_for_all"] for block in blocks]
         found[method] = {
             "relative": as_ratio(over_sets(np.log(relative).mean(axis=1))),
-            "cheapest": cheapest.count(method),
+            "cheapest": int(times),
             "below_forced": int(np.sum(relative < 1)),
             "rejected": float(np.mean([block["methods"][method]["rejected"] for block in blocks])),
             "below_one_decision": sum(trivial),

@@ -160,6 +160,15 @@ def test_an_estimate_that_is_too_low_is_found(factor, words):
     assert f"`best_score_` is {words}" in sentences.promised(found, GOOD)
 
 
+def test_a_tie_for_the_cheapest_counts_for_each():
+    answers = made_up({WORSE: 0.3}, splits=2)
+    for rows in answers.values():
+        rows += [{**row, "method": SAME} for row in rows if row["method"] == GOOD]
+    found, blocks = summary.summary(answers), len(SETS) * len(trial.COSTS)
+    assert {name: item["cheapest"] for name, item in found["overall"].items()} == {GOOD: blocks, SAME: blocks, WORSE: 0}
+    assert found["ranks"]["mean"][SAME] == 1.5
+
+
 def test_methods_with_different_splits_are_not_compared():
     answers = made_up({WORSE: 0.1}, splits=3)
     answers["made/wine/2"].pop()
