@@ -53,16 +53,23 @@ class Experiment:
             if arguments.fast and output == self.folder:
                 raise SystemExit("a --fast run is too small to replace the results; choose a folder with --output.")
             output.mkdir(parents=True, exist_ok=True)
-            self.measure(output, fast=arguments.fast, fresh=arguments.fresh, workers=arguments.workers)
+            tasks = [task for task in self.tasks(arguments.fast) if task.key.startswith(arguments.only)]
+            kept = self.answers(tasks, output, fresh=arguments.fresh, workers=arguments.workers)
+            if arguments.only:
+                return
+            self.measure(kept, output, fast=arguments.fast, workers=arguments.workers)
         self.render(output)
 
-    def measure(self, output: Path, *, fast: bool, fresh: bool, workers: int) -> None:
-        """Run the unfinished tasks and write results.json."""
+    def answers(self, tasks: list[Task], output: Path, *, fresh: bool, workers: int) -> dict[str, Any]:
+        """Run the unfinished tasks; the answers and CPU seconds of all, by key."""
         print(f"{self.folder.name}", file=sys.stderr)
         shelf = Shelf(output / ".done", self.folder.glob("measure*.py"))
         if fresh:
-            shelf.forget()
-        kept = run(self.tasks(fast), shelf, workers=workers)
+            shelf.forget(tasks)
+        return run(tasks, shelf, workers=workers)
+
+    def measure(self, kept: dict[str, Any], output: Path, *, fast: bool, workers: int) -> None:
+        """Write results.json."""
         results = {
             "experiment": self.folder.name,
             "fast": fast,
@@ -119,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Run an experiment; finished tasks of an earlier run are kept.")
     parser.add_argument("--fast", action="store_true", help="a run of a few seconds, to check that it works")
     parser.add_argument("--fresh", action="store_true", help="discard finished tasks of earlier runs")
+    parser.add_argument("--only", default="", metavar="START", help="run and keep only tasks whose key starts so")
     parser.add_argument("--page", action="store_true", help="only render the page and the figures from results.json")
     parser.add_argument("--check", action="store_true", help="only check that the page matches results.json")
     parser.add_argument("--output", type=Path, help="folder for the results (default: that of run.py)")

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,50 +20,60 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True)
 class Task:
-    """One call of a module-level function whose return value can be stored as JSON."""
+    """One call of a module-level function whose return value can be stored as JSON.
+
+    `sources` names the files of the protocol that its answer depends on; none means all of them.
+    """
 
     key: str
     work: Callable[..., Any]
     arguments: dict[str, Any] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
 
 
 class Shelf:
-    """Saved answers of one version of the protocol: a folder with one file per key.
+    """Saved answers of one version of the protocol: folders with one file per key.
 
-    The folder's name is a digest of the protocol's source files, so an answer is never reused after its code changes.
+    A folder's name is a digest of the source files of its tasks, so an answer is never reused after its code changes.
     """
 
     def __init__(self, folder: Path, sources: Iterable[Path]) -> None:
-        digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(sources))).hexdigest()
-        self.folder = folder / digest[:12]
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder, self.sources = folder, sorted(sources)
 
-    def keep(self, key: str, answer: Any, seconds: float) -> None:
+    def keep(self, task: Task, answer: Any, seconds: float) -> None:
         """Write an answer atomically."""
-        path = self._path(key)
+        path = self._path(task)
+        path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(f".{os.getpid()}.part")
         draft.write_text(json.dumps({"answer": answer, "seconds": seconds}), encoding="utf-8")
         draft.replace(path)
 
-    def kept(self, key: str) -> dict[str, Any] | None:
+    def kept(self, task: Task) -> dict[str, Any] | None:
         """The answer and its CPU seconds, or None."""
-        path = self._path(key)
+        path = self._path(task)
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
-    def forget(self) -> None:
-        """Delete every answer of this version."""
-        for path in self.folder.glob("*.json"):
-            path.unlink()
+    def forget(self, tasks: Iterable[Task]) -> None:
+        """Delete the answers to these tasks, of this version."""
+        for task in tasks:
+            self._path(task).unlink(missing_ok=True)
 
-    def _path(self, key: str) -> Path:
-        return self.folder / (key.replace("/", "_") + ".json")
+    def _path(self, task: Task) -> Path:
+        return self.folder / self._version(task.sources) / (task.key.replace("/", "_") + ".json")
+
+    @cache  # noqa: B019 (one shelf per run)
+    def _version(self, names: tuple[str, ...]) -> str:
+        if unknown := set(names) - {path.name for path in self.sources}:
+            raise ValueError(f"sources={names} names {', '.join(sorted(unknown))}, not a file of the protocol")
+        files = [path for path in self.sources if not names or path.name in names]
+        return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()[:12]
 
 
 def run(tasks: Sequence[Task], shelf: Shelf, *, workers: int) -> dict[str, Any]:
     """Every task's answer and CPU seconds by key; tasks with a saved answer are not run again."""
     if len({task.key for task in tasks}) < len(tasks):
         raise ValueError("every task of an experiment needs a unique key")
-    open_tasks = [task for task in tasks if shelf.kept(task.key) is None]
+    open_tasks = [task for task in tasks if shelf.kept(task) is None]
     progress = Progress(len(tasks), len(tasks) - len(open_tasks))
     for name in THREADS:
         os.environ[name] = "1"  # the tasks themselves run in parallel
@@ -74,14 +85,14 @@ def run(tasks: Sequence[Task], shelf: Shelf, *, workers: int) -> dict[str, Any]:
                 for future in done:
                     task = futures.pop(future)
                     answer, seconds = future.result()
-                    shelf.keep(task.key, answer, seconds)
+                    shelf.keep(task, answer, seconds)
                     progress.count += 1
                 progress.show()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     progress.end()
-    return {task.key: shelf.kept(task.key) for task in tasks}
+    return {task.key: shelf.kept(task) for task in tasks}
 
 
 def _timed(task: Task) -> tuple[Any, float]:

@@ -142,3 +142,10 @@ def test_a_small_run_may_not_replace_the_results(run):
     done = run(ROOT / "fr02-rbf" / "run.py", "--fast")
     assert done.returncode != 0
     assert "a --fast run is too small" in done.stderr
+
+
+def test_a_part_of_the_tasks_is_run_alone_and_gives_no_results(tmp_path, run):
+    part = run(ROOT / "fr02-rbf" / "run.py", "--fast", "--only", "none of them", "--output", str(tmp_path))
+    assert part.returncode == 0
+    assert "0 tasks" in part.stderr
+    assert not (tmp_path / "results.json").exists()
