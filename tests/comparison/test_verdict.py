@@ -151,6 +151,6 @@ def test_the_machine_without_rejects_is_cut_where_the_errors_cost_the_same():
 
     machine = default_rules(COSTS)["SVM with costs, no rejects"][-1]
     X, y = rows()
-    machine.fit(X, y)
+    machine.set_params(cuts="bayes").fit(X, y)
     assert machine.thresholds_.lower == machine.thresholds_.upper == pytest.approx(np.log(1 / 4))
     assert set(machine.predict(X)) == {"a", "b"}

@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from abstain import BartlettWegkamp, Costs, RejectSVC, ThresholdRejector
+from abstain import BartlettWegkamp, Costs, RejectSVC, RejectSVCCV, ThresholdRejector
 from abstain.report import report_for
 
 X, labels = make_classification(200, 5, flip_y=0.2, random_state=0)
@@ -19,6 +19,8 @@ MACHINES = {
     "first is positive": (RejectSVC(COSTS, pos_label="no"), True),
     "pipeline": (make_pipeline(StandardScaler(), RejectSVC(COSTS)), True),
     "search": (GridSearchCV(make_pipeline(StandardScaler(), RejectSVC(COSTS)), {"rejectsvc__C": [0.1, 1]}, cv=2), True),
+    "tuned cuts": (RejectSVCCV(COSTS, Cs=3, gammas=2, pos_label="yes"), True),
+    "tuned cuts, first is positive": (RejectSVCCV(COSTS, Cs=3, gammas=2, pos_label="no"), True),
     "other rule": (RejectSVC(Costs(reject=0.3), rule=BartlettWegkamp(0.4)), False),
     "wrapped": (ThresholdRejector(LogisticRegression(), COSTS), False),
 }

@@ -88,4 +88,5 @@ def _one(
     forced = None
     if score is not None and classifier.rejects:
         forced = np.asarray(classifier.final.classes_)[(score > classifier.cut).astype(np.intp)]
+        score, _, _ = classifier.log_odds(score)  # where the cuts of all folds are the same
     return predicted, score, forced, classifier.reject_label, fitted - start, asked - fitted

@@ -51,18 +51,18 @@ def report_for(estimator: Any, X: Any, y: Any, costs: Costs | None = None, **arg
     4.0
     """
     fitted = FittedClassifier.of(estimator, arguments.get("pos_label"))
-    thresholds = fitted.thresholds
+    _ = fitted.thresholds  # raises an error if it has none
     prices = fitted.costs if costs is None else costs
     if prices is None:
         raise ValueError("costs=None, and the classifier was trained without costs; a report needs prices: pass costs.")
-    score = fitted.score(X)
+    score, thresholds, cut = fitted.log_odds(fitted.score(X))
     data = {"Rows": len(score), "Features": getattr(estimator, "n_features_in_", "unknown")}
     data |= {f"Rows of {label}": int(np.sum(np.asarray(y) == label)) for label in fitted.classes}
     arguments["data_facts"] = data | dict(arguments.get("data_facts") or {})
     arguments["model_facts"] = model_facts(fitted.final) | dict(arguments.get("model_facts") or {})
     if arguments.get("row_names") is None:
         arguments["row_names"] = index_of(X)
-    arguments.setdefault("cut", fitted.cut)
+    arguments.setdefault("cut", cut)
     arguments.setdefault("pos_label", fitted.positive)
     return Report.of(y, score, prices, thresholds, classes=fitted.final.classes_, **arguments)
 

@@ -153,6 +153,14 @@ class Rule:
         """Give the log-odds of ``classes[1]``; nan if the score is not related to probabilities."""
         return self.unit * score + self.shift
 
+    @property
+    def on_log_odds(self) -> Rule:
+        """The rule for the log-odds of scores, if its cuts are tuned on them; itself otherwise."""
+        if not self.shift:
+            return self
+        lower, upper, cut = map(self.log_odds, (self.thresholds.lower, self.thresholds.upper, self.cut))
+        return replace(self, thresholds=Thresholds(lower, upper), cut=cut, unit=1.0, shift=0.0)
+
     def choose(self, score: NDArray[np.float64]) -> NDArray[np.int8]:
         """Give -1 for ``classes[0]``, 0 for reject and +1 for ``classes[1]``."""
         return self.thresholds.decide(score)

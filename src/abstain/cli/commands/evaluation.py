@@ -174,11 +174,12 @@ class Judged:
     def _ranked(self) -> tuple[NDArray[np.float64], float]:
         """The scores in the order in which the report rejects them, and their cut: the curves of both are the same."""
         model, costs = self.model, self.model.costs
+        score, thresholds, cut = model.log_odds(self.score)
         if costs is not None:
             turned = costs if model.orientation > 0 else costs.swapped()
-            if are_bayes(model.thresholds, turned):
-                return price_confidence(turned, self.score), 0.0
-        return self.score, model.cut
+            if are_bayes(thresholds, turned):
+                return price_confidence(turned, score), 0.0
+        return score, cut
 
 
 def _target_of(model: FittedModel, table: InputTable, batch: Batch) -> str:

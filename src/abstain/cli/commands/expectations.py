@@ -36,8 +36,8 @@ def _held_out(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
     names = (REJECTING, *(deciding(label) for label in table.classes))
     other, other_cost = min(zip(names, blind.tolist(), strict=True), key=lambda pair: pair[1])
     sentence = (
-        f"Held-out rows, which the choice has not seen, cost {cost:.4g} each; {other}, the cheapest way without a machine, costs "
-        f"{other_cost:.4g}. {NEXT}"
+        f"Held-out rows, which the choice has not seen, cost {cost:.4g} each; {other}, the cheapest way without a "
+        f"machine, costs {other_cost:.4g}. {NEXT}"
     )
     found = cautions("In cross-validation the machine", cost, rejected, other, other_cost, tolerance=TOLERANCE)
     verdict = {"sentence": sentence, "cheapest alternative": other, "its mean cost": other_cost}

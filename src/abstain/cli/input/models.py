@@ -131,9 +131,10 @@ class FittedModel(FittedClassifier):
     @property
     def score_means(self) -> str:
         """What a high score means, with the name of the class; it is the class that sorts last."""
-        unit = 0.0 if self.rule is None else self.rule.unit
-        what = "log-odds of" if unit == 1.0 else "high for"
-        return f"{what} {str(self.classes[1])!r}, the class that sorts last"
+        rule = self.rule
+        what = "log-odds of" if rule is not None and rule.unit == 1.0 else "high for"
+        odds = f"; its log-odds are {rule.unit:.3g} score {rule.shift:+.3g}" if rule is not None and rule.shift else ""
+        return f"{what} {str(self.classes[1])!r}, the class that sorts last{odds}"
 
     def decide(self, table: InputTable, batch: Batch, unseen: Unseen | None = None) -> Decisions:
         """Decide on the rows of a batch; categories not seen in training are added to `unseen`."""

@@ -30,12 +30,13 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
         "Numeric columns": len(model.numeric),
         "Categorical columns": len(model.categorical),
     }
+    score, thresholds, cut = model.log_odds(judged.score)
     report = Report.of(
         judged.y_true,
-        judged.score,
+        score,
         model.costs,
-        model.thresholds,
-        cut=model.cut,
+        thresholds,
+        cut=cut,
         pos_label=model.positive,
         classes=model.final.classes_,
         title=judged.path.name,
@@ -59,7 +60,7 @@ def write_comparison(table: TrainingTable, compared: Comparison, model: Any, pat
         table.y.astype(str),
         np.asarray(compared.scores[0]),
         compared.costs,
-        fitted.thresholds_,
+        fitted.rule_.on_log_odds.thresholds,
         pos_label=table.positive,
         classes=fitted.classes_.astype(str),
         title=table.path.name,
