@@ -31,6 +31,9 @@ def rejector_parts(estimator: ThresholdRejector, given: Any) -> tuple[dict[str, 
     rule, rows, bound = fitted.rule, fitted.rows, fitted.error_bound
     again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows)
     check_same(again.rule, rule)
+    added = given is not fitted.machine.classifier
+    if added and (hasattr(given, "predict_proba") or not Request.of(estimator).method.needs_probabilities):
+        raise ModelFileError("it has a sigmoid that its parameters do not call for.")
     prefit = isinstance(estimator.cv, str) and estimator.cv == "prefit"
     if (again.machine.method, again.error_bound) != (fitted.machine.method, bound):
         raise ModelFileError("its score or its bound on the error does not match its parameters.")
