@@ -75,7 +75,7 @@ def boosting(data):
     X, y = data
     missing = (y == 1) & (np.arange(len(y)) % 3 > 0)
     X = np.column_stack([X[:, :2], np.where(missing, np.nan, 1.0)])  # a split by what is missing, and others
-    boosting = HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=4, min_samples_leaf=4)
+    boosting = HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=4, min_samples_leaf=4, early_stopping=True)
     return ThresholdRejector(boosting, reject_rate=0.2, cv=2).fit(X, y)
 
 

@@ -31,7 +31,7 @@ from abstain.files.trees import MOST_TREES
 
 INSIDE = MACHINES | OTHERS
 FOLD = "fold."
-MOST_FOLDS = 100
+MOST_FOLDS, MOST_CURVES = 100, 10_000  # a curve takes three kilobytes of Python objects, however few its points
 # f folds with m calibrators each: one for two classes, otherwise one per class; p points of all curves
 SIGMOID: dict[str, Spec] = {"slope": (("<f8",), ("f", "m")), "intercept": (("<f8",), ("f", "m"))}
 ISOTONIC: dict[str, dict[str, Spec]] = {
@@ -144,14 +144,17 @@ def calibrated_attributes(
     """Give the attributes of a CalibratedClassifierCV for these classes, its estimator included."""
     del n_features  # compared by `calibrated_parts`
     frozen, states = fields.take("frozen", bool), fields.take("classifiers", list)
-    if not 1 <= len(states) <= MOST_FOLDS:
+    n_curves = 1 if len(classes) <= 2 else len(classes)
+    if not 1 <= len(states) <= MOST_FOLDS or len(states) * n_curves > MOST_CURVES:
         raise ModelFileError(f"it has {len(states)} classifiers with a calibration, not from 1 to {MOST_FOLDS}.")
     joined = within(arrays, FOLD)
-    if any(not array.ndim for array in joined.values()) or len(joined.get("sizes", ())) > MOST_TREES:
-        raise ModelFileError(f"its folds have a number as an array, or more than {MOST_TREES:,} trees.")
+    if any(not array.ndim for array in joined.values()):
+        raise ModelFileError("the classifiers of its folds have an array without axes.")
+    if len(joined.get("sizes", ())) > MOST_TREES:
+        raise ModelFileError(f"the classifiers of its folds have more than {MOST_TREES:,} trees.")
     own = {name: array for name, array in arrays.items() if not name.startswith(FOLD)}
-    calibrators = _calibrators(calibrated.method, own, len(states), 1 if len(classes) <= 2 else len(classes))
-    lengths = Fields(fields.take("lengths", dict), "classifiers")
+    calibrators = _calibrators(calibrated.method, own, len(states), n_curves)
+    lengths = Fields(fields.take("lengths", dict), "list of lengths")
     found = []
     for state, part in zip(states, _apart(lengths, joined, len(states)), strict=True):
         inner = Fields(state, "classifier")
