@@ -20,7 +20,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, save, to_onnx
 from abstain.files.arrays import packed
-from abstain.files.registry import parts
+from abstain.files.classifiers import classifier_from, classifier_parts
+from abstain.files.errors import ModelFileError
+from abstain.files.registry import CLASSIFIERS as CODECS
+from abstain.files.registry import parts, restored
+from abstain.files.schema import Fields
 from abstain.preprocessing import default_pipeline
 from files.sameness import again, assert_same
 
@@ -178,6 +182,33 @@ def test_names_of_features_and_sparse_rows(data, tmp_path):
     for classifier in (FOREST, calibrated(RejectSVC())):
         saved = ThresholdRejector(classifier, COSTS, cv=2).fit(rows, y)
         assert_same_model(saved, again(saved, tmp_path), rows)
+
+
+@pytest.mark.parametrize("case", ["forest, best first", *FOUR, "sigmoids of lines"])
+def test_the_codecs_take_more_classes_than_the_rejector_does_yet(case, data):
+    X, _ = data
+    y = np.digitize(X[:, 0] + X[:, 1] ** 2, [0.0, 1.5])
+    saved = clone(CLASSIFIERS[case]).fit(X, y)
+    state, arrays = classifier_parts(saved, CODECS[type(saved).__name__])
+    assert_same(saved.predict_proba(X), made(state, arrays).predict_proba(X))
+    if case == "boosting":
+        for name, array in arrays.items():
+            if len(array) == arrays["sizes"].sum():
+                arrays[name] = array[: arrays["sizes"][:-1].sum()]
+        arrays["sizes"] = arrays["sizes"][:-1]
+        with pytest.raises(ModelFileError, match="its trees are not the same number for each class"):
+            made(state, arrays)
+
+
+def made(state, arrays):
+    fields = Fields(state, "classifier")
+    return classifier_from(fields.take("kind"), CODECS, fields, arrays, np.arange(3))
+
+
+def test_an_array_without_axes_is_refused(data):
+    state, arrays = parts(ThresholdRejector(calibrated(FOREST), cv=2).fit(*data))
+    with pytest.raises(ModelFileError, match="an array without axes"):
+        restored(state, arrays | {"classifier.fold.left": np.array(1, dtype="<i4")})
 
 
 def accuracy(estimator, X, y):

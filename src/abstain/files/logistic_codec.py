@@ -1,4 +1,4 @@
-"""A fitted LogisticRegression for two classes as arrays, and back."""
+"""A fitted LogisticRegression as arrays, and back."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from abstain.files.arrays import Arrays
 from abstain.files.schema import Fields, Spec, fitting
 
-# d features
+# d features; k scores: one for two classes, otherwise one per class
 LOGISTIC: dict[str, Spec] = {
-    "coef": (("<f8", "<f4"), (1, "d")),
-    "intercept": (("<f8", "<f4"), (1,)),
+    "coef": (("<f8", "<f4"), ("k", "d")),
+    "intercept": (("<f8", "<f4"), ("k",)),
     "n_iter": (("<i4",), (1,)),
 }
 
@@ -28,7 +28,7 @@ def logistic_attributes(
 ) -> dict[str, Any]:
     """Give the fitted attributes of a LogisticRegression for these classes."""
     del estimator, fields
-    fitting(arrays, LOGISTIC, "classifier", {"d": n_features})
+    fitting(arrays, LOGISTIC, "classifier", {"d": n_features, "k": 1 if len(classes) <= 2 else len(classes)})
     return {
         "classes_": classes,
         "coef_": arrays["coef"],
