@@ -25,6 +25,7 @@ from abstain.files.manifest import FORMAT, manifest_members
 from abstain.files.save import write_model
 
 LONGEST = 1 << 16  # bytes of an input
+WIDEST = 1 << 16  # features of a row to score; a tree that uses three may have been fitted to more
 SEEDS = (Path(__file__).resolve().parent.parent / "tests" / "files" / "data",)  # one file of each kind and format
 WHOLE = (0, 1, -1, 2, 3, 60, 2**31 - 1, 2**31, 2**53 + 1, 2**62, -(2**63), 10**40)
 NUMBERS = (*WHOLE, 0.0, -0.0, 0.5, 5e-324, 1e-8, 1e308)
@@ -49,14 +50,15 @@ def run(data: bytes) -> bool:
 
 
 def _score(model: Any) -> None:
-    """Score a row of zeros; ValueError is the answer of a model whose numbers overflow."""
-    if hasattr(model, "steps"):
-        return  # a table's columns have names and types, which rows of zeros do not have
-    try:
-        with np.errstate(all="ignore"):
-            model.predict(np.zeros((1, model.n_features_in_)))
-    except ValueError:
-        pass
+    """Score rows that take different branches of trees; ValueError is the answer of a model whose numbers overflow."""
+    if hasattr(model, "steps") or model.n_features_in_ > WIDEST:
+        return  # a table's columns have names and types, which these rows do not have
+    for value in (0.0, 1.0, -1e9, np.nan):
+        try:
+            with np.errstate(all="ignore"):
+                model.predict(np.full((1, model.n_features_in_), value))
+        except ValueError:
+            pass
 
 
 def contents(data: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -86,9 +88,12 @@ def as_written_by(data: bytes, again: bytes) -> bytes:
 def _leave_out(given: Any, found: Any) -> None:
     for name in [*found] if isinstance(found, dict) else ():
         if name == "parameters":
-            found[name] = {key: value for key, value in found[name].items() if key in given[name]}
+            # of scikit-learn's classifiers, a value that is a default here may be written out in the file
+            found[name] = {key: found[name].get(key, value) for key, value in given[name].items()}
         elif isinstance(given, dict):
             _leave_out(given.get(name), found[name])
+    for one, other in zip(given, found, strict=False) if isinstance(given, list) and isinstance(found, list) else ():
+        _leave_out(one, other)
 
 
 def mutate(data: bytes, seed: int, bytewise: Callable[[bytes], bytes]) -> bytes:

@@ -9,7 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, save
 from abstain.files.arrays import packed
@@ -61,6 +63,32 @@ def embedded_linear(data):
 @pytest.fixture(scope="session")
 def rejector(data):
     return ThresholdRejector(RejectSVC(Costs(reject=0.2)), Costs(1, 3, 0.3), method="roc").fit(*data)
+
+
+@pytest.fixture(scope="session")
+def forest(data):
+    return ThresholdRejector(RandomForestClassifier(3, max_depth=3, random_state=0), reject_rate=0.2, cv=2).fit(*data)
+
+
+@pytest.fixture(scope="session")
+def boosting(data):
+    X, y = data
+    missing = (y == 1) & (np.arange(len(y)) % 3 > 0)
+    X = np.column_stack([X[:, :2], np.where(missing, np.nan, 1.0)])  # a split by what is missing, and others
+    boosting = HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=4, min_samples_leaf=4, early_stopping=True)
+    return ThresholdRejector(boosting, reject_rate=0.2, cv=2).fit(X, y)
+
+
+@pytest.fixture(scope="session")
+def sigmoids(data):
+    forest = RandomForestClassifier(2, max_depth=2, random_state=0)
+    return ThresholdRejector(CalibratedClassifierCV(forest, cv=2), reject_rate=0.2, cv=2).fit(*data)
+
+
+@pytest.fixture(scope="session")
+def curves(data):
+    classifier = CalibratedClassifierCV(RejectSVC(), method="isotonic", cv=2)
+    return ThresholdRejector(classifier, reject_rate=0.2, cv=2).fit(*data)
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,11 @@ def refused(raw):
     return reason, None
 
 
-@pytest.fixture(params=["machine", "search", "embedded", "embedded_linear", "rejector", "pipeline"])
+KINDS = ["machine", "search", "embedded", "embedded_linear", "rejector", "pipeline"]
+KINDS += ["forest", "boosting", "sigmoids", "curves"]
+
+
+@pytest.fixture(params=KINDS)
 def saved(request, contents):
     return contents(request.getfixturevalue(request.param))
 

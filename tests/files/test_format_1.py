@@ -76,7 +76,7 @@ RULE = {  # what was written of the decisions, in every kind of file
     ),
     "three classes": (
         fitted("decisions", classes=["a", "b", "c"]),
-        "3 classes|the classes of its classifier differ|do not have the type",
+        "3 classes|the classes of its classifier differ|do not have the type|does not match the other",
     ),
     "dtype": (fitted("decisions", dtype="|O8"), "do not have the type"),
     "a field more": (fitted("decisions", evil=1), "unknown field 'evil'"),

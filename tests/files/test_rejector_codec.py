@@ -101,9 +101,9 @@ def test_inside_a_pipeline(table, tmp_path):
     [
         (
             ThresholdRejector(SVC(), COSTS),
-            "a SVC, but a model file can contain it only around .*, LogisticRegression; use one of these, or skops",
+            "a SVC, but a model file can contain it only around .*, CalibratedClassifierCV; use one of these, or skops",
         ),
-        (ThresholdRejector(RejectSVC(), COSTS, method="chow"), "around a CalibratedClassifierCV"),
+        (ThresholdRejector(SVC(), COSTS, method="chow"), "has a CalibratedClassifierCV around a SVC, .* LogisticReg"),
         (
             ThresholdRejector(make_pipeline(StandardScaler(), LogisticRegression()), COSTS),
             r"put the rejector at the end of the Pipeline, make_pipeline\(scaler, ThresholdRejector\(...\)\)",

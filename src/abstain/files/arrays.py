@@ -19,6 +19,7 @@ DTYPES = ("<f8", "<f4", "<i8", "<i4", "|i1")
 MOST_AXES = 2
 # nan where a search ran out of time, where a column has no value to impute, or as a category
 MAY_BE_NAN = ("search_costs", "search_tuned", "search_scores", "search_mean", "search_std", "double", "single")
+MAY_BE_INFINITE = ("threshold",)  # of a tree, where only missing values go to the right
 
 Arrays = dict[str, NDArray[Any]]
 _NAME = re.compile(r"[a-z][a-z_]*(\.[a-z][a-z_]*)*")
@@ -86,8 +87,10 @@ def _read(container: Container, name: str, entry: Any) -> NDArray[Any]:
         raise ModelFileError(f"the header of the array {name!r} does not match the manifest.")
     array = np.empty(shape, dtype)
     container.read_into(member, len(header), _as_bytes(array))
-    finite = np.isfinite(array) | (np.isnan(array) if name.rpartition(".")[2] in MAY_BE_NAN else False)
-    if not finite.all():
+    last = name.rpartition(".")[2]
+    allowed = np.isfinite(array)
+    allowed |= np.isnan(array) if last in MAY_BE_NAN else np.isposinf(array) if last in MAY_BE_INFINITE else False
+    if not allowed.all():
         raise ModelFileError(f"the array {name!r} contains NaN or infinity.")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 

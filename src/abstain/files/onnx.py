@@ -120,7 +120,7 @@ def scoring_machine(estimator: Any) -> KernelMachine | LinearMachine:
         if machine.method != "decision_function":
             raise ValueError(
                 f"{what} that decides by probabilities, but to_onnx supports decision functions only; use "
-                "method='symmetric' or 'roc' with a classifier that has one."
+                "method='symmetric' or 'roc' around LogisticRegression or a machine of this library."
             )
         machine = getattr(classifier, "machine_", None)
         if type(classifier) is LogisticRegression:

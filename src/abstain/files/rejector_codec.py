@@ -1,4 +1,4 @@
-"""A fitted ThresholdRejector, and a LogisticRegression inside it, as fields and arrays, and back."""
+"""A fitted ThresholdRejector as fields and arrays, without its classifier, and back."""
 
 from __future__ import annotations
 
@@ -16,30 +16,28 @@ from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.request import Request
 from abstain.rules.scored_rows import ScoredRows
 
-# r rows that thresholds were tuned on; d features
+# r rows that thresholds were tuned on
 ROWS: dict[str, Spec] = {
     "rows_score": (("<f8",), ("r",)),
     "rows_sign": (("|i1",), ("r",)),
     "rows_weight": (("<f8",), ("r",)),
 }
-LOGISTIC: dict[str, Spec] = {
-    "coef": (("<f8", "<f4"), (1, "d")),
-    "intercept": (("<f8", "<f4"), (1,)),
-    "n_iter": (("<i4",), (1,)),
-}
 PROMISE = ("max_error", "confidence", "n_rows", "accepted", "errors")
 
 
-def rejector_parts(estimator: ThresholdRejector) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a fitted ThresholdRejector, without its classifier."""
+def rejector_parts(estimator: ThresholdRejector, given: Any) -> tuple[dict[str, Any], Arrays]:
+    """Give the fields and arrays of a fitted ThresholdRejector whose classifier was fitted as `given`, or around it."""
     fitted: Tuned = estimator._fitted_
     rule, rows, bound = fitted.rule, fitted.rows, fitted.error_bound
     again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows)
     check_same(again.rule, rule)
+    added = given is not fitted.machine.classifier
+    if added and (hasattr(given, "predict_proba") or not Request.of(estimator).method.needs_probabilities):
+        raise ModelFileError("it has a sigmoid that its parameters do not call for.")
     prefit = isinstance(estimator.cv, str) and estimator.cv == "prefit"
     if (again.machine.method, again.error_bound) != (fitted.machine.method, bound):
         raise ModelFileError("its score or its bound on the error does not match its parameters.")
-    if prefit != (estimator.estimator is fitted.machine.classifier):
+    if prefit != (estimator.estimator is given):
         raise ModelFileError('its classifier is the one given although cv is not "prefit", or the other way round.')
     state = {
         "rule": rule_state(rule, (rule.thresholds.lower, rule.thresholds.upper, rule.cut)),
@@ -76,23 +74,6 @@ def _tuned(estimator: ThresholdRejector, classes: Any, classifier: Any, rows: Sc
     machine, labels = ResponseMachine.of(classifier, probabilities=probabilities), estimator._labels(request, classes)
     request = request.of_classes(labels, estimator.pos_label)
     return tuned(machine, request, labels, rows)
-
-
-def logistic_parts(fitted: Any) -> tuple[dict[str, Any], Arrays]:
-    """Give the arrays of scikit-learn's LogisticRegression for two classes."""
-    arrays = {"coef": fitted.coef_, "intercept": fitted.intercept_, "n_iter": fitted.n_iter_}
-    return {}, {name: np.asarray(array) for name, array in arrays.items()}
-
-
-def logistic_attributes(arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
-    """Give the fitted attributes of a LogisticRegression; the classes are those of the rejector."""
-    fitting(arrays, LOGISTIC, "classifier", {"d": n_features})
-    return {
-        "classes_": classes,
-        "coef_": arrays["coef"],
-        "intercept_": arrays["intercept"],
-        "n_iter_": arrays["n_iter"],
-    }
 
 
 def _rows(flaw: Any, arrays: Arrays) -> ScoredRows | None:

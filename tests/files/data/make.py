@@ -12,7 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -36,6 +38,14 @@ def models():
     yield "linear", RejectSVC(COSTS, kernel="linear").fit(X + 1e4, y)
     yield "rejector", ThresholdRejector(LogisticRegression(), COSTS, cv=2).fit(X, y)
     yield "ceiling", ThresholdRejector(RejectSVC(gamma=0.5), max_error=0.2, confidence=0.6, cv=2).fit(X, y)
+    forest = RandomForestClassifier(2, max_depth=2, random_state=0)
+    boosting = HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=3, min_samples_leaf=4)
+    yield "forest", ThresholdRejector(forest, reject_rate=0.3, cv=2).fit(X, y)
+    yield "boosting", ThresholdRejector(boosting, reject_rate=0.3, cv=2).fit(np.where(X > 1, np.nan, X), y)
+    yield "sigmoids", ThresholdRejector(CalibratedClassifierCV(forest, cv=2), reject_rate=0.3, cv=2).fit(X, y)
+    curve = CalibratedClassifierCV(boosting, method="isotonic", ensemble=False, cv=2)
+    yield "curve", ThresholdRejector(curve, reject_rate=0.3, cv=2).fit(X, y)
+    yield "chow", ThresholdRejector(RejectSVC(gamma=0.5), COSTS, method="chow", cv=2).fit(X, y)
     yield "embedded", EmbeddedRejectSVC(0.2, C=1.0, lower_bound=True).fit(X, y)
     yield "embedded_kernel", EmbeddedRejectSVC(0.1, C=1.0, kernel="rbf", pos_label="ill").fit(X, y)
     parts = [("dose", StandardScaler(), ["dose"]), ("city", OneHotEncoder(handle_unknown="ignore"), ["city"])]

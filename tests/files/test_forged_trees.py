@@ -1,0 +1,293 @@
+"""Forged trees and calibrations, all checksums right: scikit-learn would follow their indices anywhere."""
+
+import io
+import random
+import time
+
+import numpy as np
+import pytest
+
+from abstain.files.container import LARGEST
+from abstain.files.errors import ModelFileError
+from abstain.files.load import read
+
+
+def opened(raw):
+    return read(io.BytesIO(raw), len(raw), LARGEST)
+
+
+def changed(name, function):
+    """A change of one array of the classifier: by a function that returns another, or alters a copy."""
+
+    def change(inside):
+        array = inside.arrays[f"classifier.{name}"].copy()
+        result = function(array)
+        inside.arrays[f"classifier.{name}"] = array if result is None else result
+
+    return change
+
+
+def entry(name, at, value):
+    return changed(name, lambda array: array.flat.__setitem__(at, value))
+
+
+def field(path, value):
+    def change(inside):
+        *way, last = path.split("/")
+        part = inside.model
+        for step in way:
+            part = part[int(step) if step.isdigit() else step]
+        part[last] = value
+
+    return change
+
+
+def both(*changes):
+    return lambda inside: [change(inside) for change in changes]
+
+
+def a_leaf(name, value):
+    """A change of what the first leaf contains."""
+
+    def change(inside):
+        leaf = int(np.flatnonzero(inside.arrays["classifier.left"] == -1)[0])
+        entry(name, leaf, value)(inside)
+
+    return change
+
+
+BRANCHES = "whose branches do not lead to later nodes of the same tree"
+REACHED = "a node that no branch or more than one leads to"
+SIZES = "the sizes of its trees do not add up"
+TREES = {
+    "beyond the tree": (entry("left", 0, 2**31 - 1), BRANCHES),
+    "into the next tree": (lambda inside: entry("right", 0, inside.arrays["classifier.sizes"][0])(inside), BRANCHES),
+    "before the tree": (entry("left", 0, -5), BRANCHES),
+    "to itself": (entry("left", 0, 0), BRANCHES),
+    "a loop": (lambda inside: entry("left", inside.arrays["classifier.left"][0], 0)(inside), BRANCHES),
+    "one branch": (entry("right", 0, -1), BRANCHES),
+    "a leaf with a branch": (a_leaf("right", 2), BRANCHES),
+    "both branches to one node": (changed("right", lambda array: array.__setitem__(0, 1)), REACHED),
+    "a root that is a leaf": (
+        both(*(entry(name, 0, value) for name, value in [("left", -1), ("right", -1), ("feature", -1)])),
+        f"{REACHED}|{BRANCHES}",
+    ),
+    "sizes of 0": (changed("sizes", lambda array: 0 * array), SIZES),
+    "negative sizes": (changed("sizes", lambda array: -array), SIZES),
+    "huge sizes": (changed("sizes", lambda array: array.fill(2**63 - 1)), SIZES),
+    "a size too large": (entry("sizes", 0, 10**6), SIZES),
+    "sizes of other trees": (changed("sizes", lambda array: np.array([1, array.sum() - 2, 1])), BRANCHES),
+    "no trees": (changed("sizes", lambda array: array[:0]), "0 trees, but must have from 1|does not match the other"),
+    "feature beyond": (entry("feature", 0, 3), "split on features that do not exist"),
+    "feature far beyond": (entry("feature", 0, 2**31 - 1), "split on features that do not exist"),
+    "negative feature": (entry("feature", 0, -2), "split on features that do not exist"),
+    "a leaf with a feature": (a_leaf("feature", 1), "split on features that do not exist"),
+    "a leaf with a threshold": (a_leaf("threshold", 1.0), "a leaf with a threshold"),
+    "a leaf with -0": (a_leaf("threshold", -0.0), "a leaf with a threshold"),
+    "a leaf with a way for missing values": (a_leaf("missing", 1), "a leaf with a threshold"),
+    "threshold of nan": (entry("threshold", 0, np.nan), "'classifier.threshold' contains NaN or infinity"),
+    "threshold of -infinity": (entry("threshold", 0, -np.inf), "'classifier.threshold' contains NaN or infinity"),
+    "infinite values": (entry("value", 0, np.inf), "'classifier.value' contains NaN or infinity"),
+    "missing values go nowhere": (entry("missing", 0, 2), "neither to the left nor to the right"),
+    "count of 0": (a_leaf("count", 0), "no training row reached"),
+    "negative counts": (changed("count", lambda array: -array), "no training row reached"),
+    "counts that overflow": (changed("count", lambda array: array.fill(2**63 - 1)), "no training row reached, or too"),
+    "another count": (entry("count", 0, 7), "counts other rows than the two nodes below it"),
+    "narrow indices": (changed("left", lambda array: array.astype("<i8")), "wrong dtype"),
+    "n_features": (field("classifier/n_features", 1), "features that do not exist|does not match the other fields"),
+    "warm_start": (field("classifier/parameters/warm_start", True), "not formatted as|warm_start=True cannot"),
+    "another classifier": (field("classifier/kind", "ExtraTreesClassifier"), "'ExtraTreesClassifier', which is not"),
+    "unknown field": (field("classifier/oob_score", 1.0), "unknown field 'oob_score'"),
+    "unknown array": (lambda inside: inside.arrays.update({"classifier.depth": np.zeros(3)}), "unknown array 'depth'"),
+    "an array of another order": (
+        lambda inside: inside.arrays.update({"rows_sign": inside.arrays.pop("rows_sign")}),
+        "not in the order",
+    ),
+}
+FOREST = TREES | {
+    "probability above 1": (changed("value", lambda array: array * 2), "do not lie between 0 and 1"),
+    "negative probability": (changed("value", lambda array: array.__isub__(0.5)), "do not lie between 0 and 1"),
+    "probabilities that do not sum to 1": (changed("value", lambda array: array / 2), "do not lie between 0 and 1"),
+    "three classes": (changed("value", lambda array: np.hstack([array, 0 * array[:, :1]])), "does not match the other"),
+    "weights of 0": (changed("weight", lambda array: 0 * array), "or weights of 0"),
+    "a negative seed": (entry("seeds", 0, -1), "a random_state that is not possible"),
+    "a large seed": (entry("seeds", 0, 2**32), "a random_state that is not possible"),
+    "a seed less": (changed("seeds", lambda array: array[1:]), "does not match the other fields"),
+    "max_features": (field("classifier/max_features", 0), "must be an integer >= 1"),
+    "more trees by parameter": (field("classifier/parameters/n_estimators", 4), "number of trees differs"),
+    "no parameter": (lambda inside: inside.model["classifier"]["parameters"].pop("n_estimators"), "number of trees"),
+    "threads": (field("classifier/parameters/n_jobs", 10**6), "not formatted as|requests more than 1024 threads"),
+    "estimator": (field("classifier/parameters/estimator", None), "'estimator' does not exist in RandomForest"),
+    "criterion": (field("classifier/parameters/criterion", "__class__"), "not formatted|'criterion' parameter"),
+}
+BINS = "split at bins that do not match the features or the thresholds"
+BOOSTING = TREES | {
+    "bins of 0": (changed("bins", lambda array: 0 * array), "a feature with no bins, or with more than max_bins"),
+    "many bins": (entry("bins", 0, 256), "a feature with no bins, or with more than max_bins"),
+    "fewer bins": (changed("bins", lambda array: array[1:]), "does not match the other fields"),
+    "a bin beyond": (entry("bin", 0, 255), BINS),
+    "a negative bin": (entry("bin", 0, -1), BINS),
+    "a leaf with a bin": (a_leaf("bin", 1), BINS),
+    "finite where only missing values go right": (
+        changed("threshold", lambda array: np.where(np.isinf(array), 0.5, array)),
+        BINS,
+    ),
+    "counts beyond 32 bits": (a_leaf("count", 2**32), "no training row reached, or too many"),
+    "baseline of more classes": (changed("baseline", lambda array: np.hstack([array, array])), "does not match"),
+    "baseline": (changed("baseline", lambda array: array + np.inf), "contains NaN or infinity"),
+    "scores": (changed("train_score", lambda _: np.zeros(2)), "are not one for each iteration"),
+    "stopped": (field("classifier/early_stopping", 1), "'early_stopping' of the classifier has the wrong type"),
+    "max_bins": (field("classifier/parameters/max_bins", 3), "not formatted as|more than max_bins"),
+    "constraints": (field("classifier/parameters/monotonic_cst", [1]), "not formatted as|monotonic_cst=.* cannot"),
+}
+CURVES = "scores or probabilities that do not increase, or lie outside 0 to 1"
+FOLDS = "do not add up to that of the file's"
+ISOTONIC = {
+    "unsorted scores": (changed("scores", lambda array: array[::-1]), CURVES),
+    "equal scores": (changed("scores", lambda array: 0 * array), CURVES),
+    "falling": (changed("probabilities", lambda array: array[::-1]), CURVES),
+    "above 1": (changed("probabilities", lambda array: array + 1), CURVES),
+    "below 0": (changed("probabilities", lambda array: array - 1), CURVES),
+    "nan": (changed("probabilities", lambda array: array * np.nan), "contains NaN or infinity"),
+    "lengths of 0": (changed("lengths", lambda array: 0 * array), "lengths of its curves do not add up"),
+    "huge lengths": (changed("lengths", lambda array: array.fill(2**63 - 1)), "lengths of its curves do not add up"),
+    "other lengths": (changed("lengths", lambda array: array + np.array([[1], [-1]])), CURVES),
+    "fewer points": (changed("scores", lambda array: array[1:]), "does not match the other fields"),
+    "single points": (changed("scores", lambda array: array.astype("<f4")), "wrong dtype"),
+    "another method": (lambda inside: inside.model["classifier"]["parameters"].pop("method"), "array '"),
+    "temperature": (field("classifier/parameters/method", "temperature"), "temperature"),
+    "a machine with other classes": (field("classifier/classifiers/0/rule/classes", [0, 2]), "classes of its class"),
+    "a machine with other parameters": (field("classifier/classifiers/1/parameters/cache_size", 9.0), "parameters of"),
+    "another kernel": (field("classifier/classifiers/1/parameters/kernel", "poly"), "the kernel, gamma, coef0"),
+    "rows of the other fold": (field("classifier/lengths/sets", [29, 31]), "does not match|do not match|indices"),
+    "a fold less": (lambda inside: inside.model["classifier"]["classifiers"].pop(), "does not match the other fields"),
+}
+SIGMOIDS = {
+    "no folds": (field("classifier/classifiers", []), "it has 0 classifiers"),
+    "a hundred and one folds": (field("classifier/classifiers", [{}] * 101), "it has 101 classifiers"),
+    "a fold of nothing": (field("classifier/classifiers", [None]), "does not match the other fields"),
+    "folds of nothing": (field("classifier/classifiers", [None, None]), "does not describe the classifier"),
+    "lengths": (field("classifier/lengths/left", [0, 0]), FOLDS),
+    "negative lengths": (field("classifier/lengths/left", [-1, 15]), FOLDS),
+    "huge lengths": (field("classifier/lengths/left", [2**62, -(2**62)]), FOLDS),
+    "whole lengths": (field("classifier/lengths/left", [7.0, 7.0]), FOLDS),
+    "no lengths": (lambda inside: inside.model["classifier"]["lengths"].pop("left"), "lacks the field 'left'"),
+    "more lengths": (field("classifier/lengths/evil", [1, 1]), "unknown field 'evil'"),
+    "a rejector inside": (field("classifier/classifiers/0/kind", "ThresholdRejector"), "which is not allowed"),
+    "a calibration inside": (field("classifier/classifiers/0/kind", "CalibratedClassifierCV"), "which is not allowed"),
+    "two kinds": (field("classifier/classifiers/1/kind", "LogisticRegression"), "does not exist in LogisticRegression"),
+    "frozen": (field("classifier/frozen", True), "has 2 classifiers"),
+    "frozen by a number": (field("classifier/frozen", 1), "has the wrong type"),
+    "added": (field("sigmoid_added", True), "a sigmoid that its parameters do not call for"),
+    "added by a number": (field("sigmoid_added", 0), "has the wrong type"),
+    "not ensemble": (field("classifier/parameters/ensemble", False), "not formatted|although ensemble is False"),
+    "slope": (changed("slope", lambda array: array[:, :0]), "does not match the other fields"),
+    "slopes of nan": (changed("slope", lambda array: array * np.nan), "contains NaN or infinity"),
+    "curves": (field("classifier/parameters/method", "isotonic"), "not formatted as|array '"),
+    "features": (field("classifier/n_features", 4), "the features of its classifiers differ"),
+    "names": (field("classifier/feature_names", [*"abc"]), "the features of its classifiers differ"),
+    "ten thousand classes": (
+        field("rule/classes", [*range(10_001)]),
+        "it has 2 classifiers with a calibration, not from 1 to 100|curves",
+    ),
+    "a tree out of bounds": (entry("fold.left", 0, 10**6), BRANCHES),
+    "more trees than a model may have": (
+        lambda inside: inside.arrays.update({"classifier.fold.sizes": np.ones(2**15 + 1, dtype=np.int64)}),
+        "more than 32,768 trees",
+    ),
+}
+CASES = [
+    (kind, case, *forgery)
+    for kind, forgeries in {"forest": FOREST, "boosting": BOOSTING, "curves": ISOTONIC, "sigmoids": SIGMOIDS}.items()
+    for case, forgery in forgeries.items()
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "message"),
+    [(kind, change, message) for kind, _, change, message in CASES],
+    ids=[f"{kind}, {case}" for kind, case, *_ in CASES],
+)
+def test_forgeries(kind, change, message, request, forge):
+    with pytest.raises(ModelFileError, match=message):
+        opened(forge(request.getfixturevalue(kind), change))
+
+
+@pytest.mark.parametrize("kind", ["forest", "boosting", "curves", "sigmoids"])
+def test_the_control_is_not_refused(kind, request, forge, data):
+    estimator = request.getfixturevalue(kind)
+    loaded = opened(forge(estimator, lambda _: None))
+    assert loaded.predict(data[0]).tolist() == estimator.predict(data[0]).tolist()
+
+
+ODD = [0, 1, -1, -2, 2, 3, 5, 7, 100, 127, 2**31 - 1, -(2**31), 2**62, 0.5, -0.0, 1e308, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("kind", ["forest", "boosting", "curves", "sigmoids"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_random_numbers_are_refused_or_harmless(kind, request, forge, data):
+    """A model that was accepted decides rows: it would crash here if it led out of a tree, and hang in a loop."""
+    estimator, rng, taken = request.getfixturevalue(kind), random.Random(4), 0  # noqa: S311
+
+    def change(inside):
+        name = rng.choice([name for name in inside.arrays if name.startswith("classifier.")])
+        array = inside.arrays[name].copy()
+        if array.size:
+            with np.errstate(all="ignore"):
+                array.flat[rng.randrange(array.size)] = np.array(rng.choice(ODD)).astype(array.dtype)
+        inside.arrays[name] = array
+
+    rows = np.vstack([data[0], np.full((1, 3), 1e9), np.full((1, 3), -1e9)])
+    for _ in range(60):
+        try:
+            loaded = opened(forge(estimator, change))
+        except ModelFileError:
+            continue
+        taken += 1
+        try:
+            loaded.predict(rows)
+            loaded.predict(np.full((1, 3), np.nan))
+        except ValueError:
+            continue
+    assert 0 < taken < 40
+
+
+def test_a_tree_as_deep_as_it_has_nodes_takes_no_longer(forest, forge, data):
+    """A chain: every second node is a leaf. Its depth is found without walking it."""
+    steps = 100_000
+    inner = np.arange(2 * steps + 1) % 2 == 0
+    inner[-1] = False
+
+    def chain(inside):
+        own = np.arange(2 * steps + 1)
+        values = {
+            "left": np.where(inner, own + 1, -1).astype("<i4"),
+            "right": np.where(inner, own + 2, -1).astype("<i4"),
+            "feature": np.where(inner, 0, -1).astype("<i4"),
+            "threshold": np.where(inner, -1e9, 0.0),
+            "missing": np.zeros(len(own), dtype="|i1"),
+            "count": np.where(own % 2, 1, steps + 1 - own // 2),
+            "value": np.tile([0.25, 0.75], (len(own), 1)),
+            "impurity": np.zeros(len(own)),
+            "weight": np.ones(len(own)),
+            "sizes": np.array([len(own)]),
+            "seeds": np.array([0]),
+        }
+        inside.arrays.update({f"classifier.{name}": value for name, value in values.items()})
+        inside.model["classifier"]["parameters"]["n_estimators"] = 1
+
+    raw = forge(forest, chain)
+    start = time.perf_counter()
+    loaded = opened(raw)
+    assert time.perf_counter() - start < 5
+    assert loaded.estimator_.estimators_[0].get_depth() == steps
+    np.testing.assert_array_equal(loaded.predict_proba(data[0][:3]), [[0.25, 0.75]] * 3)
+
+
+def test_more_trees_than_a_model_may_have(forest, forge):
+    def many(inside):
+        inside.arrays["classifier.sizes"] = np.ones(2**15 + 1, dtype=np.int64)
+        inside.arrays["classifier.seeds"] = np.zeros(2**15 + 1, dtype=np.int64)
+
+    with pytest.raises(ModelFileError, match="32,769 trees, but must have from 1 to 32,768"):
+        opened(forge(forest, many))
