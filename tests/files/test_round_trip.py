@@ -116,7 +116,7 @@ def unfinished(monkeypatch, late):
         found = held_out_scores(*given, **settings)
         return dataclasses.replace(found, finished=np.broadcast_to(~late, found.finished.shape))
 
-    monkeypatch.setattr("abstain.estimators.svc_cv.held_out_scores", cut_short)
+    monkeypatch.setattr("abstain.estimators.rounds.held_out_scores", cut_short)
 
 
 @pytest.mark.filterwarnings("ignore:RejectSVCCV ran out of time")

@@ -105,31 +105,20 @@ class Grid:
     ----------
     Cs, gammas : float64 arrays, ascending
     costs : float64 array of shape (Cs, gammas, folds)
-        nan for fits that did not finish within the time limit.
+        Those of the last round in which the pair was tried; nan for folds not used in it, and for fits that did not
+        finish within the time limit.
     has_gamma : bool
         If False, the kernel has no gamma, and ``gammas`` is [nan].
+    rows : int64 array of shape (Cs, gammas)
+        The number of rows in that round. The pairs with the most are those of the last round, the only ones to be
+        chosen.
     """
 
     Cs: NDArray[np.float64]
     gammas: NDArray[np.float64]
     costs: NDArray[np.float64]
     has_gamma: bool
-
-    @classmethod
-    def of(
-        cls,
-        Cs: NDArray[np.float64],
-        gammas: NDArray[np.float64],
-        prices: NDArray[np.float64],
-        finished: NDArray[np.bool_],
-        splits: Splits,
-        *,
-        has_gamma: bool,
-    ) -> Self:
-        """Average the costs of all decisions, (gammas, folds, Cs, rows), over each fold's test rows."""
-        costs = np.einsum("gfcn,fn->cgf", prices, splits.tests)
-        costs[~np.einsum("gfc->cgf", finished)] = np.nan
-        return cls(Cs, gammas, costs, has_gamma)
+    rows: NDArray[np.int64]
 
     @property
     def n_splits(self) -> int:
@@ -140,8 +129,8 @@ class Grid:
     def best(self) -> tuple[float, float]:
         """The pair (C, gamma) with the smallest mean cost; ties go to the smaller C, then to the smaller gamma.
 
-        If time ran out, the pairs finished on the most folds are compared, on those folds. If no fit finished, it is
-        the smallest C and the middle gamma, where the search begins.
+        Only pairs of the last round count. If time ran out, the pairs finished on the most folds are compared, on those
+        folds. If no fit finished, it is the middle C and gamma, where the search begins.
         """
         c, g = self._best
         return float(self.Cs[c]), float(self.gammas[g])
@@ -152,14 +141,22 @@ class Grid:
         costs = self.costs[self._best]
         return -float(np.nanmean(costs)) if np.isfinite(costs).any() else np.nan
 
+    @cached_property
+    def _means(self) -> NDArray[np.float64]:
+        """The mean cost of each pair, (Cs, gammas); nan if others on as many rows finished on more folds, or none."""
+        finished = np.isfinite(self.costs)
+        known = finished.sum(axis=2)
+        most = np.zeros_like(known)
+        for rows in np.unique(self.rows):
+            most[self.rows == rows] = known[self.rows == rows].max()
+        total = np.where(finished, self.costs, 0.0).sum(axis=2)
+        return np.where((known == most) & (known > 0), total / np.maximum(known, 1), np.nan)
+
     @property
     def _best(self) -> tuple[int, int]:
-        finished = np.isfinite(self.costs)
-        if not finished.any():
-            return 0, len(self.gammas) // 2
-        known = finished.sum(axis=2)
-        total = np.where(finished, self.costs, 0.0).sum(axis=2)
-        mean = np.where(known == known.max(), total / np.maximum(known, 1), np.inf)
+        mean = np.where((self.rows == self.rows.max()) & np.isfinite(self._means), self._means, np.inf)
+        if np.isinf(mean).all():
+            return (len(self.Cs) - 1) // 2, (len(self.gammas) - 1) // 2
         near = mean <= mean.min() + _TIE * max(1.0, float(np.nanmax(self.costs)))
         c, g = np.unravel_index(int(np.argmax(near)), near.shape)  # the first in the order of C, then gamma
         return int(c), int(g)
@@ -171,12 +168,23 @@ class Grid:
         C, gamma = (values.ravel() for values in np.meshgrid(self.Cs, self.gammas, indexing="ij"))
         names = ("C", "gamma") if self.has_gamma else ("C",)
         columns = dict(zip(names, (C, gamma), strict=False))
-        mean = scores.mean(axis=1)
+        mean, rows = -self._means.ravel(), self.rows.ravel()
+        place = rankdata(np.nan_to_num(-np.round(mean, 12), nan=np.inf), method="min")
+        rank = [int(np.sum((rows > n) | ((rows == n) & (place < at)))) + 1 for n, at in zip(rows, place, strict=True)]
         return {
             "params": [dict(zip(names, pair, strict=False)) for pair in zip(C.tolist(), gamma.tolist(), strict=True)],
             **{f"param_{name}": np.ma.MaskedArray(values, mask=False) for name, values in columns.items()},
             **{f"split{fold}_test_score": scores[:, fold] for fold in range(self.n_splits)},
             "mean_test_score": mean,
-            "std_test_score": scores.std(axis=1),
-            "rank_test_score": rankdata(np.nan_to_num(-np.round(mean, 12), nan=np.inf), method="min").astype(np.int32),
+            "std_test_score": np.where(np.isnan(mean), np.nan, _deviation(scores)),
+            "rank_test_score": np.array(rank, dtype=np.int32),
+            "n_resources": rows,
         }
+
+
+def _deviation(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The standard deviation of each row over the folds that it has."""
+    known = np.isfinite(scores)
+    count = np.maximum(1, known.sum(axis=1, keepdims=True))
+    centred = scores - np.where(known, scores, 0.0).sum(axis=1, keepdims=True) / count
+    return np.asarray(np.sqrt((np.where(known, centred, 0.0) ** 2).sum(axis=1) / count[:, 0]))

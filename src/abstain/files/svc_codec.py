@@ -34,6 +34,7 @@ SEARCH: dict[str, Spec] = {
     "search_cs": (FLOAT, ("c",)),
     "search_gammas": (FLOAT, ("g",)),
     "search_costs": (FLOAT, ("p", "f")),
+    "search_rows": (("<i8",), ("p",)),
 }
 NUMBERS = ("objective", "dual_objective", "gap", "violation")
 UNBALANCED = 1e-6  # rounding error allowed in a sum, as a share of the sizes of its terms
@@ -65,6 +66,7 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
         arrays["search_cs"] = grid.Cs
         arrays["search_gammas"] = grid.gammas if grid.has_gamma else np.empty(0)
         arrays["search_costs"] = grid.costs.reshape(-1, grid.n_splits)
+        arrays["search_rows"] = grid.rows.ravel()
     return state, arrays
 
 
@@ -77,9 +79,11 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
         raise ModelFileError("its machine does not have the kernel that its parameters name.")
     own = {name: array for name, array in arrays.items() if not name.startswith(MACHINE)}
     searches = isinstance(estimator, RejectSVCCV)
+    if searches and "search_costs" in own:  # files from before searches on subsamples tried all pairs on all rows
+        own.setdefault("search_rows", np.full(len(own["search_costs"]), machine.n_rows, dtype=np.int64))
     fitting(own, SETS | (SEARCH if searches else {}), "machine", {"n": machine.n_rows})
     fitted = FittedSVC(machine, rule, _proof_from(fields), own["sets"], loss.n_knots)
-    return FittedSearch(**vars(fitted), grid=_grid(own)) if searches else fitted
+    return FittedSearch(**vars(fitted), grid=_grid(own, machine.n_rows)) if searches else fitted
 
 
 def _check_rows(fitted: FittedSVC, loss: MarginLoss, C: float) -> None:
@@ -158,8 +162,8 @@ def _includes(found: NDArray[np.float64], gammas: Any) -> bool:
     return known and len(numbers) <= len(found) <= len(named)
 
 
-def _grid(arrays: Arrays) -> Grid:
-    Cs, gammas, costs = arrays["search_cs"], arrays["search_gammas"], arrays["search_costs"]
+def _grid(arrays: Arrays, n_rows: int) -> Grid:
+    Cs, gammas, costs, rows = (arrays[f"search_{name}"] for name in ("cs", "gammas", "costs", "rows"))
     has_gamma = len(gammas) > 0
     shape = (len(Cs), max(1, len(gammas)), costs.shape[1])
     if not costs.size or len(costs) != shape[0] * shape[1]:
@@ -167,4 +171,7 @@ def _grid(arrays: Arrays) -> Grid:
     rising = all((np.diff(values) > 0).all() and (values > 0).all() for values in (Cs, gammas))
     if not rising or (costs < 0).any():
         raise ModelFileError("its search has values of C, gamma or costs that are not possible.")
-    return Grid(Cs, gammas if has_gamma else np.array([np.nan]), costs.reshape(shape), has_gamma)
+    if (rows < 1).any() or (rows > n_rows).any():
+        raise ModelFileError("its search has pairs that were tried on no rows, or on more than there are.")
+    gammas = gammas if has_gamma else np.array([np.nan])
+    return Grid(Cs, gammas, costs.reshape(shape), has_gamma, rows.reshape(shape[:2]))
