@@ -22,7 +22,7 @@ from abstain.estimators.rounds import Round, Rounds
 from abstain.estimators.splitting import Groups
 from abstain.estimators.subsample import keys_of, subsample
 
-__all__ = ["BEYOND", "Schedule", "halved", "not_tried", "survivors", "tested_folds"]
+__all__ = ["Schedule", "halved", "not_tried", "planned", "search_scores"]
 
 BEYOND = 5000  # rows beyond which search="auto" halves
 FIRST = 2000  # rows of the first round: its kernel matrices fit the processor's cache
@@ -67,7 +67,7 @@ class Schedule:
         return cls((rows,), (pairs,))
 
     def after(self, k: int, folds: int) -> list[tuple[int, int]]:
-        """The rows and fits of the rounds after the k-th, with so many folds, and the last fit, which is one of all rows."""
+        """The rows and fits of the rounds after the k-th, with so many folds, and of the last fit, to all rows."""
         later = zip(self.sizes[k + 1 :], self.pairs[k + 1 :], strict=True)
         return [*((size, pairs * _folds(size, folds)) for size, pairs in later), (self.sizes[-1], 1)]
 
@@ -79,6 +79,17 @@ class Schedule:
         )
 
 
+def planned(search: str, rows: int, pairs: int) -> Schedule:
+    """Give the schedule that the parameter `search` means."""
+    halves = search == "halving" or (search == "auto" and rows > BEYOND)
+    return Schedule.of(rows, pairs) if halves else Schedule.full(rows, pairs)
+
+
+def search_scores(search: str, rows: int, pairs: int, folds: int) -> int:
+    """The number of scores that a search keeps in memory at a time."""
+    return planned(search, rows, pairs).scores(folds)
+
+
 def _folds(rows: int, folds: int) -> int:
     return min(folds, int(np.ceil(folds * TESTED / rows)))
 
@@ -88,8 +99,8 @@ def halved(
 ) -> list[Round]:
     """Run the rounds of the schedule and give those that count.
 
-    Under a deadline, a later round has only as many pairs as are likely to finish. If that is less than two, or if it is
-    cut short after all, the search ends with the round before, where all pairs were compared on the same rows.
+    Under a deadline, a later round has only as many pairs as are likely to finish. If that is less than two, or if it
+    is cut short after all, the search ends with the round before, where all pairs were compared on the same rows.
     """
     sign, weight, n = rounds.training.sign, rounds.training.sample_weight, rounds.problem.n
     keys = keys_of(sign, groups, schedule.sizes[0] / n)
@@ -104,7 +115,7 @@ def halved(
                 count = min(count, int(count * (deadline - time.monotonic()) / needed))
             if count < min(2, schedule.pairs[k]):
                 break
-            alive = survivors(np.nanmean(found[-1].costs, axis=2), count, PER_GAMMA if k == 1 else 0)
+            alive = survivors(*found[-1].means, count, PER_GAMMA if k == 1 else 0)
         tried = np.repeat(alive.T[:, np.newaxis], len(part.tests), axis=1)
         tried[:, used:] = False
         rounds.line.begin_round(int(tried.sum()), len(rows), schedule.after(k, used), k, len(schedule.sizes))
@@ -123,22 +134,23 @@ def tested_folds(tests: NDArray[np.float64]) -> int:
     return min(len(tests), 1 + int(np.searchsorted(tested, TESTED)))
 
 
-def survivors(mean: NDArray[np.float64], count: int, per_gamma: int) -> NDArray[np.bool_]:
-    """Mark the pairs that stay, (Cs, gammas), by their mean costs, which are nan for pairs not in the round.
+def survivors(
+    costs: NDArray[np.float64], disorder: NDArray[np.float64], count: int, per_gamma: int
+) -> NDArray[np.bool_]:
+    """Mark the pairs that stay, (Cs, gammas), by their means, which are nan for pairs not in the round.
 
-    First the best `per_gamma` of each gamma, as far as `count` allows, then the best others. Ties go to the larger C, as
-    the best C grows with the rows: on few rows, many small ones reject every row.
+    First the best `per_gamma` of each gamma, as far as `count` allows, then the best others. Equal costs are ordered by
+    the disorder of the scores.
     """
-    larger_first = np.broadcast_to(np.arange(len(mean), 0, -1)[:, np.newaxis], mean.shape)
-    place = np.empty(mean.shape)
-    place.ravel()[np.lexsort((larger_first.ravel(), np.round(mean.ravel(), 12)))] = np.arange(mean.size)  # nan is last
-    if per_gamma * mean.shape[1] <= count:
+    place = np.empty(costs.shape)
+    place.ravel()[np.lexsort((disorder.ravel(), np.round(costs.ravel(), 12)))] = np.arange(costs.size)  # nan is last
+    if per_gamma * costs.shape[1] <= count:
         within = np.argsort(np.argsort(place, axis=0), axis=0)
-        place[within < per_gamma] -= mean.size
-    place[np.isnan(mean)] = np.inf
-    stay = np.zeros(mean.size, dtype=bool)
-    stay[np.argsort(place, axis=None)[:count]] = True
-    return stay.reshape(mean.shape) & ~np.isnan(mean)
+        place[within < per_gamma] -= costs.size
+    place[np.isnan(costs)] = np.inf
+    stay = np.zeros(costs.size, dtype=bool)
+    stay[np.argsort(place, axis=None, kind="stable")[:count]] = True
+    return stay.reshape(costs.shape) & ~np.isnan(costs)
 
 
 def not_tried(

@@ -127,7 +127,8 @@ class FitsLine(SearchLine):
         done = self.before + int(np.count_nonzero(seconds))
         rest = (self.rows, self.fits - self.before - len(seconds))
         left = self.pace.left([rest, *self.later])
-        self.write(f"{self.round}{done:,} of {self.fits:,} fits{'' if np.isnan(left) else f', about {in_words(left)} left'}")
+        ahead = "" if np.isnan(left) else f", about {in_words(left)} left"
+        self.write(f"{self.round}{done:,} of {self.fits:,} fits{ahead}")
 
 
 def in_words(seconds: float) -> str:

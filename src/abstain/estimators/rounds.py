@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from abstain.dual.problem import DualProblem
 from abstain.estimators.grid import Grid, Splits
@@ -37,6 +38,9 @@ class Round:
         What they gave, with scores of shape (gammas, folds, Cs, rows of the round).
     costs : float64 array of shape (Cs, gammas, folds)
         Mean costs on the test rows; nan for fits that were not tried or did not finish.
+    disorder : float64 array of shape (Cs, gammas, folds)
+        Likewise the share of the pairs of test rows of both classes whose scores are in the wrong order, 1 - AUC. It
+        orders pairs with equal costs: on few rows, many reject every row.
     """
 
     rows: NDArray[np.intp]
@@ -44,11 +48,18 @@ class Round:
     tried: NDArray[np.bool_]
     held_out: OutOfFold
     costs: NDArray[np.float64]
+    disorder: NDArray[np.float64]
 
     @property
     def complete(self) -> bool:
         """Whether all fits of the round finished."""
         return bool(self.held_out.finished[self.tried].all())
+
+    @property
+    def means(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The mean costs and disorders over the folds of the round, (Cs, gammas); nan for pairs that did not finish."""
+        used = self.tried.any(axis=(0, 2))
+        return self.costs[:, :, used].mean(axis=2), self.disorder[:, :, used].mean(axis=2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +103,7 @@ class Rounds:
             found = self._fits(rows, splits, level, left)
             held_out = found if held_out is None else held_out | found
         assert held_out is not None  # noqa: S101 (the last level has what the others leave)
-        return Round(rows, splits, tried, held_out, self._costs(rows, splits, held_out))
+        return Round(rows, splits, tried, held_out, *self._judged(rows, splits, held_out))
 
     def _fits(
         self, rows: NDArray[np.intp], splits: Splits, tried: NDArray[np.bool_], seconds: float | None
@@ -121,18 +132,22 @@ class Rounds:
         back = np.argsort(order)
         return OutOfFold(found.scores[back], found.optimal[back], found.finished[back])
 
-    def _costs(self, rows: NDArray[np.intp], splits: Splits, held_out: OutOfFold) -> NDArray[np.float64]:
-        """Average the costs of all decisions over each fold's test rows, fit by fit to save memory."""
+    def _judged(
+        self, rows: NDArray[np.intp], splits: Splits, held_out: OutOfFold
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give costs and disorder on each fold's test rows, fit by fit to save memory."""
         training, finished = self.training, held_out.finished
         costs = np.full((finished.shape[2], finished.shape[0], finished.shape[1]), np.nan)
+        disorder = costs.copy()
         stated = None if training.costs is None else oriented_costs(training.costs, training.labels)
         for g, f, c in np.argwhere(finished).tolist():
             test = np.flatnonzero(splits.tests[f])
-            sign = training.sign[rows[test]]
-            choice = training.loss.thresholds.decide(held_out.scores[g, f, c, test])
+            sign, score, share = training.sign[rows[test]], held_out.scores[g, f, c, test], splits.tests[f, test]
+            choice = training.loss.thresholds.decide(score)
             prices = choice != sign if stated is None else stated.prices(sign, choice)
-            costs[c, g, f] = splits.tests[f, test] @ prices.astype(np.float64)
-        return costs
+            costs[c, g, f] = share @ prices.astype(np.float64)
+            disorder[c, g, f] = wrong_order(sign, score)
+        return costs, disorder
 
 
 def coarse_to_fine(tried: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
@@ -147,6 +162,14 @@ def coarse_to_fine(tried: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
             left &= ~level
             yield level
         stride //= 2
+
+
+def wrong_order(sign: NDArray[np.int8], score: NDArray[np.float64]) -> float:
+    """1 - AUC, with ties as half; 1/2 if there is one class only."""
+    positive = int(np.sum(sign > 0))
+    pairs = positive * (len(sign) - positive)
+    above = float(rankdata(score)[sign > 0].sum()) - positive * (positive + 1) / 2
+    return 1.0 - above / pairs if pairs else 0.5
 
 
 def grid_of(

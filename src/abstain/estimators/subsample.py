@@ -1,16 +1,16 @@
 """Stratified subsamples of folds, nested in each other.
 
 Every row has a key in [0, 1). The subsample of a part of the rows are those with the smallest keys, so that a larger
-subsample contains a smaller one, and folds that share rows share the rows chosen. Rows of a group have the same key, and
-are chosen together, where a subsample has many groups. Where it would have few, it has rows of all groups: two patients
-say little about forty. In both cases the folds are those of all rows, so a group never trains where it tests.
+subsample contains a smaller one, and folds that share rows share the rows chosen. Rows of a group have the same key,
+and are chosen together, where a subsample has many groups. Where it would have few, it has rows of all groups: two
+patients say little about forty. In both cases the folds are those of all rows, so a group never trains where it tests.
 
 ::
 
     C_sub = C (n / n_sub)^a      stands for C on all n rows
 
 Theory has the weight of the penalty, 1 / (n C), fall like a power of n between n^-1 (a = 0) and n^0 (a = 1). Measured
-with costs(reject=0.2) on covtype 1 v 2 and 4 v 6, MIT-BIH beats and generated sets with 10 and 100 features: from the
+with Costs(reject=0.2) on covtype 1 v 2 and 4 v 6, MIT-BIH beats and generated sets with 10 and 100 features: from the
 costs of all pairs on 1,000, 2,000 and 4,000 rows to the best pair on 8,000. The pair chosen costs more than the best by
 0.0042, 0.0046, 0.0050, 0.0062, 0.0070, 0.0084 a row for a = -1/2, -1/4, 0, 1/4, 1/2, 1.
 """

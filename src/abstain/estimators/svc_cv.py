@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import StrOptions
 from abstain.arguments import threads
 from abstain.estimators.decide import fitted
 from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_splits
-from abstain.estimators.halving import BEYOND, Schedule, halved, not_tried
+from abstain.estimators.halving import Schedule, halved, not_tried, planned
 from abstain.estimators.pace import Pace
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import FitsLine, FitTask
@@ -67,16 +67,16 @@ class RejectSVCCV(RejectSVC):
         Folds, as everywhere in scikit-learn: a number means that many stratified folds in the order of the rows. If
         `fit` is given groups, a number means `StratifiedGroupKFold`: all rows of a group are in the same fold.
     search : {"auto", "full", "halving"}, default="auto"
-        "full" tries all pairs on all rows. "halving" tries them on a stratified subsample of 2,000 rows, the better ones
-        on larger subsamples, and the best three on all rows (six up to 15,000 rows), on as many folds as test 10,000
-        rows. Subsamples are parts of the folds; they have whole groups if `fit` is given many. "auto" is "halving"
-        beyond 5,000 rows, where a full search takes minutes.
+        "full" tries all pairs on all rows. "halving" tries them on a stratified subsample of 2,000 rows, the better
+        ones on larger subsamples, and the best three on all rows (six up to 15,000 rows), on as many folds as test
+        10,000 rows. Subsamples are parts of the folds; they have whole groups if `fit` is given many. "auto" is
+        "halving" beyond 5,000 rows.
     kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
 n_jobs, verbose
         As in `RejectSVC`. The fits of the search stop at ten times `tol`, or at 1e-4 if that is more; the last one at
-        `tol`. `time_limit` is for both together. The search may use three quarters of the time. It begins with the middle
-        of the grid, then tries every eighth, fourth, second C and gamma, then all; or ends with a smaller subsample. What
-        is not finished by then counts as not tried, with a warning that says what that is.
+        `tol`. `time_limit` is for both together. The search may use three quarters of the time. It begins with the
+        middle of the grid, then tries every eighth, fourth, second C and gamma, then all; or ends with a smaller
+        subsample. What is not finished by then counts as not tried, with a warning that says what that is.
 
     Attributes
     ----------
@@ -198,8 +198,7 @@ n_jobs, verbose
         training.weights(float(Cs[-1]))  # raises an error if they overflow
         problem = training.posed(1.0, float(widths[-1]), all_rows=True).problem
         splits = checked_splits(self.cv, y, groups, training.sign, training.sample_weight)
-        halves = self.search == "halving" or (self.search == "auto" and problem.n > BEYOND)
-        schedule = (Schedule.of if halves else Schedule.full)(problem.n, len(Cs) * len(gammas))
+        schedule = planned(self.search, problem.n, len(Cs) * len(gammas))
         settings = {
             "tol": max(LOOSER * self.tol, FINEST),
             "max_iter": self.max_iter,
