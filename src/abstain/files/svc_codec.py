@@ -34,8 +34,8 @@ SEARCH: dict[str, Spec] = {
     "search_cs": (FLOAT, ("c",)),
     "search_gammas": (FLOAT, ("g",)),
     "search_costs": (FLOAT, ("p", "f")),
-    "search_rows": (("<i8",), ("p",)),
 }
+SUBSAMPLES: dict[str, Spec] = {"search_rows": (("<i8",), ("p",))}  # only if pairs were tried on fewer rows
 NUMBERS = ("objective", "dual_objective", "gap", "violation")
 UNBALANCED = 1e-6  # rounding error allowed in a sum, as a share of the sizes of its terms
 ROUNDING = 1e-12  # likewise in a coefficient that counts as 0, as a share of the largest that its row may have
@@ -66,7 +66,8 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
         arrays["search_cs"] = grid.Cs
         arrays["search_gammas"] = grid.gammas if grid.has_gamma else np.empty(0)
         arrays["search_costs"] = grid.costs.reshape(-1, grid.n_splits)
-        arrays["search_rows"] = grid.rows.ravel()
+        if (grid.rows != fitted.machine.n_rows).any():  # a search on subsamples
+            arrays["search_rows"] = grid.rows.ravel()
     return state, arrays
 
 
@@ -79,9 +80,8 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
         raise ModelFileError("its machine does not have the kernel that its parameters name.")
     own = {name: array for name, array in arrays.items() if not name.startswith(MACHINE)}
     searches = isinstance(estimator, RejectSVCCV)
-    if searches and "search_costs" in own:  # files from before searches on subsamples tried all pairs on all rows
-        own.setdefault("search_rows", np.full(len(own["search_costs"]), machine.n_rows, dtype=np.int64))
-    fitting(own, SETS | (SEARCH if searches else {}), "machine", {"n": machine.n_rows})
+    specs = SETS | (SEARCH if searches else {}) | (SUBSAMPLES if searches and "search_rows" in own else {})
+    fitting(own, specs, "machine", {"n": machine.n_rows})
     fitted = FittedSVC(machine, rule, _proof_from(fields), own["sets"], loss.n_knots)
     return FittedSearch(**vars(fitted), grid=_grid(own, machine.n_rows)) if searches else fitted
 
@@ -163,7 +163,8 @@ def _includes(found: NDArray[np.float64], gammas: Any) -> bool:
 
 
 def _grid(arrays: Arrays, n_rows: int) -> Grid:
-    Cs, gammas, costs, rows = (arrays[f"search_{name}"] for name in ("cs", "gammas", "costs", "rows"))
+    Cs, gammas, costs = arrays["search_cs"], arrays["search_gammas"], arrays["search_costs"]
+    rows = arrays.get("search_rows", np.full(len(costs), n_rows, dtype=np.int64))
     has_gamma = len(gammas) > 0
     shape = (len(Cs), max(1, len(gammas)), costs.shape[1])
     if not costs.size or len(costs) != shape[0] * shape[1]:
