@@ -42,6 +42,9 @@ class TestSchedule:
     def test_of_30_000_rows(self):
         assert Schedule.of(30_000, 50) == Schedule((2000, 5000, 30_000), (50, 12, 3))
 
+    def test_of_6_000_rows(self):
+        assert Schedule.of(6000, 50) == Schedule((2000, 6000), (50, 12))
+
     @pytest.mark.parametrize("rows", [2001, 6000, 15_000, 40_000, 10**6])
     @pytest.mark.parametrize("pairs", [4, 10, 50, 1000])
     def test_rows_grow_and_pairs_drop_out(self, rows, pairs):
@@ -49,7 +52,7 @@ class TestSchedule:
         assert plan.sizes[0] == 2000
         assert plan.sizes[-1] == rows
         assert plan.pairs[0] == pairs
-        assert plan.pairs[-1] in (3, 4, 6)
+        assert plan.pairs[-1] <= max(6, pairs // 4)
         assert (np.diff(plan.sizes) > 0).all()
         assert (np.diff(plan.pairs) <= 0).all()
 
@@ -206,13 +209,18 @@ class TestSurvivors:
     DISORDER = np.array([[0.5, 0.5, 0.1], [0.5, 0.2, 0.5], [0.5, 0.3, np.nan]])
 
     def test_equal_costs_are_ordered_by_the_scores(self):
-        stay = survivors(self.COSTS, self.DISORDER, 4, 0)
+        stay = survivors(self.COSTS, self.DISORDER, 4, every_gamma=False)
         np.testing.assert_array_equal(stay, [[0, 0, 1], [1, 1, 0], [1, 0, 0]])
 
-    def test_each_gamma_keeps_its_best(self):
+    def test_every_gamma_keeps_its_best_where_there_is_room(self):
         costs = np.array([[0.1, 0.3], [0.2, 0.4], [0.25, 0.5]])
-        np.testing.assert_array_equal(survivors(costs, costs, 2, 1), [[1, 1], [0, 0], [0, 0]])
-        np.testing.assert_array_equal(survivors(costs, costs, 2, 0), [[1, 0], [1, 0], [0, 0]])
+        np.testing.assert_array_equal(survivors(costs, costs, 2, every_gamma=True), [[1, 1], [0, 0], [0, 0]])
+        np.testing.assert_array_equal(survivors(costs, costs, 1, every_gamma=True), [[1, 0], [0, 0], [0, 0]])
+
+    def test_the_gamma_above_the_best_keeps_its_best(self):
+        costs = np.array([[0.3, 0.1, 0.4], [0.3, 0.2, 0.5], [0.3, 0.25, 0.6]])
+        stay = survivors(costs, costs, 3, every_gamma=False)
+        np.testing.assert_array_equal(stay, [[0, 1, 1], [0, 1, 0], [0, 0, 0]])
 
     def test_the_order_of_scores_is_the_auc(self):
         sign, score = np.array([-1, -1, 1, 1], dtype=np.int8), np.array([0.0, 2.0, 1.0, 2.0])

@@ -68,7 +68,7 @@ class RejectSVCCV(RejectSVC):
         `fit` is given groups, a number means `StratifiedGroupKFold`: all rows of a group are in the same fold.
     search : {"auto", "full", "halving"}, default="auto"
         "full" tries all pairs on all rows. "halving" tries them on a stratified subsample of 2,000 rows, the better
-        ones on larger subsamples, and the best three on all rows (six up to 15,000 rows), on as many folds as test
+        ones on larger subsamples, and the best three on all rows (more up to 15,000 rows), on as many folds as test
         10,000 rows. Subsamples are parts of the folds; they have whole groups if `fit` is given many. "auto" is
         "halving" beyond 5,000 rows.
     kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
