@@ -142,7 +142,7 @@ class TestSearch:
         monkeypatch.setattr(rounds.Rounds, "run", recorded(rounds.Rounds.run, seen))
         X, y = made(400)
         RejectSVCCV(REJECT, **GRID, cv=2, search="halving").fit(X, y)
-        first, last = seen
+        first, _, last = seen
         assert len(first.rows) < 80
         assert len(last.rows) == 400
         assert last.held_out.scores.shape == (3, 2, 4, 400)

@@ -5,8 +5,8 @@ last round uses two of the folds, which test 12,000 rows: as many as are needed 
 
 The best gamma grows with the number of rows, by a factor that depends on the set: 1 to 64 from 500 to 8,000 rows of the
 sets that `subsample` names. So every gamma keeps its best two pairs in the second round, and in later ones the gamma
-above that of the best pair keeps its best one. Without this, the search on 6,000 rows of covtype 1 v 2 chose a gamma too
-small by a factor of 4, and its machine cost 0.132 a row instead of 0.126.
+above that of the best pair keeps its best one. Without this, the search on 6,000 rows of covtype 1 v 2 chose a gamma
+too small by a factor of 4, and its machine cost 0.132 a row instead of 0.126.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def not_tried(
     if not first.complete:
         late = first.tried & ~first.held_out.finished
         words = f"{int(late.sum())} of the {int(first.tried.sum())} fits of its search count as not tried"
-        nowhere = (late | ~first.tried).all(axis=1)
+        nowhere = np.asarray((late | ~first.tried).all(axis=1))
         if nowhere.any():
             words += f", with {int(nowhere.sum())} of the {nowhere.size} pairs on no fold ("
             words += f"C {_range(Cs[nowhere.any(axis=0)])}"

@@ -108,7 +108,7 @@ class Rounds:
     def _fits(
         self, rows: NDArray[np.intp], splits: Splits, tried: NDArray[np.bool_], seconds: float | None
     ) -> OutOfFold:
-        n, folds = self.problem.n, tried.any(axis=(0, 2))
+        n, folds = self.problem.n, np.asarray(tried.any(axis=(0, 2)))
         everywhere = np.zeros((len(folds), n), dtype=np.uint8)
         everywhere[:, rows] = splits.trains
         weights = np.zeros(splits.trains.shape)
