@@ -119,6 +119,16 @@ def unfinished(monkeypatch, late):
     monkeypatch.setattr("abstain.estimators.rounds.held_out_scores", cut_short)
 
 
+def test_a_search_on_subsamples(data, tmp_path, monkeypatch):
+    monkeypatch.setattr("abstain.estimators.halving.FIRST", 40)
+    X, y = data
+    saved = RejectSVCCV(Costs(reject=0.2), Cs=4, gammas=3, cv=2, search="halving").fit(X, y)
+    assert len(np.unique(saved.cv_results_["n_resources"])) > 1
+    loaded = again(saved, tmp_path)
+    assert_same(sorted_vars(saved), sorted_vars(loaded))
+    assert_same(saved.cv_results_, loaded.cv_results_)
+
+
 @pytest.mark.filterwarnings("ignore:RejectSVCCV ran out of time")
 @pytest.mark.parametrize("late", [[True, True], [False, True]], ids=["all", "the larger C"])
 def test_a_search_that_ran_out_of_time(late, data, tmp_path, monkeypatch):

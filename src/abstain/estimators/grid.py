@@ -156,7 +156,7 @@ class Grid:
     def _best(self) -> tuple[int, int]:
         mean = np.where((self.rows == self.rows.max()) & np.isfinite(self._means), self._means, np.inf)
         if np.isinf(mean).all():
-            return (len(self.Cs) - 1) // 2, (len(self.gammas) - 1) // 2
+            return (len(self.Cs) - 1) // 2, len(self.gammas) // 2
         near = mean <= mean.min() + _TIE * max(1.0, float(np.nanmax(self.costs)))
         c, g = np.unravel_index(int(np.argmax(near)), near.shape)  # the first in the order of C, then gamma
         return int(c), int(g)

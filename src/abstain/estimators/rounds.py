@@ -114,7 +114,7 @@ class Rounds:
         weights = np.zeros(splits.trains.shape)
         weights[folds] = [self.training.weights(1.0, train)[rows] for train in everywhere[folds]]
         # gammas from the middle outwards if time may run out
-        order = np.argsort(np.abs(np.arange(len(tried)) - (len(tried) - 1) // 2), kind="stable")
+        order = np.argsort(np.abs(np.arange(len(tried)) - len(tried) // 2), kind="stable")
         order = np.arange(len(tried)) if seconds is None else order
         self.line.begin(np.argwhere(tried[order])[:, 2])
         found = held_out_scores(
@@ -156,7 +156,7 @@ def coarse_to_fine(tried: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
     left = tried.copy()
     stride = 1 << (max(gammas, Cs) - 1).bit_length()
     while stride:
-        on_gammas, on_Cs = ((np.arange(size) - (size - 1) // 2) % stride == 0 for size in (gammas, Cs))
+        on_gammas, on_Cs = (np.arange(gammas) - gammas // 2) % stride == 0, (np.arange(Cs) - (Cs - 1) // 2) % stride == 0
         level = left & on_gammas[:, np.newaxis, np.newaxis] & on_Cs
         if level.any():
             left &= ~level
