@@ -156,7 +156,8 @@ def coarse_to_fine(tried: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
     left = tried.copy()
     stride = 1 << (max(gammas, Cs) - 1).bit_length()
     while stride:
-        on_gammas, on_Cs = (np.arange(gammas) - gammas // 2) % stride == 0, (np.arange(Cs) - (Cs - 1) // 2) % stride == 0
+        on_gammas = (np.arange(gammas) - gammas // 2) % stride == 0
+        on_Cs = (np.arange(Cs) - (Cs - 1) // 2) % stride == 0
         level = left & on_gammas[:, np.newaxis, np.newaxis] & on_Cs
         if level.any():
             left &= ~level
