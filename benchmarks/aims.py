@@ -49,6 +49,17 @@ def searches(results: dict[str, Any]) -> Iterator[Aim]:
             yield at_most(words, 1, max(0.0, found["excess_cost"] / found["fold_noise"]))
 
 
+def large_searches(results: dict[str, Any]) -> Iterator[Aim]:
+    """C and gamma on large sets, if measured."""
+    for measured in results.get("large_search", {"sets": []})["sets"]:
+        halving, *others = measured["fits"]
+        place = f"search by halving on {measured['set']}"
+        yield at_most(f"{place}, seconds", 60, halving["seconds"])
+        for full in (row for row in others if row["name"] == "RejectSVCCV, full"):
+            excess = -full["difference"] / full["difference_error"] if full["difference_error"] else 0.0
+            yield at_most(f"{place}, mean cost above the full search's, in standard errors", 1, max(0.0, excess))
+
+
 def embedded(results: dict[str, Any]) -> Iterator[Aim]:
     """FR02's machine."""
     if "fits" in results["embedded"]:
@@ -70,5 +81,5 @@ def at_most(words: str, aim: float, reached: float) -> Aim:
 
 def rows(results: dict[str, Any]) -> list[tuple[str, str, str, str]]:
     """The rows of the table: target, bound, reached, verdict."""
-    found = [*fits(results), *searches(results), *embedded(results)]
+    found = [*fits(results), *searches(results), *large_searches(results), *embedded(results)]
     return [(words, bound, f"{reached:.3g}", "met" if met else "**missed**") for words, reached, bound, met in found]

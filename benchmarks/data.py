@@ -46,6 +46,16 @@ def covtype_4v6(folder: Path) -> Sample:
         return Sample("covtype_4v6", _standardised(arrays["X"].astype(np.float64)), np.where(arrays["y"] == 6, 1, -1))
 
 
+def covtype_1v2(folder: Path) -> Sample:
+    """Spruce/fir (-1) against lodgepole pine (+1), 100,000 of the 495,141 rows."""
+    with np.load(folder / "covtype_full.npz", allow_pickle=False) as arrays:
+        pair = np.flatnonzero(np.isin(arrays["y"], (1, 2)))
+        rows = np.random.default_rng(0).permutation(pair)[:100_000]
+        wilderness, soil = (np.eye(width)[arrays[name][rows]] for name, width in (("wilderness", 4), ("soil", 40)))
+        X, y = np.hstack([arrays["num"][rows], wilderness, soil]), arrays["y"][rows]
+    return Sample("covtype 1v2", _standardised(X.astype(np.float64)), np.where(y == 2, 1, -1))
+
+
 def letter_halves(folder: Path) -> Sample:
     """The letters A to M (-1) against N to Z (+1)."""
     table = np.loadtxt(folder / "letter.csv.gz", delimiter=",", skiprows=1)

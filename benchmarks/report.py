@@ -153,6 +153,28 @@ def model_selection_tables(selection: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
+def large_search_tables(large: dict[str, Any]) -> str:
+    """One table per set: times, costs on held-out rows, and their paired differences from the search by halving."""
+    header = ("fit", "seconds", "time / halving", "C", "gamma", "mean cost", "minus that of halving")
+    parts = []
+    for measured in large["sets"]:
+        rows = [
+            (
+                row["name"],
+                f"{row['seconds']:.1f}",
+                f"{row['ratio']:.2f}",
+                f"{row['C']:.3g}" if "C" in row else "",
+                f"{row['gamma']:.3g}" if "gamma" in row else "",
+                f"{row['cost']:.4f} ± {row['error']:.4f}",
+                f"{row['difference']:+.4f} ± {row['difference_error']:.4f}" if at else "",
+            )
+            for at, row in enumerate(measured["fits"])
+        ]
+        title = f"**{measured['set']}** ({measured['rows']:,} training rows, {measured['test_rows']:,} test rows)"
+        parts.append(f"{title}\n\n{table(header, rows)}")
+    return "\n\n".join(parts)
+
+
 def solvers_table(solvers: dict[str, Any]) -> str:
     """Milliseconds and gap of each solver, with the status if it is not optimal."""
 
@@ -195,7 +217,8 @@ def embedded_tables(embedded: dict[str, Any]) -> str:
 
 
 def markdown(results: dict[str, Any]) -> str:
-    """Everything between the markers."""
+    """Everything between the markers; searches of large sets only if they have been measured."""
+    large = results.get("large_search")
     machine = "; ".join(f"{name} {value}" for name, value in results["machine"].items())
     return "\n\n".join([
         f"Measured on: {machine}.",
@@ -215,6 +238,7 @@ def markdown(results: dict[str, Any]) -> str:
         path_tables(results["path"]),
         f"### Model selection, best of {results['model_selection']['repeats']}",
         model_selection_tables(results["model_selection"]),
+        *(("### Model selection on large sets, once each", large_search_tables(large)) if large else ()),
         f"### Embedded, best of {results['embedded']['repeats']}",
         embedded_tables(results["embedded"]),
         f"### Solvers, best of {results['solvers']['repeats']}",

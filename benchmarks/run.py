@@ -12,6 +12,7 @@ from typing import Any
 import embedded
 import fit
 import hard
+import large_search
 import machine
 import memory
 import model_selection
@@ -25,10 +26,10 @@ import solvers
 HERE = Path(__file__).parent
 
 
-def main(*, trial: bool, only: list[str]) -> None:
+def main(*, trial: bool, only: list[str], full: bool) -> None:
     """Measure, write the numbers, then the tables; a trial is small and is written to ``trial/``.
 
-    Benchmarks not in `only` keep their results of the last run.
+    Benchmarks not in `only` keep their results of the last run. `full` adds the slow full search of large sets.
     """
     folder = HERE / "trial" if trial else HERE
     small: dict[str, Any] = {"rows": 1500, "repeats": 1} if trial else {}
@@ -43,6 +44,7 @@ def main(*, trial: bool, only: list[str]) -> None:
         "model_selection": lambda: model_selection.run(
             **({"rows": 120, "repeats": 1, "strengths": 2} if trial else {})
         ),
+        "large_search": lambda: large_search.run(**({"rows": 2500} if trial else {"full": full})),
         "embedded": lambda: embedded.run(**({"repeats": 1, "smallest": 200, "doublings": 1} if trial else {})),
         "solvers": lambda: solvers.run(**({"smallest": 100, "doublings": 1, "repeats": 1} if trial else {})),
     }
@@ -66,4 +68,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trial", action="store_true", help="small sizes, to see that everything runs")
     parser.add_argument("--only", nargs="+", default=[], metavar="PART", help="measure these parts, keep the others")
+    parser.add_argument("--full", action="store_true", help="also the full search of large sets, half an hour for each")
     main(**vars(parser.parse_args()))

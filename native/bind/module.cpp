@@ -212,13 +212,13 @@ NB_MODULE(_native, m) {
             for (std::size_t g = 0; g < gammas.shape(0); ++g)
                 kernels.push_back(kernel_spec(kernel, gammas.data()[g], coef0, degree));
             const Options options = options_of(method, tol, max_iter, cache_size);
-            std::atomic<Index> finished{0};
-            const auto count = [&](Index, double) { return report(finished.load()); };
-            const nb::object counted = report.is_none() ? nb::none() : nb::object(nb::cpp_function(count));
-            Answers answers = without_lock(counted, seconds, [&](Watch& watch) {
+            Durations durations(number_of_fits(list.tasks));
+            const auto times = [&](Index, double) { return report(to_numpy(std::vector<double>(durations.begin(), durations.end()))); };
+            const nb::object timed = report.is_none() ? nb::none() : nb::object(nb::cpp_function(times));
+            Answers answers = without_lock(timed, seconds, [&](Watch& watch) {
                 ThreadPool pool(threads);
                 const Keep keep = coefficients ? Keep::coefficients_too : Keep::scores;
-                return solve_many(rows, kernels, list.tasks, options, keep, pool, watch, finished);
+                return solve_many(rows, kernels, list.tasks, options, keep, pool, watch, durations);
             });
             for (const std::exception_ptr& failure : answers.failures)
                 if (failure) std::rethrow_exception(failure);

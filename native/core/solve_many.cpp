@@ -1,6 +1,7 @@
 #include "solve_many.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <thread>
 
@@ -72,13 +73,15 @@ void store(const Problem& problem, const Outcome& outcome, std::size_t fit, Answ
 
 // All scales of one task in ascending order.
 void run(const Task& task, KernelSource& source, const Options& options, std::size_t first_fit, Answers& answers, Watch& watch,
-         std::atomic<Index>& finished) {
+         Durations& durations) {
+    using Clock = std::chrono::steady_clock;
     std::vector<double> weight(task.problem.size), start, last, before;
     Problem problem = task.problem;
     problem.weight = weight.data();
     ThreadPool alone(1);
     Fitter fitter(source, options, alone, watch);
     for (std::size_t c = 0; c < task.scales.size() && !watch.expired(); ++c) {
+        const auto begun = Clock::now();
         for (Index i = 0; i < problem.size; ++i) weight[i] = task.scales[c] * task.problem.weight[i];
         if (c > 0) predict(task.scales, c, last, before, start);
         Outcome outcome = fitter.fit(problem, c > 0 ? start.data() : task.start);
@@ -86,7 +89,7 @@ void run(const Task& task, KernelSource& source, const Options& options, std::si
         if (outcome.status == Status::time_limit) return;
         before = std::move(last);
         last = std::move(outcome.beta);
-        ++finished;
+        durations[first_fit + c] = std::max(1e-9, std::chrono::duration<double>(Clock::now() - begun).count());
     }
 }
 
@@ -108,7 +111,7 @@ void share(KernelSource& source, Method method, ThreadPool& pool, Watch& watch) 
 }  // namespace
 
 Answers solve_many(const Rows& rows, std::span<const KernelSpec> kernels, std::span<const Task> tasks, const Options& options,
-                   Keep keep, ThreadPool& pool, Watch& watch, std::atomic<Index>& finished) {
+                   Keep keep, ThreadPool& pool, Watch& watch, Durations& durations) {
     const std::size_t n = row_count(rows);
     std::vector<std::size_t> first_fit{0};
     for (const Task& task : tasks) first_fit.push_back(first_fit.back() + task.scales.size());
@@ -141,7 +144,7 @@ Answers solve_many(const Rows& rows, std::span<const KernelSpec> kernels, std::s
         pool.run(std::ssize(now), [&](Index p) {
             const std::size_t t = now[p];
             answers.failures[t] = crew.guarded([&](Watch& own) {
-                run(tasks[t], sources[tasks[t].kernel - first], options, first_fit[t], answers, own, finished);
+                run(tasks[t], sources[tasks[t].kernel - first], options, first_fit[t], answers, own, durations);
             });
         });
         crew.check();

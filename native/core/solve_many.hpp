@@ -34,8 +34,16 @@ struct Answers {
 
 enum class Keep { scores, coefficients_too };
 
-// The answers are the same bits for any number of threads. `finished` counts the fits while they run. Throws Interrupted.
+// The seconds that each fit took, in the order of the answers; 0 until it is done. Can be read while the fits run.
+using Durations = std::vector<std::atomic<double>>;
+
+// The answers are the same bits for any number of threads. Throws Interrupted.
 Answers solve_many(const Rows& rows, std::span<const KernelSpec> kernels, std::span<const Task> tasks, const Options& options,
-                   Keep keep, ThreadPool& pool, Watch& watch, std::atomic<Index>& finished);
+                   Keep keep, ThreadPool& pool, Watch& watch, Durations& durations);
+inline std::size_t number_of_fits(std::span<const Task> tasks) {
+    std::size_t fits = 0;
+    for (const Task& task : tasks) fits += task.scales.size();
+    return fits;
+}
 
 }  // namespace abstain

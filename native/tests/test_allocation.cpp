@@ -134,8 +134,8 @@ int main() {
         std::vector<Task> tasks(3, Task{small.problem(), {0.5, 1.0}});
         tasks[2].kernel = 1;
         const KernelSpec kernels[] = {rbf, {KernelName::rbf, 1.0, 0, 3}};
-        std::atomic<Index> finished{0};
-        const Answers answers = solve_many(small.dense(), kernels, tasks, {}, Keep::scores, pool, watch, finished);
+        Durations durations(number_of_fits(tasks));
+        const Answers answers = solve_many(small.dense(), kernels, tasks, {}, Keep::scores, pool, watch, durations);
         for (const std::exception_ptr& failure : answers.failures)
             if (failure) std::rethrow_exception(failure);
         return sum(answers.expansion);

@@ -78,10 +78,10 @@ struct Folds {
 Answers run(const Rows& rows, std::span<const KernelSpec> kernels, std::span<const Task> tasks, const Options& options,
             int threads, Watch&& watch = Watch()) {
     ThreadPool pool(threads);
-    std::atomic<Index> finished{0};
-    Answers answers = solve_many(rows, kernels, tasks, options, Keep::coefficients_too, pool, watch, finished);
-    assert(finished ==
-           std::count_if(answers.status.begin(), answers.status.end(), [](Status s) { return s != Status::time_limit; }));
+    Durations durations(number_of_fits(tasks));
+    Answers answers = solve_many(rows, kernels, tasks, options, Keep::coefficients_too, pool, watch, durations);
+    for (std::size_t fit = 0; fit < durations.size(); ++fit)
+        assert((durations[fit] > 0) == (answers.status[fit] != Status::time_limit));
     return answers;
 }
 
@@ -229,13 +229,14 @@ void check_failure() {
     const Answers well = run(c.dense(), folds.kernels, folds.tasks, search(1e-3), 2);
     for (const auto& failure : well.failures) assert(!failure);
     bool thrown = false;
-    std::atomic<Index> finished{0};
+    Durations durations(number_of_fits(folds.tasks));
+    const auto any_done = [&] { return std::any_of(durations.begin(), durations.end(), [](double s) { return s > 0; }); };
     Watch watch([&](Index, double) {
-        if (finished > 0 && !std::exchange(thrown, true)) throw std::bad_alloc();
+        if (any_done() && !std::exchange(thrown, true)) throw std::bad_alloc();
         return Watch::Answer::go_on;
     });
     ThreadPool pool(2);
-    const Answers ill = solve_many(c.dense(), folds.kernels, folds.tasks, search(1e-3), Keep::scores, pool, watch, finished);
+    const Answers ill = solve_many(c.dense(), folds.kernels, folds.tasks, search(1e-3), Keep::scores, pool, watch, durations);
     int failures = 0;
     for (std::size_t t = 0; t < folds.tasks.size(); ++t) {
         failures += ill.failures[t] != nullptr;

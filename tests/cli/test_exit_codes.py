@@ -9,8 +9,10 @@ import time
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from abstain import load
 from abstain.cli import exit_codes
 from abstain.cli.commands import fit, training
 from cli.running import FIT, run, said, write_table
@@ -66,6 +68,38 @@ def test_impossible_wishes_are_2(tmp_path, table, options, text):
     assert not (tmp_path / "model").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("--Cs", "1,x"), "--Cs=1,x must be a number of values, such as 7, or positive values"),
+        (("--Cs", "1,-2"), "'-2' is neither"),
+        (("--Cs", "scale"), "'scale' is neither"),
+        (("--gammas", "0"), "--gammas=0 must be at least 1, or values to try"),
+        (("--Cs", "1,2", "--C", 3), "--C fixes the value and --Cs=1,2 lists values to try; give one of the two"),
+        (("--search", "half"), "--search=half must be auto, full or halving"),
+    ],
+)
+def test_impossible_grids_are_2(tmp_path, table, options, text):
+    result = run("fit", table, "--target", "answer", "--reject", 0.3, *options, "-o", tmp_path / "model")
+    assert result.exit_code == 2
+    assert text in said(result)
+
+
+@pytest.mark.parametrize(
+    ("options", "tried"),
+    [
+        (("--Cs", "0.5,5", "--gammas", "scale, 0.1"), (2, 2)),
+        (("--Cs", 3, "--gammas", 2, "--search", "full"), (3, 2)),
+        (("--Cs", "0.5", "--gamma", 0.1), (1, 1)),
+    ],
+)
+def test_stated_grids_are_tried(tmp_path, table, options, tried):
+    result = run("fit", table, "--target", "answer", "--reject", 0.3, *options, "-o", tmp_path / "model")
+    assert result.exit_code == 0, result.output
+    machine = load(tmp_path / "model")[-1]
+    assert (len(np.unique(machine.cv_results_["param_C"])), len(np.unique(machine.cv_results_["param_gamma"]))) == tried
+
+
 @pytest.mark.parametrize("option", ["--target", "--categorical", "--ignore", "--groups"])
 def test_a_column_that_is_not_there_is_3(tmp_path, table, option):
     options = {"--target": "answer", option: "nothing"}
@@ -109,7 +143,8 @@ def test_a_search_out_of_time_keeps_what_it_has_and_is_4(tmp_path, monkeypatch):
     assert result.exit_code == 4
     assert "RejectSVCCV ran out of time: 250 of the 250 fits of its search count as not tried" in said(result)
     facts = json.loads(result.stdout)
-    assert (facts["C"], facts["status"], facts["cross_validated_mean_cost"]) == (0.01, "optimal", None)
+    assert facts["C"] == pytest.approx(10 ** (-2 + 4 * 5 / 9))  # the middle of the grid
+    assert (facts["status"], facts["cross_validated_mean_cost"]) == ("optimal", None)
     assert run("predict", tmp_path / "model", data).exit_code == 0
 
 

@@ -41,7 +41,8 @@ def test_a_search_that_does_not_fit_is_refused(given, tmp_path):
     fits = {(): 250, ("--C", 1): 25, ("--gamma", 1): 50}[given]
     data = tmp_path / "data.csv"
     data.write_text("x,y\n" + "".join(f"{at},{'ab'[at % 2]}\n" for at in range(20_000)), encoding="utf-8")
-    result = run("fit", data, "--target", "y", "--reject", 0.2, *given, "-o", tmp_path / "model", "--max-memory", 45)
+    limits = ("--max-memory", 45, "--search", "full")
+    result = run("fit", data, "--target", "y", "--reject", 0.2, *given, "-o", tmp_path / "model", *limits)
     assert result.exit_code == 2
     scores = 3 * 8 * 20_000 * fits / 2**20
     assert f"the {fits} fits that choose C and gamma take about {scores:.0f} MB more" in result.stderr

@@ -77,7 +77,7 @@ class TestNoRowSeesItsOwnCuts:
             return COSTS.prices(sign, choice)
 
         for labels in (sign, turned):
-            HeldOutRows.of(scores, splits, labels).tuned_costs(np.array([0]), prices, bayes)
+            HeldOutRows.of(scores, splits, labels, np.ones(3, dtype=bool)).tuned_costs(np.array([0]), prices, bayes)
         before, after = choices[:3], choices[3:]
         np.testing.assert_array_equal(before[0], after[0])  # the turned fold is decided by the others
         assert any((one != two).any() for one, two in zip(before[1:], after[1:], strict=True))  # which it moves
@@ -111,7 +111,8 @@ class TestBayesCutsStay:
     def test_where_the_tuned_ones_cost_more_or_change_nothing(self):
         costs = np.array([[[0.3, 0.3, 0.3]], [[0.2, 0.2, 0.2]]])
         for tuned, chosen in ((costs.copy(), False), (costs + np.array([0.1, 0.1, 0.11]), False), (costs - 0.01, True)):
-            assert Grid(np.array([1.0, 2.0]), np.array([1.0]), costs, True, tuned).best_is_tuned == chosen
+            grid = Grid(np.array([1.0, 2.0]), np.array([1.0]), costs, True, np.full((2, 1), 9), tuned)
+            assert grid.best_is_tuned == chosen
 
     def test_without_costs_nothing_is_cut(self, wide):
         clf = RejectSVCCV(None, **SMALL).fit(*wide)
@@ -121,7 +122,7 @@ class TestBayesCutsStay:
 class TestTheHonestScore:
     def test_each_fold_is_decided_by_the_choice_of_the_others(self):
         costs = np.random.default_rng(0).random((4, 3, 5))
-        grid = Grid(np.arange(1.0, 5.0), np.arange(1.0, 4.0), costs, True)
+        grid = Grid(np.arange(1.0, 5.0), np.arange(1.0, 4.0), costs, True, np.full((4, 3), 9))
         expected = []
         for fold in range(5):
             others = np.delete(costs, fold, axis=2).mean(axis=2)

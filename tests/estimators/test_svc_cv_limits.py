@@ -14,6 +14,7 @@ from sklearn.model_selection import KFold
 
 from abstain import Costs, RejectSVCCV
 from abstain.estimators import progress
+from abstain.estimators.pace import Pace
 
 ASYMMETRIC = Costs(1, 5, 0.3)
 SMALL = {"Cs": [0.3, 3.0], "gammas": [0.2]}
@@ -31,12 +32,33 @@ class TestProgress:
         RejectSVCCV(ASYMMETRIC, verbose=True).fit(X, y)
         err = capsys.readouterr().err
         assert "\rRejectSVCCV: " in err
-        assert " of 250 fits" in err
+        assert re.search(r" of 250 fits, about \d+ s left", err)
 
     def test_nothing_if_not_asked_or_quickly_done(self, rows, capsys):
         RejectSVCCV(ASYMMETRIC, **SMALL).fit(*rows)
         RejectSVCCV(ASYMMETRIC, **SMALL, verbose=True).fit(*rows)
         assert capsys.readouterr() == ("", "")
+
+    def test_the_time_left_follows_from_the_fits_that_are_done(self, capsys, monkeypatch):
+        monkeypatch.setattr(progress, "QUIET_SECONDS", -1.0)
+        line = progress.FitsLine("Search", Pace(np.array([1.0, 4.0]), threads=2), shown=True)
+        line.begin_round(4, 100, [(1000, 2)], 0, 2)
+        line.begin(np.array([0, 1, 0, 1]))
+        # C = 4 takes sqrt(4) times as long as C = 1; a later round 100 times as long as the mean of its C, on 2 threads
+        line.report(np.array([2.0, 0.0, 0.0, 0.0]))
+        line.report(np.array([2.0, 6.0, 0.0, 0.0]))
+        line.report(np.zeros(4))
+        with line:
+            pass
+        assert capsys.readouterr().err.split("\r")[1:] == [
+            "Search: round 1 of 2, 100 rows: 1 of 4 fits, about 5 min left",  # (4 + 2 + 4) / 2 + 100 * 3
+            "Search: round 1 of 2, 100 rows: 2 of 4 fits, about 7 min left",  # (2 + 6) / 2 + 100 * 4
+            "Search: round 1 of 2, 100 rows: 0 of 4 fits".ljust(61) + "\n",  # nothing is known
+        ]
+
+    @pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (89, "89 s"), (200, "3 min"), (9000, "2.5 h")])
+    def test_the_time_left_in_words(self, seconds, words):
+        assert progress.in_words(seconds) == words
 
     def test_the_line_counts_and_ends(self, capsys, monkeypatch):
         line = progress.SearchLine("Search", 1250, shown=True)
@@ -105,11 +127,13 @@ class TestTimeLimit:
         ranks = clf.cv_results_["rank_test_score"]
         assert ranks[unfinished.any(axis=0)].min() > ranks[~unfinished.any(axis=0)].max(initial=0)
 
-    def test_the_search_begins_with_the_middle_gamma_and_the_smallest_C(self, rows):
+    def test_without_any_time_it_is_the_middle_of_the_grid(self, rows):
         with pytest.warns(ConvergenceWarning) as told:
             clf = RejectSVCCV(ASYMMETRIC, time_limit=1e-9).fit(*rows)
-        assert "250 of the 250 fits" in str(told[0].message)
-        assert clf.cv_results_["param_C"][0] == clf.C_
+        message = str(told[0].message)
+        assert "250 of the 250 fits of its search count as not tried, with 50 of the 50 pairs on no fold" in message
+        assert "(C from 0.01 to 1e+03, gamma from" in message
+        assert pytest.approx(np.logspace(-2, 3, 10)[4]) == clf.C_
         assert clf.cv_results_["param_gamma"][2] == clf.gamma_
         assert np.isnan(clf.best_score_)
         assert clf.status_ == "time_limit"

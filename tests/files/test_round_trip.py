@@ -116,7 +116,18 @@ def unfinished(monkeypatch, late):
         found = held_out_scores(*given, **settings)
         return dataclasses.replace(found, finished=np.broadcast_to(~late, found.finished.shape))
 
-    monkeypatch.setattr("abstain.estimators.svc_cv.held_out_scores", cut_short)
+    monkeypatch.setattr("abstain.estimators.rounds.held_out_scores", cut_short)
+
+
+def test_a_search_on_subsamples(data, tmp_path, monkeypatch):
+    monkeypatch.setattr("abstain.estimators.halving.FIRST", 40)
+    X, y = data
+    saved = RejectSVCCV(Costs(reject=0.2), Cs=4, gammas=3, cv=2, search="halving").fit(X, y)
+    assert len(np.unique(saved.cv_results_["n_resources"])) > 1
+    object.__setattr__(saved._fitted_.grid, "rejected", np.nan)  # not in the file
+    loaded = again(saved, tmp_path)
+    assert_same(sorted_vars(saved), sorted_vars(loaded))
+    assert_same(saved.cv_results_, loaded.cv_results_)
 
 
 @pytest.mark.filterwarnings("ignore:RejectSVCCV ran out of time")

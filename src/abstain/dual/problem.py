@@ -12,7 +12,7 @@ breakpoint, or lies between two while the margin sits on a knot.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -67,6 +67,13 @@ class DualProblem:
     def n(self) -> int:
         """The number of rows."""
         return len(self.sign)
+
+    def on_rows(self, rows: NDArray[np.intp]) -> DualProblem:
+        """Give the problem of some of the rows, by their indices."""
+        if len(rows) == self.n:
+            return self
+        X = self.X[np.ix_(rows, rows)] if self.kernel.name == "precomputed" else self.X[rows]
+        return replace(self, X=X, sign=self.sign[rows], weight=self.weight[rows])
 
     @property
     def knots(self) -> NDArray[np.float64]:

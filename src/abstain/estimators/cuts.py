@@ -14,12 +14,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.costs import Costs
 from abstain.estimators.grid import Grid, Splits
 from abstain.rules.rule import Rule, oriented_costs
 from abstain.rules.sigmoid import shrunk_sigmoids
 from abstain.thresholds import Thresholds
 
-__all__ = ["HeldOutRows", "tuned"]
+__all__ = ["HeldOutRows", "placed"]
 
 FEWEST = 10  # rows of each class; with fewer, Bayes' cuts stay
 ERRORS = 1.0  # pairs within this many standard errors of the least mean cost may be best with other cuts
@@ -50,11 +51,13 @@ class HeldOutRows:
     weight: NDArray[np.float64]
 
     @classmethod
-    def of(cls, scores: NDArray[np.float64], splits: Splits, sign: NDArray[np.int8]) -> Self:
-        """Take the test rows out of scores of all rows, (gammas, folds, Cs, rows)."""
-        fold, row = np.nonzero(splits.tests)
+    def of(
+        cls, scores: NDArray[np.float64], splits: Splits, sign: NDArray[np.int8], used: NDArray[np.bool_]
+    ) -> Self:
+        """Take the test rows of the folds `used` out of scores of all rows, (gammas, folds, Cs, rows)."""
+        fold, row = np.nonzero(splits.tests * used[:, np.newaxis])
         held_out = scores[:, fold, :, row].transpose(2, 1, 0).reshape(-1, len(row))
-        return cls(held_out, fold, row, sign[row], splits.tests[fold, row] / len(splits.tests))
+        return cls(held_out, fold, row, sign[row], splits.tests[fold, row] / np.sum(used))
 
     @property
     def can_tell(self) -> bool:
@@ -77,13 +80,13 @@ class HeldOutRows:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Give the mean cost of these pairs on every fold with cuts from the other folds, and their final sigmoids.
 
-        The first has the shape (pairs, folds), the second, of all folds together, (pairs, 2).
+        The first has the shape (pairs, folds), for the folds that are there, the second, of all together, (pairs, 2).
         """
         scores, n_rows = self.scores[pairs], len(np.unique(self.row))
         final = shrunk_sigmoids(scores, self.sign, n_rows * self.weight)
-        n_folds = int(self.fold.max()) + 1
-        costs = np.empty((len(pairs), n_folds))
-        for fold in range(n_folds):
+        folds = np.unique(self.fold)
+        costs = np.empty((len(pairs), len(folds)))
+        for at, fold in enumerate(folds):
             test = self.fold == fold
             train = ~np.isin(self.row, self.row[test])
             weight = self.weight[train] / max(float(self.weight[train].sum()), np.finfo(np.float64).tiny)
@@ -91,26 +94,34 @@ class HeldOutRows:
                 scores[:, train], self.sign[train], len(np.unique(self.row[train])) * weight, final
             ).T[..., np.newaxis]
             choice = thresholds.decide(np.exp(t) * scores[:, test] + b)
-            costs[:, fold] = prices(self.sign[test], choice) @ (self.weight[test] / self.weight[test].sum())
+            costs[:, at] = prices(self.sign[test], choice) @ (self.weight[test] / self.weight[test].sum())
         return costs, final
 
 
-def tuned(grid: Grid, rule: Rule, rows: HeldOutRows) -> tuple[Grid, Rule]:
-    """Give the grid with the costs at tuned cuts, and the rule of its best pair."""
-    if rule.costs is None or rule.unit != 1.0 or not rows.can_tell:
-        return grid, rule
-    prices, thresholds = oriented_costs(rule.costs, rule.labels).prices, rule.thresholds
-    pairs = rows.near_best(grid.costs.mean(axis=2).ravel(), prices, thresholds)
+def placed(grid: Grid, rule: Rule, rows: HeldOutRows, *, tune: bool) -> tuple[Grid, Rule]:
+    """Give the grid with the costs at tuned cuts and the rejects of its best pair, and the rule of this pair."""
+    final = rule
+    if tune and rule.costs is not None and rule.unit == 1.0 and rows.can_tell:
+        grid, final = _tuned(grid, rule, rule.costs, rows)
+    best = int(np.ravel_multi_index(grid.place, grid.rows.shape))
+    done = np.isfinite(grid.costs[grid.place])[rows.fold]
+    weight = rows.weight * done
+    rejected = weight[final.choose(rows.scores[best]) == 0].sum() / weight.sum() if done.any() else np.nan
+    return replace(grid, rejected=float(rejected)), final
+
+
+def _tuned(grid: Grid, rule: Rule, costs: Costs, rows: HeldOutRows) -> tuple[Grid, Rule]:
+    prices, thresholds = oriented_costs(costs, rule.labels).prices, rule.thresholds
+    folds = np.unique(rows.fold)
+    last = np.where((grid.rows == grid.rows.max())[:, :, np.newaxis], grid.costs[:, :, folds], np.nan)
+    pairs = rows.near_best(last.mean(axis=2).ravel(), prices, thresholds)
     if not len(pairs):
         return grid, rule
-    costs, sigmoids = rows.tuned_costs(pairs, prices, thresholds)
-    table = np.full((grid.costs.shape[0] * grid.costs.shape[1], grid.n_splits), np.nan)
-    table[pairs] = costs
+    means, sigmoids = rows.tuned_costs(pairs, prices, thresholds)
+    table = np.full((grid.rows.size, grid.n_splits), np.nan)
+    table[np.ix_(pairs, folds)] = means
     found = replace(grid, tuned=table.reshape(grid.costs.shape))
     if not found.best_is_tuned:
         return found, rule
-    best = int(np.ravel_multi_index(found.place, grid.costs.shape[:2]))
-    t, b = sigmoids[pairs == best][0]
-    final = rule.recalibrated(float(np.exp(t)), float(b))
-    rejected = rows.weight[final.choose(rows.scores[best]) == 0].sum()
-    return replace(found, rejected=float(rejected)), final
+    t, b = sigmoids[pairs == np.ravel_multi_index(found.place, grid.rows.shape)][0]
+    return found, rule.recalibrated(float(np.exp(t)), float(b))

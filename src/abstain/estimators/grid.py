@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -105,11 +105,15 @@ class Grid:
     ----------
     Cs, gammas : float64 arrays, ascending
     costs : float64 array of shape (Cs, gammas, folds)
-        nan for fits that did not finish within the time limit.
+        Those of the last round in which the pair was tried; nan for folds not used in it, and for fits that did not
+        finish within the time limit.
     has_gamma : bool
         If False, the kernel has no gamma, and ``gammas`` is [nan].
+    rows : int64 array of shape (Cs, gammas)
+        The number of rows in that round. The pairs with the most are those of the last round, the only ones to be
+        chosen.
     tuned : float64 array of shape (Cs, gammas, folds), or None
-        The same with cuts placed by the scores of the other folds; nan for pairs far from the best. None if all cuts
+        The costs with cuts placed by the scores of the other folds; nan for pairs far from the best. None if all cuts
         are Bayes'.
     rejected : float
         Share of the held-out rows that the best pair rejects; nan if unknown, as in a model file.
@@ -119,29 +123,9 @@ class Grid:
     gammas: NDArray[np.float64]
     costs: NDArray[np.float64]
     has_gamma: bool
+    rows: NDArray[np.int64]
     tuned: NDArray[np.float64] | None = None
     rejected: float = np.nan
-
-    @classmethod
-    def of(
-        cls,
-        Cs: NDArray[np.float64],
-        gammas: NDArray[np.float64],
-        prices: NDArray[np.float64],
-        finished: NDArray[np.bool_],
-        splits: Splits,
-        *,
-        choice: NDArray[np.int8],
-        has_gamma: bool,
-    ) -> Self:
-        """Average the costs of all choices, both (gammas, folds, Cs, rows), over each fold's test rows."""
-        costs = np.einsum("gfcn,fn->cgf", prices, splits.tests)
-        costs[~np.einsum("gfc->cgf", finished)] = np.nan
-        grid = cls(Cs, gammas, costs, has_gamma)
-        c, g = grid.place
-        done = np.isfinite(costs[c, g])
-        shares = np.einsum("fn,fn->f", choice[g, :, c] == 0, splits.tests)[done]
-        return replace(grid, rejected=float(shares.mean()) if done.any() else np.nan)
 
     @property
     def n_splits(self) -> int:
@@ -152,8 +136,8 @@ class Grid:
     def best(self) -> tuple[float, float]:
         """The pair (C, gamma) with the smallest mean cost; ties go to the smaller C, then to the smaller gamma.
 
-        If time ran out, the pairs finished on the most folds are compared, on those folds. If no fit finished, it is
-        the smallest C and the middle gamma, where the search begins.
+        Only pairs of the last round count. If time ran out, the pairs finished on the most folds are compared, on those
+        folds. If no fit finished, it is the middle C and gamma, where the search begins.
         """
         c, g = self.place
         return float(self.Cs[c]), float(self.gammas[g])
@@ -176,9 +160,10 @@ class Grid:
         rows that the choice has not seen. With a single fold there is nothing else to choose by, and it is the least.
         """
         folds = np.arange(self.n_splits)
-        others = [folds != fold if len(folds) > 1 else folds == fold for fold in folds]
+        used = np.flatnonzero(np.isfinite(self.costs[self.rows == self.rows.max()]).any(axis=0))
+        others = [folds != fold if len(used) > 1 else folds == fold for fold in used]
         choices = [self._choice(other) for other in others]
-        costs = np.array([table[(*place, fold)] for fold, (table, place) in enumerate(choices)])
+        costs = [table[(*place, fold)] for fold, (table, place) in zip(used, choices, strict=True)]
         return -float(np.nanmean(costs)) if np.isfinite(costs).any() else np.nan
 
     def _choice(self, folds: NDArray[np.bool_]) -> tuple[NDArray[np.float64], tuple[int, int]]:
@@ -191,15 +176,17 @@ class Grid:
             return self.costs, place
         near = self._least(self.tuned[:, :, folds])
         more = (self.tuned[near] - self.costs[place])[folds]
+        more = more[np.isfinite(more)]
         error = float(more.std(ddof=1)) / np.sqrt(len(more)) if len(more) > 1 else 0.0
         if not more.any() or more.mean() > error:
             return self.costs, place
         return self.tuned, near
 
     def _least(self, costs: NDArray[np.float64]) -> tuple[int, int]:
-        finished = np.isfinite(costs)
+        """The pair of the last round with the least mean, among those finished on the most of these folds."""
+        finished = np.isfinite(costs) & (self.rows == self.rows.max())[:, :, np.newaxis]
         if not finished.any():
-            return 0, len(self.gammas) // 2
+            return (len(self.Cs) - 1) // 2, len(self.gammas) // 2
         known = finished.sum(axis=2)
         total = np.where(finished, costs, 0.0).sum(axis=2)
         mean = np.where(known == known.max(), total / np.maximum(known, 1), np.inf)
@@ -208,19 +195,48 @@ class Grid:
         return int(c), int(g)
 
     @cached_property
+    def _means(self) -> NDArray[np.float64]:
+        """The mean cost of each pair, (Cs, gammas); nan if others on as many rows finished on more folds, or none."""
+        finished = np.isfinite(self.costs)
+        known = finished.sum(axis=2)
+        most = np.zeros_like(known)
+        for rows in np.unique(self.rows):
+            most[self.rows == rows] = known[self.rows == rows].max()
+        total = np.where(finished, self.costs, 0.0).sum(axis=2)
+        return np.where((known == most) & (known > 0), total / np.maximum(known, 1), np.nan)
+
+    @cached_property
     def results(self) -> dict[str, Any]:
         """The whole search in the form of scikit-learn's ``cv_results_``."""
         scores = -self.costs.reshape(-1, self.n_splits)
         C, gamma = (values.ravel() for values in np.meshgrid(self.Cs, self.gammas, indexing="ij"))
         names = ("C", "gamma") if self.has_gamma else ("C",)
         columns = dict(zip(names, (C, gamma), strict=False))
-        mean = scores.mean(axis=1)
+        mean, rows = -self._means.ravel(), self.rows.ravel()
+        place = rankdata(np.nan_to_num(-np.round(mean, 12), nan=np.inf), method="min")
+        rank = [int(np.sum((rows > n) | ((rows == n) & (place < at)))) + 1 for n, at in zip(rows, place, strict=True)]
         return {
             "params": [dict(zip(names, pair, strict=False)) for pair in zip(C.tolist(), gamma.tolist(), strict=True)],
             **{f"param_{name}": np.ma.MaskedArray(values, mask=False) for name, values in columns.items()},
             **{f"split{fold}_test_score": scores[:, fold] for fold in range(self.n_splits)},
             "mean_test_score": mean,
-            "std_test_score": scores.std(axis=1),
-            "rank_test_score": rankdata(np.nan_to_num(-np.round(mean, 12), nan=np.inf), method="min").astype(np.int32),
-            **({} if self.tuned is None else {"mean_tuned_score": -self.tuned.mean(axis=2).ravel()}),
+            "std_test_score": np.where(np.isnan(mean), np.nan, _deviation(scores)),
+            "rank_test_score": np.array(rank, dtype=np.int32),
+            "n_resources": rows,
+            **({} if self.tuned is None else {"mean_tuned_score": -_means_of(self.tuned).ravel()}),
         }
+
+
+def _means_of(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean over the folds that a pair has; nan if it has none."""
+    known = np.isfinite(costs).sum(axis=2)
+    total = np.where(np.isfinite(costs), costs, 0.0).sum(axis=2)
+    return np.where(known > 0, total / np.maximum(known, 1), np.nan)
+
+
+def _deviation(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The standard deviation of each row over the folds that it has."""
+    known = np.isfinite(scores)
+    count = np.maximum(1, known.sum(axis=1, keepdims=True))
+    centred = scores - np.where(known, scores, 0.0).sum(axis=1, keepdims=True) / count
+    return np.asarray(np.sqrt((np.where(known, centred, 0.0) ** 2).sum(axis=1) / count[:, 0]))

@@ -6,6 +6,11 @@ import sys
 import time
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.estimators.pace import Pace
+
 try:
     from sklearn.callback import CallbackSupportMixin
 except ImportError:  # scikit-learn 1.7 and 1.8 have no callbacks
@@ -14,7 +19,7 @@ except ImportError:  # scikit-learn 1.7 and 1.8 have no callbacks
         """Used where scikit-learn has no callbacks: the estimator then has no `set_callbacks`."""
 
 
-__all__ = ["CallbackSupportMixin", "FitTask"]
+__all__ = ["CallbackSupportMixin", "FitTask", "FitsLine", "SearchLine"]
 
 QUIET_SECONDS = 2.0
 
@@ -75,14 +80,19 @@ class SearchLine:
 
     def __init__(self, name: str, fits: int, *, shown: bool) -> None:
         self.name, self.fits, self.shown = name, fits, shown
-        self.began, self.written = time.monotonic(), False
+        self.began, self.written = time.monotonic(), 0
 
     def report(self, done: int) -> None:
         """Write the number of fits done."""
+        self.write(f"{done:,} of {self.fits:,} fits")
+
+    def write(self, words: str) -> None:
+        """Write the words over those before."""
         if self.shown and time.monotonic() - self.began > QUIET_SECONDS:
-            sys.stderr.write(f"\r{self.name}: {done:,} of {self.fits:,} fits")
+            line = f"{self.name}: {words}"
+            sys.stderr.write(f"\r{line:<{self.written}}")
             sys.stderr.flush()
-            self.written = True
+            self.written = len(line)
 
     def __enter__(self) -> Self:
         return self
@@ -90,3 +100,40 @@ class SearchLine:
     def __exit__(self, *_: object) -> None:
         if self.written:
             sys.stderr.write("\n")
+
+
+class FitsLine(SearchLine):
+    """The same for a search in rounds, with the time left."""
+
+    def __init__(self, name: str, pace: Pace, *, shown: bool) -> None:
+        super().__init__(name, 0, shown=shown)
+        self.pace = pace
+        self.rows, self.before, self.round = 0, 0, ""
+        self.later: list[tuple[int, int]] = []
+
+    def begin_round(self, fits: int, rows: int, later: list[tuple[int, int]], at: int, rounds: int) -> None:
+        """Begin the fits of a round; `later` are (rows, fits) of the ones after it."""
+        self.fits, self.rows, self.before, self.later = fits, rows, 0, later
+        self.round = f"round {at + 1} of {rounds}, {rows:,} rows: " if rounds > 1 else ""
+
+    def begin(self, fits: NDArray[np.intp]) -> None:
+        """Begin some of the fits of the round, given by the places of their Cs."""
+        self.before += len(self.pace.seconds) if self.pace.rows == self.rows else 0
+        self.pace.begin(self.rows, fits)
+
+    def report(self, seconds: NDArray[np.float64]) -> None:  # type: ignore[override]
+        """Write the number of fits done and the time left, given the seconds of each; 0 if it is not done."""
+        self.pace.seconds = seconds
+        done = self.before + int(np.count_nonzero(seconds))
+        rest = (self.rows, self.fits - self.before - len(seconds))
+        left = self.pace.left([rest, *self.later])
+        ahead = "" if np.isnan(left) else f", about {in_words(left)} left"
+        self.write(f"{self.round}{done:,} of {self.fits:,} fits{ahead}")
+
+
+def in_words(seconds: float) -> str:
+    """A duration with the precision that an estimate has."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes / 60:.1f} h"

@@ -9,22 +9,25 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
-from abstain.estimators.cuts import HeldOutRows, tuned
+from abstain.arguments import threads
+from abstain.estimators.cuts import HeldOutRows, placed
 from abstain.estimators.decide import fitted
 from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_splits
+from abstain.estimators.halving import Schedule, halved, not_tried, planned
+from abstain.estimators.pace import Pace
 from abstain.estimators.parameters import CONSTRAINTS
-from abstain.estimators.progress import FitTask, SearchLine
+from abstain.estimators.progress import FitsLine, FitTask
+from abstain.estimators.rounds import Round, Rounds, grid_of
 from abstain.estimators.splitting import Groups, row_groups
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.training import Training
 from abstain.kernels import Kernel
-from abstain.rules.rule import Rule, oriented_costs
-from abstain.solvers.cross_validation import OutOfFold, held_out_scores
+from abstain.rules.rule import Rule
 
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
 LOOSER = 10.0  # the fits of the search stop at this many times `tol`: costs of held-out rows need no finer tolerance
@@ -50,8 +53,9 @@ class RejectSVCCV(RejectSVC):
     The reject cost is never chosen: you state it. The two cuts on the score are placed by the scores of held-out rows
     (`cuts`), which show where a machine trained on few rows is too sure of itself, or not sure enough. All fits of the
     search run in one native call: a kernel matrix per gamma serves all folds and all C where `cache_size` has room for
-    it, each fit starts from the one before with the next smaller C, and the folds share `n_jobs` threads. The machine
-    is then fitted to all rows with the best pair; ties go to the smaller C, then to the smaller gamma.
+    it, each fit starts from the one before with the next smaller C, and the folds share `n_jobs` threads. Beyond 5,000
+    rows, pairs are compared on subsamples first. The machine is then fitted to all rows with the best pair; ties go to
+    the smaller C, then to the smaller gamma.
 
     Parameters
     ----------
@@ -73,11 +77,17 @@ class RejectSVCCV(RejectSVC):
         held-out scores. Bayes' cuts stay if the tuned ones change nothing or cost more by a standard error, if one
         class has fewer than ten held-out rows, with a single fold, without costs, and for rules other than "chow",
         which have thresholds of their own.
+    search : {"auto", "full", "halving"}, default="auto"
+        "full" tries all pairs on all rows. "halving" tries them on a stratified subsample of 2,000 rows, the better
+        ones on larger subsamples, and the best three on all rows (more up to 15,000 rows), on as many folds as test
+        10,000 rows. Subsamples are parts of the folds; they have whole groups if `fit` is given many. "auto" is
+        "halving" beyond 5,000 rows.
     kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
 n_jobs, verbose
         As in `RejectSVC`. The fits of the search stop at ten times `tol`, or at 1e-4 if that is more; the last one at
-        `tol`. `time_limit` is for both together. The search begins with the middle gamma and the smallest C and may use
-        three quarters of the time; fits that are not finished by then count as not tried, with a warning.
+        `tol`. `time_limit` is for both together. The search may use three quarters of the time. It begins with the
+        middle of the grid, then tries every eighth, fourth, second C and gamma, then all; or ends with a smaller
+        subsample. What is not finished by then counts as not tried, with a warning that says what that is.
 
     Attributes
     ----------
@@ -86,14 +96,16 @@ n_jobs, verbose
     best_score_ : float
         Minus the cross-validated mean cost of rows that the choice has not seen: each fold is decided by the pair and
         the cuts that the other folds choose. (The largest ``mean_test_score`` has been chosen for being the largest, so
-        it promises too much. With a single fold, `best_score_` is that.)
+        it promises too much. With a single fold, `best_score_` is that.) The rounds of "halving" before the last have
+        seen all folds.
     cv_reject_rate_ : float
         Share of the held-out rows that the chosen pair rejects; nan in a machine loaded from a file.
     cv_results_ : dict of ndarray
         In the form of `GridSearchCV`, without times: ``params``, ``param_C``, ``param_gamma``,
         ``split<k>_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``, all at Bayes' cuts;
         ``mean_tuned_score`` with tuned cuts, for the pairs within a standard error of the best. nan for fits that did
-        not finish.
+        not finish and folds that were not used. ``n_resources`` is the number of rows on which the pair was last tried,
+        and the scores are from there; only pairs with the largest number are chosen from, and they rank first.
     n_splits_ : int
         Number of folds.
 
@@ -115,6 +127,7 @@ n_jobs, verbose
         "gammas": "no_validation",
         "cv": ["cv_object"],
         "cuts": [StrOptions({"tuned", "bayes"})],
+        "search": [StrOptions({"auto", "full", "halving"})],
     }
 
     def __init__(
@@ -125,6 +138,7 @@ n_jobs, verbose
         gammas: Any = 5,
         cv: Any = 5,
         cuts: str = "tuned",
+        search: str = "auto",
         kernel: Any = "rbf",
         degree: int = 3,
         coef0: float = 0.0,
@@ -145,6 +159,7 @@ n_jobs, verbose
         self.gammas = gammas
         self.cv = cv
         self.cuts = cuts
+        self.search = search
         self.kernel = kernel
         self.degree = degree
         self.coef0 = coef0
@@ -185,7 +200,7 @@ n_jobs, verbose
         began = time.monotonic()
         checked = copy(self)  # so that a fit that fails changes nothing
         training = Training.of(self, X, y, sample_weight, validator=checked)
-        grid, rule = self._search(training, y, row_groups(groups, training.X.shape[0]))
+        grid, rule = self._search(training, y, row_groups(groups, training.X.shape[0]), began)
         C, gamma = grid.best
         gone = time.monotonic() - began
         left = None if self.time_limit is None else max(0.0, self.time_limit - gone)
@@ -195,7 +210,7 @@ n_jobs, verbose
         task.end()
         return self
 
-    def _search(self, training: Training, y: ArrayLike, groups: Groups | None) -> tuple[Grid, Rule]:
+    def _search(self, training: Training, y: ArrayLike, groups: Groups | None, began: float) -> tuple[Grid, Rule]:
         """Give the costs of the grid, and the rule of the best pair with its cuts."""
         Cs = checked_Cs(self.Cs)
         has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma
@@ -204,41 +219,33 @@ n_jobs, verbose
         training.weights(float(Cs[-1]))  # raises an error if they overflow
         problem = training.posed(1.0, float(widths[-1]), all_rows=True).problem
         splits = checked_splits(self.cv, y, groups, training.sign, training.sample_weight)
-        fits = len(Cs) * len(gammas) * len(splits.trains)
-        order = np.argsort(np.abs(np.arange(len(gammas)) - len(gammas) // 2), kind="stable")  # from the middle outwards
-        with SearchLine(type(self).__name__, fits, shown=bool(self.verbose)) as line:
-            held_out = held_out_scores(
-                problem,
-                widths[order],
-                Cs,
-                np.stack([training.weights(1.0, train) for train in splits.trains]),
-                tol=max(LOOSER * self.tol, FINEST),
-                max_iter=self.max_iter,
-                cache_size=self.cache_size,
-                time_limit=None if self.time_limit is None else SEARCHING * self.time_limit,
-                n_jobs=self.n_jobs,
-                progress=line.report,
-            )
-        if text := self._complaint(held_out):
+        schedule = planned(self.search, problem.n, len(Cs) * len(gammas))
+        settings = {
+            "tol": max(LOOSER * self.tol, FINEST),
+            "max_iter": self.max_iter,
+            "cache_size": self.cache_size,
+            "n_jobs": self.n_jobs,
+        }
+        deadline = None if self.time_limit is None else began + SEARCHING * self.time_limit
+        with FitsLine(type(self).__name__, Pace(Cs, threads(self.n_jobs)), shown=bool(self.verbose)) as line:
+            rounds = halved(Rounds(training, problem, Cs, widths, settings, line), splits, groups, schedule, deadline)
+        if text := self._complaint(schedule, rounds, Cs, gammas):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
-        costs, sign = training.costs, training.sign
-        scores, finished = held_out.scores[np.argsort(order)], held_out.finished[np.argsort(order)]
-        choice = training.loss.thresholds.decide(scores)
-        prices = choice != sign if costs is None else oriented_costs(costs, training.labels).prices(sign, choice)
-        grid = Grid.of(Cs, gammas, prices.astype(np.float64), finished, splits, choice=choice, has_gamma=has_gamma)
-        if costs is None or self.cuts == "bayes":
-            return grid, training.rule
-        return tuned(grid, training.rule, HeldOutRows.of(scores, splits, sign))
+        grid, last = grid_of(Cs, gammas, rounds, has_gamma=has_gamma), rounds[-1]
+        rows = HeldOutRows.of(last.held_out.scores, last.splits, training.sign[last.rows], last.used)
+        return placed(grid, training.rule, rows, tune=self.cuts == "tuned")
 
-    def _complaint(self, held_out: OutOfFold) -> str | None:
-        """The warning about fits of the search that did not reach the tolerance; None if all did."""
-        fits, late = held_out.finished.size, int(np.sum(~held_out.finished))
-        if late:
+    def _complaint(
+        self, schedule: Schedule, rounds: list[Round], Cs: NDArray[np.float64], gammas: NDArray[np.float64]
+    ) -> str | None:
+        """The warning about rounds and fits of the search that did not end as planned; None if all did."""
+        fits = sum(int(done.tried.sum()) for done in rounds)
+        if parts := list(not_tried(schedule, rounds, Cs, gammas)):
             return (
-                f"RejectSVCCV ran out of time: {late} of the {fits} fits of its search count as not tried; "
+                f"RejectSVCCV ran out of time: {', and '.join(parts)}; "
                 f"raise time_limit={self.time_limit} or try fewer Cs and gammas."
             )
-        short = int(np.sum(~held_out.optimal))
+        short = sum(int(np.sum(done.tried & ~done.held_out.optimal)) for done in rounds)
         if short:
             return (
                 f"{short} of the {fits} fits of RejectSVCCV's search stopped short of their tolerance; "

@@ -29,7 +29,8 @@ from abstain.files.values import from_json, to_json
 
 Parts = tuple[dict[str, Any], Arrays]
 MOST_JOBS = 1024  # threads that a file may request; predict starts all of them
-EARLIER = {"RejectSVCCV": {"cuts": "bayes"}}  # what parameters were before they existed, where not the default
+# what parameters were before they existed, where that is not the default
+EARLIER = {"RejectSVCCV": {"cuts": "bayes", "search": "full"}}
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ SEARCH: dict[str, Spec] = {
     "search_costs": (FLOAT, ("p", "f")),
 }
 TUNED: dict[str, Spec] = {"search_tuned": (FLOAT, ("tp", "tf"))}  # nan for pairs whose cuts were not tuned
+SUBSAMPLES: dict[str, Spec] = {"search_rows": (("<i8",), ("p",))}  # only if pairs were tried on fewer rows
 NUMBERS = ("objective", "dual_objective", "gap", "violation")
 UNBALANCED = 1e-6  # rounding error allowed in a sum, as a share of the sizes of its terms
 ROUNDING = 1e-12  # likewise in a coefficient that counts as 0, as a share of the largest that its row may have
@@ -70,6 +71,8 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
         arrays["search_costs"] = grid.costs.reshape(-1, grid.n_splits)
         if grid.tuned is not None:
             arrays["search_tuned"] = grid.tuned.reshape(-1, grid.n_splits)
+        if (grid.rows != fitted.machine.n_rows).any():  # a search on subsamples
+            arrays["search_rows"] = grid.rows.ravel()
     return state, arrays
 
 
@@ -84,10 +87,11 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     if not isinstance(machine, KernelMachine):
         raise ModelFileError("its machine does not have the kernel that its parameters name.")
     own = {name: array for name, array in arrays.items() if not name.startswith(MACHINE)}
-    search = (SEARCH | (TUNED if "search_tuned" in own else {})) if searches else {}
+    given = SUBSAMPLES | TUNED
+    search = (SEARCH | {name: given[name] for name in given if name in own}) if searches else {}
     fitting(own, SETS | search, "machine", {"n": machine.n_rows})
     fitted = FittedSVC(machine, rule, _proof_from(fields), own["sets"], loss.n_knots)
-    return FittedSearch(**vars(fitted), grid=_grid(own)) if searches else fitted
+    return FittedSearch(**vars(fitted), grid=_grid(own, machine.n_rows)) if searches else fitted
 
 
 def _tuned_cuts(rule: Rule, grid: Grid | None) -> tuple[float, ...]:
@@ -182,8 +186,9 @@ def _includes(found: NDArray[np.float64], gammas: Any) -> bool:
     return known and len(numbers) <= len(found) <= len(named)
 
 
-def _grid(arrays: Arrays) -> Grid:
+def _grid(arrays: Arrays, n_rows: int) -> Grid:
     Cs, gammas, costs = arrays["search_cs"], arrays["search_gammas"], arrays["search_costs"]
+    rows = arrays.get("search_rows", np.full(len(costs), n_rows, dtype=np.int64))
     has_gamma = len(gammas) > 0
     shape = (len(Cs), max(1, len(gammas)), costs.shape[1])
     tuned = arrays.get("search_tuned", costs)
@@ -191,8 +196,12 @@ def _grid(arrays: Arrays) -> Grid:
         raise ModelFileError("its search has not tried every pair of its grid.")
     rising = all((np.diff(values) > 0).all() and (values > 0).all() for values in (Cs, gammas))
     known = np.isfinite(tuned)
-    partly = tuned is not costs and (not known.any() or (known != known[:, :1]).any() or np.isnan(costs[known]).any())
+    there = known.any(axis=1)
+    partly = tuned is not costs and (not there.any() or (known[there] != np.isfinite(costs[there])).any())
     if not rising or (costs < 0).any() or (tuned < 0).any() or partly:
         raise ModelFileError("its search has values of C, gamma or costs that are not possible.")
+    if (rows < 1).any() or (rows > n_rows).any():
+        raise ModelFileError("its search has pairs that were tried on no rows, or on more than there are.")
     widths = gammas if has_gamma else np.array([np.nan])
-    return Grid(Cs, widths, costs.reshape(shape), has_gamma, None if tuned is costs else tuned.reshape(shape))
+    cuts = None if tuned is costs else tuned.reshape(shape)
+    return Grid(Cs, widths, costs.reshape(shape), has_gamma, rows.reshape(shape[:2]), cuts)

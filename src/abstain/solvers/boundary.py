@@ -91,7 +91,7 @@ def native_solve_many(
         cache_size=float(settings.cache_size),
         threads=threads(settings.n_jobs),
         coefficients=True,
-        report=None if progress is None else lambda done: progress(done, np.nan),
+        report=None if progress is None else lambda seconds: progress(int(np.count_nonzero(seconds)), np.nan),
     )
     beta, expansion = (fits[name].reshape(-1, first.n) for name in ("beta", "expansion"))
     status, iterations = fits["status"], fits["iterations"]

@@ -41,6 +41,9 @@ def command(
     drop_unlabelled: o.DropUnlabelled = False,
     C: o.C = None,
     gamma: o.Gamma = None,
+    Cs: o.Cs = None,
+    gammas: o.Gammas = None,
+    search: o.Search = "auto",
     seed: o.Seed = 0,
     time_limit: o.TimeLimit = None,
     max_memory: o.MaxMemory = None,
@@ -54,12 +57,14 @@ def command(
     """
     with exit_on_error():
         from abstain.cli.input.costs import stated_costs
+        from abstain.cli.input.grids import stated_grid, stated_search
         from abstain.cli.input.notation import Notation
         from abstain.cli.input.training_table import read_training
         from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_judged
 
         check_free(output, force=force, inputs=[data])
+        grid = (stated_grid("C", Cs, C), stated_grid("gamma", gammas, gamma, ("scale", "auto")), stated_search(search))
         table = read_training(
             data,
             target,
@@ -75,7 +80,8 @@ def command(
         costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
         from abstain.cli.commands.training import TrainingOptions
 
-        facts = fit(table, costs, TrainingOptions(C, gamma, reject_label, seed, time_limit), output, force=force)
+        options = TrainingOptions(C, gamma, reject_label, seed, time_limit, *grid)
+        facts = fit(table, costs, options, output, force=force)
         print_judged(facts, json=json)
 
 

@@ -55,6 +55,21 @@ Gamma = Annotated[
     float | None,
     typer.Option(metavar="GAMMA", help="Kernel parameter gamma; chosen by cross-validation if not given."),
 ]
+Cs = Annotated[
+    str | None,
+    typer.Option("--Cs", metavar="VALUES", help="Values of C to try, as in 0.1,1,10, or how many; 10 if not given."),
+]
+Gammas = Annotated[
+    str | None,
+    typer.Option(metavar="VALUES", help="Values of gamma to try, as in 0.01,0.1,scale, or how many; 5 if not given."),
+]
+Search = Annotated[
+    str,
+    typer.Option(
+        metavar="HOW",
+        help="full: all pairs of C and gamma on all rows; halving: subsamples first; auto: halving beyond 5000 rows.",
+    ),
+]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Random seed.")]
 TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", min=0.001, help="Limit on the training time.")]
 MaxMemory = Annotated[

@@ -14,6 +14,7 @@ from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.memory import cache_size
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
+from abstain.estimators.halving import search_scores
 from abstain.estimators.splitting import group_parameters, splitter
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
@@ -39,6 +40,10 @@ class TrainingOptions:
         Seed of the folds.
     time_limit : float or None
         Seconds for the search and the fit together.
+    Cs, gammas : int, list or None
+        Values to try, or how many; None means the default number.
+    search : str
+        As in `RejectSVCCV`.
     """
 
     C: float | None = None
@@ -46,6 +51,9 @@ class TrainingOptions:
     reject_label: str | None = None
     seed: int = 0
     time_limit: float | None = None
+    Cs: Any = None
+    gammas: Any = None
+    search: str = "auto"
 
     @property
     def searches(self) -> bool:
@@ -108,27 +116,32 @@ def _search(table: TrainingTable, costs: Costs, options: TrainingOptions) -> Rej
             f"{table.path}: column {table.target!r} has a class with only one row, too few to choose C and gamma; "
             "add rows, or pass --C and --gamma."
         )
-    Cs, gammas = WEIGHTS if options.C is None else [options.C], WIDTHS if options.gamma is None else [options.gamma]
-    fits = folds * (WEIGHTS if options.C is None else 1) * (WIDTHS if options.gamma is None else 1)
+    Cs, gammas = WEIGHTS if options.Cs is None else options.Cs, WIDTHS if options.gammas is None else options.gammas
+    pairs = _count(Cs) * _count(gammas)
     return RejectSVCCV(
-        **_shared(table, costs, options, fits),
+        **_shared(table, costs, options, search_scores(options.search, len(table.y), pairs, folds), pairs * folds),
         Cs=Cs,
         gammas=gammas,
         cv=splitter(folds, table.y, table.groups, shuffle=True, random_state=options.seed),
+        search=options.search,
     )
 
 
+def _count(values: Any) -> int:
+    return values if isinstance(values, int) else len(values)
+
+
 def _machine(table: TrainingTable, costs: Costs, options: TrainingOptions) -> RejectSVC:
-    return RejectSVC(**_shared(table, costs, options, 0) | {"C": options.C, "gamma": options.gamma})
+    return RejectSVC(**_shared(table, costs, options, 0, 0) | {"C": options.C, "gamma": options.gamma})
 
 
-def _shared(table: TrainingTable, costs: Costs, options: TrainingOptions, fits: int) -> dict[str, Any]:
+def _shared(table: TrainingTable, costs: Costs, options: TrainingOptions, scores: int, fits: int) -> dict[str, Any]:
     return {
         "costs": costs,
         "pos_label": table.positive,
         "reject_label": options.reject_label or "auto",
         "time_limit": options.time_limit,
-        "cache_size": cache_size(table.memory, len(table.y), fits),
+        "cache_size": cache_size(table.memory, scores, fits),
         "n_jobs": -1,
         "verbose": sys.stderr.isatty(),
     }

@@ -2,10 +2,11 @@
 
 ::
 
-    need = 16 MB + 6 copies of the encoded rows + 1,200 bytes a row + 24 bytes a row for each fit of a search + cache
+    need = 16 MB + 6 copies of the encoded rows + 1,200 bytes a row + 24 bytes for each score of a search + cache
 
 The copies are those of the table, of the encoded rows, of the solver and of the model file; the 1,200 bytes are labels,
-coefficients and places in the file; the 24 bytes are three copies of a score. The factors are rounded up from
+coefficients and places in the file; the 24 bytes are three copies of a score, of which a search
+has one for each row and fit of its largest round. The factors are rounded up from
 measurements. A limit that would be exceeded is an error that gives the way out; what is
 left below the limit becomes the cache of kernel values.
 """
@@ -51,12 +52,12 @@ def left_by_rows(X: pl.DataFrame, numeric: list[str], categorical: list[str], me
     return memory - need
 
 
-def cache_size(left: float, rows: int, fits: int) -> float:
-    """The MB for the cache of kernel values beside the scores of `fits` fits; an error if these do not fit."""
-    scores = PER_SCORE * rows * fits / MB
-    if scores > left:
+def cache_size(left: float, scores: int, fits: int) -> float:
+    """The MB for the cache of kernel values beside so many scores of `fits` fits; an error if these do not fit."""
+    size = PER_SCORE * scores / MB
+    if size > left:
         raise UsageError(
-            f"the {fits} fits that choose C and gamma take about {scores:.0f} MB more, of which --max-memory leaves "
+            f"the {fits} fits that choose C and gamma take about {size:.0f} MB more, of which --max-memory leaves "
             f"{left:.0f} MB; pass --C and --gamma, use fewer rows, or raise --max-memory."
         )
-    return max(1.0, min(LARGEST_CACHE, left - scores))
+    return max(1.0, min(LARGEST_CACHE, left - size))
