@@ -134,7 +134,7 @@ class TestTimeLimit:
         message = str(told[0].message)
         assert "250 of the 250 fits of its search count as not tried, with 50 of the 50 pairs on no fold" in message
         assert "(C from 0.01 to 1e+03, gamma from" in message
-        assert clf.C_ == pytest.approx(np.logspace(-2, 3, 10)[4])
+        assert pytest.approx(np.logspace(-2, 3, 10)[4]) == clf.C_
         assert clf.cv_results_["param_gamma"][2] == clf.gamma_
         assert np.isnan(clf.best_score_)
         assert clf.status_ == "time_limit"
