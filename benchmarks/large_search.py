@@ -81,5 +81,5 @@ def run(rows: int = ROWS, *, full: bool = False) -> dict[str, Any]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=ROWS, help="training rows of each set; fewer for a trial")
-    parser.add_argument("--full", action="store_true", help="also the full search, half an hour for each set")
+    parser.add_argument("--full", action="store_true", help="also the full search, which is slow")
     print(json.dumps(run(**vars(parser.parse_args())), indent=2))

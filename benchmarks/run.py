@@ -68,5 +68,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trial", action="store_true", help="small sizes, to see that everything runs")
     parser.add_argument("--only", nargs="+", default=[], metavar="PART", help="measure these parts, keep the others")
-    parser.add_argument("--full", action="store_true", help="also the full search of large sets, half an hour for each")
+    parser.add_argument("--full", action="store_true", help="also the full search of large sets, which is slow")
     main(**vars(parser.parse_args()))

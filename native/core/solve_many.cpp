@@ -124,10 +124,11 @@ Answers solve_many(const Rows& rows, std::span<const KernelSpec> kernels, std::s
                     std::vector<Status>(fits, Status::time_limit),
                     std::vector<std::exception_ptr>(tasks.size())};
 
-    // As many kernels at a time as fit the memory, in batches of even size.
+    // As many kernels at a time as fit the memory, in batches of even size; all if no matrix fits and none is held.
     const bool single = in_single(rows, options.method);
     const double bytes = single ? KernelSource::bytes<float>(n) : KernelSource::bytes<double>(n);
-    const double fitting = std::clamp(options.cache_bytes / bytes, 1.0, 1e6);
+    const bool held = bytes <= options.cache_bytes || static_cast<Index>(n) <= policy::one_block_rows;
+    const double fitting = held ? std::clamp(options.cache_bytes / bytes, 1.0, 1e6) : 1e6;
     const std::size_t most = std::max<std::size_t>(1, std::min<std::size_t>(kernels.size(), fitting));
     const std::size_t batches = (kernels.size() + most - 1) / most;
     Crew crew(watch);
