@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
+from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -88,27 +89,27 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
     def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Choose and fit; `groups` are kept in one fold each."""
         began = time.monotonic()
-        X, y = indexable(X, np.asarray(y))
-        labels = Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=True)
+        X, truth = indexable(X, np.asarray(y))
+        labels = Labels.of(truth, pos_label=self.pos_label, reject_label=self.reject_label, rejects=True)
         costs = oriented_costs(costs_of_classes(checked_costs(self.costs), labels.classes, self.pos_label)[0], labels)
-        groups, sign = row_groups(groups, len(y)), labels.encode(y)
-        splits = checked_splits(self.cv, y, groups, sign, np.ones(len(y)))
-        rows = Rows(X, y, sign, costs, splits)
+        groups, sign = row_groups(groups, len(truth)), labels.encode(truth)
+        splits = checked_splits(self.cv, truth, groups, sign, np.ones(len(truth)))
+        rows = Rows(X, truth, sign, costs, splits)
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
         found, fitted = list[Trials](), None
         for at, name in enumerate(self.machines):
             left = None if self.time_limit is None else SEARCHING * self.time_limit - (time.monotonic() - began)
             limit = None if left is None else max(0.001, left) / (len(self.machines) - at)
             if name == SVM:
-                fitted = self._fitted_svm(X, y, groups, limit)
+                fitted = self._fitted_svm(X, truth, groups, limit)
                 found.append(trials_of(fitted))
             else:
                 found.append(tuned(name, rows, limit=limit, **shared))
         self.choice_ = Choice(tuple(found))
         chosen = self.choice_.chosen
         if chosen.name != SVM or fitted is None:
-            with one_thread() if len(y) < MANY_ROWS else nullcontext():
-                fitted = self._fitted(chosen, X, y, splits)
+            with one_thread() if len(truth) < MANY_ROWS else nullcontext():
+                fitted = self._fitted(chosen, X, truth, splits)
         self.best_estimator_ = fitted
         return self
 
@@ -125,9 +126,11 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         if not machine.sigmoid:
             return ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
         # the sigmoid on the folds of the search, which respect the groups; the parameter is then their number
-        parts = [(np.flatnonzero(train), np.flatnonzero(test)) for train, test in zip(*vars(splits).values(), strict=True)]
+        folds = zip(splits.trains, splits.tests, strict=True)
+        parts = [(np.flatnonzero(train), np.flatnonzero(test)) for train, test in folds]
         classifier = CalibratedClassifierCV(classifier, cv=parts, ensemble=False, n_jobs=self.n_jobs)
-        fitted = ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
+        with parallel_config("threading"):
+            fitted = ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
         for one in (fitted.estimator, fitted.estimator_):
             one.set_params(cv=len(parts), n_jobs=None)
         return fitted

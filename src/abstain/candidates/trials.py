@@ -1,4 +1,4 @@
-"""The mean costs of candidates on the same folds, the choice among them, and an estimate that the choice cannot flatter.
+"""The mean costs of candidates on the same folds, the choice among them, and its cost without the flattery of choosing.
 
 With c_jk the mean cost of candidate j (a machine with its parameters) on the test rows of fold k, the choice is ::
 

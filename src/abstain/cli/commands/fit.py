@@ -39,6 +39,7 @@ def command(
     dates: o.Dates = None,
     missing_value: o.MissingValue = None,
     drop_unlabelled: o.DropUnlabelled = False,
+    machine: o.Machine = "svm",
     C: o.C = None,
     gamma: o.Gamma = None,
     seed: o.Seed = 0,
@@ -49,10 +50,11 @@ def command(
 ) -> None:
     """Train on labelled rows and write the model.
 
-    Numeric columns are scaled, text columns are one-hot encoded, missing cells are imputed; C and gamma are chosen by
-    cross-validated mean cost.
+    Numeric columns are scaled, text columns are one-hot encoded, missing cells are imputed; C and gamma, or the
+    parameters of another --machine, are chosen by cross-validated mean cost.
     """
     with exit_on_error():
+        from abstain.cli.commands.machines import checked_machine
         from abstain.cli.input.costs import stated_costs
         from abstain.cli.input.notation import Notation
         from abstain.cli.input.training_table import read_training
@@ -60,6 +62,7 @@ def command(
         from abstain.cli.output.printing import print_facts, print_json
 
         check_free(output, force=force, inputs=[data])
+        checked_machine(machine)
         table = read_training(
             data,
             target,
@@ -75,7 +78,8 @@ def command(
         costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
         from abstain.cli.commands.training import TrainingOptions
 
-        facts = fit(table, costs, TrainingOptions(C, gamma, reject_label, seed, time_limit), output, force=force)
+        settings = TrainingOptions(C, gamma, reject_label, seed, time_limit, machine)
+        facts = fit(table, costs, settings, output, force=force)
         (print_json if json else print_facts)(facts)
 
 
@@ -83,11 +87,17 @@ def fit(
     table: TrainingTable, costs: Costs, options: TrainingOptions, output: Path, *, force: bool = False
 ) -> dict[str, Any]:
     """Train on a table, save the model, and return its facts."""
+    from abstain.cli.commands.machines import machine_facts, searched
     from abstain.cli.commands.training import facts_of, trained
     from abstain.cli.output.files import writing
     from abstain.files.save import write_model
 
-    model = trained(table, costs, options)
+    facts = None
+    if options.machine == "svm":
+        model = trained(table, costs, options)
+    else:
+        model, choice = searched(table, costs, options)
+        facts = machine_facts(model[-1], choice)
     with writing(output, force=force) as file:
         write_model(model, file)
-    return facts_of(table, model, output)
+    return facts_of(table, model, output, facts)
