@@ -77,7 +77,7 @@ def boosting(**parameters: Any) -> HistGradientBoostingClassifier:
 MACHINES = {
     "logistic": Machine(logistic, tuple({"C": C} for C in (0.001, 0.01, 0.1, 1.0, 10.0, 100.0))),
     "forest": Machine(
-        RandomForestClassifier, tuple({"min_samples_leaf": rows} for rows in (20, 8, 3, 1)), sigmoid=True
+        RandomForestClassifier, tuple({"min_samples_leaf": rows} for rows in (20, 5, 1)), sigmoid=True
     ),
     "boosting": Machine(
         boosting,

@@ -74,7 +74,7 @@ def default_rules(
     for method, title in titles.items():
         rules[title] = ThresholdRejector(machine, costs, method=method, pos_label=pos_label)
     rules = rules if SVM in machines else {}
-    shared: dict[str, Any] = {"pos_label": pos_label, "svm": RejectSVCCV(**_GRID)}
+    shared: dict[str, Any] = {"pos_label": pos_label, "svm": RejectSVCCV(**_GRID), "n_jobs": -1}
     able = [name for name in NAMES if name == SVM or MACHINES[name].takes_sparse or not sparse]
     rules |= {title_of(name): MachineSearch(costs, (name,), **shared) for name in MACHINES if name in machines}
     rules |= {CHOSEN: MachineSearch(costs, able, **shared)} if BEST in machines else {}
