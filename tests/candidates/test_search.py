@@ -62,20 +62,25 @@ def test_a_sigmoid_sees_no_label_of_the_rows_it_is_applied_to():
 )
 def test_the_fitted_machine_is_a_plain_one_with_the_chosen_parameters(name, kind, whole_machines):
     X, y = rows(90)
-    found = search(name, reject_label="ask").fit(X, y)
+    found = search(name, reject_label="ask", n_jobs=1).fit(X, y)
     model = found.best_estimator_
     assert type(model) is ThresholdRejector
-    for classifier in (model.estimator, model.estimator_):
-        if name == "forest":
-            assert type(classifier) is CalibratedClassifierCV
-            assert (classifier.cv, classifier.ensemble, classifier.n_jobs) == (3, False, None)
-            classifier = classifier.estimator
+    classifiers = [model.estimator, model.estimator_]
+    if name == "forest":
+        for sigmoid in classifiers:
+            assert type(sigmoid) is CalibratedClassifierCV
+            assert (sigmoid.cv, sigmoid.ensemble, sigmoid.n_jobs) == (3, False, None)
+        (inner,) = model.estimator_.calibrated_classifiers_
+        classifiers = [model.estimator.estimator, model.estimator_.estimator, inner.estimator]
+        assert [forest.n_jobs for forest in classifiers] == [None] * 3
+    for classifier in classifiers:
         assert type(classifier) is kind
         tuned = {key: getattr(classifier, key) for key in found.choice_.chosen.best}
         assert tuned == found.choice_.chosen.best
     assert {*found.predict(X).tolist()} <= {"a", "b", "ask"}
     assert abstain.decide(found, X).label.tolist() == found.predict(X).tolist()
     again = search(name, reject_label="ask", n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(again.decision_function(X), found.decision_function(X))
     np.testing.assert_array_equal(again.choice_.chosen.costs, found.choice_.chosen.costs)
     for parameters in whole_machines[name].candidates:  # those of users, not the few of the tests
         assert kind(**parameters).get_params().items() >= parameters.items()

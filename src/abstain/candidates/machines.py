@@ -37,6 +37,11 @@ class Machine:
         Whether Platt's sigmoid is fitted to its probabilities of held-out rows.
     takes_sparse : bool
         Whether it is fitted to sparse rows.
+    takes_n_jobs : bool
+        Whether a fit has threads of its own, by its parameter n_jobs.
+    in_threads : bool
+        Whether the folds may be fitted in threads. Not if a fit runs scikit-learn's own `Parallel`: it resets the
+        filters of warnings, which threads share, and warns where another thread has emptied them.
     """
 
     make: Callable[..., Any]
@@ -44,6 +49,8 @@ class Machine:
     stages: tuple[int, ...] = ()
     sigmoid: bool = False
     takes_sparse: bool = True
+    takes_n_jobs: bool = False
+    in_threads: bool = False
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
@@ -52,13 +59,13 @@ class Machine:
         return [parameters | stage for parameters in self.grid for stage in stages]
 
     def probabilities(
-        self, parameters: dict[str, Any], seed: int | None, X: Any, y: NDArray[Any], rows: Any
+        self, parameters: dict[str, Any], X: Any, y: NDArray[Any], rows: Any
     ) -> Iterator[NDArray[np.float64]]:
         """Fit once, and give the probability of ``classes_[1]`` for other rows: one array, or one per stage."""
         if not self.stages:
-            yield self.make(**parameters, random_state=seed).fit(X, y).predict_proba(rows)[:, 1]
+            yield self.make(**parameters).fit(X, y).predict_proba(rows)[:, 1]
             return
-        fitted = self.make(**parameters, max_iter=self.stages[-1], random_state=seed).fit(X, y)
+        fitted = self.make(**parameters, max_iter=self.stages[-1]).fit(X, y)
         for at, probability in enumerate(fitted.staged_predict_proba(rows), start=1):
             if at in self.stages:
                 yield probability[:, 1]
@@ -77,13 +84,17 @@ def boosting(**parameters: Any) -> HistGradientBoostingClassifier:
 MACHINES = {
     "logistic": Machine(logistic, tuple({"C": C} for C in (0.001, 0.01, 0.1, 1.0, 10.0, 100.0))),
     "forest": Machine(
-        RandomForestClassifier, tuple({"min_samples_leaf": rows} for rows in (20, 5, 1)), sigmoid=True
+        RandomForestClassifier,
+        tuple({"min_samples_leaf": rows} for rows in (20, 5, 1)),
+        sigmoid=True,
+        takes_n_jobs=True,
     ),
     "boosting": Machine(
         boosting,
         tuple({"max_leaf_nodes": leaves} for leaves in (3, 8)),
         stages=(10, 20, 40, 80, 160, 320),
         takes_sparse=False,
+        in_threads=True,
     ),
 }
 NAMES = (SVM, *MACHINES)  # the machines that "best" chooses among, in the order in which ties are broken

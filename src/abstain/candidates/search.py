@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
-from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -49,7 +48,7 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
     time_limit : float or None, default=None
         Seconds; no further candidate is tried after three quarters of it, shared by the machines.
     n_jobs : int or None, default=None
-        Number of folds fitted at the same time.
+        Number of threads: of folds fitted at the same time, or of trees.
     verbose : bool, default=False
         Whether to write a line on stderr after two seconds.
 
@@ -128,11 +127,11 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         # the sigmoid on the folds of the search, which respect the groups; the parameter is then their number
         folds = zip(splits.trains, splits.tests, strict=True)
         parts = [(np.flatnonzero(train), np.flatnonzero(test)) for train, test in folds]
-        classifier = CalibratedClassifierCV(classifier, cv=parts, ensemble=False, n_jobs=self.n_jobs)
-        with parallel_config("threading"):
-            fitted = ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
+        classifier = CalibratedClassifierCV(classifier.set_params(n_jobs=self.n_jobs), cv=parts, ensemble=False)
+        fitted = ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
         for one in (fitted.estimator, fitted.estimator_):
-            one.set_params(cv=len(parts), n_jobs=None)
+            one.set_params(cv=len(parts), estimator__n_jobs=None)
+        fitted.estimator_.calibrated_classifiers_[0].estimator.set_params(n_jobs=None)
         return fitted
 
     @property

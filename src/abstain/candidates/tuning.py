@@ -10,11 +10,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.calibration import _SigmoidCalibration
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
-from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
 from abstain.candidates.machines import MACHINES, Machine
@@ -56,14 +56,12 @@ class Rows:
     costs: Costs
     splits: Splits
 
-    def held_out(
-        self, machine: Machine, parameters: dict[str, Any], seed: int | None, fold: int
-    ) -> list[NDArray[np.float64]]:
+    def held_out(self, machine: Machine, parameters: dict[str, Any], fold: int) -> list[NDArray[np.float64]]:
         """Probabilities of a fold's test rows, for each stage of a machine fitted on its training rows."""
         train, test = np.flatnonzero(self.splits.trains[fold]), np.flatnonzero(self.splits.tests[fold])
         part, others = _safe_indexing(self.X, train), _safe_indexing(self.X, test)
         with one_thread():
-            return list(machine.probabilities(parameters, seed, part, self.y[train], others))
+            return list(machine.probabilities(parameters, part, self.y[train], others))
 
     def costs_of(self, probabilities: Sequence[NDArray[np.float64]]) -> list[float]:
         """The mean cost of each fold at Bayes' cuts, given the probabilities of its test rows."""
@@ -90,14 +88,15 @@ def tuned(
     machine, began = MACHINES[name], time.monotonic()
     folds, stages = range(len(rows.splits.trains)), max(1, len(machine.stages))
     costs = np.full((len(machine.candidates), len(folds)), np.nan)
-    pool = Parallel(n_jobs=n_jobs, prefer="threads")
+    pool = Parallel(n_jobs=n_jobs if machine.in_threads else None, prefer="threads")
+    shared = {"random_state": seed} | ({"n_jobs": n_jobs} if machine.takes_n_jobs else {})
     line = SearchLine(name, len(machine.grid) * len(folds), shown=verbose)
     with line, _controller().limit(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the last fit, on all rows, says it of itself
         for at, parameters in enumerate(machine.grid):
             if at > 0 and limit is not None and time.monotonic() - began >= limit:
                 break
-            found = pool(delayed(rows.held_out)(machine, parameters, seed, fold) for fold in folds)
+            found = pool(delayed(rows.held_out)(machine, parameters | shared, fold) for fold in folds)
             for stage, probabilities in enumerate(zip(*found, strict=True)):
                 shown = rows.sigmoids(probabilities) if machine.sigmoid else probabilities
                 costs[at * stages + stage] = rows.costs_of(shown)

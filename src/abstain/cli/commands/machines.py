@@ -53,7 +53,7 @@ def searched(table: TrainingTable, costs: Costs, options: TrainingOptions) -> tu
         costs,
         names,
         svm=svm_search(table, costs, options) if SVM in names else None,
-        cv=folds_for(table, options.seed),
+        cv=folds_for(table, options.seed, "a machine or its parameters"),
         pos_label=table.positive,
         reject_label=options.reject_label or "auto",
         random_state=options.seed,

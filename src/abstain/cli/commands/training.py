@@ -113,25 +113,25 @@ def fitted_pipeline(table: TrainingTable, machine: Any) -> Pipeline:
     return model
 
 
-def folds_for(table: TrainingTable, seed: int, way: str = "") -> Any:
-    """The folds of a search: five, or as many as the rarer class has rows or the table has groups."""
+def folds_for(table: TrainingTable, seed: int, what: str, way: str = "") -> Any:
+    """The folds of a search for `what`: five, or as many as the rarer class has rows or the table has groups."""
     folds = min(FOLDS, table.smallest_class, table.n_groups)
     if table.n_groups < 2:
         raise DataError(
-            f"{table.path}: the column of --groups has only one group, too few to choose parameters by "
-            f"cross-validation; name another column{way}."
+            f"{table.path}: the column of --groups has only one group, too few to choose {what}; name another "
+            f"column{way}."
         )
     if folds < 2:
         raise DataError(
-            f"{table.path}: column {table.target!r} has a class with only one row, too few to choose parameters by "
-            f"cross-validation; add rows{way}."
+            f"{table.path}: column {table.target!r} has a class with only one row, too few to choose {what}; add "
+            f"rows{way}."
         )
     return splitter(folds, table.y, table.groups, shuffle=True, random_state=seed)
 
 
 def svm_search(table: TrainingTable, costs: Costs, options: TrainingOptions) -> RejectSVCCV:
     """The search for C and gamma, not yet fitted."""
-    cv = folds_for(table, options.seed, ", or pass --C and --gamma")
+    cv = folds_for(table, options.seed, "C and gamma", ", or pass --C and --gamma")
     Cs, gammas = WEIGHTS if options.C is None else [options.C], WIDTHS if options.gamma is None else [options.gamma]
     fits = cv.n_splits * (WEIGHTS if options.C is None else 1) * (WIDTHS if options.gamma is None else 1)
     return RejectSVCCV(
