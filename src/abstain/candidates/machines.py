@@ -8,6 +8,7 @@ their parameters chosen by the mean cost, it made no difference beyond noise.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -39,9 +40,6 @@ class Machine:
         Whether it is fitted to sparse rows.
     takes_n_jobs : bool
         Whether a fit has threads of its own, by its parameter n_jobs.
-    in_threads : bool
-        Whether the folds may be fitted in threads. Not if a fit runs scikit-learn's own `Parallel`: it resets the
-        filters of warnings, which threads share, and warns where another thread has emptied them.
     """
 
     make: Callable[..., Any]
@@ -50,7 +48,6 @@ class Machine:
     sigmoid: bool = False
     takes_sparse: bool = True
     takes_n_jobs: bool = False
-    in_threads: bool = False
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
@@ -62,10 +59,12 @@ class Machine:
         self, parameters: dict[str, Any], X: Any, y: NDArray[Any], rows: Any
     ) -> Iterator[NDArray[np.float64]]:
         """Fit once, and give the probability of ``classes_[1]`` for other rows: one array, or one per stage."""
+        last = {"max_iter": self.stages[-1]} if self.stages else {}
+        with warnings.catch_warnings():  # scikit-learn's threads may leave the filters of warnings empty
+            fitted = self.make(**parameters, **last).fit(X, y)
         if not self.stages:
-            yield self.make(**parameters).fit(X, y).predict_proba(rows)[:, 1]
+            yield (fitted.set_params(n_jobs=None) if self.takes_n_jobs else fitted).predict_proba(rows)[:, 1]
             return
-        fitted = self.make(**parameters, max_iter=self.stages[-1]).fit(X, y)
         for at, probability in enumerate(fitted.staged_predict_proba(rows), start=1):
             if at in self.stages:
                 yield probability[:, 1]
@@ -94,7 +93,6 @@ MACHINES = {
         tuple({"max_leaf_nodes": leaves} for leaves in (3, 8)),
         stages=(10, 20, 40, 80, 160, 320),
         takes_sparse=False,
-        in_threads=True,
     ),
 }
 NAMES = (SVM, *MACHINES)  # the machines that "best" chooses among, in the order in which ties are broken

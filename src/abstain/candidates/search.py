@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from abstain.candidates.machines import MACHINES, NAMES, SVM
 from abstain.candidates.trials import Choice, Trials
-from abstain.candidates.tuning import Rows, one_thread, tuned
+from abstain.candidates.tuning import Rows, few_threads, tuned
 from abstain.costs import checked_costs, costs_of_classes
 from abstain.estimators.grid import Splits, checked_splits
 from abstain.estimators.splitting import Groups, row_groups
@@ -24,8 +24,6 @@ from abstain.estimators.svc_cv import SEARCHING, RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
 from abstain.labels import Labels
 from abstain.rules.rule import oriented_costs
-
-MANY_ROWS = 10_000  # from here on, the last fit may use all cores
 
 
 class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -48,7 +46,7 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
     time_limit : float or None, default=None
         Seconds; no further candidate is tried after three quarters of it, shared by the machines.
     n_jobs : int or None, default=None
-        Number of threads: of folds fitted at the same time, or of trees.
+        Number of threads of the svm and of the forests that are tried.
     verbose : bool, default=False
         Whether to write a line on stderr after two seconds.
 
@@ -107,7 +105,7 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         self.choice_ = Choice(tuple(found))
         chosen = self.choice_.chosen
         if chosen.name != SVM or fitted is None:
-            with one_thread() if len(truth) < MANY_ROWS else nullcontext():
+            with few_threads(len(truth)), warnings.catch_warnings():
                 fitted = self._fitted(chosen, X, truth, splits)
         self.best_estimator_ = fitted
         return self
@@ -127,11 +125,10 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         # the sigmoid on the folds of the search, which respect the groups; the parameter is then their number
         folds = zip(splits.trains, splits.tests, strict=True)
         parts = [(np.flatnonzero(train), np.flatnonzero(test)) for train, test in folds]
-        classifier = CalibratedClassifierCV(classifier.set_params(n_jobs=self.n_jobs), cv=parts, ensemble=False)
+        classifier = CalibratedClassifierCV(classifier, cv=parts, ensemble=False)
         fitted = ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
         for one in (fitted.estimator, fitted.estimator_):
-            one.set_params(cv=len(parts), estimator__n_jobs=None)
-        fitted.estimator_.calibrated_classifiers_[0].estimator.set_params(n_jobs=None)
+            one.set_params(cv=len(parts))
         return fitted
 
     @property

@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.calibration import _SigmoidCalibration
 from sklearn.exceptions import ConvergenceWarning
@@ -23,10 +22,12 @@ from abstain.costs import Costs
 from abstain.estimators.grid import Splits
 from abstain.estimators.progress import SearchLine
 
+MANY_ROWS = 10_000  # from here on, fits may use all cores
 
-def one_thread() -> Any:
-    """Limit OpenMP to one thread in a block; threads that wait for a busy core make small fits fifty times slower."""
-    return _controller().limit(limits=1, user_api="openmp")
+
+def few_threads(rows: int) -> Any:
+    """Limit BLAS and OpenMP to one thread for few rows: threads that wait for a busy core are fifty times slower."""
+    return _controller().limit(limits=None if rows >= MANY_ROWS else 1)
 
 
 @cache
@@ -60,8 +61,7 @@ class Rows:
         """Probabilities of a fold's test rows, for each stage of a machine fitted on its training rows."""
         train, test = np.flatnonzero(self.splits.trains[fold]), np.flatnonzero(self.splits.tests[fold])
         part, others = _safe_indexing(self.X, train), _safe_indexing(self.X, test)
-        with one_thread():
-            return list(machine.probabilities(parameters, part, self.y[train], others))
+        return list(machine.probabilities(parameters, part, self.y[train], others))
 
     def costs_of(self, probabilities: Sequence[NDArray[np.float64]]) -> list[float]:
         """The mean cost of each fold at Bayes' cuts, given the probabilities of its test rows."""
@@ -88,15 +88,14 @@ def tuned(
     machine, began = MACHINES[name], time.monotonic()
     folds, stages = range(len(rows.splits.trains)), max(1, len(machine.stages))
     costs = np.full((len(machine.candidates), len(folds)), np.nan)
-    pool = Parallel(n_jobs=n_jobs if machine.in_threads else None, prefer="threads")
     shared = {"random_state": seed} | ({"n_jobs": n_jobs} if machine.takes_n_jobs else {})
     line = SearchLine(name, len(machine.grid) * len(folds), shown=verbose)
-    with line, _controller().limit(limits=1), warnings.catch_warnings():
+    with line, few_threads(len(rows.y)), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the last fit, on all rows, says it of itself
         for at, parameters in enumerate(machine.grid):
             if at > 0 and limit is not None and time.monotonic() - began >= limit:
                 break
-            found = pool(delayed(rows.held_out)(machine, parameters | shared, fold) for fold in folds)
+            found = [rows.held_out(machine, parameters | shared, fold) for fold in folds]
             for stage, probabilities in enumerate(zip(*found, strict=True)):
                 shown = rows.sigmoids(probabilities) if machine.sigmoid else probabilities
                 costs[at * stages + stage] = rows.costs_of(shown)

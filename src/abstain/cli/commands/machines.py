@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +48,7 @@ def searched(table: TrainingTable, costs: Costs, options: TrainingOptions) -> tu
     if set_ := [f"{name} {value:g}" for name, value in stated.items() if value is not None]:
         raise UsageError(f"{set_[0]} belongs to --machine {SVM}, not to {options.machine}; leave it out.")
     names = NAMES if options.machine == BEST else (options.machine,)
+    _check_memory(table, names)
     machine = MachineSearch(
         costs,
         names,
@@ -58,7 +58,7 @@ def searched(table: TrainingTable, costs: Costs, options: TrainingOptions) -> tu
         reject_label=options.reject_label or "auto",
         random_state=options.seed,
         time_limit=options.time_limit,
-        n_jobs=_jobs(table, names),
+        n_jobs=-1,
         verbose=sys.stderr.isatty(),
     )
     model = fitted_pipeline(table, machine)
@@ -83,15 +83,11 @@ def machine_facts(final: Any, choice: Choice) -> dict[str, Any]:
     }
 
 
-def _jobs(table: TrainingTable, names: tuple[str, ...]) -> int | None:
-    """How many folds are fitted at the same time, given the memory; an error if a forest does not fit at all."""
-    cores = os.cpu_count() or 1
-    if "forest" not in names:
-        return cores
+def _check_memory(table: TrainingTable, names: tuple[str, ...]) -> None:
+    """Raise an error if a forest does not fit in the memory."""
     need = PER_ROW * len(table.y) / MB
-    if need > table.memory:
+    if "forest" in names and need > table.memory:
         raise UsageError(
             f"a forest of {len(table.y)} rows takes about {need:.0f} MB more, of which --max-memory leaves "
             f"{table.memory:.0f} MB; use fewer rows, another --machine, or raise --max-memory."
         )
-    return max(1, min(cores, int(table.memory / need)))
