@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -38,7 +39,7 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
     svm : RejectSVCCV or None
         The search that stands for "svm"; its costs, labels, folds and time limit are set here.
     cv : int or splitter, default=5
-        Folds; a splitter must give the same ones each time it is asked.
+        Folds; a number is lowered to the rows of the rarer class. A splitter must give the same folds each time.
     pos_label, reject_label
         As in `ThresholdRejector`.
     random_state : int or None, default=0
@@ -90,7 +91,10 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         labels = Labels.of(truth, pos_label=self.pos_label, reject_label=self.reject_label, rejects=True)
         costs = oriented_costs(costs_of_classes(checked_costs(self.costs), labels.classes, self.pos_label)[0], labels)
         groups, sign = row_groups(groups, len(truth)), labels.encode(truth)
-        splits = checked_splits(self.cv, truth, groups, sign, np.ones(len(truth)))
+        cv = self.cv
+        if isinstance(cv, Integral):  # at most one fold for each row of the rarer class
+            cv = max(2, min(int(cv), int((sign > 0).sum()), int((sign < 0).sum())))
+        splits = checked_splits(cv, truth, groups, sign, np.ones(len(truth)))
         rows = Rows(X, truth, sign, costs, splits)
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
         found, fitted = list[Trials](), None
@@ -98,7 +102,7 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
             left = None if self.time_limit is None else SEARCHING * self.time_limit - (time.monotonic() - began)
             limit = None if left is None else max(0.001, left) / (len(self.machines) - at)
             if name == SVM:
-                fitted = self._fitted_svm(X, truth, groups, limit)
+                fitted = self._fitted_svm(X, truth, groups, cv, limit)
                 found.append(trials_of(fitted))
             else:
                 found.append(tuned(name, rows, limit=limit, **shared))
@@ -110,9 +114,9 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         self.best_estimator_ = fitted
         return self
 
-    def _fitted_svm(self, X: Any, y: Any, groups: Groups | None, limit: float | None) -> RejectSVCCV:
+    def _fitted_svm(self, X: Any, y: Any, groups: Groups | None, cv: Any, limit: float | None) -> RejectSVCCV:
         search = RejectSVCCV() if self.svm is None else clone(self.svm)
-        search.set_params(costs=self.costs, cv=self.cv, pos_label=self.pos_label, reject_label=self.reject_label)
+        search.set_params(costs=self.costs, cv=cv, pos_label=self.pos_label, reject_label=self.reject_label)
         search.set_params(time_limit=limit, verbose=self.verbose)
         return search.fit(X, y, groups=groups)
 

@@ -134,3 +134,12 @@ class TestCompare:
         result = run("compare", table, *COSTS, "--machine", "svm,tree")
         assert result.exit_code == 2
         assert "--machine 'svm,tree': 'tree' must be one of svm, logistic, forest, boosting, best" in said(result)
+
+    def test_few_rows_are_enough_for_machines_and_an_error_in_words_for_the_rules_of_the_papers(self, tmp_path):
+        data = write_table(tmp_path / "data.csv", rows=12)
+        few = ("compare", data, *COSTS, "--folds", 2, "--machine")
+        result = run(*few, "svm")
+        assert result.exit_code == 2
+        assert "the 6 rows of the rarer class are too few to split again inside --folds 2" in result.stderr
+        result = run(*few, "logistic,forest,boosting")
+        assert (result.exit_code, result.stderr) == (0, "")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="HTML", help="Also write a report as one HTML file.")
 ]
+FEW = 20  # rows of the rarer class below which an error of a rule is one of too few rows
 Machines = Annotated[
     str,
     typer.Option(
@@ -124,8 +125,11 @@ def compare(
     try:
         found = compared_by(models, table.rows, table.y, costs, **options)
     except ValueError as error:
-        if table.groups is None:
+        if table.groups is None and table.smallest_class >= FEW:
             raise
+        if table.groups is None:
+            few = f"the {table.smallest_class} rows of the rarer class are too few to split again"
+            raise UsageError(f"{few} inside --folds {folds}: {error} Add rows, or pass --machine logistic, which needs fewer.") from error
         few = f"the {table.n_groups} groups of --groups are too few or too uneven"  # inside a fold they are split again
         raise UsageError(f"{few}: {error} Name a column with more groups.") from error
     found = replace(found, left_out=tuple(left_out(costs, machines=machines).items()))
