@@ -129,7 +129,8 @@ def compare(
             raise
         if table.groups is None:
             few = f"the {table.smallest_class} rows of the rarer class are too few to split again"
-            raise UsageError(f"{few} inside --folds {folds}: {error} Add rows, or pass --machine logistic, which needs fewer.") from error
+            way = "Add rows, or pass --machine logistic, which needs fewer."
+            raise UsageError(f"{few} inside --folds {folds}: {error} {way}") from error
         few = f"the {table.n_groups} groups of --groups are too few or too uneven"  # inside a fold they are split again
         raise UsageError(f"{few}: {error} Name a column with more groups.") from error
     found = replace(found, left_out=tuple(left_out(costs, machines=machines).items()))
