@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from dataclasses import replace
+from functools import partial
 
 # One thread for NumPy's and scikit-learn's own loops, before either is imported: test processes run side by side, and
 # threads that wait for a core make small products up to fifty times slower. The solver has threads of its own.
@@ -27,6 +29,26 @@ def polars():
     if OLD:
         pytest.skip("scikit-learn before 1.9 and polars 2 do not go together")
     return pl
+
+
+
+
+@pytest.fixture(scope="session", autouse=True)
+def whole_machines():
+    """Small forests and few candidates in all tests; the fixture gives the machines as users have them."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    from abstain.candidates.machines import MACHINES
+
+    whole = dict(MACHINES)
+    small = {
+        "logistic": {"grid": ({"C": 0.1}, {"C": 10.0})},
+        "forest": {"grid": ({"min_samples_leaf": 5},), "make": partial(RandomForestClassifier, n_estimators=10)},
+        "boosting": {"grid": ({"max_leaf_nodes": 3},), "stages": (5, 10)},
+    }
+    MACHINES.update({name: replace(MACHINES[name], **parts) for name, parts in small.items()})
+    yield whole
+    MACHINES.update(whole)
 
 
 CHROMIUM = shutil.which("chromium")

@@ -9,7 +9,7 @@ import pytest
 from looping import looped
 
 LINE = "datasets arguments compressed html labels thresholds cost_tables costs losses kernels features machines "
-LINE += "dual solvers rules estimators preprocessing files metrics comparison plot report cli"
+LINE += "dual solvers rules estimators candidates preprocessing files metrics comparison plot report cli"
 LAYERS = LINE.split()
 PACKAGE = Path(importlib.util.find_spec("abstain").origin).parent
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

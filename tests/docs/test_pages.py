@@ -9,6 +9,7 @@ import matplotlib as mpl
 import pytest
 
 import abstain
+from abstain.candidates.machines import MACHINES
 from docs.pages import DOCS, PAGES, ROOT, WRITTEN
 
 mpl.use("Agg")
@@ -65,7 +66,9 @@ def test_every_page_is_in_the_table_of_contents():
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.examples()], ids=str)
-def test_examples_print_what_the_page_shows(page):
+def test_examples_print_what_the_page_shows(page, whole_machines, monkeypatch):
+    for name, machine in whole_machines.items():
+        monkeypatch.setitem(MACHINES, name, machine)
     test = doctest.DocTestParser().get_doctest(page.examples(), {}, page.path.name, str(page.path), 0)
     said = io.StringIO()
     result = doctest.DocTestRunner(verbose=False).run(test, out=said.write)

@@ -50,8 +50,9 @@ def compare(
         rules of the papers on a kernel SVM: the double hinge, Bartlett & Wegkamp's rule if the costs are symmetric, an
         SVM trained for the error costs that never rejects, and a plain SVM with no rejects, with one symmetric
         threshold, with Tortorella's two thresholds, and with Chow's rule on Platt's probabilities. If the costs are
-        symmetric and X is dense, Fumera & Roli's linear machine is added. Features are standardised, and C and gamma
-        are chosen for each rule inside the training rows.
+        symmetric and X is dense, Fumera & Roli's linear machine is added. Then follow logistic regression, a
+        random forest and, if X is dense, gradient boosting, with Chow's rule. Features are standardised, and the
+        parameters of each model are chosen inside the training rows.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Rows, in a form that the models accept.
     y : array-like of shape (n_samples,)

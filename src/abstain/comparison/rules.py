@@ -1,7 +1,8 @@
-"""The default models of `abstain.compare`: the rules of the papers."""
+"""The default models of `abstain.compare`: the rules of the papers, and other machines with Chow's rule."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
+from abstain.candidates.machines import BEST, MACHINES, NAMES, SVM
+from abstain.candidates.search import MachineSearch
 from abstain.costs import Costs
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
@@ -20,21 +23,28 @@ _GRID: dict[str, Any] = {"Cs": 6, "gammas": 3}
 _EMBEDDED_CS = tuple(np.logspace(-3, 1, 5).tolist())
 
 BARTLETT_WEGKAMP, EMBEDDED = "Bartlett-Wegkamp", "embedded, linear"
+CHOSEN = "best machine"
 EQUAL_COSTS = "it supports only equal error costs and one reject cost, and these costs differ by class"
 SPARSE = "it does not support sparse rows"
 
 
 def default_rules(
-    costs: Costs, *, pos_label: Any = None, sparse: bool = False, grouped: bool = False
+    costs: Costs,
+    *,
+    pos_label: Any = None,
+    sparse: bool = False,
+    grouped: bool = False,
+    machines: Sequence[str] = NAMES,
 ) -> dict[str, Any]:
-    """The rules of the papers, each on standardised features with C and gamma chosen inside the training rows.
+    """The rules of the papers and other machines, on standardised features and tuned inside the training rows.
 
     "double hinge" (GRKC08), "Bartlett-Wegkamp" (BW08, symmetric costs only) and "embedded, linear" (FR02, symmetric
     costs only, linear as published) are trained with the reject cost; they choose C and gamma by the mean cost. So does
     "SVM with costs, no rejects", trained for the error costs alone and cut at their threshold: what rejecting must
     beat. The others apply a rule to the same plain SVM, which chooses C and gamma by its error rate: no rejects
     ("SVM"), one symmetric threshold (FR02, GRKC08's naive rule), T04's two thresholds, and Chow's rule on Platt's
-    probabilities.
+    probabilities. Logistic regression, forests and boosted trees have Chow's rule, and their parameters are chosen by
+    the mean cost.
 
     Parameters
     ----------
@@ -46,6 +56,9 @@ def default_rules(
         Whether X is sparse; its features are then not centred.
     grouped : bool, default=False
         Whether the rules are fitted with groups, which their own folds then respect.
+    machines : sequence of str
+        Those that take part: "svm" for the rules of the papers, "logistic", "forest", "boosting", and "best", which
+        chooses one of these four inside the training rows.
 
     Returns
     -------
@@ -63,10 +76,15 @@ def default_rules(
     titles = {"symmetric": "SVM, one threshold", "roc": "SVM, two thresholds (ROC)", "chow": "SVM, Chow on Platt"}
     for method, title in titles.items():
         rules[title] = ThresholdRejector(machine, costs, method=method, pos_label=pos_label)
+    rules = rules if SVM in machines else {}
+    shared: dict[str, Any] = {"pos_label": pos_label, "svm": RejectSVCCV(**_GRID), "n_jobs": -1}
+    able = [name for name in NAMES if name == SVM or MACHINES[name].takes_sparse or not sparse]
+    rules |= {title_of(name): MachineSearch(costs, (name,), **shared) for name in MACHINES if name in machines}
+    rules |= {CHOSEN: MachineSearch(costs, able, **shared)} if BEST in machines else {}
     if grouped and routing_enabled():
         for rule in (rule for name, rule in rules.items() if name != EMBEDDED):
             rule.set_fit_request(groups=True)
-    missing = left_out(costs, sparse=sparse)
+    missing = left_out(costs, sparse=sparse, machines=machines)
     return {
         name: make_pipeline(StandardScaler(with_mean=not sparse), rule)
         for name, rule in rules.items()
@@ -74,11 +92,21 @@ def default_rules(
     }
 
 
-def left_out(costs: Costs, *, sparse: bool = False) -> dict[str, str]:
+def left_out(costs: Costs, *, sparse: bool = False, machines: Sequence[str] = NAMES) -> dict[str, str]:
     """The rules that cannot be compared at these costs or on sparse rows, each with the reason."""
-    if costs.false_positive != costs.false_negative or costs.reject_negative != costs.reject_positive:
-        return {BARTLETT_WEGKAMP: EQUAL_COSTS, EMBEDDED: EQUAL_COSTS}
-    return {EMBEDDED: SPARSE} if sparse else {}
+    found = {}
+    if SVM in machines:
+        if costs.false_positive != costs.false_negative or costs.reject_negative != costs.reject_positive:
+            found = {BARTLETT_WEGKAMP: EQUAL_COSTS, EMBEDDED: EQUAL_COSTS}
+        elif sparse:
+            found = {EMBEDDED: SPARSE}
+    dense = [name for name in MACHINES if name in machines and not MACHINES[name].takes_sparse]
+    return found | {title_of(name): SPARSE for name in dense if sparse}
+
+
+def title_of(machine: str) -> str:
+    """The name of a machine in a comparison."""
+    return f"{machine}, Chow"
 
 
 def _never_rejecting(costs: Costs) -> Costs:

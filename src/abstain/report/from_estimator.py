@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from abstain.candidates.machines import machine_of
 from abstain.costs import Costs
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.report.model import Report
@@ -73,6 +74,8 @@ def model_facts(final: Any) -> dict[str, Any]:
     for attribute, name in _STATED.items():
         if hasattr(final, attribute) and not hasattr(final, f"{attribute}_"):
             facts[name] = getattr(final, attribute)
+    if (found := machine_of(getattr(final, "estimator", None))) is not None:
+        facts |= {"Classifier": found[0], **found[1]}
     if hasattr(final, "n_support_"):
         facts["Support vectors"] = int(np.sum(final.n_support_))
     return facts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
 
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="HTML", help="Also write a report as one HTML file.")
+]
+FEW = 20  # rows of the rarer class below which an error of a rule is one of too few rows
+Machines = Annotated[
+    str,
+    typer.Option(
+        "--machine",
+        metavar="NAMES",
+        help="Machines to compare, with commas: svm (all of its rules), logistic, forest, boosting, best; or all.",
+    ),
 ]
 Folds = Annotated[int, typer.Option(metavar="N", min=2, help="Number of cross-validation folds.")]
 
@@ -42,6 +52,7 @@ def command(
     dates: o.Dates = None,
     missing_value: o.MissingValue = None,
     drop_unlabelled: o.DropUnlabelled = False,
+    machine: Machines = "all",
     folds: Folds = 5,
     seed: o.Seed = 0,
     time_limit: o.TimeLimit = None,
@@ -51,6 +62,7 @@ def command(
 ) -> None:
     """Compare all rules on your data: cross-validated mean costs with intervals."""
     with exit_on_error():
+        from abstain.cli.commands.machines import checked_machines
         from abstain.cli.input.costs import stated_costs
         from abstain.cli.input.notation import Notation
         from abstain.cli.input.training_table import read_training
@@ -58,6 +70,7 @@ def command(
         from abstain.cli.output.printing import print_judged, warn_all
 
         check_free(output, force=force, inputs=[data])
+        machines = checked_machines(machine)
         table = read_training(
             data,
             target,
@@ -73,7 +86,7 @@ def command(
         costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
         try:
             with within(time_limit):
-                compared = compare(table, costs, folds, seed, output, force=force)
+                compared = compare(table, costs, folds, seed, output, machines=machines, force=force)
         except TimeUpError:
             raise UsageError(f"not finished within --time-limit {time_limit:g}; raise it or use fewer rows.") from None
         if json:
@@ -89,7 +102,14 @@ def command(
 
 
 def compare(
-    table: TrainingTable, costs: Costs, folds: int, seed: int, output: Path | None, *, force: bool = False
+    table: TrainingTable,
+    costs: Costs,
+    folds: int,
+    seed: int,
+    output: Path | None,
+    *,
+    machines: Sequence[str] = ("svm", "logistic", "forest", "boosting"),
+    force: bool = False,
 ) -> Comparison:
     """Compare the rules on a table, each with the default preprocessing, and optionally write a report on the first."""
     from abstain.comparison.compare import compare as compared_by
@@ -100,20 +120,22 @@ def compare(
         raise UsageError(f"--folds {folds} needs that many rows of each class; the rarer has {table.smallest_class}.")
     if folds > table.n_groups:
         raise UsageError(f"--folds {folds} needs that many groups; the column of --groups has {table.n_groups}.")
-    models = {
-        name: default_pipeline(rule[-1], table.numeric, table.categorical)
-        for name, rule in default_rules(costs, pos_label=table.positive, grouped=table.groups is not None).items()
-    }
+    rules = default_rules(costs, pos_label=table.positive, grouped=table.groups is not None, machines=machines)
+    models = {name: default_pipeline(rule[-1], table.numeric, table.categorical) for name, rule in rules.items()}
     options: dict[str, Any] = {"cv": folds, "random_state": seed, "verbose": sys.stderr.isatty()}
     options |= {"groups": table.groups, "pos_label": table.positive}
     try:
         found = compared_by(models, table.rows, table.y, costs, **options)
     except ValueError as error:
-        if table.groups is None:
+        if table.groups is None and table.smallest_class >= FEW:
             raise
+        if table.groups is None:
+            few = f"the {table.smallest_class} rows of the rarer class are too few to split again"
+            way = "Add rows, or pass --machine logistic, which needs fewer."
+            raise UsageError(f"{few} inside --folds {folds}: {error} {way}") from error
         few = f"the {table.n_groups} groups of --groups are too few or too uneven"  # inside a fold they are split again
         raise UsageError(f"{few}: {error} Name a column with more groups.") from error
-    found = replace(found, left_out=tuple(left_out(costs).items()))
+    found = replace(found, left_out=tuple(left_out(costs, machines=machines).items()))
     if output is not None:
         from abstain.cli.output.reports import write_comparison
 

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from abstain.cli.input.columns import for_sklearn
 from abstain.cli.input.training_table import TrainingTable
 from abstain.comparison.verdict import REJECTING, blind_prices, cautions, deciding
+from abstain.costs import Costs
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.unwrap import FittedClassifier, decide
 
@@ -25,10 +26,13 @@ def expected_of(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
 
 
 def _held_out(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
-    """The cost of held-out rows that the choice has not seen, against doing the same with every row."""
     machine, costs = model[-1], FittedClassifier.of(model).costs
-    cost, rejected = -machine.best_score_, machine.cv_reject_rate_
-    known = {"cross-validated mean cost": cost, "held-out reject rate": rejected}
+    return compared_with_none(table, costs, -machine.best_score_, machine.cv_reject_rate_)
+
+
+def compared_with_none(table: TrainingTable, costs: Costs | None, cost: float, rejected: float) -> dict[str, Any]:
+    """The cost of held-out rows that the choice has not seen, against doing the same with every row."""
+    known = {"cross-validated mean cost": cost, "held-out reject rate": None if math.isnan(rejected) else rejected}
     if math.isnan(cost) or costs is None:
         sentence = f"No fit of the search finished, so the cost of new rows is unknown. {NEXT}"
         return known | {"verdict": {"sentence": sentence}, "warnings": []}

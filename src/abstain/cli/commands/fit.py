@@ -39,6 +39,7 @@ def command(
     dates: o.Dates = None,
     missing_value: o.MissingValue = None,
     drop_unlabelled: o.DropUnlabelled = False,
+    machine: o.Machine = "svm",
     C: o.C = None,
     gamma: o.Gamma = None,
     Cs: o.Cs = None,
@@ -52,10 +53,11 @@ def command(
 ) -> None:
     """Train on labelled rows and write the model.
 
-    Numeric columns are scaled, text columns are one-hot encoded, missing cells are imputed; C and gamma are chosen by
-    cross-validated mean cost.
+    Numeric columns are scaled, text columns are one-hot encoded, missing cells are imputed; C and gamma, or the
+    parameters of another --machine, are chosen by cross-validated mean cost.
     """
     with exit_on_error():
+        from abstain.cli.commands.machines import checked_machine
         from abstain.cli.input.costs import stated_costs
         from abstain.cli.input.grids import stated_grid, stated_search
         from abstain.cli.input.notation import Notation
@@ -65,6 +67,7 @@ def command(
 
         check_free(output, force=force, inputs=[data])
         grid = (stated_grid("C", Cs, C), stated_grid("gamma", gammas, gamma, ("scale", "auto")), stated_search(search))
+        checked_machine(machine)
         table = read_training(
             data,
             target,
@@ -80,7 +83,7 @@ def command(
         costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
         from abstain.cli.commands.training import TrainingOptions
 
-        options = TrainingOptions(C, gamma, reject_label, seed, time_limit, *grid)
+        options = TrainingOptions(C, gamma, reject_label, seed, time_limit, *grid, machine)
         facts = fit(table, costs, options, output, force=force)
         print_judged(facts, json=json)
 
@@ -89,11 +92,17 @@ def fit(
     table: TrainingTable, costs: Costs, options: TrainingOptions, output: Path, *, force: bool = False
 ) -> dict[str, Any]:
     """Train on a table, save the model, and return its facts."""
+    from abstain.cli.commands.machines import machine_facts, searched
     from abstain.cli.commands.training import facts_of, trained
     from abstain.cli.output.files import writing
     from abstain.files.save import write_model
 
-    model = trained(table, costs, options)
+    facts = None
+    if options.machine == "svm":
+        model = trained(table, costs, options)
+    else:
+        model, choice = searched(table, costs, options)
+        facts = machine_facts(table, costs, model[-1], choice)
     with writing(output, force=force) as file:
         write_model(model, file)
-    return facts_of(table, model, output)
+    return facts_of(table, model, output, facts)

@@ -47,6 +47,12 @@ Groups = Annotated[
     str | None,
     typer.Option(metavar="COL", help="A column of groups, such as patients, that folds never split; not a feature."),
 ]
+Machine = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="svm, logistic, forest or boosting; best chooses among them by cross-validated mean cost."
+    ),
+]
 C = Annotated[
     float | None,
     typer.Option("--C", metavar="C", help="Weight of the losses; chosen by cross-validation if not given."),

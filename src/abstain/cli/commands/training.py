@@ -44,6 +44,8 @@ class TrainingOptions:
         Values to try, or how many; None means the default number.
     search : str
         As in `RejectSVCCV`.
+    machine : str
+        The machine, as --machine names it.
     """
 
     C: float | None = None
@@ -54,6 +56,7 @@ class TrainingOptions:
     Cs: Any = None
     gammas: Any = None
     search: str = "auto"
+    machine: str = "svm"
 
     @property
     def searches(self) -> bool:
@@ -63,14 +66,20 @@ class TrainingOptions:
 
 def trained(table: TrainingTable, costs: Costs, options: TrainingOptions) -> Pipeline:
     """Fit the default pipeline; if time runs out, the result so far is returned with a warning."""
-    machine = _search(table, costs, options) if options.searches else _machine(table, costs, options)
-    return _fitted(table, machine)
+    machine = svm_search(table, costs, options) if options.searches else _machine(table, costs, options)
+    return fitted_pipeline(table, machine)
 
 
-def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any]:
-    """Facts about a trained model."""
-    machine, costs = model[-1], model[-1].costs
-    searched = isinstance(machine, RejectSVCCV)
+def facts_of(
+    table: TrainingTable, model: Pipeline, path: Path, searched: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Facts about a trained model; `searched` are those of another machine than svm."""
+    own = svm_facts(model[-1]) | expected_of(table, model) if searched is None else searched
+    return _table_facts(table, model, path) | own
+
+
+def _table_facts(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any]:
+    costs = model[-1].costs
     return {
         "model": str(path),
         "rows": len(table.y),
@@ -85,44 +94,60 @@ def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any
         "false positive costs": costs.false_positive,
         "false negative costs": costs.false_negative,
         "reject costs": costs.reject,
+    }
+
+
+def svm_facts(machine: RejectSVC) -> dict[str, Any]:
+    """Facts about a fitted svm."""
+    searched = isinstance(machine, RejectSVCCV)
+    return {
+        "machine": "svm",
         "C": machine.C_ if searched else machine.C,
         "gamma": machine.gamma_ if searched else machine.gamma,
         "support vectors": int(machine.n_support_.sum()),
         "status": machine.status_,
         "duality gap": machine.duality_gap_,
-    } | expected_of(table, model)
+    }
 
 
-def _fitted(table: TrainingTable, machine: Any) -> Pipeline:
+def fitted_pipeline(table: TrainingTable, machine: Any) -> Pipeline:
+    """Fit the default preprocessing and a machine behind it."""
     model = default_pipeline(machine, table.numeric, table.categorical)
     try:
         model.fit(table.rows, table.y, **group_parameters(model, table.groups))
-    except ValueError as error:  # the table was checked, so the error is about C, gamma or the reject label
+    except ValueError as error:  # the table was checked, so the error is about the machine or the reject label
         raise UsageError(str(error)) from error
     if table.plan != CellPlan():
         model[0].plan_ = table.plan
     return model
 
 
-def _search(table: TrainingTable, costs: Costs, options: TrainingOptions) -> RejectSVCCV:
+def folds_for(table: TrainingTable, seed: int, what: str, way: str = "") -> Any:
+    """The folds of a search for `what`: five, or as many as the rarer class has rows or the table has groups."""
     folds = min(FOLDS, table.smallest_class, table.n_groups)
     if table.n_groups < 2:
         raise DataError(
-            f"{table.path}: the column of --groups has only one group, too few to choose C and gamma; name another "
-            "column, or pass --C and --gamma."
+            f"{table.path}: the column of --groups has only one group, too few to choose {what}; name another "
+            f"column{way}."
         )
     if folds < 2:
         raise DataError(
-            f"{table.path}: column {table.target!r} has a class with only one row, too few to choose C and gamma; "
-            "add rows, or pass --C and --gamma."
+            f"{table.path}: column {table.target!r} has a class with only one row, too few to choose {what}; add "
+            f"rows{way}."
         )
+    return splitter(folds, table.y, table.groups, shuffle=True, random_state=seed)
+
+
+def svm_search(table: TrainingTable, costs: Costs, options: TrainingOptions) -> RejectSVCCV:
+    """The search for C and gamma, not yet fitted."""
+    cv = folds_for(table, options.seed, "C and gamma", ", or pass --C and --gamma")
     Cs, gammas = WEIGHTS if options.Cs is None else options.Cs, WIDTHS if options.gammas is None else options.gammas
-    pairs = _count(Cs) * _count(gammas)
+    pairs, folds = _count(Cs) * _count(gammas), cv.n_splits
     return RejectSVCCV(
         **_shared(table, costs, options, search_scores(options.search, len(table.y), pairs, folds), pairs * folds),
         Cs=Cs,
         gammas=gammas,
-        cv=splitter(folds, table.y, table.groups, shuffle=True, random_state=options.seed),
+        cv=cv,
         search=options.search,
     )
 

@@ -70,13 +70,15 @@ def print_table(
 
 
 def shown(value: Any) -> str:
-    """A number with four digits, a list with commas, anything else as is."""
+    """A number with four digits, a list or names with values with commas, anything else as is."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
         return "undefined" if math.isnan(value) else f"{value:.4g}"
     if isinstance(value, list | tuple):
         return ", ".join(shown(one) for one in value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {shown(one)}" for name, one in value.items())
     return str(value)
 
 

@@ -50,11 +50,12 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
 def write_comparison(table: TrainingTable, compared: Comparison, model: Any, path: Path, *, force: bool) -> None:
     """Write the report of the first model of a comparison, by its scores of held-out rows, with the comparison."""
     from abstain.estimators.splitting import group_parameters
+    from abstain.estimators.unwrap import final_estimator
     from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report
 
     groups = group_parameters(model, table.groups)
-    fitted = model.fit(table.rows, table.y, **groups)[-1]  # on all rows, for its thresholds and facts
+    fitted = final_estimator(model.fit(table.rows, table.y, **groups))  # on all rows, for its thresholds and facts
     facts = {"File": table.path.name, "Rows": len(table.y), "Numeric columns": len(table.numeric)}
     report = Report.of(
         table.y.astype(str),

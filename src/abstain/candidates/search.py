@@ -1,0 +1,160 @@
+"""MachineSearch: the parameters of a machine, or a machine among several, by the cross-validated mean cost."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.utils import indexable
+from sklearn.utils.validation import check_is_fitted
+
+from abstain.candidates.machines import MACHINES, NAMES, SVM
+from abstain.candidates.trials import Choice, Trials
+from abstain.candidates.tuning import Rows, few_threads, tuned
+from abstain.costs import checked_costs, costs_of_classes
+from abstain.estimators.grid import Splits, checked_splits
+from abstain.estimators.splitting import Groups, row_groups
+from abstain.estimators.svc_cv import SEARCHING, RejectSVCCV
+from abstain.estimators.threshold import ThresholdRejector
+from abstain.labels import Labels
+from abstain.rules.rule import oriented_costs
+
+
+class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Choose a machine and its parameters by the cross-validated mean cost, then fit it to all rows.
+
+    Parameters
+    ----------
+    costs : Costs
+        Costs of the two errors and of a reject.
+    machines : sequence of str
+        Names from `NAMES`: one to tune, or several to choose among, on the same folds.
+    svm : RejectSVCCV or None
+        The search that stands for "svm"; its costs, labels, folds and time limit are set here.
+    cv : int or splitter, default=5
+        Folds; a number is lowered to the rows of the rarer class. A splitter must give the same folds each time.
+    pos_label, reject_label
+        As in `ThresholdRejector`.
+    random_state : int or None, default=0
+        Seed of the machines.
+    time_limit : float or None, default=None
+        Seconds; no further candidate is tried after three quarters of it, shared by the machines.
+    n_jobs : int or None, default=None
+        Number of threads of the svm and of the forests that are tried.
+    verbose : bool, default=False
+        Whether to write a line on stderr after two seconds.
+
+    Attributes
+    ----------
+    best_estimator_ : ThresholdRejector or RejectSVCCV
+        The machine fitted to all rows.
+    choice_ : Choice
+        The costs of all candidates.
+    """
+
+    def __init__(
+        self,
+        costs: Any = None,
+        machines: Sequence[str] = NAMES,
+        *,
+        svm: Any = None,
+        cv: Any = 5,
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        random_state: int | None = 0,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.costs = costs
+        self.machines = machines
+        self.svm = svm
+        self.cv = cv
+        self.pos_label = pos_label
+        self.reject_label = reject_label
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Choose and fit; `groups` are kept in one fold each."""
+        began = time.monotonic()
+        X, truth = indexable(X, np.asarray(y))
+        labels = Labels.of(truth, pos_label=self.pos_label, reject_label=self.reject_label, rejects=True)
+        costs = oriented_costs(costs_of_classes(checked_costs(self.costs), labels.classes, self.pos_label)[0], labels)
+        groups, sign = row_groups(groups, len(truth)), labels.encode(truth)
+        cv = self.cv
+        if isinstance(cv, Integral):  # at most one fold for each row of the rarer class
+            cv = max(2, min(int(cv), int((sign > 0).sum()), int((sign < 0).sum())))
+        splits = checked_splits(cv, truth, groups, sign, np.ones(len(truth)))
+        rows = Rows(X, truth, sign, costs, splits)
+        shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
+        found, fitted = list[Trials](), None
+        for at, name in enumerate(self.machines):
+            left = None if self.time_limit is None else SEARCHING * self.time_limit - (time.monotonic() - began)
+            limit = None if left is None else max(0.001, left) / (len(self.machines) - at)
+            if name == SVM:
+                fitted = self._fitted_svm(X, truth, groups, cv, limit)
+                found.append(trials_of(fitted))
+            else:
+                found.append(tuned(name, rows, limit=limit, **shared))
+        self.choice_ = Choice.of(found)
+        chosen = self.choice_.chosen
+        if chosen.name != SVM or fitted is None:
+            with few_threads(len(truth)), warnings.catch_warnings():
+                fitted = self._fitted(chosen, X, truth, splits)
+        self.best_estimator_ = fitted
+        return self
+
+    def _fitted_svm(self, X: Any, y: Any, groups: Groups | None, cv: Any, limit: float | None) -> RejectSVCCV:
+        search = RejectSVCCV() if self.svm is None else clone(self.svm)
+        search.set_params(costs=self.costs, cv=cv, pos_label=self.pos_label, reject_label=self.reject_label)
+        search.set_params(time_limit=limit, verbose=self.verbose)
+        return search.fit(X, y, groups=groups)
+
+    def _fitted(self, trials: Trials, X: Any, y: Any, splits: Splits) -> ThresholdRejector:
+        machine = MACHINES[trials.name]
+        classifier = machine.make(**trials.best, random_state=self.random_state)
+        labels = {"pos_label": self.pos_label, "reject_label": self.reject_label}
+        if not machine.sigmoid:
+            return ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
+        # the sigmoid on the folds of the search, which respect the groups; the parameter is then their number
+        folds = zip(splits.trains, splits.tests, strict=True)
+        parts = [(np.flatnonzero(train), np.flatnonzero(test)) for train, test in folds]
+        classifier = CalibratedClassifierCV(classifier, cv=parts, ensemble=False)
+        fitted = ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
+        for one in (fitted.estimator, fitted.estimator_):
+            one.set_params(cv=len(parts))
+        return fitted
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The two classes, sorted."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.classes_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels, rejects included, by the chosen machine."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.predict(X))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The log-odds of ``classes_[1]`` by the chosen machine."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.decision_function(X))
+
+
+def trials_of(search: RejectSVCCV) -> Trials:
+    """The costs of the last round of a fitted search for C and gamma; `best` of them is the search's own pair."""
+    grid = search._now.grid  # noqa: SLF001 (the costs at the cuts that the search chose)
+    costs = grid.tuned if grid.tuned is not None and grid.best_is_tuned else grid.costs
+    last = (grid.rows == grid.rows.max()).ravel()
+    return Trials(SVM, search.cv_results_["params"], np.where(last[:, np.newaxis], costs.reshape(len(last), -1), np.nan))

@@ -1,0 +1,93 @@
+"""The option --machine: which classifier is trained, or which ones are compared, and the facts about it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from sklearn.pipeline import Pipeline
+
+from abstain.candidates.machines import BEST, NAMES, SVM
+from abstain.candidates.search import MachineSearch
+from abstain.candidates.trials import Choice
+from abstain.cli.commands.expectations import compared_with_none
+from abstain.cli.commands.training import TrainingOptions, fitted_pipeline, folds_for, svm_facts, svm_search
+from abstain.cli.exit_codes import UsageError
+from abstain.cli.input.memory import MB
+from abstain.cli.input.training_table import TrainingTable
+from abstain.preprocessing import ESTIMATOR
+
+if TYPE_CHECKING:
+    from abstain.costs import Costs
+
+ALL = "all"
+PER_ROW = 10_000  # bytes of a forest for each row, at most: 100 trees with about 2/3 of the rows as leaves
+
+
+def checked_machine(name: str) -> str:
+    """The machine of `fit`; an unknown one is an error."""
+    if name not in (*NAMES, BEST):
+        raise UsageError(f"--machine {name!r} must be one of {', '.join(NAMES)}, or {BEST}, which chooses among them.")
+    return name
+
+
+def checked_machines(text: str) -> tuple[str, ...]:
+    """The machines of `compare`, from a list with commas; "all" stands for those that "best" chooses among."""
+    given = [name.strip() for name in text.split(",")]
+    if unknown := [name for name in given if name not in (*NAMES, BEST, ALL)]:
+        known = ", ".join((*NAMES, BEST))
+        raise UsageError(
+            f"--machine {text!r}: {unknown[0]!r} must be one of {known}; separate several with commas, or pass {ALL}."
+        )
+    wanted = {*given, *(NAMES if ALL in given else ())}
+    return tuple(name for name in (*NAMES, BEST) if name in wanted)
+
+
+def searched(table: TrainingTable, costs: Costs, options: TrainingOptions) -> tuple[Pipeline, Choice]:
+    """Tune the machine of the options, or choose the best, and fit it to all rows behind the default preprocessing."""
+    stated = {"--C": options.C, "--gamma": options.gamma}
+    if set_ := [f"{name} {value:g}" for name, value in stated.items() if value is not None]:
+        raise UsageError(f"{set_[0]} belongs to --machine {SVM}, not to {options.machine}; leave it out.")
+    names = NAMES if options.machine == BEST else (options.machine,)
+    _check_memory(table, names)
+    machine = MachineSearch(
+        costs,
+        names,
+        svm=svm_search(table, costs, options) if SVM in names else None,
+        cv=folds_for(table, options.seed, "a machine or its parameters"),
+        pos_label=table.positive,
+        reject_label=options.reject_label or "auto",
+        random_state=options.seed,
+        time_limit=options.time_limit,
+        n_jobs=-1,
+        verbose=sys.stderr.isatty(),
+    )
+    model = fitted_pipeline(table, machine)
+    search = model[-1]
+    model.steps[-1] = (ESTIMATOR, search.best_estimator_)  # the plain machine, which the file stores
+    return model, search.choice_
+
+
+def machine_facts(table: TrainingTable, costs: Costs, final: Any, choice: Choice) -> dict[str, Any]:
+    """The parameters of a machine, and what the folds say about its cost."""
+    name = choice.chosen.name
+    facts = svm_facts(final) if name == SVM else {"machine": name, **choice.chosen.best}
+    expected = compared_with_none(table, costs, choice.cost, float("nan"))
+    if len(choice.trials) == 1:
+        return facts | expected
+    count = len(choice.trials)
+    return facts | {
+        "cross-validated mean cost of each machine": {trials.name: trials.least for trials in choice.trials},
+        "how to read them": f"{name} has been chosen as the least of {count}, so that its own cost is optimistic; for "
+        "the cross-validated mean cost of the choice, each fold is decided by what the other folds choose",
+    } | expected
+
+
+def _check_memory(table: TrainingTable, names: tuple[str, ...]) -> None:
+    """Raise an error if a forest does not fit in the memory."""
+    need = PER_ROW * len(table.y) / MB
+    if "forest" in names and need > table.memory:
+        raise UsageError(
+            f"a forest of {len(table.y)} rows takes about {need:.0f} MB more, of which --max-memory leaves "
+            f"{table.memory:.0f} MB; use fewer rows, another --machine, or raise --max-memory."
+        )

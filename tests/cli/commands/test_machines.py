@@ -1,0 +1,145 @@
+"""`--machine`: other classifiers through all commands, and an honest choice among them."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+import abstain
+from abstain.estimators.threshold import ThresholdRejector
+from cli.running import run, said, write_table
+
+COSTS = ("--target", "answer", "--pos-label", "yes", "--false-negative", 5, "--reject", 0.3)
+KINDS = {"logistic": LogisticRegression, "forest": RandomForestClassifier, "boosting": HistGradientBoostingClassifier}
+
+
+def fitted(tmp_path, data, *options):
+    path = tmp_path / "model"
+    result = run("fit", data, *COSTS, *options, "-o", path, "--json", "--force")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout), path
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_machine_goes_through_all_commands(tmp_path, table, name):
+    facts, path = fitted(tmp_path, table, "--machine", name, "--reject-label", "ask")
+    assert (facts["machine"], facts["positive_class"]) == (name, "yes")
+    assert 0 < facts["cross_validated_mean_cost"] < 0.3
+    assert not {"support_vectors", "duality_gap", "status"} & {*facts}
+    model = abstain.load(path)[-1]
+    assert type(model) is ThresholdRejector
+    inner = model.estimator.estimator if name == "forest" else model.estimator
+    assert isinstance(model.estimator, CalibratedClassifierCV) == (name == "forest")
+    assert type(inner) is KINDS[name]
+    key = {"logistic": "C", "forest": "min_samples_leaf", "boosting": "max_iter"}[name]
+    assert getattr(inner, key) == facts[key]
+    predicted = run("predict", path, table, "-o", tmp_path / "out.csv", "--json")
+    assert json.loads(predicted.stdout)["rows"] == 80
+    answers = [line.split(",")[3] for line in (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[1:]]
+    assert {*answers} <= {"no", "yes", "ask"}
+    assert answers.count("ask") == json.loads(predicted.stdout)["rejected"] > 0
+    judged = run("evaluate", path, table, "--json", "--report", tmp_path / "page.html")
+    assert judged.exit_code == 0, judged.output
+    assert json.loads(judged.stdout)["mean_cost"] < 0.3
+    assert name in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_the_best_is_chosen_and_its_cost_is_not_the_least(tmp_path, table):
+    facts, path = fitted(tmp_path, table, "--machine", "best")
+    costs = facts["cross_validated_mean_cost_of_each_machine"]
+    assert list(costs) == ["svm", "logistic", "forest", "boosting"]
+    assert costs[facts["machine"]] == min(costs.values())
+    assert facts["cross_validated_mean_cost_of_the_choice"] >= min(costs.values())
+    assert "the least of 4, so that its own cost is optimistic" in facts["how_to_read_them"]
+    assert "cross_validated_mean_cost" not in facts
+    for name, cost in costs.items():
+        if name != "svm":
+            alone, _ = fitted(tmp_path, table, "--machine", name)
+            assert alone["cross_validated_mean_cost"] == cost  # on the same folds
+    shown = run("fit", table, *COSTS, "--machine", "best", "-o", path, "--force").stdout
+    assert f"svm {costs['svm']:.4g}, logistic {costs['logistic']:.4g}, forest" in shown
+
+
+def test_seeds_change_the_folds(tmp_path, table):
+    one, other = (fitted(tmp_path, table, "--machine", "logistic", "--seed", seed)[0] for seed in (0, 5))
+    assert one["cross_validated_mean_cost"] != other["cross_validated_mean_cost"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--machine", "tree"), "--machine 'tree' must be one of svm, logistic, forest, boosting, or best"),
+        (("--machine", "forest", "--C", 2), "--C 2 belongs to --machine svm, not to forest; leave it out"),
+        (("--machine", "best", "--gamma", 2), "--gamma 2 belongs to --machine svm, not to best; leave it out"),
+    ],
+)
+def test_options_that_do_not_fit_together(tmp_path, table, options, words):
+    result = run("fit", table, *COSTS, *options, "-o", tmp_path / "model")
+    assert result.exit_code == 2
+    assert words in said(result)
+
+
+def test_a_forest_too_large_for_the_memory_is_refused(tmp_path):
+    data = write_table(tmp_path / "data.csv", rows=2000)
+    options = (*COSTS, "--max-memory", 22, "-o", tmp_path / "model")
+    result = run("fit", data, *options, "--machine", "forest")
+    assert result.exit_code == 2
+    assert "a forest of 2000 rows takes about 19 MB more" in said(result)
+    assert run("fit", data, *options, "--machine", "logistic").exit_code == 0  # control
+
+
+def test_time_that_runs_out_gives_a_model_and_code_4(tmp_path, table):
+    result = run("fit", table, *COSTS, "--machine", "logistic", "--time-limit", 0.001, "-o", tmp_path / "model")
+    assert result.exit_code == 4
+    assert "candidates of 'logistic' count as not tried" in said(result)
+    assert abstain.load(tmp_path / "model")[-1].estimator.C == 0.1
+
+
+def test_a_class_with_one_row_is_too_few(tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text("x,answer\n1,no\n2,no\n3,no\n4,yes\n", encoding="utf-8")
+    result = run("fit", data, *COSTS, "--machine", "best", "-o", tmp_path / "model")
+    assert result.exit_code == 3
+    assert "column 'answer' has a class with only one row" in said(result)
+
+
+def test_groups_are_kept_in_one_fold(tmp_path, monkeypatch):
+    from sklearn.model_selection import StratifiedKFold
+
+    monkeypatch.setattr(StratifiedKFold, "split", lambda *_: pytest.fail("folds that split groups"))
+    lines = write_table(tmp_path / "data.csv").read_text(encoding="utf-8").splitlines()
+    rows = [f"{line},{group}" for line, group in zip(lines, ["patient", *(np.arange(80) // 2)], strict=True)]
+    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    fitted(tmp_path, tmp_path / "data.csv", "--machine", "best", "--groups", "patient")
+
+
+class TestCompare:
+    def test_the_machines_asked_for_take_part(self, tmp_path, table):
+        page = tmp_path / "page.html"
+        result = run("compare", table, *COSTS, "--folds", 2, "--machine", "forest, logistic", "--json", "-o", page)
+        assert result.exit_code == 0, result.output
+        found = json.loads(result.stdout)
+        assert {rule["rule"] for rule in found["rules"]} == {"logistic, Chow", "forest, Chow"}
+        assert found["left_out"] == []
+        assert "Rule: logistic, Chow." in page.read_text(encoding="utf-8")
+
+    def test_best_is_one_more_model(self, table):
+        result = run("compare", table, *COSTS, "--folds", 2, "--machine", "boosting,best", "--json")
+        assert {rule["rule"] for rule in json.loads(result.stdout)["rules"]} == {"boosting, Chow", "best machine"}
+
+    def test_an_unknown_machine_is_named(self, table):
+        result = run("compare", table, *COSTS, "--machine", "svm,tree")
+        assert result.exit_code == 2
+        assert "--machine 'svm,tree': 'tree' must be one of svm, logistic, forest, boosting, best" in said(result)
+
+    def test_few_rows_are_enough_for_machines_and_an_error_in_words_for_the_rules_of_the_papers(self, tmp_path):
+        data = write_table(tmp_path / "data.csv", rows=12)
+        few = ("compare", data, *COSTS, "--folds", 2, "--machine")
+        result = run(*few, "svm")
+        assert result.exit_code == 2
+        assert "the 6 rows of the rarer class are too few to split again inside --folds 2" in result.stderr
+        result = run(*few, "logistic,forest,boosting")
+        assert (result.exit_code, result.stderr) == (0, "")
