@@ -156,5 +156,5 @@ def trials_of(search: RejectSVCCV) -> Trials:
     """The costs of the last round of a fitted search for C and gamma; `best` of them is the search's own pair."""
     grid = search._now.grid  # noqa: SLF001 (the costs at the cuts that the search chose)
     costs = grid.tuned if grid.tuned is not None and grid.best_is_tuned else grid.costs
-    last = (grid.rows == grid.rows.max()).ravel()
-    return Trials(SVM, search.cv_results_["params"], np.where(last[:, np.newaxis], costs.reshape(len(last), -1), np.nan))
+    last = (grid.rows == grid.rows.max())[:, :, np.newaxis]
+    return Trials(SVM, search.cv_results_["params"], np.where(last, costs, np.nan).reshape(last.size, -1))

@@ -73,7 +73,9 @@ class Choice:
         """Compare the machines on the folds that all of them were tried on; a search of many rows uses some only."""
         tried = [np.isfinite(trials.costs).any(axis=0) for trials in found if np.isfinite(trials.costs).any()]
         common = np.logical_and.reduce(tried) if tried else np.zeros(0, dtype=bool)
-        return cls(tuple(replace(trials, costs=trials.costs[:, common]) if common.any() else trials for trials in found))
+        if not common.any():
+            return cls(tuple(found))
+        return cls(tuple(replace(trials, costs=trials.costs[:, common]) for trials in found))
 
     @property
     def chosen(self) -> Trials:
