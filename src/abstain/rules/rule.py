@@ -33,9 +33,10 @@ class Decisions:
         positive one; `RejectSVC` gives the log-odds of that class (see `scored_class`).
     expected_cost : ndarray of float64, shape (n, 3)
         Expected cost of deciding for the negative class, of rejecting, and of deciding for the positive class, in
-        this order, with P = 1 / (1 + exp(-f)), or with tuned cuts 1 / (1 + exp(-(scale f + shift))). P is accurate only near the thresholds, where decisions change; far
-        from them it is not a calibrated probability. A `ThresholdRejector` uses the wrapped classifier's own
-        probabilities instead. nan without costs or without probabilities.
+        this order, with P = 1 / (1 + exp(-f)), or with tuned cuts P = 1 / (1 + exp(-(scale f + shift))). P is accurate
+        only near the thresholds, where decisions change; far from them it is not a calibrated probability. A
+        `ThresholdRejector` uses the wrapped classifier's own probabilities instead. nan without costs or without
+        probabilities.
     forced : ndarray of shape (n,)
         What `predict_forced` returns: the cheaper of the two classes, also where the row was rejected.
     labels : Labels
