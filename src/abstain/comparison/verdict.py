@@ -92,10 +92,14 @@ class Verdict:
 
     @property
     def worth_using(self) -> bool | None:
-        """True if the machine costs significantly less, False if it does not cost less, None if noise may be why."""
+        """True if the machine costs significantly less, False if it does not cost less, None if noise may be why.
+
+        Against a machine that decides every row, which has the same noise, False means significantly more.
+        """
         if self.interval[0] > 0:
             return True
-        return False if self.saving <= 0 else None
+        worse = self.saving <= 0 and (not self.needs_machine or self.interval[1] <= 0)
+        return False if worse else None
 
     @property
     def sentence(self) -> str:
@@ -127,7 +131,9 @@ class Verdict:
     def warnings(self) -> tuple[str, ...]:
         """One sentence for each reason not to use the machine; empty if there is none."""
         aspect = "using with rejects" if self.needs_machine else "using"
-        return cautions(self.name, self.cost, self.reject_rate, *self.alternatives[0], aspect=aspect)
+        other, cost = self.alternatives[0]
+        cost = cost if self.worth_using is False else np.inf
+        return cautions(self.name, self.cost, self.reject_rate, other, cost, aspect=aspect)
 
     def facts(self) -> dict[str, Any]:
         """The verdict as plain values."""

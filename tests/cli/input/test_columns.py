@@ -41,7 +41,7 @@ def test_every_command_gives_the_same_results_through_pandas(table, model, tmp_p
     report = tmp_path / "report.html"
     result = run("compare", table, "--target", "answer", "--reject", 0.2, "--folds", 2, "--json", "-o", report)
     assert result.exit_code == 0, result.output
-    assert len(json.loads(result.stdout)["rules"]) == 8
+    assert len(json.loads(result.stdout)["rules"]) == 11
 
 
 def test_cells_are_passed_to_pandas_unchanged(monkeypatch):
