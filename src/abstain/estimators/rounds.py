@@ -80,6 +80,8 @@ class Rounds:
     settings : dict
         The keywords of `held_out_scores` that limit the fits.
     line : FitsLine
+    halves : bool
+        Whether pairs drop out between rounds, so that their order matters where costs are equal.
     """
 
     training: Training
@@ -88,6 +90,7 @@ class Rounds:
     widths: NDArray[np.float64]
     settings: dict[str, Any]
     line: FitsLine
+    halves: bool
 
     def run(
         self,
@@ -140,18 +143,19 @@ class Rounds:
     def _judged(
         self, rows: NDArray[np.intp], splits: Splits, held_out: OutOfFold
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give costs and disorder on each fold's test rows, fit by fit to save memory."""
+        """Give costs and disorder on each fold's test rows, fold by fold to save memory."""
         training, finished = self.training, held_out.finished
         costs = np.full((finished.shape[2], finished.shape[0], finished.shape[1]), np.nan)
         disorder = costs.copy()
         stated = None if training.costs is None else oriented_costs(training.costs, training.labels)
-        for g, f, c in np.argwhere(finished).tolist():
-            test = np.flatnonzero(splits.tests[f])
-            sign, score, share = training.sign[rows[test]], held_out.scores[g, f, c, test], splits.tests[f, test]
-            choice = training.loss.thresholds.decide(score)
+        for f in np.flatnonzero(finished.any(axis=(0, 2))).tolist():
+            done, test = finished[:, f].T, np.flatnonzero(splits.tests[f])
+            sign, scores = training.sign[rows[test]], held_out.scores[:, f, :, test].transpose(2, 1, 0)[done]
+            choice = training.loss.thresholds.decide(scores)
             prices = choice != sign if stated is None else stated.prices(sign, choice)
-            costs[c, g, f] = share @ prices.astype(np.float64)
-            disorder[c, g, f] = wrong_order(sign, score)
+            costs[done, f] = prices.astype(np.float64) @ splits.tests[f, test]
+            if self.halves:
+                disorder[done, f] = [wrong_order(sign, score) for score in scores]
         return costs, disorder
 
 

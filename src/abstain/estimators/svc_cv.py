@@ -228,7 +228,8 @@ n_jobs, verbose
         }
         deadline = None if self.time_limit is None else began + SEARCHING * self.time_limit
         with FitsLine(type(self).__name__, Pace(Cs, threads(self.n_jobs)), shown=bool(self.verbose)) as line:
-            rounds = halved(Rounds(training, problem, Cs, widths, settings, line), splits, groups, schedule, deadline)
+            shared = Rounds(training, problem, Cs, widths, settings, line, halves=len(schedule.sizes) > 1)
+            rounds = halved(shared, splits, groups, schedule, deadline)
         if text := self._complaint(schedule, rounds, Cs, gammas):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
         grid, last = grid_of(Cs, gammas, rounds, has_gamma=has_gamma), rounds[-1]
