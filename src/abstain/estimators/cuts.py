@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.estimators.grid import Grid, Splits
-from abstain.rules.rule import Rule, oriented_costs
+from abstain.levels import Levels
+from abstain.rules.action_rule import ActionRule
+from abstain.rules.rule import Rule
 from abstain.rules.sigmoid import shrunk_sigmoids
 from abstain.thresholds import Thresholds
 
@@ -62,7 +64,9 @@ class HeldOutRows:
         rows = [len(np.unique(self.row[self.sign == code])) for code in (-1, 1)]
         return len(np.unique(self.fold)) > 1 and min(rows) >= FEWEST
 
-    def near_best(self, costs: NDArray[np.float64], prices: Prices, thresholds: Thresholds) -> NDArray[np.intp]:
+    def near_best(
+        self, costs: NDArray[np.float64], prices: Prices, thresholds: Thresholds | Levels
+    ) -> NDArray[np.intp]:
         """The pairs whose mean cost, shape (pairs,), is within a standard error of the least; nan is never near."""
         finished = np.flatnonzero(np.isfinite(costs))
         if not len(finished):
@@ -73,7 +77,7 @@ class HeldOutRows:
         return finished[more @ self.weight <= ERRORS * error + np.finfo(np.float64).eps]
 
     def tuned_costs(
-        self, pairs: NDArray[np.intp], prices: Prices, thresholds: Thresholds
+        self, pairs: NDArray[np.intp], prices: Prices, thresholds: Thresholds | Levels
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Give the mean cost of these pairs on every fold with cuts from the other folds, and their final sigmoids.
 
@@ -95,11 +99,11 @@ class HeldOutRows:
         return costs, final
 
 
-def tuned(grid: Grid, rule: Rule, rows: HeldOutRows) -> tuple[Grid, Rule]:
+def tuned(grid: Grid, rule: Rule | ActionRule, rows: HeldOutRows) -> tuple[Grid, Rule | ActionRule]:
     """Give the grid with the costs at tuned cuts, and the rule of its best pair."""
     if rule.costs is None or rule.unit != 1.0 or not rows.can_tell:
         return grid, rule
-    prices, thresholds = oriented_costs(rule.costs, rule.labels).prices, rule.thresholds
+    prices, thresholds = rule.prices, rule.thresholds
     pairs = rows.near_best(grid.costs.mean(axis=2).ravel(), prices, thresholds)
     if not len(pairs):
         return grid, rule
@@ -112,5 +116,5 @@ def tuned(grid: Grid, rule: Rule, rows: HeldOutRows) -> tuple[Grid, Rule]:
     best = int(np.ravel_multi_index(found.place, grid.costs.shape[:2]))
     t, b = sigmoids[pairs == best][0]
     final = rule.recalibrated(float(np.exp(t)), float(b))
-    rejected = rows.weight[final.choose(rows.scores[best]) == 0].sum()
+    rejected = rows.weight[final.is_reject(final.choose(rows.scores[best]))].sum()
     return replace(found, rejected=float(rejected)), final

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import row_weights
+from abstain.rules.action_rule import ActionRule
 from abstain.rules.rule import Decisions, Rule
 
 __all__ = ["Fitted", "RejectMixin", "fitted", "read_only"]
@@ -25,12 +26,12 @@ class Fitted:
     ----------
     machine : KernelMachine, LinearMachine or ResponseMachine
         Scores rows.
-    rule : Rule
+    rule : Rule or ActionRule
         Turns scores into decisions.
     """
 
     machine: Any
-    rule: Rule
+    rule: Rule | ActionRule
 
 
 def fitted(path: str, doc: str) -> Any:
@@ -132,7 +133,7 @@ class RejectMixin:
     def reject_mask(self, X: Any) -> NDArray[np.bool_]:
         """True for the rows that `predict` rejects."""
         fitted = self._now
-        return np.asarray(fitted.rule.choose(self._score(fitted, X)) == 0)
+        return fitted.rule.is_reject(fitted.rule.choose(self._score(fitted, X)))
 
     def decide(self, X: Any) -> Decisions:
         """Decisions with their reasons: label, rejected, score and the expected cost of the three actions.

@@ -131,16 +131,16 @@ class Grid:
         finished: NDArray[np.bool_],
         splits: Splits,
         *,
-        choice: NDArray[np.int8],
+        rejected: NDArray[np.bool_],
         has_gamma: bool,
     ) -> Self:
-        """Average the costs of all choices, both (gammas, folds, Cs, rows), over each fold's test rows."""
+        """Average the costs of all choices, and rejects, both (gammas, folds, Cs, rows), over each fold's test rows."""
         costs = np.einsum("gfcn,fn->cgf", prices, splits.tests)
         costs[~np.einsum("gfc->cgf", finished)] = np.nan
         grid = cls(Cs, gammas, costs, has_gamma)
         c, g = grid.place
         done = np.isfinite(costs[c, g])
-        shares = np.einsum("fn,fn->f", choice[g, :, c] == 0, splits.tests)[done]
+        shares = np.einsum("fn,fn->f", rejected[g, :, c], splits.tests)[done]
         return replace(grid, rejected=float(shares.mean()) if done.any() else np.nan)
 
     @property

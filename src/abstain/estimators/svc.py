@@ -55,8 +55,9 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     Parameters
     ----------
-    costs : Costs or None, default=None
-        Costs of the two errors and of a reject. If None, nothing is rejected.
+    costs : Costs, Actions or None, default=None
+        Costs of the two errors and of a reject. If None, nothing is rejected. With `Actions` the loss has a tangent at
+        each of their cuts, and `predict` gives the name of the cheapest action.
     C : float, default=1.0
         Weight of the losses against the regulariser.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"

@@ -23,7 +23,8 @@ from abstain.estimators.splitting import Groups, row_groups
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.training import Training
 from abstain.kernels import Kernel
-from abstain.rules.rule import Rule, oriented_costs
+from abstain.rules.action_rule import ActionRule
+from abstain.rules.rule import Rule
 from abstain.solvers.cross_validation import OutOfFold, held_out_scores
 
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
@@ -55,7 +56,7 @@ class RejectSVCCV(RejectSVC):
 
     Parameters
     ----------
-    costs : Costs or None, default=None
+    costs : Costs, Actions or None, default=None
         As in `RejectSVC`; the search minimises the mean cost, or the error rate if no costs are stated.
     Cs : int or array-like of float, default=10
         Values of C to try; a number k stands for ``logspace(-2, 3, k)``.
@@ -195,7 +196,7 @@ n_jobs, verbose
         task.end()
         return self
 
-    def _search(self, training: Training, y: ArrayLike, groups: Groups | None) -> tuple[Grid, Rule]:
+    def _search(self, training: Training, y: ArrayLike, groups: Groups | None) -> tuple[Grid, Rule | ActionRule]:
         """Give the costs of the grid, and the rule of the best pair with its cuts."""
         Cs = checked_Cs(self.Cs)
         has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma
@@ -221,14 +222,16 @@ n_jobs, verbose
             )
         if text := self._complaint(held_out):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
-        costs, sign = training.costs, training.sign
+        rule, sign = training.rule, training.sign
         scores, finished = held_out.scores[np.argsort(order)], held_out.finished[np.argsort(order)]
-        choice = training.loss.thresholds.decide(scores)
-        prices = choice != sign if costs is None else oriented_costs(costs, training.labels).prices(sign, choice)
-        grid = Grid.of(Cs, gammas, prices.astype(np.float64), finished, splits, choice=choice, has_gamma=has_gamma)
-        if costs is None or self.cuts == "bayes":
-            return grid, training.rule
-        return tuned(grid, training.rule, HeldOutRows.of(scores, splits, sign))
+        choice = rule.choose(scores)
+        rejected = rule.is_reject(choice)
+        grid = Grid.of(
+            Cs, gammas, rule.prices(sign, choice), finished, splits, rejected=rejected, has_gamma=has_gamma
+        )
+        if rule.costs is None or self.cuts == "bayes":
+            return grid, rule
+        return tuned(grid, rule, HeldOutRows.of(scores, splits, sign))
 
     def _complaint(self, held_out: OutOfFold) -> str | None:
         """The warning about fits of the search that did not reach the tolerance; None if all did."""
