@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from abstain.costs import Costs
 from abstain.labels import default_reject_label, free_label
+from abstain.rules.action_rule import ActionRule
 from abstain.rules.rule import Decisions, Rule
 from abstain.thresholds import Thresholds
 
@@ -119,7 +120,7 @@ class FittedClassifier:
         return type(self.final).__name__
 
     @property
-    def rule(self) -> Rule | None:
+    def rule(self) -> Rule | ActionRule | None:
         """Its rule, if it is a classifier of this library."""
         return getattr(self.final, "rule_", None)
 
@@ -139,11 +140,11 @@ class FittedClassifier:
         return 1 if self.positive == self.classes[-1] else -1
 
     @property
-    def costs(self) -> Costs | None:
+    def costs(self) -> Any:
         """The costs that it uses to decide, if any were stated, with `positive` as the positive class."""
         costs = None if self.rule is None else self.rule.costs
         same = self.rule is None or self.rule.labels.positive == self.positive
-        return costs if costs is None or same else costs.swapped()
+        return costs.swapped() if isinstance(costs, Costs) and not same else costs
 
     @property
     def thresholds(self) -> Thresholds:

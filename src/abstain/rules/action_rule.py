@@ -14,7 +14,7 @@ from abstain.labels import Labels
 from abstain.levels import Levels
 from abstain.rules.rule import Decisions
 
-__all__ = ["ActionDecisions", "ActionRule"]
+__all__ = ["ActionDecisions", "ActionRule", "refuse_actions"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -172,3 +172,9 @@ class ActionRule:
     ) -> NDArray[np.float64]:
         """Give the expected cost of each action, in the order of ``costs.names``."""
         return self.costs.expected(expit(self.log_odds(score)) if probability is None else probability)
+
+
+def refuse_actions(rule: Any, place: str, instead: str) -> None:
+    """Raise an error if this is the rule of a machine with `Actions`, which `place` does not support."""
+    if isinstance(rule, ActionRule):
+        raise ValueError(f"Actions are not supported by {place} yet; use {instead}.")  # noqa: TRY004 (it is a value)
