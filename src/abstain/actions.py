@@ -23,7 +23,6 @@ from sklearn.utils import check_consistent_length
 from abstain.action_tables import EXAMPLE, checked_name, classes_named, costs_of, handed_on, positions
 from abstain.arguments import row_weights
 from abstain.html import html_table
-from abstain.labels import ENCODED
 from abstain.levels import Levels
 from abstain.thresholds import log_ratio
 
@@ -194,7 +193,7 @@ class Actions:
         if unknown := [label for label in classes if label not in self.labels]:
             raise ValueError(
                 f"costs={self!r} have costs for the classes {[*self.labels]}, but y has {unknown[0]!r}; name the "
-                f"classes of y. {ENCODED}"
+                "classes of y (0 and 1 where scikit-learn encodes them)."
             )
         if missing := [label for label in self.labels if label not in classes]:
             raise ValueError(
@@ -250,7 +249,9 @@ def _below(b: tuple[float, float], a: tuple[float, float], c: tuple[float, float
 
 
 def _crossing(a: tuple[float, float], b: tuple[float, float]) -> float:
-    return log_ratio(b[0] - a[0], a[1] - b[1])
+    odds = b[0] - a[0], a[1] - b[1]
+    rounding = 4.0 * np.finfo(np.float64).eps * max(*a, *b)
+    return 0.0 if abs(odds[0] - odds[1]) <= rounding else log_ratio(*odds)  # 0.4 - 0.3 and 0.3 - 0.2 are equal
 
 
 def _excess(cost: tuple[float, float], corners: Sequence[tuple[float, float]]) -> float:

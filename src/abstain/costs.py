@@ -303,8 +303,8 @@ def checked_costs(costs: object, call: str = "{}") -> Costs:
     stated = call.format("Costs(false_positive=1, false_negative=5, reject=0.3)")
     if isinstance(costs, Actions):
         raise InvalidParameterError(
-            f"costs={costs!r}: Actions are not supported here yet, only by RejectSVC, RejectSVCCV, mean_cost and "
-            f'ThresholdRejector(method="chow"); use a Costs, as in {stated}.'
+            f"Actions are not supported here yet, only by RejectSVC, RejectSVCCV, mean_cost and "
+            f'ThresholdRejector(method="chow"); use {stated} instead of costs={costs!r}.'
         )
     # a ValueError and a TypeError, as for scikit-learn's own parameters
     raise InvalidParameterError(f"costs={costs!r} must be a Costs, not a {type(costs).__name__}; write {stated}.")

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from abstain.costs import Costs
 from abstain.labels import default_reject_label, free_label
-from abstain.rules.action_rule import ActionRule
-from abstain.rules.rule import Decisions, Rule
+from abstain.rules.rule import Decisions
 from abstain.thresholds import Thresholds
 
 __all__ = ["FittedClassifier", "decide", "final_estimator"]
@@ -120,8 +119,8 @@ class FittedClassifier:
         return type(self.final).__name__
 
     @property
-    def rule(self) -> Rule | ActionRule | None:
-        """Its rule, if it is a classifier of this library."""
+    def rule(self) -> Any:
+        """Its `Rule` or `ActionRule`, if it is a classifier of this library."""
         return getattr(self.final, "rule_", None)
 
     @property
