@@ -110,7 +110,7 @@ class RejectMixin:
         return self._score(self._now, X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Label of each row, `reject_label_` where rejecting is the cheaper decision.
+        """Label of each row, `reject_label_` where rejecting is the cheaper decision; with `Actions`, the action.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class RejectMixin:
         return fitted.rule.predict(self._score(fitted, X))
 
     def predict_forced(self, X: Any) -> NDArray[Any]:
-        """The cheaper of the two classes for each row: always a class, never a reject."""
+        """The cheaper of the two classes for each row, never a reject; with `Actions`, the cheapest of the others."""
         fitted = self._now
         return fitted.rule.forced(self._score(fitted, X))
 
@@ -136,7 +136,7 @@ class RejectMixin:
         return fitted.rule.is_reject(fitted.rule.choose(self._score(fitted, X)))
 
     def decide(self, X: Any) -> Decisions:
-        """Decisions with their reasons: label, rejected, score and the expected cost of the three actions.
+        """Decisions with their reasons: label, rejected, score and the expected cost of every action.
 
         They keep the index of a pandas DataFrame. For a Pipeline around this classifier, use :func:`abstain.decide`.
         """

@@ -71,9 +71,9 @@ class RejectSVCCV(RejectSVC):
         ``scale * score + shift``, Platt's sigmoid fitted to the held-out scores and shrunk towards the score itself, so
         that few rows move the cuts little. Of the pairs within one standard error of the least mean cost, the one that
         costs least with tuned cuts is chosen, each fold with cuts from the other folds; the final cuts come from all
-        held-out scores. Bayes' cuts stay if the tuned ones change nothing or cost more by a standard error, if one
-        class has fewer than ten held-out rows, with a single fold, without costs, and for rules other than "chow",
-        which have thresholds of their own.
+        held-out scores. All cuts of `Actions` are moved by the same scale and shift. Bayes' cuts stay if the tuned ones
+        change nothing or cost more by a standard error, if one class has fewer than ten held-out rows, with a single
+        fold, without costs, and for rules other than "chow", which have thresholds of their own.
     kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
 n_jobs, verbose
         As in `RejectSVC`. The fits of the search stop at ten times `tol`, or at 1e-4 if that is more; the last one at
