@@ -116,6 +116,7 @@ def test_at_the_amount_that_the_error_names_the_action_is_used():
         ({**YES_NO, "x": {"no": np.inf, "yes": 0.1}}, r"table\['x'\]\['no'\]=inf must be finite"),
         ({**YES_NO, "x": "free"}, r"table\['x'\]='free' must be a real number"),
         ({**YES_NO, ("x",): 0.1}, "of type tuple; name it by a string"),
+        ({k: {"no": k**2, "yes": (60 - k) ** 2} for k in range(61)}, "table has 61 actions; at most 60"),
         ({"a": {"no": 0, "yes": 1}, "b": {"no": 0, "yes": 1}}, "'a' is the cheapest action whatever the class"),
     ],
 )

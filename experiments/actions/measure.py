@@ -38,9 +38,9 @@ MACHINES: dict[str, tuple[str, ...]] = {
 }
 OTHERS = tuple(name for name in MACHINES if name != "four actions")
 TEST_SHARE, SPLITS, BATCH = 0.2, 30, 5
-GRID = {"Cs": np.logspace(-2, 3, 8).tolist(), "gammas": 5, "cv": 5}
-FEW = {"Cs": [0.1, 1.0], "gammas": 2, "cv": 2}
-STRENGTHS = np.logspace(-3, 2, 8).tolist()  # of logistic regression
+# the last: C of logistic regression
+GRID = {"Cs": np.logspace(-2, 3, 8).tolist(), "gammas": 5, "cv": 5, "strengths": np.logspace(-3, 2, 8).tolist()}
+FEW = {"Cs": [0.1, 1.0], "gammas": 2, "cv": 2, "strengths": [1.0]}
 LOADERS = {"german": load_german, "wdbc": load_wdbc}  # the second for --fast: it needs no data folder
 
 
@@ -55,8 +55,9 @@ def model(machine: str, grid: Mapping[str, Any]) -> Any:
     if machine.startswith("logistic"):
         chow = ThresholdRejector(LogisticRegression(max_iter=5000), actions, method="chow")
         scoring = get_scorer("mean_cost", costs=actions)
-        return GridSearchCV(chow, {"estimator__C": STRENGTHS}, scoring=scoring, cv=grid["cv"])
-    return RejectSVCCV(actions, cuts="bayes" if "Bayes" in machine else "tuned", **grid, n_jobs=1)
+        return GridSearchCV(chow, {"estimator__C": grid["strengths"]}, scoring=scoring, cv=grid["cv"])
+    cuts = "bayes" if "Bayes" in machine else "tuned"
+    return RejectSVCCV(actions, Cs=grid["Cs"], gammas=grid["gammas"], cv=grid["cv"], cuts=cuts)
 
 
 def trial(data: str, seed: int, grid: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -102,7 +103,6 @@ def summary(answers: Mapping[str, Any]) -> dict[str, Any]:
         "test": tested,
         "bad": bad,
         "grid": GRID,
-        "strengths": STRENGTHS,
         "one_action_for_all": dict(zip(FOUR.names, ([bad, 1.0 - bad] @ FOUR.table()).tolist(), strict=True)),
         "machines": {
             name: {

@@ -52,7 +52,7 @@ cases of either class; a visit costs 0.4 and is always right. These two costs ar
   {grid["Cs"][-1]:g}, {grid["gammas"]} of gamma, {grid["cv"]} folds, chosen by the mean cost of its own actions.
   Machines with fewer actions are trained and tuned for these; all are judged by the same table.
 - Logistic regression: Chow's rule for the actions on its probabilities, its penalty chosen from
-  {len(results["strengths"])} values by the mean cost on {grid["cv"]} folds.
+  {len(grid["strengths"])} values by the mean cost on {grid["cv"]} folds.
 - ± is the standard error over the splits. Intervals are paired, 95 %, with Nadeau & Bengio's (2003) correction for
   splits that share rows, Student's t, and Bonferroni's correction for {len(results["minus_four"])} comparisons."""
 

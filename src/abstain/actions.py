@@ -30,7 +30,7 @@ __all__ = ["Actions"]
 
 # An action that is cheaper than its neighbours by at most this share of their costs counts as a tie.
 _EQUALITY = 1e-12
-_MOST = 127  # actions have codes of type int8
+_MOST = 60  # the solver takes losses with fewer than 60 knots
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -95,7 +95,7 @@ class Actions:
         costs = tuple(costs_of(action, cost, labels) for action, cost in named.items())
         names = tuple(named)
         if len(names) > _MOST:
-            raise ValueError(f"table has {len(names)} actions; at most {_MOST} are supported.")
+            raise ValueError(f"table has {len(names)} actions; at most {_MOST} are supported; leave some out.")
         values = {"names": names, "labels": labels, "costs": costs, "rejects": handed_on(rejects, names, labels)}
         for name, value in values.items():
             object.__setattr__(self, name, value)

@@ -51,6 +51,14 @@ def test_the_machine_is_the_optimum_for_any_number_of_cuts(K, kernel):
     assert abs(machine.objective_ / primal_optimum(moved) - 1) > 1e-3
 
 
+def test_as_many_actions_as_are_allowed_can_be_trained():
+    actions = Actions({k: {0: k**2, 1: (59 - k) ** 2} for k in range(60)}, rejects=())
+    clf = RejectSVC(actions, kernel="linear", C=10).fit(*LAW.sample(100, random_state=0))
+    assert len(clf.thresholds_.cuts) == 59
+    assert clf.status_ == "optimal"
+    assert len(np.unique(clf.predict(LAW.sample(500, random_state=1)[0]))) > 30
+
+
 def test_the_loss_touches_the_likelihood_at_every_cut_and_nowhere_else():
     loss, cuts = action_hinge(CREDIT), np.array(CREDIT.levels().cuts)
     for sign in (-1, 1):
