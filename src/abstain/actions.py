@@ -23,6 +23,7 @@ from sklearn.utils import check_consistent_length
 from abstain.action_tables import EXAMPLE, checked_name, classes_named, costs_of, handed_on, positions
 from abstain.arguments import row_weights
 from abstain.html import html_table
+from abstain.labels import Labels
 from abstain.levels import Levels
 from abstain.thresholds import log_ratio
 
@@ -167,7 +168,8 @@ class Actions:
     def encode(self, y_true: ArrayLike, taken: Any) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
         """Return the signs of true classes, +1 for ``labels[1]``, and the positions of the actions taken in `names`."""
         truth = positions(y_true, self.labels, "y_true", "the classes of the actions")
-        choice = positions(getattr(taken, "label", taken), self.names, "y_pred", "the actions")
+        decided = isinstance(getattr(taken, "labels", None), Labels)  # the result of `decide`
+        choice = positions(taken.label if decided else taken, self.names, "y_pred", "the actions")
         check_consistent_length(truth, choice)
         if truth.size == 0:
             raise ValueError("y_true is empty; a metric needs at least one row.")

@@ -153,6 +153,12 @@ class TestDecisions:
         assert set(clf.predict_forced(X)) == {"good"}
         assert set(clf.predict(X)) == {"good", "ask"}
 
+    def test_if_all_actions_are_rejects_the_forced_one_is_the_cheapest(self, rows):
+        X, y = rows
+        clf = RejectSVC(Actions(CREDIT.to_dict()), kernel="linear", C=10.0).fit(X, y)
+        assert clf.reject_mask(X).all()
+        np.testing.assert_array_equal(clf.predict_forced(X), clf.predict(X))
+
     def test_it_survives_pickling(self, fitted, rows):
         again = pickle.loads(pickle.dumps(fitted))  # noqa: S301
         np.testing.assert_array_equal(again.predict(rows[0]), fitted.predict(rows[0]))
@@ -200,6 +206,15 @@ class TestThresholdRejector:
         np.testing.assert_array_equal(clf.predict(X), np.array(CREDIT.names)[CREDIT.expected(p).argmin(axis=1)])
         np.testing.assert_allclose(clf.decide(X).expected_cost, CREDIT.expected(p), atol=1e-12)
         assert ThresholdRejector(LogisticRegression(), CREDIT).fit(X, y).method_ == "chow"
+
+    def test_it_is_retuned_without_a_new_fit(self, rows):
+        X, y = rows
+        costs = Costs.from_table({"good": {"bad": 1}, "bad": {"good": 5}}, reject=0.3)
+        clf = ThresholdRejector(LogisticRegression(), costs, method="chow").fit(X, y)
+        again = clf.retune(costs=CREDIT)
+        fresh = ThresholdRejector(LogisticRegression(), CREDIT).fit(X, y)
+        np.testing.assert_array_equal(again.predict(X), fresh.predict(X))
+        np.testing.assert_array_equal(again.retune(costs=costs).predict(X), clf.predict(X))
 
     def test_other_methods_are_refused(self, rows):
         with pytest.raises(ValueError, match='are Actions; use method="chow"'):

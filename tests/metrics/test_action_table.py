@@ -1,6 +1,7 @@
 """Measures of actions: counted by hand, weights as repeated rows, and the same numbers as for Costs."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import cross_val_score
 
@@ -36,6 +37,12 @@ def test_rates_and_costs():
     expected = pytest.approx((5 + 0 + 0.2 + 0 + 0 + 0.3) / 6)
     assert mean_cost(Y, TAKEN, costs=CREDIT) == expected
     assert table.mean_cost == expected
+
+
+def test_a_series_is_an_array_whatever_its_index():
+    taken = pd.Series(TAKEN, index=["label", "labels", "actions", "x", "y", "z"])
+    assert mean_cost(Y, taken, CREDIT) == mean_cost(Y, TAKEN, CREDIT)
+    assert reject_rate(Y, taken, actions=CREDIT) == reject_rate(Y, TAKEN, actions=CREDIT)
 
 
 def test_a_weight_is_a_repeated_row():

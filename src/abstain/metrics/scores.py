@@ -15,6 +15,7 @@ from abstain.costs import Costs, assigned_costs
 from abstain.labels import classes_of, known_positive
 from abstain.metrics.action_table import ActionTable
 from abstain.metrics.table import RejectTable
+from abstain.rules.action_rule import ActionDecisions
 
 __all__ = [
     "coverage",
@@ -106,7 +107,7 @@ def mean_cost(
 
 def reject_rate(
     y_true: ArrayLike,
-    y_pred: ArrayLike,
+    y_pred: Any,
     *,
     pos_label: Any = None,
     reject_label: Any = "auto",
@@ -124,15 +125,17 @@ def reject_rate(
     >>> reject_rate([0, 0, 1, 1], [0, 1, -1, 1])
     0.25
     """
-    if (known := getattr(y_pred, "actions", None) if actions is None else actions) is not None:
-        return ActionTable.of(y_true, y_pred, known, sample_weight=sample_weight).reject_rate
+    if actions is None and isinstance(y_pred, ActionDecisions):
+        actions = y_pred.actions
+    if actions is not None:
+        return ActionTable.of(y_true, y_pred, actions, sample_weight=sample_weight).reject_rate
     table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     return table.reject_rate
 
 
 def coverage(
     y_true: ArrayLike,
-    y_pred: ArrayLike,
+    y_pred: Any,
     *,
     pos_label: Any = None,
     reject_label: Any = "auto",
@@ -150,8 +153,10 @@ def coverage(
     >>> coverage([0, 0, 1, 1], [0, 1, -1, 1])
     0.75
     """
-    if (known := getattr(y_pred, "actions", None) if actions is None else actions) is not None:
-        return ActionTable.of(y_true, y_pred, known, sample_weight=sample_weight).coverage
+    if actions is None and isinstance(y_pred, ActionDecisions):
+        actions = y_pred.actions
+    if actions is not None:
+        return ActionTable.of(y_true, y_pred, actions, sample_weight=sample_weight).coverage
     table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     return table.coverage
 
