@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from abstain import Actions, RejectSVC
 from abstain.plot import LossDisplay, RejectRegionDisplay
-from abstain.plot.zones import zones_of
+from abstain.plot.zones import Zone, zones_of
 from action_cases import CREDIT
 
 mpl.use("Agg")
@@ -32,6 +32,7 @@ def test_zones_follow_the_order_of_the_actions():
     assert [zone.end for zone in zones[:-1]] == [zone.start for zone in zones[1:]] == [*CREDIT.levels().cuts]
     assert len({(zone.colour, zone.alpha) for zone in zones}) == 4
     assert zones[0].words == "decline: below −1.1"
+    assert Zone("follow-up", -2.0, 0.5, "grey", 1.0).words == "follow-up: −2 to 0.5"
     six = zones_of(SIX, SIX.levels())
     assert len({zone.colour for zone in six}) == 6
 
@@ -62,3 +63,14 @@ def test_a_single_deciding_action_has_no_forced_cut():
     clf = RejectSVC(Actions({"good": {"good": 0, "bad": 1}, "ask": 0.3}), kernel="linear").fit(X, Y)
     display = RejectRegionDisplay.from_estimator(clf, X, Y, ax=Figure().subplots())
     assert "cut when forced to decide" not in legend(display)
+
+
+def test_forced_cuts_are_drawn_where_no_zone_begins():
+    clf = RejectSVC(SIX, kernel="linear").fit(X, Y)
+    display = RejectRegionDisplay.from_estimator(clf, X, Y, ax=Figure().subplots())
+    # a0 to a1 and a4 to a5 change as before; without a2 and a3, a1 becomes a4 at (16 - 1) / (16 - 1), log-odds 0 ...
+    assert len(SIX.levels(forced=True).cuts) == 3
+    assert display.forced_cuts == ()  # ... where a2 becomes a3, too
+    four = RejectRegionDisplay.from_estimator(RejectSVC(CREDIT).fit(X, Y), X, Y, ax=Figure().subplots())
+    assert four.forced_cuts == pytest.approx((np.log(5),))
+    assert "cut when forced to decide" in legend(four)

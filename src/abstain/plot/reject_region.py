@@ -40,7 +40,9 @@ class RejectRegionDisplay:
         Names in the legend and on the axes.
     zones : tuple of Zone, default=()
         For `Actions`, one zone of scores for each action that is ever chosen, by increasing score; `choice` is then a
-        position in it, and `thresholds` and `cut` are the outermost cuts and the first cut of the forced choice.
+        position in it, and `thresholds` are the outermost cuts.
+    forced_cuts : tuple of float, default=()
+        For `Actions`, the cuts of the forced choice that are not also cuts between zones, in place of `cut`.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class RejectRegionDisplay:
     classes: tuple[str, str]
     feature_names: tuple[str, str] = ("feature 0", "feature 1")
     zones: tuple[Zone, ...] = ()
+    forced_cuts: tuple[float, ...] = ()
     ax_: Axes = field(init=False, repr=False)
     figure_: FigureBase = field(init=False, repr=False)
 
@@ -95,12 +98,14 @@ class RejectRegionDisplay:
         truth = np.where(np.asarray(y) == positive, 1, -1).astype(np.int8)
         choice = (predicted == positive).astype(np.int8) - (predicted == negative).astype(np.int8)
         zones: tuple[Zone, ...] = ()
+        forced: tuple[float, ...] = ()
         if isinstance(rule := fitted.rule, ActionRule):
             zones = zones_of(rule.costs, rule.thresholds)
+            forced = tuple(cut for cut in rule.forced_thresholds.cuts if cut not in rule.thresholds.cuts)
             named = [rule.costs.names[at] for at in rule.thresholds.choices]
             choice = np.array([named.index(name) for name in predicted.tolist()], dtype=np.int8)
         classes, columns = (str(negative), str(positive)), (str(names[0]), str(names[1]))
-        display = cls(xx0, xx1, score, thresholds, fitted.cut, points, truth, choice, classes, columns, zones)
+        display = cls(xx0, xx1, score, thresholds, fitted.cut, points, truth, choice, classes, columns, zones, forced)
         return display.plot(ax, annotate=annotate)
 
     def plot(self, ax: Axes | None = None, *, annotate: bool = False) -> Self:
@@ -116,7 +121,8 @@ class RejectRegionDisplay:
             if levels[0] < levels[1]:
                 ax.contourf(self.xx0, self.xx1, self.score, levels=levels, colors=[colour], alpha=alpha)
         styles = {**({0.0: ":"} if annotate else {}), **{end: "-" for _, end, *_ in regions[:-1]}}
-        styles |= {} if np.isnan(self.cut) else {self.cut: "--"}
+        forced = self.forced_cuts if self.zones else (self.cut,)
+        styles |= dict.fromkeys(forced, "--")
         draw_levels(ax, (self.xx0, self.xx1, self.score), styles, self.X if annotate else None)
         self._scatter(ax, -1, marker="o", facecolor="none", edgecolor=NEGATIVE, linewidth=1.1, s=26)
         self._scatter(ax, 1, marker="^", facecolor=POSITIVE, edgecolor="white", linewidth=0.5, s=34)
@@ -124,7 +130,7 @@ class RejectRegionDisplay:
             ax.fill(np.nan, np.nan, facecolor=zone.colour, alpha=zone.alpha, edgecolor=LINE, label=zone.name)
         if lower < upper and not self.zones:
             ax.fill(np.nan, np.nan, facecolor=BAND, edgecolor=LINE, linewidth=1.2, label="reject")
-        if not np.isnan(self.cut):
+        if forced:
             ax.plot([], [], color=LINE, linestyle="--", linewidth=1.2, label="cut when forced to decide")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, frameon=False, fontsize="small")
         ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])

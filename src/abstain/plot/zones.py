@@ -29,13 +29,10 @@ class Zone:
     @property
     def words(self) -> str:
         """The zone in words, for a legend."""
+        start, end = (f"{at:.3g}".replace("-", "−") for at in (self.start, self.end))
         if np.isinf(self.start):
-            text = f"{self.name}: below {self.end:.3g}"
-        elif np.isinf(self.end):
-            text = f"{self.name}: above {self.start:.3g}"
-        else:
-            text = f"{self.name}: {self.start:.3g} to {self.end:.3g}"
-        return text.replace("-", "−")
+            return f"{self.name}: below {end}"
+        return f"{self.name}: above {start}" if np.isinf(self.end) else f"{self.name}: {start} to {end}"
 
 
 def zones_of(actions: Actions, levels: Levels) -> tuple[Zone, ...]:
