@@ -10,6 +10,7 @@ import abstain
 from looping import looped
 
 PUBLIC = [
+    "Actions",
     "BartlettWegkamp",
     "Costs",
     "EmbeddedRejectSVC",

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from abstain.actions import Actions
     from abstain.comparison.compare import compare
     from abstain.costs import Costs
     from abstain.estimators.embedded.curve import embedded_reject_curve
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TRUSTED_TYPES",
+    "Actions",
     "BartlettWegkamp",
     "Costs",
     "EmbeddedRejectSVC",
@@ -52,6 +54,7 @@ __all__ = [
 # Where each public name lives; imported on first use, so that `import abstain` costs nothing.
 _HOMES = {
     "TRUSTED_TYPES": "abstain.files.trusted",
+    "Actions": "abstain.actions",
     "BartlettWegkamp": "abstain.losses.generalized_hinge",
     "Costs": "abstain.costs",
     "EmbeddedRejectSVC": "abstain.estimators.embedded.estimator",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import InvalidParameterError
 
+from abstain.actions import Actions
 from abstain.arguments import positive_number, row_weights, warn_caller
 from abstain.cost_tables import CostTable, named_by, named_rejects, reject_costs, sorted_labels
 from abstain.html import html_table
 from abstain.labels import ENCODED, classes_of, encode_pair, known_positive
-from abstain.thresholds import Thresholds
+from abstain.thresholds import Thresholds, log_ratio
 
 __all__ = ["Costs", "assigned_costs", "checked_costs", "costs_of_classes", "warn_if_assumed"]
 
@@ -181,7 +181,7 @@ class Costs:
     @property
     def cut(self) -> float:
         """The score log(c_fp / c_fn) above which deciding +1 is cheaper than -1, if rejecting is not allowed."""
-        return _log_ratio(self.false_positive, self.false_negative)
+        return log_ratio(self.false_positive, self.false_negative)
 
     def thresholds(self) -> Thresholds:
         """Return Bayes' thresholds (p_low, p_high) on the probability of the positive class.
@@ -209,8 +209,8 @@ class Costs:
         if not self.rejects:
             return Thresholds(self.cut, self.cut)
         r_neg, r_pos = self.reject_negative, self.reject_positive
-        delta_low = _log_ratio(r_neg, self.false_negative - r_pos)
-        return Thresholds(delta_low, _log_ratio(self.false_positive - r_neg, r_pos))
+        delta_low = log_ratio(r_neg, self.false_negative - r_pos)
+        return Thresholds(delta_low, log_ratio(self.false_positive - r_neg, r_pos))
 
     def table(self) -> NDArray[np.float64]:
         """Return all costs, (2, 3): rows true class -1, +1; columns choice -1, 0 (reject), +1."""
@@ -301,6 +301,11 @@ def checked_costs(costs: object, call: str = "{}") -> Costs:
     if isinstance(costs, Costs):
         return costs
     stated = call.format("Costs(false_positive=1, false_negative=5, reject=0.3)")
+    if isinstance(costs, Actions):
+        raise InvalidParameterError(
+            f"Actions are not supported here yet, only by RejectSVC, RejectSVCCV, mean_cost and "
+            f'ThresholdRejector(method="chow"); use {stated} instead of costs={costs!r}.'
+        )
     # a ValueError and a TypeError, as for scikit-learn's own parameters
     raise InvalidParameterError(f"costs={costs!r} must be a Costs, not a {type(costs).__name__}; write {stated}.")
 
@@ -351,11 +356,3 @@ def warn_if_assumed(costs: Costs, y: ArrayLike, pos_label: Any) -> None:
 def _ratio_to_sum(a: float, b: float) -> float:
     """Compute a / (a + b) for positive a and b, halved first so that the sum cannot overflow."""
     return 0.5 * a / (0.5 * a + 0.5 * b)
-
-
-def _log_ratio(a: float, b: float) -> float:
-    """Compute log(a / b) for positive a and b, also if the quotient overflows or underflows."""
-    if a < b:
-        return 0.0 - _log_ratio(b, a)  # exchanging the classes negates it to the last digit
-    quotient = a / b
-    return math.log(quotient) if quotient < math.inf else math.log(a) - math.log(b)

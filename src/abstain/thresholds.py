@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
 
-__all__ = ["Thresholds", "distances"]
+__all__ = ["Thresholds", "distances", "log_ratio"]
 
 
 @dataclass(frozen=True)
@@ -82,3 +83,18 @@ def distances(scores: NDArray[np.float64], cut: float) -> NDArray[np.float64]:
         begins = np.append(True, np.diff(ascending) > np.maximum(slack[1:], slack[:-1]))
     distance[order] = ascending[np.flatnonzero(begins)[np.cumsum(begins) - 1]] if len(order) else ascending
     return distance
+
+
+def log_ratio(a: float, b: float) -> float:
+    """Return log(a / b) for positive a and b, also if the quotient overflows or underflows.
+
+    Examples
+    --------
+    >>> from abstain.thresholds import log_ratio
+    >>> log_ratio(1e-300, 1e300) == -log_ratio(1e300, 1e-300)
+    True
+    """
+    if a < b:
+        return 0.0 - log_ratio(b, a)  # exchanging the classes negates it to the last digit
+    quotient = a / b
+    return math.log(quotient) if quotient < math.inf else math.log(a) - math.log(b)

@@ -252,4 +252,5 @@ def test_invalid_arguments_of_a_scorer_are_refused(name, options, text):
 
 def test_all_measures_have_a_scorer():
     functions = {name for name in metrics.__all__ if name.islower() and not name.endswith("_curve")}
-    assert functions - {"get_scorer", "bootstrap_band", "reject_confusion_matrix"} == {*OF_PREDICTIONS, *OF_SCORES}
+    tables = {"reject_confusion_matrix", "action_confusion_matrix"}
+    assert functions - {"get_scorer", "bootstrap_band", *tables} == {*OF_PREDICTIONS, *OF_SCORES}

@@ -14,9 +14,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.costs import Costs
 from abstain.estimators.grid import Grid, Splits
-from abstain.rules.rule import Rule, oriented_costs
+from abstain.levels import Levels
+from abstain.rules.action_rule import ActionRule
+from abstain.rules.rule import Rule
 from abstain.rules.sigmoid import shrunk_sigmoids
 from abstain.thresholds import Thresholds
 
@@ -65,7 +66,9 @@ class HeldOutRows:
         rows = [len(np.unique(self.row[self.sign == code])) for code in (-1, 1)]
         return len(np.unique(self.fold)) > 1 and min(rows) >= FEWEST
 
-    def near_best(self, costs: NDArray[np.float64], prices: Prices, thresholds: Thresholds) -> NDArray[np.intp]:
+    def near_best(
+        self, costs: NDArray[np.float64], prices: Prices, thresholds: Thresholds | Levels
+    ) -> NDArray[np.intp]:
         """The pairs whose mean cost, shape (pairs,), is within a standard error of the least; nan is never near."""
         finished = np.flatnonzero(np.isfinite(costs))
         if not len(finished):
@@ -76,7 +79,7 @@ class HeldOutRows:
         return finished[more @ self.weight <= ERRORS * error + np.finfo(np.float64).eps]
 
     def tuned_costs(
-        self, pairs: NDArray[np.intp], prices: Prices, thresholds: Thresholds
+        self, pairs: NDArray[np.intp], prices: Prices, thresholds: Thresholds | Levels
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Give the mean cost of these pairs on every fold with cuts from the other folds, and their final sigmoids.
 
@@ -98,20 +101,20 @@ class HeldOutRows:
         return costs, final
 
 
-def placed(grid: Grid, rule: Rule, rows: HeldOutRows, *, tune: bool) -> tuple[Grid, Rule]:
+def placed(grid: Grid, rule: Rule | ActionRule, rows: HeldOutRows, *, tune: bool) -> tuple[Grid, Rule | ActionRule]:
     """Give the grid with the costs at tuned cuts and the rejects of its best pair, and the rule of this pair."""
     final = rule
     if tune and rule.costs is not None and rule.unit == 1.0 and rows.can_tell:
-        grid, final = _tuned(grid, rule, rule.costs, rows)
+        grid, final = _tuned(grid, rule, rows)
     best = int(np.ravel_multi_index(grid.place, grid.rows.shape))
     done = np.isfinite(grid.costs[grid.place])[rows.fold]
     weight = rows.weight * done
-    rejected = weight[final.choose(rows.scores[best]) == 0].sum() / weight.sum() if done.any() else np.nan
+    rejected = weight[final.is_reject(final.choose(rows.scores[best]))].sum() / weight.sum() if done.any() else np.nan
     return replace(grid, rejected=float(rejected)), final
 
 
-def _tuned(grid: Grid, rule: Rule, costs: Costs, rows: HeldOutRows) -> tuple[Grid, Rule]:
-    prices, thresholds = oriented_costs(costs, rule.labels).prices, rule.thresholds
+def _tuned(grid: Grid, rule: Rule | ActionRule, rows: HeldOutRows) -> tuple[Grid, Rule | ActionRule]:
+    prices, thresholds = rule.prices, rule.thresholds
     folds = np.unique(rows.fold)
     last = np.where((grid.rows == grid.rows.max())[:, :, np.newaxis], grid.costs[:, :, folds], np.nan)
     pairs = rows.near_best(last.mean(axis=2).ravel(), prices, thresholds)

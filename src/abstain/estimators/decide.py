@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import row_weights
+from abstain.rules.action_rule import ActionRule
 from abstain.rules.rule import Decisions, Rule
 
 __all__ = ["Fitted", "RejectMixin", "fitted", "read_only"]
@@ -25,12 +26,12 @@ class Fitted:
     ----------
     machine : KernelMachine, LinearMachine or ResponseMachine
         Scores rows.
-    rule : Rule
+    rule : Rule or ActionRule
         Turns scores into decisions.
     """
 
     machine: Any
-    rule: Rule
+    rule: Rule | ActionRule
 
 
 def fitted(path: str, doc: str) -> Any:
@@ -109,7 +110,7 @@ class RejectMixin:
         return self._score(self._now, X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Label of each row, `reject_label_` where rejecting is the cheaper decision.
+        """Label of each row, `reject_label_` where rejecting is the cheaper decision; with `Actions`, the action.
 
         Parameters
         ----------
@@ -125,17 +126,17 @@ class RejectMixin:
         return fitted.rule.predict(self._score(fitted, X))
 
     def predict_forced(self, X: Any) -> NDArray[Any]:
-        """The cheaper of the two classes for each row: always a class, never a reject."""
+        """The cheaper of the two classes for each row, never a reject; with `Actions`, the cheapest of the others."""
         fitted = self._now
         return fitted.rule.forced(self._score(fitted, X))
 
     def reject_mask(self, X: Any) -> NDArray[np.bool_]:
         """True for the rows that `predict` rejects."""
         fitted = self._now
-        return np.asarray(fitted.rule.choose(self._score(fitted, X)) == 0)
+        return fitted.rule.is_reject(fitted.rule.choose(self._score(fitted, X)))
 
     def decide(self, X: Any) -> Decisions:
-        """Decisions with their reasons: label, rejected, score and the expected cost of the three actions.
+        """Decisions with their reasons: label, rejected, score and the expected cost of every action.
 
         They keep the index of a pandas DataFrame. For a Pipeline around this classifier, use :func:`abstain.decide`.
         """

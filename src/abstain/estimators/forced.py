@@ -19,6 +19,7 @@ from abstain.estimators.out_of_fold import fit_parameters
 from abstain.estimators.splitting import row_groups
 from abstain.estimators.unwrap import FittedClassifier, final_estimator
 from abstain.labels import classes_of
+from abstain.rules.action_rule import refuse_actions
 from abstain.rules.rule import Rule
 
 
@@ -96,6 +97,7 @@ class Forced(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignor
         parameters = fit_parameters(self, weight, rows, tune=False)
         names = self._names(y)
         fitted = clone(self.estimator).fit(X, y if names is None else names[np.asarray(y)], **parameters)
+        refuse_actions(getattr(final_estimator(fitted), "rule_", None), "Forced", "its estimator's predict_forced")
         if not isinstance(getattr(final_estimator(fitted), "rule_", None), Rule):
             raise ValueError(  # noqa: TRY004 (as for every bad parameter)
                 f"estimator={self.estimator!r} is not a classifier of abstain, or a Pipeline or search that ends in "

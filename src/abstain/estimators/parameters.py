@@ -7,7 +7,9 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
 
+from abstain.actions import Actions
 from abstain.costs import Costs, checked_costs
+from abstain.losses.action_hinge import action_hinge
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.generalized_hinge import BartlettWegkamp
 from abstain.losses.hinge import hinge
@@ -45,18 +47,26 @@ CONSTRAINTS: dict[str, list[Any] | str] = {
 }
 
 
-def stated_costs(costs: Any) -> Costs | None:
-    """Give the costs if they are a `Costs` or None; anything else is an error."""
-    return None if costs is None else checked_costs(costs, "RejectSVC({}), or give C by name: RejectSVC(C=...)")
+def stated_costs(costs: Any) -> Costs | Actions | None:
+    """Give the costs if they are a `Costs`, `Actions` or None; anything else is an error."""
+    if costs is None or isinstance(costs, Actions):
+        return costs
+    return checked_costs(costs, "RejectSVC({}), or give C by name: RejectSVC(C=...)")
 
 
-def margin_loss(costs: Costs | None, rule: Any) -> MarginLoss:
+def margin_loss(costs: Costs | Actions | None, rule: Any) -> MarginLoss:
     """Give the loss of the machine: the hinge without costs, the double hinge (GRKC08), or that of another rule (BW08).
+
+    For `Actions` it is the tangent hinge at all their cuts.
 
     A rule is any value with a method ``loss(costs)`` that returns a `MarginLoss`.
     """
     if isinstance(rule, str) and rule in _RULES:
         rule = _RULES[rule]
+    if isinstance(costs, Actions):
+        if rule is not None:
+            raise ValueError(f'rule={rule!r} is for Costs only; with Actions use rule="chow".')
+        return action_hinge(costs)
     if rule is None:
         return hinge() if costs is None else double_hinge(costs)
     if isinstance(rule, str | type) or not callable(getattr(rule, "loss", None)):

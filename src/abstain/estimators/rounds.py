@@ -16,7 +16,6 @@ from abstain.estimators.grid import Grid, Splits
 from abstain.estimators.progress import FitsLine
 from abstain.estimators.subsample import rescaled
 from abstain.estimators.training import Training
-from abstain.rules.rule import oriented_costs
 from abstain.solvers.cross_validation import OutOfFold, held_out_scores
 
 __all__ = ["Round", "Rounds", "coarse_to_fine", "grid_of"]
@@ -147,13 +146,10 @@ class Rounds:
         training, finished = self.training, held_out.finished
         costs = np.full((finished.shape[2], finished.shape[0], finished.shape[1]), np.nan)
         disorder = costs.copy()
-        stated = None if training.costs is None else oriented_costs(training.costs, training.labels)
         for f in np.flatnonzero(finished.any(axis=(0, 2))).tolist():
             done, test = finished[:, f].T, np.flatnonzero(splits.tests[f])
             sign, scores = training.sign[rows[test]], held_out.scores[:, f, :, test].transpose(2, 1, 0)[done]
-            choice = training.loss.thresholds.decide(scores)
-            prices = choice != sign if stated is None else stated.prices(sign, choice)
-            costs[done, f] = prices.astype(np.float64) @ splits.tests[f, test]
+            costs[done, f] = training.rule.prices(sign, training.rule.choose(scores)) @ splits.tests[f, test]
             if self.halves:
                 disorder[done, f] = [wrong_order(sign, score) for score in scores]
         return costs, disorder

@@ -55,8 +55,9 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     Parameters
     ----------
-    costs : Costs or None, default=None
-        Costs of the two errors and of a reject. If None, nothing is rejected.
+    costs : Costs, Actions or None, default=None
+        Costs of the two errors and of a reject. If None, nothing is rejected. With `Actions` the loss has a tangent at
+        each of their cuts, and `predict` gives the name of the cheapest action.
     C : float, default=1.0
         Weight of the losses against the regulariser.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
@@ -101,7 +102,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
     classes_ : ndarray of shape (2,)
         The two classes, sorted.
     reject_label_ : scalar
-        The label of a rejected row.
+        The label of a rejected row; None with `Actions`.
     support_, support_vectors_, n_support_ : ndarray
         Indices of the support vectors among the training rows, the vectors, and how many of each class.
     dual_coef_ : ndarray of shape (1, n_SV)
@@ -110,7 +111,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         The bias.
     coef_ : ndarray of shape (1, n_features)
         The weights of the features; for the linear kernel only.
-    thresholds_ : Thresholds
+    thresholds_ : Thresholds, or Levels with `Actions`
         Thresholds on the score, which is oriented to ``classes_[1]``.
     sets_ : ndarray of int8, shape (n_samples,)
         Which piece of the loss each training row lies on; `set_names_` has the names of the codes: I_0 ... I_D for two

@@ -27,6 +27,7 @@ from abstain.estimators.splitting import Groups, row_groups
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.training import Training
 from abstain.kernels import Kernel
+from abstain.rules.action_rule import ActionRule
 from abstain.rules.rule import Rule
 
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
@@ -59,7 +60,7 @@ class RejectSVCCV(RejectSVC):
 
     Parameters
     ----------
-    costs : Costs or None, default=None
+    costs : Costs, Actions or None, default=None
         As in `RejectSVC`; the search minimises the mean cost, or the error rate if no costs are stated.
     Cs : int or array-like of float, default=10
         Values of C to try; a number k stands for ``logspace(-2, 3, k)``.
@@ -74,9 +75,9 @@ class RejectSVCCV(RejectSVC):
         ``scale * score + shift``, Platt's sigmoid fitted to the held-out scores and shrunk towards the score itself, so
         that few rows move the cuts little. Of the pairs within one standard error of the least mean cost, the one that
         costs least with tuned cuts is chosen, each fold with cuts from the other folds; the final cuts come from all
-        held-out scores. Bayes' cuts stay if the tuned ones change nothing or cost more by a standard error, if one
-        class has fewer than ten held-out rows, with a single fold, without costs, and for rules other than "chow",
-        which have thresholds of their own.
+        held-out scores. All cuts of `Actions` are moved by the same scale and shift. Bayes' cuts stay if the tuned ones
+        change nothing or cost more by a standard error, if one class has fewer than ten held-out rows, with a single
+        fold, without costs, and for rules other than "chow", which have thresholds of their own.
     search : {"auto", "full", "halving"}, default="auto"
         "full" tries all pairs on all rows. "halving" tries them on a stratified subsample of 2,000 rows, the better
         ones on larger subsamples, and the best three on all rows (more up to 15,000 rows), on as many folds as test
@@ -210,7 +211,9 @@ n_jobs, verbose
         task.end()
         return self
 
-    def _search(self, training: Training, y: ArrayLike, groups: Groups | None, began: float) -> tuple[Grid, Rule]:
+    def _search(
+        self, training: Training, y: ArrayLike, groups: Groups | None, began: float
+    ) -> tuple[Grid, Rule | ActionRule]:
         """Give the costs of the grid, and the rule of the best pair with its cuts."""
         Cs = checked_Cs(self.Cs)
         has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from abstain.costs import Costs
 from abstain.estimators.parameters import stated_costs
 from abstain.estimators.progress import FitTask
 from abstain.estimators.svc import RejectSVC
@@ -59,8 +60,10 @@ def reject_price_sweep(
     >>> [machine.costs.reject for machine in machines]
     [0.4, 0.3, 0.2, 0.1]
     """
-    if stated_costs(estimator.costs) is None:
-        raise ValueError(f"estimator.costs must be a Costs, whose reject cost is varied, not {estimator.costs!r}.")
+    if not isinstance(stated_costs(estimator.costs), Costs):
+        raise ValueError(  # noqa: TRY004 (as for every bad parameter)
+            f"estimator.costs must be a Costs, whose reject cost is varied, not {estimator.costs!r}."
+        )
     machines: list[RejectSVC] = []
     before: Training | None = None
     for reject in rejects:

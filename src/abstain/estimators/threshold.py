@@ -17,12 +17,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import check_is_fitted
 
+from abstain.actions import Actions
 from abstain.arguments import row_weights
 from abstain.estimators.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.out_of_fold import fit_and_score, fit_parameters
 from abstain.estimators.splitting import row_groups
 from abstain.labels import Labels
 from abstain.machines.response_machine import ResponseMachine
+from abstain.rules.action_rule import ActionRule
 from abstain.rules.request import Request
 from abstain.rules.risk_control import ErrorBound
 from abstain.rules.rule import Rule
@@ -74,8 +76,8 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
     ----------
     estimator : classifier
         With `decision_function` or `predict_proba`, for two classes.
-    costs : Costs or None, default=None
-        Costs of the two errors and of a reject.
+    costs : Costs, Actions or None, default=None
+        Costs of the two errors and of a reject; or of several actions, with ``method="chow"`` only.
     reject_rate : float, (float, float) or None, default=None
         At most this share of the rows is rejected, or these shares of the (negative, positive) class. As many rows are
         rejected as the budget allows. Rows with the same score are rejected together or not at all, so the budget is
@@ -296,6 +298,8 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         return other
 
     def _labels(self, request: Request, y: Any) -> Labels:
+        if isinstance(request.costs, Actions):
+            return ActionRule.of(request.costs, y, self.pos_label, self.reject_label).labels
         rejects = request.way is not None
         return Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=rejects)
 
@@ -347,6 +351,9 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
 
 def tuned(machine: ResponseMachine, request: Request, labels: Labels, rows: ScoredRows | None) -> Tuned:
     """Place the cuts that a request for these classes asks for."""
+    if isinstance(request.costs, Actions):
+        actions = ActionRule.of(request.costs, labels.classes, labels.positive)
+        return Tuned(machine, actions, rows, None, request.name)
     cuts = request.cuts(rows, labels.orientation)
     rule = Rule(labels, cuts.thresholds, cuts.cut, request.costs, machine.unit)
     return Tuned(machine, rule, rows, cuts.error_bound, request.name)

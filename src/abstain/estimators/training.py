@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
+from abstain.actions import Actions
 from abstain.arguments import row_weights
 from abstain.costs import Costs, costs_of_classes, warn_if_assumed
 from abstain.dual.problem import DualProblem
@@ -19,6 +20,7 @@ from abstain.kernels import Kernel, Matrix, called_kernel, resolve_gamma
 from abstain.labels import Labels
 from abstain.losses.margin_loss import MarginLoss
 from abstain.machines.kernel_machine import KernelMachine
+from abstain.rules.action_rule import ActionRule
 from abstain.rules.rule import Rule, oriented_costs
 
 __all__ = ["Posed", "Training", "implied_rule", "resolved_kernel", "symmetric", "training_gram"]
@@ -45,7 +47,7 @@ class Training:
     sample_weight : ndarray of shape (n_samples,)
     loss : MarginLoss
         With +1 for ``classes[1]``.
-    rule : Rule
+    rule : Rule or ActionRule
     """
 
     parameters: Any
@@ -53,7 +55,7 @@ class Training:
     sign: NDArray[np.int8]
     sample_weight: NDArray[np.float64]
     loss: MarginLoss
-    rule: Rule
+    rule: Rule | ActionRule
 
     @classmethod
     def of(cls, parameters: Any, X: Any, y: ArrayLike, sample_weight: Any, *, validator: Any) -> Self:
@@ -63,7 +65,7 @@ class Training:
         dense = named is not None and named.name == "precomputed"
         rows = checked_rows(validator, X, y, dense=dense, reset=True)
         rule, loss = implied_rule(parameters, y)
-        if parameters.costs is not None:
+        if isinstance(parameters.costs, Costs):
             warn_if_assumed(parameters.costs, rule.labels.classes, parameters.pos_label)
         weight = row_weights(sample_weight, rows.shape[0])
         ones = np.ones(rows.shape[0])
@@ -75,7 +77,7 @@ class Training:
         return self.rule.labels
 
     @property
-    def costs(self) -> Costs | None:
+    def costs(self) -> Costs | Actions | None:
         """The costs for the positive class."""
         return self.rule.costs
 
@@ -142,10 +144,12 @@ class Training:
         return Posed(DualProblem(known, X, self.sign[kept], self.loss, weight[kept]), self.X, kernel, kept, as_posed)
 
 
-def implied_rule(parameters: Any, y: ArrayLike) -> tuple[Rule, MarginLoss]:
+def implied_rule(parameters: Any, y: ArrayLike) -> tuple[Rule | ActionRule, MarginLoss]:
     """Give the rule and the loss that follow from the costs and the classes of y."""
     costs = stated_costs(parameters.costs)
     pos_label, reject_label = parameters.pos_label, parameters.reject_label
+    if isinstance(costs, Actions):
+        return ActionRule.of(costs, y, pos_label, reject_label), margin_loss(costs, parameters.rule)
     labels = Labels.of(y, pos_label=pos_label, reject_label=reject_label, rejects=costs is not None)
     if costs is not None:
         costs, _ = costs_of_classes(costs, labels.classes, pos_label)

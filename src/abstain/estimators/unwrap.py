@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from abstain.costs import Costs
 from abstain.labels import default_reject_label, free_label
-from abstain.rules.rule import Decisions, Rule
+from abstain.rules.rule import Decisions
 from abstain.thresholds import Thresholds
 
 __all__ = ["FittedClassifier", "decide", "final_estimator"]
@@ -119,8 +119,8 @@ class FittedClassifier:
         return type(self.final).__name__
 
     @property
-    def rule(self) -> Rule | None:
-        """Its rule, if it is a classifier of this library."""
+    def rule(self) -> Any:
+        """Its `Rule` or `ActionRule`, if it is a classifier of this library."""
         return getattr(self.final, "rule_", None)
 
     @property
@@ -139,11 +139,11 @@ class FittedClassifier:
         return 1 if self.positive == self.classes[-1] else -1
 
     @property
-    def costs(self) -> Costs | None:
+    def costs(self) -> Any:
         """The costs that it uses to decide, if any were stated, with `positive` as the positive class."""
         costs = None if self.rule is None else self.rule.costs
         same = self.rule is None or self.rule.labels.positive == self.positive
-        return costs if costs is None or same else costs.swapped()
+        return costs.swapped() if isinstance(costs, Costs) and not same else costs
 
     @property
     def thresholds(self) -> Thresholds:

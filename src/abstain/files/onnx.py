@@ -22,6 +22,7 @@ from abstain.labels import Labels
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.machines.response_machine import ResponseMachine
+from abstain.rules.action_rule import refuse_actions
 from abstain.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
         raise ImportError("to_onnx needs onnx; install it with: pip install 'abstain[onnx]'.") from error
     check_is_fitted(estimator)
     graph, decider = Graph(), estimator[-1] if type(estimator) is Pipeline else estimator
+    refuse_actions(getattr(decider, "rule_", None), "to_onnx", "abstain.save, or a machine with Costs")
     machine = scoring_machine(decider)
     X = _features(graph, estimator) if type(estimator) is Pipeline else _matrix(graph, machine.n_features)
     _decision(graph, decider.rule_, _score(graph, machine, X))

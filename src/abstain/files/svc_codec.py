@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
+from abstain.actions import Actions
 from abstain.costs import Costs
 from abstain.dual.proof import Proof
 from abstain.dual.solution import Status
@@ -26,6 +27,7 @@ from abstain.files.values import from_json, to_json
 from abstain.kernels import KERNELS, Kernel
 from abstain.losses.margin_loss import MarginLoss
 from abstain.machines.kernel_machine import KernelMachine
+from abstain.rules.action_rule import ActionRule
 from abstain.rules.rule import Rule
 
 MACHINE = "machine."
@@ -94,16 +96,17 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     return FittedSearch(**vars(fitted), grid=_grid(own, machine.n_rows)) if searches else fitted
 
 
-def _tuned_cuts(rule: Rule, grid: Grid | None) -> tuple[float, ...]:
+def _tuned_cuts(rule: Rule | ActionRule, grid: Grid | None) -> tuple[float, ...]:
     """The scale and shift of tuned cuts, if the search chose them."""
     return (rule.unit, rule.shift) if grid is not None and grid.best_is_tuned else ()
 
 
-def _recalibrated(rule: Rule, scale: float, shift: float) -> Rule:
+def _recalibrated(rule: Rule | ActionRule, scale: float, shift: float) -> Rule | ActionRule:
     if not (math.isfinite(scale) and scale > 0.0 and math.isfinite(shift)):
         raise ModelFileError("the scale or the shift of its cuts is not possible.")
     found = rule.recalibrated(scale, shift)
-    if not all(map(math.isfinite, (found.thresholds.lower, found.thresholds.upper, found.cut))):
+    forced = () if isinstance(found, ActionRule) else (found.cut,)  # nan if there is nothing to force
+    if not all(map(math.isfinite, (found.thresholds.lower, found.thresholds.upper, *forced))):
         raise ModelFileError("the scale or the shift of its cuts is not possible.")
     return found
 
@@ -158,7 +161,7 @@ def _proof_from(fields: Fields) -> Proof:
     return Proof(**numbers, status=status, iterations=iterations, definite=definite)
 
 
-def _check_grid(estimator: Any, grid: Grid, costs: Costs | None) -> None:
+def _check_grid(estimator: Any, grid: Grid, costs: Costs | Actions | None) -> None:
     """Check that the search tried what the parameters specify, as far as this is known without the training rows."""
     to_json("cv", estimator.cv)  # raises an error for splitters whose number of folds depends on the rows
     highest = 1.0 if costs is None else float(costs.table().max())

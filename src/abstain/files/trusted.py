@@ -6,6 +6,7 @@ from typing import Any
 
 from scipy.sparse import csr_array, csr_matrix
 
+from abstain.actions import Actions
 from abstain.costs import Costs
 from abstain.dual.proof import Proof
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC, FittedEmbedded
@@ -16,10 +17,12 @@ from abstain.estimators.svc_cv import FittedSearch, RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector, Tuned
 from abstain.kernels import Kernel
 from abstain.labels import Labels
+from abstain.levels import Levels
 from abstain.losses.generalized_hinge import BartlettWegkamp
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.machines.response_machine import ResponseMachine
+from abstain.rules.action_rule import ActionRule
 from abstain.rules.risk_control import ErrorBound
 from abstain.rules.rule import Rule
 from abstain.rules.scored_rows import ScoredRows
@@ -28,8 +31,8 @@ from abstain.thresholds import Thresholds
 _TYPES: tuple[Any, ...] = (
     *(RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, Forced),
     *(FittedSVC, FittedSearch, FittedEmbedded, Tuned),
-    *(KernelMachine, LinearMachine, ResponseMachine, Rule, Proof),
-    *(BartlettWegkamp, Costs, ErrorBound, Grid, Kernel, Labels, ScoredRows, Thresholds),
+    *(KernelMachine, LinearMachine, ResponseMachine, Rule, ActionRule, Proof),
+    *(Actions, BartlettWegkamp, Costs, ErrorBound, Grid, Kernel, Labels, Levels, ScoredRows, Thresholds),
     *(csr_array, csr_matrix),
 )
 

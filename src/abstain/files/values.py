@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
+from abstain.actions import Actions
 from abstain.costs import Costs
 from abstain.files.errors import ModelFileError
 from abstain.losses.generalized_hinge import BartlettWegkamp
@@ -46,6 +47,9 @@ def _object_to_json(name: str, value: Any) -> Any:
         return {"NamedCosts": [*prices, to_json(name, list(value.labels))]}
     if type(value) is Costs:
         return {"Costs": [value.false_positive, value.false_negative, to_json(name, value.reject)]}
+    if type(value) is Actions:
+        rows = [[to_json(name, one), *costs] for one, costs in zip(value.names, value.costs, strict=True)]
+        return {"Actions": [to_json(name, list(value.labels)), rows, to_json(name, list(value.rejects))]}
     if type(value) is Thresholds:
         return {"Thresholds": [to_json(name, value.lower), to_json(name, value.upper)]}
     if type(value) is BartlettWegkamp:
@@ -108,6 +112,19 @@ def _named_costs(content: Any) -> Costs:
     return Costs(*prices, labels=(labels[0], labels[1]))
 
 
+def _actions(content: Any) -> Actions:
+    labels, rows, rejects = _entries(content, 3)
+    lists = all(isinstance(part, list) for part in (labels, rows, rejects))
+    if not lists or len(labels) != 2 or not all(isinstance(row, list) and len(row) == 3 for row in rows):
+        raise ModelFileError("its actions do not have two classes and a name and two costs each.")
+    if not all(isinstance(one, str | int | float) for one in [*labels, *rejects, *(row[0] for row in rows)]):
+        raise ModelFileError("its actions or their classes have names of a type that is not possible.")
+    found = Actions({name: dict(zip(labels, costs, strict=True)) for name, *costs in rows}, rejects)
+    if len(found.names) != len(rows):
+        raise ModelFileError("its actions have the same name.")
+    return found
+
+
 def _splitter(kind: Any) -> Callable[[Any], Any]:
     def made(content: Any) -> Any:
         n_splits, shuffle, random_state = _entries(content, 3)
@@ -123,6 +140,7 @@ _TAGS: dict[str, Callable[[Any], Any]] = {
     "array": _array,
     "Costs": lambda content: Costs(*_entries(content, 3)),
     "NamedCosts": _named_costs,
+    "Actions": _actions,
     "Thresholds": lambda content: Thresholds(*_entries(content, 2)),
     "BartlettWegkamp": lambda content: BartlettWegkamp(*_entries(content, 1)),
     **{name: _splitter(kind) for name, kind in SPLITTERS.items()},

@@ -2,6 +2,7 @@
 
 From predictions: `reject_confusion_matrix`, `mean_cost`, `reject_rate`, `coverage`, `error_rate`, `selective_error`,
 `selective_accuracy`, `sensitivity`, `positive_predictivity`, all computed from a `RejectTable`.
+With `Actions`: `action_confusion_matrix`, `mean_cost`, `reject_rate` and `coverage`, from an `ActionTable`.
 
 From scores: the curves `accuracy_reject_curve`, `error_reject_curve`, `risk_coverage_curve`, `cost_curve`, with
 `bootstrap_band` around each, and the areas `aurc`, `e_aurc`, `augrc`.
@@ -12,6 +13,7 @@ A sample weight of k is the same as repeating the row k times, and 0 the same as
 only on the ratios of the weights; areas also depend on their sum, as they do on the number of rows.
 """
 
+from abstain.metrics.action_table import ActionTable, action_confusion_matrix
 from abstain.metrics.areas import augrc, aurc, e_aurc
 from abstain.metrics.bands import CurveBand, bootstrap_band
 from abstain.metrics.curve_results import (
@@ -38,6 +40,7 @@ from abstain.metrics.table import RejectTable
 
 __all__ = [
     "AccuracyRejectCurve",
+    "ActionTable",
     "CostCurve",
     "CurveBand",
     "ErrorRejectCurve",
@@ -46,6 +49,7 @@ __all__ = [
     "RejectTable",
     "RiskCoverageCurve",
     "accuracy_reject_curve",
+    "action_confusion_matrix",
     "augrc",
     "aurc",
     "bootstrap_band",

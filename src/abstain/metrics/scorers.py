@@ -7,6 +7,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from abstain.actions import Actions
 from abstain.arguments import real_number
 from abstain.costs import Costs, checked_costs
 from abstain.estimators.unwrap import FittedClassifier
@@ -38,7 +39,7 @@ class RejectScorer:
         As in `get_scorer`, already checked there.
     """
 
-    def __init__(self, name: str, costs: Costs | None, pos_label: Any, reject_label: Any, cut: float | None) -> None:
+    def __init__(self, name: str, costs: Any, pos_label: Any, reject_label: Any, cut: float | None) -> None:
         self.name = name
         self.costs = costs
         self.pos_label = pos_label
@@ -57,6 +58,9 @@ class RejectScorer:
         else:
             auto = isinstance(self.reject_label, str) and self.reject_label == "auto"
             options["reject_label"] = fitted.reject_label if auto else self.reject_label
+            stated = getattr(fitted.rule, "costs", None)
+            if self.name in ("reject_rate", "coverage") and isinstance(stated, Actions):
+                options["actions"] = stated
             prices = () if self.costs is None else (self.costs,)
             if self.costs is not None and self.pos_label is None and fitted.assumed:
                 options["pos_label"] = None  # so that the metric warns if the costs depend on it
@@ -88,7 +92,7 @@ class RejectScorer:
 
 def get_scorer(
     name: str,
-    costs: Costs | None = None,
+    costs: Costs | Actions | None = None,
     *,
     pos_label: Any = None,
     reject_label: Any = "auto",
@@ -102,7 +106,7 @@ def get_scorer(
         A metric: "mean_cost", "reject_rate", "error_rate", "selective_error", "aurc", "e_aurc" or "augrc", all
         negated, or "coverage", "selective_accuracy", "sensitivity" or "positive_predictivity". The negated ones also
         have names in scikit-learn's style, "neg_mean_cost" and so on.
-    costs : Costs, default=None
+    costs : Costs or Actions, default=None
         The costs, for "mean_cost" only.
     pos_label : label, default=None
         The positive class. If None, the `pos_label` of the estimator if it has one, else ``classes_[1]``.
@@ -133,7 +137,7 @@ def get_scorer(
         raise ValueError('get_scorer("mean_cost") needs costs: get_scorer("mean_cost", costs=Costs(...)).')
     if plain != "mean_cost" and costs is not None:
         raise ValueError(f'costs={costs!r} with name={name!r}: costs are for "mean_cost" only.')
-    checked = None if costs is None else checked_costs(costs)
+    checked = costs if costs is None or isinstance(costs, Actions) else checked_costs(costs)
     cut = None if cut is None else real_number("cut", cut)
     if plain in _OF_PREDICTIONS and cut is not None:
         raise ValueError(f"cut={cut!r} with name={name!r}: cut is for {', '.join(_OF_SCORES)} only.")

@@ -9,10 +9,13 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from abstain.actions import Actions
 from abstain.arguments import warn_caller
 from abstain.costs import Costs, assigned_costs
 from abstain.labels import classes_of, known_positive
+from abstain.metrics.action_table import ActionTable
 from abstain.metrics.table import RejectTable
+from abstain.rules.action_rule import ActionDecisions
 
 __all__ = [
     "coverage",
@@ -73,7 +76,7 @@ def reject_confusion_matrix(
 def mean_cost(
     y_true: ArrayLike,
     y_pred: ArrayLike,
-    costs: Costs,
+    costs: Costs | Actions,
     *,
     pos_label: Any = None,
     reject_label: Any = "auto",
@@ -81,9 +84,11 @@ def mean_cost(
 ) -> float:
     """Mean cost of the decisions, ``(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N`` (A14, equation 23).
 
-    `costs` is a `Costs`; the other arguments are those of `reject_confusion_matrix`. Costs made by `Costs.from_table`
-    name their classes. For others the positive class is assumed to be the larger of the two if it is neither given nor
-    that of the decisions; for strings and costs that differ by class this is reported by a `UserWarning`.
+    `costs` is a `Costs`, or `Actions` if `y_pred` has the names of actions; the other arguments are those of
+    `reject_confusion_matrix`, of which `pos_label` and `reject_label` have no effect with `Actions`. Costs made by
+    `Costs.from_table` name their classes. For others the positive class is assumed to be the larger of the two if it is
+    neither given nor that of the decisions; for strings and costs that differ by class this is reported by a
+    `UserWarning`.
 
     Examples
     --------
@@ -92,6 +97,8 @@ def mean_cost(
     >>> mean_cost([0, 0, 1, 1], [0, 1, -1, 1], Costs(1, 5, 0.25))
     0.3125
     """
+    if isinstance(costs, Actions):
+        return costs.mean_cost(y_true, y_pred, sample_weight=sample_weight)
     pos_label = known_positive(y_pred) if pos_label is None else pos_label
     costs, pos_label = assigned_costs(costs, y_true, pos_label)
     table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
@@ -100,15 +107,17 @@ def mean_cost(
 
 def reject_rate(
     y_true: ArrayLike,
-    y_pred: ArrayLike,
+    y_pred: Any,
     *,
     pos_label: Any = None,
     reject_label: Any = "auto",
     sample_weight: ArrayLike | None = None,
+    actions: Actions | None = None,
 ) -> float:
     """Share of rows that are rejected, ``R = (Rej_neg + Rej_pos) / N``.
 
-    The arguments are those of `reject_confusion_matrix`.
+    The arguments are those of `reject_confusion_matrix`. If `y_pred` has the names of actions, pass them as `actions`:
+    those of ``actions.rejects`` count as rejects. The result of an estimator's `decide` has them.
 
     Examples
     --------
@@ -116,21 +125,27 @@ def reject_rate(
     >>> reject_rate([0, 0, 1, 1], [0, 1, -1, 1])
     0.25
     """
+    if actions is None and isinstance(y_pred, ActionDecisions):
+        actions = y_pred.actions
+    if actions is not None:
+        return ActionTable.of(y_true, y_pred, actions, sample_weight=sample_weight).reject_rate
     table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     return table.reject_rate
 
 
 def coverage(
     y_true: ArrayLike,
-    y_pred: ArrayLike,
+    y_pred: Any,
     *,
     pos_label: Any = None,
     reject_label: Any = "auto",
     sample_weight: ArrayLike | None = None,
+    actions: Actions | None = None,
 ) -> float:
     """Share of rows that are not rejected, ``1 - R``.
 
-    The arguments are those of `reject_confusion_matrix`.
+    The arguments are those of `reject_confusion_matrix`. If `y_pred` has the names of actions, pass them as `actions`:
+    those of ``actions.rejects`` count as rejects. The result of an estimator's `decide` has them.
 
     Examples
     --------
@@ -138,6 +153,10 @@ def coverage(
     >>> coverage([0, 0, 1, 1], [0, 1, -1, 1])
     0.75
     """
+    if actions is None and isinstance(y_pred, ActionDecisions):
+        actions = y_pred.actions
+    if actions is not None:
+        return ActionTable.of(y_true, y_pred, actions, sample_weight=sample_weight).coverage
     table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     return table.coverage
 

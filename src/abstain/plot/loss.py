@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abstain.actions import Actions
 from abstain.costs import Costs, assigned_costs
 from abstain.estimators.parameters import margin_loss
 from abstain.estimators.unwrap import FittedClassifier
@@ -15,6 +16,7 @@ from abstain.labels import encode_pair, free_label
 from abstain.losses.margin_loss import MarginLoss
 from abstain.plot.axes import axes_or_new
 from abstain.plot.palette import BAND, NEGATIVE, POSITIVE, legend_inside, quiet
+from abstain.plot.zones import Zone, zones_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +36,10 @@ class LossDisplay:
         Whether to also draw the logistic losses log(1 + exp(-y f)), whose tangents form a tangent hinge.
     sign, score : ndarray of shape (n,), default=None
         Labels in {-1, +1} and scores of rows, drawn below the losses.
+    zones : tuple of Zone, default=()
+        For `Actions`, the zones of scores in which each action is chosen.
+    classes : (label, label) or None, default=None
+        The names of the classes -1 and +1, where the costs name them.
 
     Attributes
     ----------
@@ -50,25 +56,31 @@ class LossDisplay:
     likelihood: bool = False
     sign: NDArray[np.int8] | None = None
     score: NDArray[np.float64] | None = None
+    zones: tuple[Zone, ...] = ()
+    classes: tuple[Any, Any] | None = None
     lines_: dict[int, Line2D] = field(init=False, repr=False)
     ax_: Axes = field(init=False, repr=False)
     figure_: FigureBase = field(init=False, repr=False)
 
     @classmethod
-    def from_costs(cls, costs: Costs | None, rule: Any = "chow", *, ax: Axes | None = None) -> Self:
+    def from_costs(cls, costs: Costs | Actions | None, rule: Any = "chow", *, ax: Axes | None = None) -> Self:
         """Draw the loss that `RejectSVC(costs, rule=rule)` minimises."""
-        return cls(margin_loss(costs, rule), likelihood=costs is not None and rule == "chow").plot(ax)
+        likelihood = costs is not None and rule == "chow"
+        return cls(margin_loss(costs, rule), likelihood, **_named(costs)).plot(ax)
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, score: Any, costs: Costs | None, rule: Any = "chow", *, pos_label: Any = None, ax: Any = None
+        cls, y_true: Any, score: Any, costs: Any, rule: Any = "chow", *, pos_label: Any = None, ax: Any = None
     ) -> Self:
         """Draw the loss of the costs, and below it each row at its score, where high scores favour `pos_label`."""
-        if costs is not None:
+        score = np.asarray(score, dtype=np.float64)
+        if isinstance(costs, Actions):  # their loss is oriented to the class that sorts last
+            score, pos_label = -score if pos_label == costs.labels[0] else score, costs.labels[1]
+        elif costs is not None:
             costs, pos_label = assigned_costs(costs, y_true, pos_label)
         sign = encode_pair(y_true, y_true, pos_label, free_label(np.asarray(y_true)))[0]
-        drawn = (costs is not None and rule == "chow", sign, np.asarray(score, dtype=np.float64))
-        return cls(margin_loss(costs, rule), *drawn).plot(ax)
+        drawn = (costs is not None and rule == "chow", sign, score)
+        return cls(margin_loss(costs, rule), *drawn, **_named(costs)).plot(ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> Self:
@@ -87,7 +99,10 @@ class LossDisplay:
         self.figure_, reach, knots = ax.figure, self._reach(), self.loss.tables()[0]
         f = np.union1d(np.linspace(-reach, reach, 401), [*-knots[0], *knots[1]])
         lower, upper = self.loss.thresholds.lower, self.loss.thresholds.upper
-        if lower < upper:
+        for zone in self.zones:
+            start, end = np.clip([zone.start, zone.end], -reach, reach)
+            ax.axvspan(start, end, color=zone.colour, alpha=0.6 * zone.alpha, linewidth=0, label=zone.words)
+        if lower < upper and not self.zones:
             words = f"reject: {lower:.3g} to {upper:.3g}".replace("-", "−")
             ax.axvspan(lower, upper, color=BAND, alpha=0.6, linewidth=0, label=words)
         self.lines_ = {sign: self._draw(ax, sign, f) for sign in classes}
@@ -100,6 +115,8 @@ class LossDisplay:
     def _draw(self, ax: Axes, sign: int, f: NDArray[np.float64]) -> Line2D:
         loss, colour = self.loss.of(sign), POSITIVE if sign > 0 else NEGATIVE
         name = "positive class, y = +1" if sign > 0 else "negative class, y = −1"
+        if self.classes is not None:
+            name = f"{self.classes[sign > 0]}, y = {'+1' if sign > 0 else '−1'}"
         line = ax.plot(f, loss.value(sign * f), color=colour, linewidth=2.0, label=name)[0]
         if self.likelihood:
             ax.plot(f, np.logaddexp(0.0, -sign * f), "--", color=colour, linewidth=1.2, label="−log-likelihood")
@@ -119,3 +136,8 @@ class LossDisplay:
 
     def _top(self, f: NDArray[np.float64]) -> float:
         return 1.05 * max(float(self.loss.of(s).value(s * f).max()) for s in (1, -1))
+
+
+def _named(costs: Any) -> dict[str, Any]:
+    """The zones and the names of the classes that `Actions` state."""
+    return {"zones": zones_of(costs, costs.levels()), "classes": costs.labels} if isinstance(costs, Actions) else {}

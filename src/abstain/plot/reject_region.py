@@ -12,6 +12,8 @@ from abstain.estimators.unwrap import FittedClassifier
 from abstain.plot.axes import axes_or_new
 from abstain.plot.levels import draw_levels, plane
 from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE
+from abstain.plot.zones import Zone, zones_of
+from abstain.rules.action_rule import ActionRule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +38,11 @@ class RejectRegionDisplay:
         -1 for ``classes[0]``, +1 for ``classes[1]``; a choice of 0 is a reject.
     classes, feature_names : pair of str
         Names in the legend and on the axes.
+    zones : tuple of Zone, default=()
+        For `Actions`, one zone of scores for each action that is ever chosen, by increasing score; `choice` is then a
+        position in it, and `thresholds` are the outermost cuts.
+    forced_cuts : tuple of float, default=()
+        For `Actions`, the cuts of the forced choice that are not also cuts between zones, in place of `cut`.
 
     Examples
     --------
@@ -56,6 +63,8 @@ class RejectRegionDisplay:
     choice: NDArray[np.int8]
     classes: tuple[str, str]
     feature_names: tuple[str, str] = ("feature 0", "feature 1")
+    zones: tuple[Zone, ...] = ()
+    forced_cuts: tuple[float, ...] = ()
     ax_: Axes = field(init=False, repr=False)
     figure_: FigureBase = field(init=False, repr=False)
 
@@ -88,8 +97,15 @@ class RejectRegionDisplay:
         thresholds = (fitted.thresholds.lower, fitted.thresholds.upper)
         truth = np.where(np.asarray(y) == positive, 1, -1).astype(np.int8)
         choice = (predicted == positive).astype(np.int8) - (predicted == negative).astype(np.int8)
+        zones: tuple[Zone, ...] = ()
+        forced: tuple[float, ...] = ()
+        if isinstance(rule := fitted.rule, ActionRule):
+            zones = zones_of(rule.costs, rule.thresholds)
+            forced = tuple(cut for cut in rule.forced_thresholds.cuts if cut not in rule.thresholds.cuts)
+            named = [rule.costs.names[at] for at in rule.thresholds.choices]
+            choice = np.array([named.index(name) for name in predicted.tolist()], dtype=np.int8)
         classes, columns = (str(negative), str(positive)), (str(names[0]), str(names[1]))
-        display = cls(xx0, xx1, score, thresholds, fitted.cut, points, truth, choice, classes, columns)
+        display = cls(xx0, xx1, score, thresholds, fitted.cut, points, truth, choice, classes, columns, zones, forced)
         return display.plot(ax, annotate=annotate)
 
     def plot(self, ax: Axes | None = None, *, annotate: bool = False) -> Self:
@@ -97,18 +113,25 @@ class RejectRegionDisplay:
         self.ax_ = ax = axes_or_new(ax)
         self.figure_, (lower, upper) = ax.figure, self.thresholds
         least, most = self.score.min(), self.score.max()
-        regions = ((-np.inf, lower, NEGATIVE, 0.12), (lower, upper, BAND, 1.0), (upper, np.inf, POSITIVE, 0.12))
+        regions = [(-np.inf, lower, NEGATIVE, 0.12), (lower, upper, BAND, 1.0), (upper, np.inf, POSITIVE, 0.12)]
+        if self.zones:
+            regions = [(zone.start, zone.end, zone.colour, zone.alpha) for zone in self.zones]
         for start, end, colour, alpha in regions:
             levels = np.clip([start, end], least - 1, most + 1)
             if levels[0] < levels[1]:
                 ax.contourf(self.xx0, self.xx1, self.score, levels=levels, colors=[colour], alpha=alpha)
-        styles = {**({0.0: ":"} if annotate else {}), lower: "-", upper: "-", self.cut: "--"}
+        styles = {**({0.0: ":"} if annotate else {}), **{end: "-" for _, end, *_ in regions[:-1]}}
+        forced = self.forced_cuts if self.zones else (self.cut,)
+        styles |= dict.fromkeys(forced, "--")
         draw_levels(ax, (self.xx0, self.xx1, self.score), styles, self.X if annotate else None)
         self._scatter(ax, -1, marker="o", facecolor="none", edgecolor=NEGATIVE, linewidth=1.1, s=26)
         self._scatter(ax, 1, marker="^", facecolor=POSITIVE, edgecolor="white", linewidth=0.5, s=34)
-        if lower < upper:
+        for zone in self.zones:
+            ax.fill(np.nan, np.nan, facecolor=zone.colour, alpha=zone.alpha, edgecolor=LINE, label=zone.name)
+        if lower < upper and not self.zones:
             ax.fill(np.nan, np.nan, facecolor=BAND, edgecolor=LINE, linewidth=1.2, label="reject")
-        ax.plot([], [], color=LINE, linestyle="--", linewidth=1.2, label="cut when forced to decide")
+        if forced:
+            ax.plot([], [], color=LINE, linestyle="--", linewidth=1.2, label="cut when forced to decide")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, frameon=False, fontsize="small")
         ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
         return self
@@ -116,5 +139,9 @@ class RejectRegionDisplay:
     def _scatter(self, ax: Axes, sign: int, **marker: Any) -> None:
         rows = self.truth == sign
         choice = sign * self.choice[rows]
-        counts = f"{np.sum(choice > 0)} correct, {np.sum(choice < 0)} wrong, {np.sum(choice == 0)} rejected"
+        if self.zones:
+            of = np.bincount(self.choice[rows], minlength=len(self.zones))
+            counts = ", ".join(f"{count} {zone.name}" for count, zone in zip(of, self.zones, strict=True))
+        else:
+            counts = f"{np.sum(choice > 0)} correct, {np.sum(choice < 0)} wrong, {np.sum(choice == 0)} rejected"
         ax.scatter(*self.X[rows].T, label=f"{self.classes[sign > 0]}: {counts}", zorder=3, **marker)

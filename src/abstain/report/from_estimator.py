@@ -11,6 +11,7 @@ from abstain.costs import Costs
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.report.model import Report
 from abstain.report.rows import index_of
+from abstain.rules.action_rule import refuse_actions
 
 # Fitted attributes and parameters that a reader of the report may ask for, in this order, where an estimator has them.
 _STATED = {
@@ -52,6 +53,7 @@ def report_for(estimator: Any, X: Any, y: Any, costs: Costs | None = None, **arg
     4.0
     """
     fitted = FittedClassifier.of(estimator, arguments.get("pos_label"))
+    refuse_actions(fitted.rule, "reports", "abstain.metrics.ActionTable, or a machine with Costs")
     _ = fitted.thresholds  # raises an error if it has none
     prices = fitted.costs if costs is None else costs
     if prices is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from abstain.actions import Actions
 from abstain.costs import Costs
 from abstain.rules.budget import Shares, roc_within, symmetric_within
 from abstain.rules.scored_rows import ScoredRows
@@ -49,10 +50,12 @@ METHODS = {
 AUTO = "auto"
 
 
-def automatic(costs: Costs | None) -> str:
-    """The method of "auto": two thresholds if the costs of the classes differ, otherwise one.
+def automatic(costs: Costs | Actions | None) -> str:
+    """The method of "auto": two thresholds if the costs differ by class, Chow's rule for `Actions`, otherwise one.
 
     With unequal costs a band that is symmetric about the classifier's cut is in the wrong place. Without costs one
     threshold needs fewer rows, and only one can be certified.
     """
+    if isinstance(costs, Actions):
+        return "chow"
     return "symmetric" if costs is None or costs.symmetric else "roc"

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils._param_validation import InvalidParameterError
 
+from abstain.actions import Actions
 from abstain.arguments import real_number, warn_caller
 from abstain.costs import Costs, checked_costs, costs_of_classes, warn_if_assumed
 from abstain.labels import Labels
@@ -36,7 +37,7 @@ class Request:
 
     Attributes
     ----------
-    costs : Costs or None
+    costs : Costs, Actions or None
         Costs, whose sum is minimised.
     reject_rate : float, (float, float) or None
         The largest share of rejects among all rows, or in the (negative, positive) class.
@@ -50,7 +51,7 @@ class Request:
         The name of the method.
     """
 
-    costs: Costs | None
+    costs: Costs | Actions | None
     reject_rate: Shares | None
     max_error: Shares | None
     confidence: float
@@ -67,13 +68,18 @@ class Request:
                 "confidence."
             )
         costs, confidence = parameters.costs, real_number("confidence", parameters.confidence)
-        if costs is not None:
+        if costs is not None and not isinstance(costs, Actions):
             costs = checked_costs(costs, "ThresholdRejector(estimator, {})")
         if not isinstance(parameters.method, str) or parameters.method not in (AUTO, *METHODS):
             known = ", ".join((AUTO, *METHODS))
             raise InvalidParameterError(f"method={parameters.method!r} must be one of {known}.")
         name = automatic(costs) if parameters.method == AUTO else parameters.method
         method = METHODS[name]
+        if isinstance(costs, Actions) and method.for_costs is not None:
+            raise ValueError(
+                f'method={name!r} places two thresholds, but costs={costs!r} are Actions; use method="chow", which '
+                "decides by probabilities."
+            )
         if not 0 < confidence < 1:
             raise ValueError(f"confidence={parameters.confidence!r} must lie between 0 and 1, both excluded.")
         reject_rate, max_error = _shares("reject_rate", parameters), _shares("max_error", parameters)
@@ -92,7 +98,7 @@ class Request:
 
     def of_classes(self, labels: Labels, pos_label: Any) -> Self:
         """Give the request with costs for the positive class, also if they were stated by name."""
-        if self.costs is None:
+        if self.costs is None or isinstance(self.costs, Actions):
             return self
         return replace(self, costs=costs_of_classes(self.costs, labels.classes, pos_label)[0])
 
@@ -100,7 +106,7 @@ class Request:
         """Warn if the request differs by class, and only the sort order of two strings gives the positive class."""
         asked = {"reject_rate": self.reject_rate, "max_error": self.max_error}
         pairs = {name: value for name, value in asked.items() if isinstance(value, tuple)}
-        if self.costs is not None:
+        if isinstance(self.costs, Costs):
             warn_if_assumed(self.costs, labels.classes, pos_label)
         elif pairs and pos_label is None and isinstance(labels.positive, str):
             (name, value), *_ = pairs.items()
@@ -134,7 +140,8 @@ class Request:
         orientation : {1, -1}
             1 if the positive class is ``classes_[1]``.
         """
-        method, costs, cut = self.method, self.costs, 0.0
+        method, cut = self.method, 0.0
+        costs = self.costs if isinstance(self.costs, Costs) else None  # Actions have a rule of their own
         if costs is not None and orientation < 0:
             costs = costs.swapped()
         if costs is not None and method.for_costs is None:

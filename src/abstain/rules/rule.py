@@ -184,10 +184,17 @@ class Rule:
 
     def cost_of(self, y: ArrayLike, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the cost of each row's decision, given the true labels; without costs an error costs 1."""
-        sign, choice = self.labels.encode(y), self.choose(score)
+        return self.prices(self.labels.encode(y), self.choose(score))
+
+    def prices(self, sign: NDArray[np.int8], choice: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Give the cost of each choice, given the true sign; without costs an error costs 1."""
         if self.costs is None:
             return (choice == -sign).astype(np.float64)
         return oriented_costs(self.costs, self.labels).prices(sign, choice)
+
+    def is_reject(self, choice: NDArray[np.int8]) -> NDArray[np.bool_]:
+        """Whether each choice is a reject."""
+        return np.asarray(choice == 0)
 
     def expected_cost(
         self, score: NDArray[np.float64], probability: NDArray[np.float64] | None = None

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from abstain import Costs, EmbeddedRejectSVC, RejectSVC, ThresholdRejector, save
+from abstain import Actions, Costs, EmbeddedRejectSVC, RejectSVC, ThresholdRejector, save
 from abstain.preprocessing import default_pipeline
 from cli.running import run, said, write_table
 
@@ -101,3 +101,16 @@ def test_export_of_a_pipeline_fitted_to_arrays(hostile, tmp_path):
     result = run("export", tmp_path / "model", "--onnx", tmp_path / "graph")
     assert result.exit_code == 0, result.output
     assert (tmp_path / "graph").stat().st_size > 0
+
+
+@pytest.mark.parametrize("command", [("predict",), ("evaluate",), ("export", "--onnx", "graph")])
+def test_models_with_actions_are_refused_in_one_sentence(command, tmp_path):
+    data = write_table(tmp_path / "table.csv", labels=("no", "yes"))
+    frame = pd.read_csv(data)
+    actions = Actions({"no": {"no": 0, "yes": 5}, "yes": {"no": 1, "yes": 0}, "ask": 0.3})
+    save(default_pipeline(RejectSVC(actions), ["age"], ["city"]).fit(frame, frame["answer"]), tmp_path / "model")
+    name, *options = command
+    given = [tmp_path / "graph" if option == "graph" else option for option in options] or [data]
+    result = run(name, tmp_path / "model", *given)
+    assert result.exit_code in (2, 3)
+    assert "Actions are not supported by" in said(result)

@@ -18,6 +18,7 @@ from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import Batch, InputTable
 from abstain.estimators.unwrap import FittedClassifier, decide
 from abstain.preprocessing import CATEGORICAL, CellPlan, frame, plan_of
+from abstain.rules.action_rule import ActionRule
 
 if TYPE_CHECKING:
     import polars as pl
@@ -111,6 +112,8 @@ class FittedModel(FittedClassifier):
         kinds = Inputs.of(estimator).kinds if hasattr(estimator, "steps") else [NUMBER] * len(names)
         read = {kind: [name for name, its in zip(names, kinds, strict=True) if its == kind] for kind in (NUMBER, TEXT)}
         fitted = FittedClassifier.of(estimator, pos_label)
+        if isinstance(fitted.rule, ActionRule):
+            raise UsageError("Actions are not supported by the command line yet; use abstain.load(...) in Python.")
         ours = hasattr(estimator, "steps") and is_default(estimator)
         odd = {names[at] for at in ([] if ours or not read[TEXT] else Inputs.nan_texts(estimator))}  # ours take both
         nan_texts = [name for name in read[TEXT] if name in odd]
