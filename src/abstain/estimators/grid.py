@@ -15,7 +15,7 @@ from abstain.arguments import positive_number
 from abstain.estimators.splitting import Groups, parts_of, splitter
 from abstain.kernels import Matrix, resolve_gamma
 
-# Mean costs that differ by less than this, relative to the largest cost, differ only by the order of summation.
+# Mean costs that differ by less than this, relative to themselves, differ only by the order of summation.
 _TIE = 1e-10
 
 
@@ -190,7 +190,7 @@ class Grid:
         known = finished.sum(axis=2)
         total = np.where(finished, costs, 0.0).sum(axis=2)
         mean = np.where(known == known.max(), total / np.maximum(known, 1), np.inf)
-        near = mean <= mean.min() + _TIE * max(1.0, float(np.nanmax(costs)))
+        near = mean <= mean.min() * (1.0 + _TIE)  # no cost is negative, so a sum's error is relative to the sum
         c, g = np.unravel_index(int(np.argmax(near)), near.shape)  # the first in the order of C, then gamma
         return int(c), int(g)
 
@@ -213,7 +213,8 @@ class Grid:
         names = ("C", "gamma") if self.has_gamma else ("C",)
         columns = dict(zip(names, (C, gamma), strict=False))
         mean, rows = -self._means.ravel(), self.rows.ravel()
-        place = rankdata(np.nan_to_num(-np.round(mean, 12), nan=np.inf), method="min")
+        mantissa, exponent = np.frexp(-mean)  # rounded to digits, not to decimals: any unit of cost ranks alike
+        place = rankdata(np.nan_to_num(np.ldexp(np.round(mantissa, 12), exponent), nan=np.inf), method="min")
         rank = [int(np.sum((rows > n) | ((rows == n) & (place < at)))) + 1 for n, at in zip(rows, place, strict=True)]
         return {
             "params": [dict(zip(names, pair, strict=False)) for pair in zip(C.tolist(), gamma.tolist(), strict=True)],
