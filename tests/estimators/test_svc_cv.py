@@ -210,6 +210,14 @@ class TestChoice:
         assert (clf.C_, clf.gamma_) == (10.0, 0.005)
         assert set(clf.cv_results_["rank_test_score"]) == {1}
 
+    def test_folds_that_test_the_same_rows_do_not_choose_for_each_other(self, rows):
+        X, y = rows
+        folds = list(StratifiedKFold(3).split(X, y))
+        clf = RejectSVCCV(ASYMMETRIC, Cs=CS, gammas=GAMMAS, cuts="bayes")
+        once, twice = (clone(clf).set_params(cv=cv).fit(X, y) for cv in (folds, folds * 2))
+        assert twice.best_score_ == pytest.approx(once.best_score_)
+        assert once.best_score_ < once.cv_results_["mean_test_score"].max() - 1e-6  # control: the choice matters
+
     @pytest.mark.parametrize("cuts", ["tuned", "bayes"])
     @pytest.mark.parametrize("unit", [2.0**-40, 2.0**40])
     def test_the_unit_of_the_costs_changes_nothing(self, rows, cuts, unit):

@@ -117,6 +117,8 @@ class Grid:
         are Bayes'.
     rejected : float
         Share of the held-out rows that the best pair rejects; nan if unknown, as in a model file.
+    shared : bool array of shape (folds, folds), or None
+        Whether two folds test a row in common, as those of different repeats do; None if only each with itself.
     """
 
     Cs: NDArray[np.float64]
@@ -126,6 +128,7 @@ class Grid:
     rows: NDArray[np.int64]
     tuned: NDArray[np.float64] | None = None
     rejected: float = np.nan
+    shared: NDArray[np.bool_] | None = None
 
     @property
     def n_splits(self) -> int:
@@ -157,11 +160,15 @@ class Grid:
         """Minus the mean cost when each fold is decided by the choice of the other folds.
 
         The least mean cost of the grid has been chosen for being the least, so it promises too much; this cost is of
-        rows that the choice has not seen. With a single fold there is nothing else to choose by, and it is the least.
+        rows that the choice has not seen. Folds that test some of the same rows do not choose for each other, unless
+        all do. With a single fold there is nothing else to choose by, and it is the least.
         """
         folds = np.arange(self.n_splits)
         used = np.flatnonzero(np.isfinite(self.costs[self.rows == self.rows.max()]).any(axis=0))
         others = [folds != fold if len(used) > 1 else folds == fold for fold in used]
+        if self.shared is not None:
+            apart = [~self.shared[fold] for fold in used]
+            others = [unseen if unseen[used].any() else other for unseen, other in zip(apart, others, strict=True)]
         choices = [self._choice(other) for other in others]
         costs = [table[(*place, fold)] for fold, (table, place) in zip(used, choices, strict=True)]
         return -float(np.nanmean(costs)) if np.isfinite(costs).any() else np.nan

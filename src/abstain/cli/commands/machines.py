@@ -45,7 +45,7 @@ def checked_machines(text: str) -> tuple[str, ...]:
 
 def searched(table: TrainingTable, costs: Costs, options: TrainingOptions) -> tuple[Pipeline, Choice]:
     """Tune the machine of the options, or choose the best, and fit it to all rows behind the default preprocessing."""
-    stated = {"--C": options.C, "--gamma": options.gamma}
+    stated: dict[str, Any] = {"--C": options.C, "--gamma": options.gamma}
     if options.machine != BEST:  # which tries the svm too, and with these values
         stated |= {"--Cs": options.Cs, "--gammas": options.gammas}
         stated["--search"] = None if options.search == "auto" else options.search
@@ -81,8 +81,9 @@ def machine_facts(table: TrainingTable, costs: Costs, final: Any, choice: Choice
     count = len(choice.trials)
     return facts | {
         "cross-validated mean cost of each machine": {trials.name: trials.least for trials in choice.trials},
-        "how to read them": f"each is the least of all parameters tried, and {name} the least of {count}, so they are optimistic; "
-        "for the cross-validated mean cost of the choice, each fold is decided by what the other folds choose",
+        "how to read them": f"each is the least of all parameters tried, and {name} the least of {count}, "
+        "so they are optimistic; for the cross-validated mean cost of the choice, each fold is decided by what the "
+        "other folds choose",
     } | expected
 
 
