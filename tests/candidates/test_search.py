@@ -1,6 +1,7 @@
 """MachineSearch: costs of held-out rows as counted by hand, plain machines, the same folds for all of them."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import abstain
 from abstain.candidates.machines import MACHINES, NAMES
-from abstain.candidates.search import MachineSearch
+from abstain.candidates.search import MachineSearch, trials_of
 from abstain.candidates.tuning import Rows
 from abstain.costs import Costs
 from abstain.estimators.grid import checked_splits
@@ -108,6 +109,15 @@ def test_an_svm_that_is_chosen_is_the_search_itself():
     assert found.choice_.chosen.name == "svm"
     assert found.decision_function(X).shape == (120,)
     assert found.classes_.tolist() == ["a", "b"]
+
+
+def test_an_svm_that_time_left_unfinished_is_not_chosen():
+    X, y = rows(90)
+    finished = RejectSVCCV(COSTS, Cs=2, gammas=1).fit(X, y)
+    assert np.isfinite(trials_of(finished).least)  # control
+    parts = {"_now": finished._now, "cv_results_": finished.cv_results_}
+    late = SimpleNamespace(**parts, status_="time_limit")  # the search ended in time, the last fit did not
+    assert np.isnan(trials_of(late).least)
 
 
 def test_time_that_runs_out_leaves_the_first_candidate_and_a_warning():

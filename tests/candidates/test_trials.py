@@ -55,3 +55,4 @@ def test_ties_go_to_the_first_and_what_was_not_tried_is_not_chosen():
     assert never.chosen.best == {"at": 0}
     assert np.isnan(never.cost)
     assert first_least([0.2, 0.1 + 1e-15, 0.1]) == 1
+    assert first_least(1e-15 * np.array([0.2, 0.1 + 1e-15, 0.1])) == 1  # in any unit

@@ -210,6 +210,26 @@ class TestChoice:
         assert (clf.C_, clf.gamma_) == (10.0, 0.005)
         assert set(clf.cv_results_["rank_test_score"]) == {1}
 
+    def test_folds_that_test_the_same_rows_do_not_choose_for_each_other(self, rows):
+        X, y = rows
+        folds = list(StratifiedKFold(3).split(X, y))
+        clf = RejectSVCCV(ASYMMETRIC, Cs=CS, gammas=GAMMAS, cuts="bayes")
+        once, twice = (clone(clf).set_params(cv=cv).fit(X, y) for cv in (folds, folds * 2))
+        assert twice.best_score_ == pytest.approx(once.best_score_)
+        assert once.best_score_ < once.cv_results_["mean_test_score"].max() - 1e-6  # control: the choice matters
+
+    @pytest.mark.parametrize("cuts", ["tuned", "bayes"])
+    @pytest.mark.parametrize("unit", [2.0**-40, 2.0**40])
+    def test_the_unit_of_the_costs_changes_nothing(self, rows, cuts, unit):
+        X, y = rows
+        costs = (Costs(1, 5, 0.3), Costs(unit, 5 * unit, 0.3 * unit))
+        one, other = (RejectSVCCV(stated, Cs=CS, gammas=GAMMAS, cuts=cuts).fit(X, y) for stated in costs)
+        assert (other.C_, other.gamma_, other.cv_reject_rate_) == (one.C_, one.gamma_, one.cv_reject_rate_)
+        assert other.best_score_ == pytest.approx(unit * one.best_score_)
+        ranks = [clf.cv_results_["rank_test_score"] for clf in (one, other)]
+        assert len(set(ranks[0])) > 2  # control
+        np.testing.assert_array_equal(*ranks)
+
     def test_numbers_stand_for_grids(self, rows):
         X, y = rows
         weight = np.random.default_rng(0).exponential(size=len(y))

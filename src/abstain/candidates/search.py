@@ -157,4 +157,6 @@ def trials_of(search: RejectSVCCV) -> Trials:
     grid = search._now.grid  # noqa: SLF001 (the costs at the cuts that the search chose)
     costs = grid.tuned if grid.tuned is not None and grid.best_is_tuned else grid.costs
     last = (grid.rows == grid.rows.max())[:, :, np.newaxis]
+    if search.status_ == "time_limit":  # the costs are of its folds' machines; the one of all rows is not theirs
+        costs = np.full_like(costs, np.nan)
     return Trials(SVM, search.cv_results_["params"], np.where(last, costs, np.nan).reshape(last.size, -1))

@@ -106,4 +106,4 @@ def first_least(means: Sequence[float] | NDArray[np.float64]) -> int | None:
     if np.isnan(values).all():
         return None
     least = np.nanmin(values)
-    return int(np.flatnonzero(values <= least + TIE * max(1.0, abs(least)))[0])
+    return int(np.flatnonzero(values <= least * (1.0 + TIE))[0])

@@ -76,7 +76,7 @@ class HeldOutRows:
         paid = prices(self.sign, thresholds.decide(self.scores[finished]))
         more = paid - paid[np.argmin(costs[finished])]
         error = np.sqrt((self.weight**2 * (more - (more @ self.weight)[:, np.newaxis]) ** 2).sum(axis=1))
-        return finished[more @ self.weight <= ERRORS * error + np.finfo(np.float64).eps]
+        return finished[more @ self.weight <= ERRORS * error]
 
     def tuned_costs(
         self, pairs: NDArray[np.intp], prices: Prices, thresholds: Thresholds | Levels

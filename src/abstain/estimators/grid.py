@@ -15,7 +15,7 @@ from abstain.arguments import positive_number
 from abstain.estimators.splitting import Groups, parts_of, splitter
 from abstain.kernels import Matrix, resolve_gamma
 
-# Mean costs that differ by less than this, relative to the largest cost, differ only by the order of summation.
+# Mean costs that differ by less than this, relative to themselves, differ only by the order of summation.
 _TIE = 1e-10
 
 
@@ -79,8 +79,12 @@ def checked_splits(
     cv: Any, y: ArrayLike, groups: Groups | None, sign: NDArray[np.int8], sample_weight: NDArray[np.float64]
 ) -> Splits:
     """Make the folds; each must train on both classes and test on rows with weight."""
-    splits = parts_of(splitter(cv, y, groups), np.zeros(len(sign)), y, groups)
     name = f"cv={cv!r}" if isinstance(cv, Integral) or hasattr(cv, "split") else "cv"  # too many rows to show
+    try:
+        splits = parts_of(splitter(cv, y, groups), np.zeros(len(sign)), y, groups)
+    except ValueError as error:
+        way = "Use fewer folds, or RejectSVC without a search."
+        raise ValueError(f"{name} cannot split these rows: {error} {way}") from error
     if not splits:
         raise ValueError(f"{name} has no folds; give a number of them, a splitter, or pairs of (train, test) rows.")
     trains = np.zeros((len(splits), len(sign)), dtype=np.uint8)
@@ -117,6 +121,8 @@ class Grid:
         are Bayes'.
     rejected : float
         Share of the held-out rows that the best pair rejects; nan if unknown, as in a model file.
+    shared : bool array of shape (folds, folds), or None
+        Whether two folds test a row in common, as those of different repeats do; None if only each with itself.
     """
 
     Cs: NDArray[np.float64]
@@ -126,6 +132,7 @@ class Grid:
     rows: NDArray[np.int64]
     tuned: NDArray[np.float64] | None = None
     rejected: float = np.nan
+    shared: NDArray[np.bool_] | None = None
 
     @property
     def n_splits(self) -> int:
@@ -157,11 +164,15 @@ class Grid:
         """Minus the mean cost when each fold is decided by the choice of the other folds.
 
         The least mean cost of the grid has been chosen for being the least, so it promises too much; this cost is of
-        rows that the choice has not seen. With a single fold there is nothing else to choose by, and it is the least.
+        rows that the choice has not seen. Folds that test some of the same rows do not choose for each other, unless
+        all do. With a single fold there is nothing else to choose by, and it is the least.
         """
         folds = np.arange(self.n_splits)
         used = np.flatnonzero(np.isfinite(self.costs[self.rows == self.rows.max()]).any(axis=0))
         others = [folds != fold if len(used) > 1 else folds == fold for fold in used]
+        if self.shared is not None:
+            apart = [~self.shared[fold] for fold in used]
+            others = [unseen if unseen[used].any() else other for unseen, other in zip(apart, others, strict=True)]
         choices = [self._choice(other) for other in others]
         costs = [table[(*place, fold)] for fold, (table, place) in zip(used, choices, strict=True)]
         return -float(np.nanmean(costs)) if np.isfinite(costs).any() else np.nan
@@ -190,7 +201,7 @@ class Grid:
         known = finished.sum(axis=2)
         total = np.where(finished, costs, 0.0).sum(axis=2)
         mean = np.where(known == known.max(), total / np.maximum(known, 1), np.inf)
-        near = mean <= mean.min() + _TIE * max(1.0, float(np.nanmax(costs)))
+        near = mean <= mean.min() * (1.0 + _TIE)  # no cost is negative, so a sum's error is relative to the sum
         c, g = np.unravel_index(int(np.argmax(near)), near.shape)  # the first in the order of C, then gamma
         return int(c), int(g)
 
@@ -213,7 +224,8 @@ class Grid:
         names = ("C", "gamma") if self.has_gamma else ("C",)
         columns = dict(zip(names, (C, gamma), strict=False))
         mean, rows = -self._means.ravel(), self.rows.ravel()
-        place = rankdata(np.nan_to_num(-np.round(mean, 12), nan=np.inf), method="min")
+        mantissa, exponent = np.frexp(-mean)  # rounded to digits, not to decimals: any unit of cost ranks alike
+        place = rankdata(np.nan_to_num(np.ldexp(np.round(mantissa, 12), exponent), nan=np.inf), method="min")
         rank = [int(np.sum((rows > n) | ((rows == n) & (place < at)))) + 1 for n, at in zip(rows, place, strict=True)]
         return {
             "params": [dict(zip(names, pair, strict=False)) for pair in zip(C.tolist(), gamma.tolist(), strict=True)],

@@ -97,8 +97,9 @@ n_jobs, verbose
     best_score_ : float
         Minus the cross-validated mean cost of rows that the choice has not seen: each fold is decided by the pair and
         the cuts that the other folds choose. (The largest ``mean_test_score`` has been chosen for being the largest, so
-        it promises too much. With a single fold, `best_score_` is that.) The rounds of "halving" before the last have
-        seen all folds.
+        it promises too much. With a single fold, `best_score_` is that.) If `cv` repeats, each repeat chooses for
+        itself; where all folds test some of the same rows, as with `ShuffleSplit`, the choice has seen those.
+        The rounds of "halving" before the last have seen all folds.
     cv_reject_rate_ : float
         Share of the held-out rows that the chosen pair rejects; nan in a machine loaded from a file.
     cv_results_ : dict of ndarray

@@ -49,15 +49,15 @@ def test_a_machine_goes_through_all_commands(tmp_path, table, name):
 
 def test_the_best_is_chosen_and_its_cost_is_not_the_least(tmp_path, table):
     facts, path = fitted(tmp_path, table, "--machine", "best")
-    costs = facts["cross_validated_mean_cost_of_each_machine"]
+    costs = facts["least_cross_validated_mean_cost_of_each_machine"]
     assert list(costs) == ["svm", "logistic", "forest", "boosting"]
     assert costs[facts["machine"]] == min(costs.values())
     assert facts["cross_validated_mean_cost"] >= min(costs.values())
-    assert "the least of 4, so that its own cost is optimistic" in facts["how_to_read_them"]
+    assert "the least of all parameters tried" in facts["how_to_read_them"]
     for name, cost in costs.items():
         if name != "svm":
             alone, _ = fitted(tmp_path, table, "--machine", name)
-            assert alone["cross_validated_mean_cost"] == cost  # on the same folds
+            assert alone["cross_validated_mean_cost"] >= cost  # on the same folds, each by the others' choice
     shown = run("fit", table, *COSTS, "--machine", "best", "-o", path, "--force").stdout
     assert f"svm {costs['svm']:.4g}, logistic {costs['logistic']:.4g}, forest" in shown
 
@@ -71,8 +71,11 @@ def test_seeds_change_the_folds(tmp_path, table):
     ("options", "words"),
     [
         (("--machine", "tree"), "--machine 'tree' must be one of svm, logistic, forest, boosting, or best"),
-        (("--machine", "forest", "--C", 2), "--C 2 belongs to --machine svm, not to forest; leave it out"),
-        (("--machine", "best", "--gamma", 2), "--gamma 2 belongs to --machine svm, not to best; leave it out"),
+        (("--machine", "forest", "--C", 2), "--C belongs to --machine svm, not to forest; leave it out"),
+        (("--machine", "best", "--gamma", 2), "--gamma belongs to --machine svm, not to best; leave it out"),
+        (("--machine", "forest", "--Cs", 2), "--Cs belongs to --machine svm, not to forest; leave it out"),
+        (("--machine", "boosting", "--gammas", "1,2"), "--gammas belongs to --machine svm, not to boosting"),
+        (("--machine", "logistic", "--search", "full"), "--search belongs to --machine svm, not to logistic"),
     ],
 )
 def test_options_that_do_not_fit_together(tmp_path, table, options, words):

@@ -45,9 +45,12 @@ def checked_machines(text: str) -> tuple[str, ...]:
 
 def searched(table: TrainingTable, costs: Costs, options: TrainingOptions) -> tuple[Pipeline, Choice]:
     """Tune the machine of the options, or choose the best, and fit it to all rows behind the default preprocessing."""
-    stated = {"--C": options.C, "--gamma": options.gamma}
-    if set_ := [f"{name} {value:g}" for name, value in stated.items() if value is not None]:
-        raise UsageError(f"{set_[0]} belongs to --machine {SVM}, not to {options.machine}; leave it out.")
+    stated: dict[str, Any] = {"--C": options.C, "--gamma": options.gamma}
+    if options.machine != BEST:  # which tries the svm too, and with these values
+        stated |= {"--Cs": options.Cs, "--gammas": options.gammas}
+        stated["--search"] = None if options.search == "auto" else options.search
+    if given := [name for name, value in stated.items() if value is not None]:
+        raise UsageError(f"{given[0]} belongs to --machine {SVM}, not to {options.machine}; leave it out.")
     names = NAMES if options.machine == BEST else (options.machine,)
     _check_memory(table, names)
     machine = MachineSearch(
@@ -77,9 +80,10 @@ def machine_facts(table: TrainingTable, costs: Costs, final: Any, choice: Choice
         return facts | expected
     count = len(choice.trials)
     return facts | {
-        "cross-validated mean cost of each machine": {trials.name: trials.least for trials in choice.trials},
-        "how to read them": f"{name} has been chosen as the least of {count}, so that its own cost is optimistic; for "
-        "the cross-validated mean cost of the choice, each fold is decided by what the other folds choose",
+        "least cross-validated mean cost of each machine": {trials.name: trials.least for trials in choice.trials},
+        "how to read them": f"each is the least of all parameters tried, and {name} the least of {count}, "
+        "so they are optimistic; for the cross-validated mean cost of the choice, each fold is decided by what the "
+        "other folds choose",
     } | expected
 
 

@@ -38,8 +38,11 @@ def stated_grid(
         raise UsageError(f"--{name} fixes the value and --{name}s={text} lists values to try; give one of the two.")
     parts = [part.strip() for part in text.split(",")]
     if len(parts) == 1 and parts[0].isdecimal():
-        if int(parts[0]) < 1:
-            raise UsageError(f"--{name}s={text} must be at least 1, or values to try such as 0.1,1,10.")
+        if int(parts[0]) < 2:
+            raise UsageError(
+                f"--{name}s={text} must be a number of values of at least 2, or values to try such as 0.1,1,10; "
+                f"--{name} fixes one."
+            )
         return int(parts[0])
     return [part if part in words else _positive(name, text, part) for part in parts]
 
