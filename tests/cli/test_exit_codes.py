@@ -74,7 +74,7 @@ def test_impossible_wishes_are_2(tmp_path, table, options, text):
         (("--Cs", "1,x"), "--Cs=1,x must be a number of values, such as 7, or positive values"),
         (("--Cs", "1,-2"), "'-2' is neither"),
         (("--Cs", "scale"), "'scale' is neither"),
-        (("--gammas", "0"), "--gammas=0 must be at least 1, or values to try"),
+        (("--gammas", "0"), "--gammas=0 must be a number of values of at least 2"),
         (("--Cs", "1,2", "--C", 3), "--C fixes the value and --Cs=1,2 lists values to try; give one of the two"),
         (("--search", "half"), "--search=half must be auto, full or halving"),
     ],
