@@ -7,24 +7,60 @@ fold is decided with the sigmoid of the other folds, so that no row's label affe
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.estimators.grid import Grid, Splits
-from abstain.rules.rule import Rule, oriented_costs
+from abstain.row_costs import RowCosts
+from abstain.rules.row_rule import rule_of_rows
+from abstain.rules.rule import oriented_costs
 from abstain.rules.sigmoid import shrunk_sigmoids
-from abstain.thresholds import Thresholds
 
-__all__ = ["HeldOutRows", "tuned"]
+__all__ = ["HeldOutRows", "Pricing", "tuned"]
 
 FEWEST = 10  # rows of each class; with fewer, Bayes' cuts stay
 ERRORS = 1.0  # pairs within this many standard errors of the least mean cost may be best with other cuts
 
-Prices = Callable[[NDArray[np.int8], NDArray[np.int8]], NDArray[np.float64]]  # signs, choices -> the cost of each
+
+@dataclass(frozen=True, eq=False)
+class Pricing:
+    """Decides training rows by their scores, and gives the cost of each decision.
+
+    Attributes
+    ----------
+    rule : Rule or RowRule
+    sign : int8 array of shape (n,)
+        The classes of the training rows.
+    row_costs : RowCosts or None
+        Their own costs, if any; else those of the rule count, or an error costs 1.
+    """
+
+    rule: Any
+    sign: NDArray[np.int8]
+    row_costs: RowCosts | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether costs were stated."""
+        return self.rule.costs is not None or self.row_costs is not None
+
+    def choose(self, row: Any, score: NDArray[np.float64]) -> NDArray[np.int8]:
+        """Give the choice for these training rows, which are the last axis of the scores."""
+        return np.asarray(self._rule_of(row).choose(score))
+
+    def paid(self, row: Any, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the cost of the choice for these training rows."""
+        rule = self._rule_of(row)
+        choice, sign = rule.choose(score), self.sign[row]
+        if rule.costs is None:
+            return np.asarray(choice != sign, dtype=np.float64)
+        return oriented_costs(rule.costs, rule.labels).prices(sign, choice)
+
+    def _rule_of(self, row: Any) -> Any:
+        return self.rule if self.row_costs is None else rule_of_rows(self.rule, self.row_costs.take(row))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,18 +98,18 @@ class HeldOutRows:
         rows = [len(np.unique(self.row[self.sign == code])) for code in (-1, 1)]
         return len(np.unique(self.fold)) > 1 and min(rows) >= FEWEST
 
-    def near_best(self, costs: NDArray[np.float64], prices: Prices, thresholds: Thresholds) -> NDArray[np.intp]:
+    def near_best(self, costs: NDArray[np.float64], pricing: Pricing) -> NDArray[np.intp]:
         """The pairs whose mean cost, shape (pairs,), is within a standard error of the least; nan is never near."""
         finished = np.flatnonzero(np.isfinite(costs))
         if not len(finished):
             return finished
-        paid = prices(self.sign, thresholds.decide(self.scores[finished]))
+        paid = pricing.paid(self.row, self.scores[finished])
         more = paid - paid[np.argmin(costs[finished])]
         error = np.sqrt((self.weight**2 * (more - (more @ self.weight)[:, np.newaxis]) ** 2).sum(axis=1))
         return finished[more @ self.weight <= ERRORS * error + np.finfo(np.float64).eps]
 
     def tuned_costs(
-        self, pairs: NDArray[np.intp], prices: Prices, thresholds: Thresholds
+        self, pairs: NDArray[np.intp], pricing: Pricing
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Give the mean cost of these pairs on every fold with cuts from the other folds, and their final sigmoids.
 
@@ -90,20 +126,20 @@ class HeldOutRows:
             t, b = shrunk_sigmoids(
                 scores[:, train], self.sign[train], len(np.unique(self.row[train])) * weight, final
             ).T[..., np.newaxis]
-            choice = thresholds.decide(np.exp(t) * scores[:, test] + b)
-            costs[:, fold] = prices(self.sign[test], choice) @ (self.weight[test] / self.weight[test].sum())
+            paid = pricing.paid(self.row[test], np.exp(t) * scores[:, test] + b)
+            costs[:, fold] = paid @ (self.weight[test] / self.weight[test].sum())
         return costs, final
 
 
-def tuned(grid: Grid, rule: Rule, rows: HeldOutRows) -> tuple[Grid, Rule]:
+def tuned(grid: Grid, pricing: Pricing, rows: HeldOutRows) -> tuple[Grid, Any]:
     """Give the grid with the costs at tuned cuts, and the rule of its best pair."""
-    if rule.costs is None or rule.unit != 1.0 or not rows.can_tell:
+    rule = pricing.rule
+    if not pricing.known or rule.unit != 1.0 or not rows.can_tell:
         return grid, rule
-    prices, thresholds = oriented_costs(rule.costs, rule.labels).prices, rule.thresholds
-    pairs = rows.near_best(grid.costs.mean(axis=2).ravel(), prices, thresholds)
+    pairs = rows.near_best(grid.costs.mean(axis=2).ravel(), pricing)
     if not len(pairs):
         return grid, rule
-    costs, sigmoids = rows.tuned_costs(pairs, prices, thresholds)
+    costs, sigmoids = rows.tuned_costs(pairs, pricing)
     table = np.full((grid.costs.shape[0] * grid.costs.shape[1], grid.n_splits), np.nan)
     table[pairs] = costs
     found = replace(grid, tuned=table.reshape(grid.costs.shape))
@@ -112,5 +148,5 @@ def tuned(grid: Grid, rule: Rule, rows: HeldOutRows) -> tuple[Grid, Rule]:
     best = int(np.ravel_multi_index(found.place, grid.costs.shape[:2]))
     t, b = sigmoids[pairs == best][0]
     final = rule.recalibrated(float(np.exp(t)), float(b))
-    rejected = rows.weight[final.choose(rows.scores[best]) == 0].sum()
+    rejected = rows.weight[replace(pricing, rule=final).choose(rows.row, rows.scores[best]) == 0].sum()
     return replace(found, rejected=float(rejected)), final

@@ -19,6 +19,7 @@ from abstain.estimators.decide import Fitted, fitted, read_only
 from abstain.estimators.kernel_rows import KernelRowsMixin
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
+from abstain.estimators.row_costs import RowCostsMixin
 from abstain.estimators.training import Posed, Training
 from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.smo import SMO
@@ -43,7 +44,7 @@ class FittedSVC(Fitted):
     n_knots: int
 
 
-class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Support vector classifier that rejects where a decision would cost more than rejecting.
 
     It minimises ``1/2 ||h||^2 + C sum_i s_i loss(y_i f(x_i))`` over ``f = h + bias``, where the loss is the double
@@ -181,7 +182,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None) -> Self:
         """Learn from labelled rows.
 
         Parameters
@@ -192,6 +193,11 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
             Their labels, of two classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Factors on C for each row. A weight of k is the same as repeating the row k times, 0 as leaving it out.
+        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+            Costs of each row, in place of `costs`: false positive, false negative and reject, or false positive, false
+            negative, reject negative and reject positive; a frame has these as column names, with underscores. A row
+            with twice the costs counts twice: C applies to a row whose two error costs have the sum of those of
+            `costs`, or the mean sum of the rows if ``costs=None``.
 
         Returns
         -------
@@ -199,7 +205,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
             The fitted estimator.
         """
         checked = copy(self)  # so that a fit that fails changes nothing
-        training = Training.of(self, X, y, sample_weight, validator=checked)
+        training = Training.of(self, X, y, sample_weight, validator=checked, row_costs=row_costs)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         self._store(checked, self._fit(training, self.C, self.gamma, task))
         task.end()

@@ -14,7 +14,7 @@ from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
-from abstain.estimators.cuts import HeldOutRows, tuned
+from abstain.estimators.cuts import HeldOutRows, Pricing, tuned
 from abstain.estimators.decide import fitted
 from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_splits
 from abstain.estimators.parameters import CONSTRAINTS
@@ -23,7 +23,6 @@ from abstain.estimators.splitting import Groups, row_groups
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.training import Training
 from abstain.kernels import Kernel
-from abstain.rules.rule import Rule, oriented_costs
 from abstain.solvers.cross_validation import OutOfFold, held_out_scores
 
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
@@ -162,7 +161,12 @@ n_jobs, verbose
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        row_costs: Any = None,
     ) -> Self:
         """Choose C and gamma, then learn from all rows.
 
@@ -176,6 +180,8 @@ n_jobs, verbose
             Weights of the rows, both in the fits and in the mean costs.
         groups : array-like of shape (n_samples,), default=None
             Labels of the groups that rows belong to, such as patients; they are passed to the splitter of `cv`.
+        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+            Costs of each row, as in `RejectSVC.fit`; the search then minimises the mean of the rows' own costs.
 
         Returns
         -------
@@ -184,7 +190,7 @@ n_jobs, verbose
         """
         began = time.monotonic()
         checked = copy(self)  # so that a fit that fails changes nothing
-        training = Training.of(self, X, y, sample_weight, validator=checked)
+        training = Training.of(self, X, y, sample_weight, validator=checked, row_costs=row_costs)
         grid, rule = self._search(training, y, row_groups(groups, training.X.shape[0]))
         C, gamma = grid.best
         gone = time.monotonic() - began
@@ -195,7 +201,7 @@ n_jobs, verbose
         task.end()
         return self
 
-    def _search(self, training: Training, y: ArrayLike, groups: Groups | None) -> tuple[Grid, Rule]:
+    def _search(self, training: Training, y: ArrayLike, groups: Groups | None) -> tuple[Grid, Any]:
         """Give the costs of the grid, and the rule of the best pair with its cuts."""
         Cs = checked_Cs(self.Cs)
         has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma
@@ -221,14 +227,14 @@ n_jobs, verbose
             )
         if text := self._complaint(held_out):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
-        costs, sign = training.costs, training.sign
+        pricing = Pricing(training.rule, training.sign, training.row_costs)
         scores, finished = held_out.scores[np.argsort(order)], held_out.finished[np.argsort(order)]
-        choice = training.loss.thresholds.decide(scores)
-        prices = choice != sign if costs is None else oriented_costs(costs, training.labels).prices(sign, choice)
-        grid = Grid.of(Cs, gammas, prices.astype(np.float64), finished, splits, choice=choice, has_gamma=has_gamma)
-        if costs is None or self.cuts == "bayes":
+        everywhere = slice(None)
+        choice, paid = pricing.choose(everywhere, scores), pricing.paid(everywhere, scores)
+        grid = Grid.of(Cs, gammas, paid, finished, splits, choice=choice, has_gamma=has_gamma)
+        if self.cuts == "bayes" or not pricing.known:
             return grid, training.rule
-        return tuned(grid, training.rule, HeldOutRows.of(scores, splits, sign))
+        return tuned(grid, pricing, HeldOutRows.of(scores, splits, training.sign))
 
     def _complaint(self, held_out: OutOfFold) -> str | None:
         """The warning about fits of the search that did not reach the tolerance; None if all did."""

@@ -17,8 +17,12 @@ from abstain.estimators.kernel_rows import checked_rows
 from abstain.estimators.parameters import margin_loss, stated_costs
 from abstain.kernels import Kernel, Matrix, called_kernel, resolve_gamma
 from abstain.labels import Labels
+from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
+from abstain.losses.row_losses import row_losses
 from abstain.machines.kernel_machine import KernelMachine
+from abstain.row_costs import RowCosts
+from abstain.rules.row_rule import RowRule
 from abstain.rules.rule import Rule, oriented_costs
 
 __all__ = ["Posed", "Training", "implied_rule", "resolved_kernel", "symmetric", "training_gram"]
@@ -43,20 +47,28 @@ class Training:
     sign : ndarray of int8, shape (n_samples,)
         +1 for ``classes[1]``, -1 for ``classes[0]``.
     sample_weight : ndarray of shape (n_samples,)
-    loss : MarginLoss
+    loss : MarginLoss or LossTable
         With +1 for ``classes[1]``.
-    rule : Rule
+    rule : Rule or RowRule
+    row_costs : RowCosts or None
+        For the positive class.
+    stakes : ndarray of shape (n_samples,) or None
+        Factors on C from the row costs.
     """
 
     parameters: Any
     X: Matrix
     sign: NDArray[np.int8]
     sample_weight: NDArray[np.float64]
-    loss: MarginLoss
-    rule: Rule
+    loss: MarginLoss | LossTable
+    rule: Any
+    row_costs: RowCosts | None = None
+    stakes: NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, parameters: Any, X: Any, y: ArrayLike, sample_weight: Any, *, validator: Any) -> Self:
+    def of(
+        cls, parameters: Any, X: Any, y: ArrayLike, sample_weight: Any, *, validator: Any, row_costs: Any = None
+    ) -> Self:
         """Check the arguments of a fit; `validator` is the estimator that scikit-learn's `validate_data` writes to."""
         margin_loss(stated_costs(parameters.costs), parameters.rule)  # bad costs are an error before X is checked
         named = None if callable(parameters.kernel) else Kernel(parameters.kernel)
@@ -67,7 +79,39 @@ class Training:
             warn_if_assumed(parameters.costs, rule.labels.classes, parameters.pos_label)
         weight = row_weights(sample_weight, rows.shape[0])
         ones = np.ones(rows.shape[0])
-        return cls(parameters, rows, rule.labels.encode(y), ones if weight is None else weight, loss, rule)
+        training = cls(parameters, rows, rule.labels.encode(y), ones if weight is None else weight, loss, rule)
+        return training if row_costs is None else training.with_row_costs(RowCosts.of(row_costs, rows.shape[0]))
+
+    def with_row_costs(self, row_costs: RowCosts) -> Self:
+        """Give each row the loss of its own costs, weighted by what is at stake.
+
+        ::
+
+            stake_i = (c_fp + c_fn of row i) / (c_fp + c_fn of `costs`, or the mean of the rows if there are none)
+
+        One tangent (a row that is never rejected) then has the slopes c_fn and c_fp of the cost-weighted hinge.
+        """
+        if not (isinstance(self.parameters.rule, str) and self.parameters.rule == "chow"):
+            raise ValueError(f'row_costs needs rule="chow", got rule={self.parameters.rule!r}; leave rule out.')
+        labels = self.labels
+        if self.costs is None:
+            options = {"pos_label": self.parameters.pos_label, "reject_label": self.parameters.reject_label}
+            labels = Labels.of(labels.classes, **options, rejects=True)
+            if (row := row_costs.uneven) is not None:
+                warn_if_assumed(row_costs.of_row(row), labels.classes, self.parameters.pos_label)
+        oriented = row_costs if labels.orientation > 0 else row_costs.swapped()
+        stakes = row_costs.stakes
+        if self.costs is not None:
+            unit = self.costs.false_positive + self.costs.false_negative
+        else:  # the mean of equal numbers may differ from them by rounding
+            unit = float(stakes[0]) if (stakes == stakes[0]).all() else np.average(stakes, weights=self.sample_weight)
+        return replace(
+            self,
+            loss=row_losses(oriented, self.sign),
+            rule=RowRule(labels) if self.costs is None else self.rule,
+            row_costs=row_costs,
+            stakes=stakes / unit,
+        )
 
     @property
     def labels(self) -> Labels:
@@ -89,6 +133,8 @@ class Training:
         first, second = self._class_weights()
         with np.errstate(over="ignore"):
             weight = C * self.sample_weight * np.where(self.sign > 0, second, first)
+            if self.stakes is not None:
+                weight = weight * self.stakes
             total = float(np.sum(weight) * self.loss.steepest)
         if not np.isfinite(total):
             raise ValueError(
@@ -139,7 +185,8 @@ class Training:
             gram = symmetric(*training_gram(kernel, self.X))
             as_posed = gram is self.X
             X = gram if len(kept) == len(weight) else np.ascontiguousarray(gram[np.ix_(kept, kept)])
-        return Posed(DualProblem(known, X, self.sign[kept], self.loss, weight[kept]), self.X, kernel, kept, as_posed)
+        problem = DualProblem(known, X, self.sign[kept], self.loss.take(kept), weight[kept])
+        return Posed(problem, self.X, kernel, kept, as_posed)
 
 
 def implied_rule(parameters: Any, y: ArrayLike) -> tuple[Rule, MarginLoss]:
