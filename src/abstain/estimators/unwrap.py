@@ -16,7 +16,7 @@ from abstain.thresholds import Thresholds
 __all__ = ["FittedClassifier", "decide", "final_estimator"]
 
 
-def decide(estimator: Any, X: Any) -> Decisions:
+def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:
     """Decisions of a fitted classifier with their reasons, also inside Pipelines and searches.
 
     scikit-learn's Pipeline passes on `predict` and `decision_function`, but not `decide`, `reject_mask` and
@@ -28,6 +28,8 @@ def decide(estimator: Any, X: Any) -> Decisions:
         Fitted.
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         Rows as the whole `estimator` takes them.
+    row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+        Costs of each row, as in `RejectSVC.fit`; for machines whose `decide` takes them.
 
     Returns
     -------
@@ -65,7 +67,7 @@ def decide(estimator: Any, X: Any) -> Decisions:
                 f"estimator must be a fitted classifier of this library, or a Pipeline or search around one; "
                 f"{type(estimator).__name__} does not reject. Wrap it in ThresholdRejector."
             )
-    return replace(estimator.decide(X), index=index)
+    return replace(estimator.decide(X, **({} if row_costs is None else {"row_costs": row_costs})), index=index)
 
 
 def final_estimator(estimator: Any) -> Any:
