@@ -13,7 +13,7 @@ ROWS = [[1.0, 5.0, 0.4], [2.0, 1.0, 0.1], [3.0, 3.0, 1.5]]  # the last one is ne
 def test_a_frame_is_read_by_its_names():
     frame = pd.DataFrame(ROWS, columns=["false_positive", "false_negative", "reject"], index=[7, 8, 9])
     read = RowCosts.of(frame[["reject", "false_negative", "false_positive"]])
-    assert np.array_equal(read.table, RowCosts.of(ROWS).table)
+    assert np.array_equal(read.table(), RowCosts.of(ROWS).table())
     both = frame.rename(columns={"reject": "reject_negative"}).assign(reject_positive=0.2)
     assert RowCosts.of(both).of_row(0) == Costs(1, 5, (0.4, 0.2))
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs import Costs
+from abstain.costs import Costs, warn_if_assumed
 
 __all__ = ["RowCosts", "RowThresholds"]
 
@@ -73,9 +73,8 @@ class RowCosts:
     def __len__(self) -> int:
         return len(self.false_positive)
 
-    @property
     def table(self) -> NDArray[np.float64]:
-        """All costs, (n, 4): false positive, false negative, reject negative, reject positive."""
+        """Return all costs, (n, 4): false positive, false negative, reject negative, reject positive."""
         return np.column_stack([*vars(self).values()])
 
     @property
@@ -133,11 +132,11 @@ class RowCosts:
         fp, fn, r_neg, r_pos = (float(column[row]) for column in vars(self).values())
         return Costs(fp, fn, r_neg if r_neg == r_pos else (r_neg, r_pos))
 
-    @property
-    def uneven(self) -> int | None:
-        """The first row whose two classes have different costs; None if there is none."""
+    def warn_if_assumed(self, y: ArrayLike, pos_label: Any) -> None:
+        """Warn as for `Costs` if the classes of a row have different costs and only sort order says which is positive."""
         same = (self.false_positive == self.false_negative) & (self.reject_negative == self.reject_positive)
-        return None if same.all() else int(np.argmin(same))
+        if not same.all():
+            warn_if_assumed(self.of_row(int(np.argmin(same))), y, pos_label)
 
     @property
     def _shares(self) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import PredefinedSplit, RepeatedStratifiedKFold, StratifiedKFold
 
 from abstain import Costs, RejectSVC, RejectSVCCV
-from abstain.estimators.cuts import HeldOutRows
+from abstain.estimators.cuts import HeldOutRows, Pricing
 from abstain.estimators.grid import Grid, Splits
 from abstain.rules.sigmoid import shrunk_sigmoids
 
@@ -72,12 +72,13 @@ class TestNoRowSeesItsOwnCuts:
         turned = np.where(first, -sign, sign).astype(np.int8)
         bayes, choices = COSTS.score_thresholds(), []
 
-        def prices(sign, choice):
-            choices.append(choice.copy())
-            return COSTS.prices(sign, choice)
+        class Recorded(Pricing):
+            def paid(self, row, score):
+                choices.append(bayes.decide(score))
+                return COSTS.prices(self.sign[row], choices[-1])
 
         for labels in (sign, turned):
-            HeldOutRows.of(scores, splits, labels).tuned_costs(np.array([0]), prices, bayes)
+            HeldOutRows.of(scores, splits, labels).tuned_costs(np.array([0]), Recorded(None, labels))
         before, after = choices[:3], choices[3:]
         np.testing.assert_array_equal(before[0], after[0])  # the turned fold is decided by the others
         assert any((one != two).any() for one, two in zip(before[1:], after[1:], strict=True))  # which it moves

@@ -13,6 +13,7 @@ from abstain.comparison.verdict import FORCED, REJECTING, Verdict, deciding, ver
 from abstain.costs import Costs
 from abstain.metrics.frames import frame_of, frozen
 from abstain.metrics.table import RejectTable
+from abstain.row_costs import RowCosts
 
 _RATES = ("reject_rate", "error_rate", "selective_error", "sensitivity", "positive_predictivity")
 
@@ -35,8 +36,8 @@ class Comparison:
         Counts of decisions, for each model.
     fit_seconds, predict_seconds : ndarray of shape (n_models,)
         Means over the folds.
-    costs : Costs
-        The costs.
+    costs : Costs or RowCosts
+        The costs, of all rows or of each row of X.
     confidence : float
         Confidence of all intervals.
     n_splits : int
@@ -58,7 +59,7 @@ class Comparison:
     tables: tuple[RejectTable, ...]
     fit_seconds: NDArray[np.float64]
     predict_seconds: NDArray[np.float64]
-    costs: Costs
+    costs: Costs | RowCosts
     confidence: float
     n_splits: int
     left_out: tuple[tuple[str, str], ...] = ()

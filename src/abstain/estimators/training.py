@@ -97,8 +97,7 @@ class Training:
         if self.costs is None:
             options = {"pos_label": self.parameters.pos_label, "reject_label": self.parameters.reject_label}
             labels = Labels.of(labels.classes, **options, rejects=True)
-            if (row := row_costs.uneven) is not None:
-                warn_if_assumed(row_costs.of_row(row), labels.classes, self.parameters.pos_label)
+            row_costs.warn_if_assumed(labels.classes, self.parameters.pos_label)
         oriented = row_costs if labels.orientation > 0 else row_costs.swapped()
         stakes = row_costs.stakes
         if self.costs is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.costs import Costs
+from abstain.estimators.row_costs import RowCostsMixin
 from abstain.labels import default_reject_label, free_label
 from abstain.rules.rule import Decisions, Rule
 from abstain.thresholds import Thresholds
@@ -67,7 +68,11 @@ def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:
                 f"estimator must be a fitted classifier of this library, or a Pipeline or search around one; "
                 f"{type(estimator).__name__} does not reject. Wrap it in ThresholdRejector."
             )
-    return replace(estimator.decide(X, **({} if row_costs is None else {"row_costs": row_costs})), index=index)
+    if row_costs is None:
+        return replace(estimator.decide(X), index=index)
+    if not isinstance(estimator, RowCostsMixin):
+        raise ValueError(f"row_costs needs a RejectSVC or a RejectSVCCV; {type(estimator).__name__} takes none.")
+    return replace(estimator.decide(X, row_costs=row_costs), index=index)
 
 
 def final_estimator(estimator: Any) -> Any:
