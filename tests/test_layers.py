@@ -8,8 +8,8 @@ import pytest
 
 from looping import looped
 
-LINE = "datasets arguments compressed html labels thresholds cost_tables costs row_costs losses kernels features machines "
-LINE += "dual solvers rules estimators preprocessing files metrics comparison plot report cli"
+LINE = "datasets arguments compressed html labels thresholds cost_tables costs row_costs losses kernels features "
+LINE += "machines dual solvers rules estimators preprocessing files metrics comparison plot report cli"
 LAYERS = LINE.split()
 PACKAGE = Path(importlib.util.find_spec("abstain").origin).parent
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

@@ -54,11 +54,11 @@ def test_exchanging_the_classes_negates_the_thresholds():
     [
         ([[1, 5, 0.4], [1, -2, 0.4]], "false_negative=-2 at row 1"),
         ([[1, 5, np.nan]], "reject=nan at row 0"),
-        ([[1, 5, 0.4], [1, 1, 0.6]], r"at row 1: .* = 0.6/1 \+ 0.6/1 = 1.2 > 1; divide its reject cost by at least 1.2"),
+        ([[1, 5, 0.4], [1, 1, 0.6]], r"at row 1: .* = 0.6/1 \+ 0.6/1 = 1.2 > 1; divide its reject cost by at least 1"),
         ([1, 5, 0.4], r"shape \(n, 3\) or \(n, 4\); its shape is \(3,\)"),
         ([["a", 1, 2]], "row_costs must be numbers"),
         (pd.DataFrame({"fp": [1], "fn": [1], "reject": [0.1]}), r"it has \['fp', 'fn', 'reject'\]. Rename"),
-        (pd.DataFrame({"false_positive": [1], "false_negative": [None], "reject": [0.1]}), "false_negative=nan at row 0"),
+        (pd.DataFrame({"false_positive": [1], "false_negative": [None], "reject": [1]}), "false_negative=nan at row 0"),
     ],
 )
 def test_errors_name_the_row_and_the_way_out(given, said):
@@ -67,5 +67,5 @@ def test_errors_name_the_row_and_the_way_out(given, said):
 
 
 def test_the_number_of_rows_is_checked():
-    with pytest.raises(ValueError, match="each of the 4 rows of X; it has 3"):
+    with pytest.raises(ValueError, match="each of the 4 rows of X; it has 3 rows"):
         RowCosts.of(ROWS, 4)

@@ -67,7 +67,7 @@ class RowCosts:
             costs = cls(*(np.ascontiguousarray(table[:, at]) for at in (0, 1, 2, len(names) - 1)))
             costs._check_rejects()
         if n is not None and len(costs) != n:
-            raise ValueError(f"row_costs must have one row of costs for each of the {n} rows of X; it has {len(costs)}.")
+            raise ValueError(f"row_costs must have costs for each of the {n} rows of X; it has {len(costs)} rows.")
         return costs
 
     def __len__(self) -> int:
@@ -133,7 +133,7 @@ class RowCosts:
         return Costs(fp, fn, r_neg if r_neg == r_pos else (r_neg, r_pos))
 
     def warn_if_assumed(self, y: ArrayLike, pos_label: Any) -> None:
-        """Warn as for `Costs` if the classes of a row have different costs and only sort order says which is positive."""
+        """Warn as for `Costs` if the costs of a row differ by class, and only the sort order says which is positive."""
         same = (self.false_positive == self.false_negative) & (self.reject_negative == self.reject_positive)
         if not same.all():
             warn_if_assumed(self.of_row(int(np.argmin(same))), y, pos_label)
@@ -170,7 +170,8 @@ def _table(row_costs: Any) -> tuple[NDArray[np.float64], tuple[str, ...]]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"row_costs must be numbers, one row of costs per row of X: {error}.") from error
     if table.ndim != 2 or table.shape[1] not in (3, 4):
-        raise ValueError(f"row_costs must have the columns {wanted}, shape (n, 3) or (n, 4); its shape is {table.shape}.")
+        shape = f"shape (n, 3) or (n, 4); its shape is {table.shape}"
+        raise ValueError(f"row_costs must have the columns {wanted}, {shape}.")
     return table, (*ERRORS, *(ONE_REJECT if table.shape[1] == 3 else TWO_REJECTS))
 
 

@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split as safe_split
 
 from abstain.estimators.progress import SearchLine
-from abstain.estimators.splitting import Groups, group_parameters
 from abstain.estimators.routing import decider, row_cost_parameters
+from abstain.estimators.splitting import Groups, group_parameters
 from abstain.estimators.unwrap import FittedClassifier, decide
 from abstain.row_costs import RowCosts
 
@@ -65,7 +65,7 @@ def held_out(
             parts = []
             for at, fold in enumerate(folds):
                 try:
-                    parts.append(_one(model, X, y, groups, fold, row_costs))
+                    parts.append(_one(model, X, y, groups, fold, row_costs=row_costs))
                 except Exception as error:
                     error.add_note(f"Raised by model {name!r} on fold {at + 1} of {len(folds)} in abstain.compare.")
                     raise
@@ -84,6 +84,7 @@ def _one(
     y: NDArray[Any],
     groups: Groups | None,
     fold: tuple[NDArray[np.intp], NDArray[np.intp]],
+    *,
     row_costs: RowCosts | None,
 ) -> tuple[NDArray[Any], NDArray[np.float64] | None, NDArray[Any] | None, Any, float, float]:
     train, test = fold

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from abstain.comparison.intervals import half_width
 from abstain.comparison.verdict import FORCED, REJECTING, Verdict, deciding, verdict_on
-from abstain.costs import Costs
 from abstain.metrics.frames import frame_of, frozen
 from abstain.metrics.table import RejectTable
-from abstain.row_costs import RowCosts
 
 _RATES = ("reject_rate", "error_rate", "selective_error", "sensitivity", "positive_predictivity")
 
@@ -59,7 +57,7 @@ class Comparison:
     tables: tuple[RejectTable, ...]
     fit_seconds: NDArray[np.float64]
     predict_seconds: NDArray[np.float64]
-    costs: Costs | RowCosts
+    costs: Any
     confidence: float
     n_splits: int
     left_out: tuple[tuple[str, str], ...] = ()

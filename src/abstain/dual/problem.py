@@ -3,8 +3,8 @@
     primal   min_{h, bias}  1/2 |h|^2 + sum_i w_i loss_i(y_i f(x_i))      f = h + bias,  h = sum_j beta_j k(x_j, .)
     dual     max_beta       sum_i phi_i(y_i beta_i) - 1/2 beta' K beta    sum_i beta_i = 0,  0 <= y_i beta_i <= top_i
 
-w_i = C s_i: the loss is a sum, C is on the loss, the bias is unpenalised. loss_i is that of y_i's class or of row i, and
-phi_i(g) = min_z w_i loss_i(z) + g z is concave and piecewise linear in g = y beta: its slopes are the knots of the
+w_i = C s_i: the loss is a sum, C is on the loss, the bias is unpenalised. loss_i is that of y_i's class or of row i,
+and phi_i(g) = min_z w_i loss_i(z) + g z is concave and piecewise linear in g = y beta: its slopes are the knots of the
 loss, its breakpoints w_i times the loss's slopes, up to top_i = w_i |slopes_i[0]|. At the optimum y_i beta_i rests on a
 breakpoint, or lies between two while the margin sits on a knot.
 """

@@ -71,7 +71,8 @@ def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:
     if row_costs is None:
         return replace(estimator.decide(X), index=index)
     if not isinstance(estimator, RowCostsMixin):
-        raise ValueError(f"row_costs needs a RejectSVC or a RejectSVCCV; {type(estimator).__name__} takes none.")
+        name = type(estimator).__name__
+        raise ValueError(f"row_costs needs a RejectSVC or a RejectSVCCV; {name} takes none.")  # noqa: TRY004
     return replace(estimator.decide(X, row_costs=row_costs), index=index)
 
 

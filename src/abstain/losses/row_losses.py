@@ -13,7 +13,7 @@ __all__ = ["row_losses"]
 
 # Beyond these log-odds a slope is outside the normal range of float64.
 _LARGEST_LOG_ODDS = 700.0
-# All rows of a table have the same number of knots. A row that is never rejected has one tangent: where others have two,
+# All rows of a table have the same number of knots. A row that is never rejected has one tangent: if others have two,
 # this share of its slope becomes a second bend. It is below the share that certificates count as rounding (1e-12).
 _SLIVER = 2.0**-41
 
@@ -21,13 +21,13 @@ Vector = NDArray[np.float64]
 
 
 def row_losses(costs: RowCosts, sign: NDArray[np.int8]) -> LossTable:
-    """Return the loss of each row, in units of its own costs; rows with equal thresholds and class share one.
+    """Return the loss of each row; rows with equal thresholds share one.
 
     ::
 
         loss(z) = b |tau - z|_+ + d |y rho - z|_+      as in `double_hinge`, with p_low and p_high of the row
 
-    The costs are those of +1 as the positive class. They scale with their size only through the weights of the rows.
+    +1 is the positive class of the costs. How large they are does not matter here: that is in the weights of the rows.
     """
     thresholds = costs.score_thresholds()
     positive = sign > 0  # exchanging the classes negates and swaps the log-odds
@@ -53,12 +53,12 @@ def row_losses(costs: RowCosts, sign: NDArray[np.int8]) -> LossTable:
 
 
 def _last_knots(t: Vector) -> Vector:
-    """tau = H(p) / (1 - p) = exp(t) log(1 + exp(-t)) + log(1 + exp(t)), without cancellation."""
+    """Compute tau = H(p) / (1 - p) = exp(t) log(1 + exp(-t)) + log(1 + exp(t)), without cancellation."""
     return np.asarray(np.exp(t) * np.logaddexp(0.0, -t) + np.logaddexp(0.0, t))
 
 
 def _crossings(a: Vector, b: Vector) -> Vector:
-    """rho, where the tangents at log-odds a < b cross; `tangent_hinge` has the formulas and their reasons."""
+    """Compute rho, where the tangents at log-odds a < b cross; `tangent_hinge` has the formulas and their reasons."""
     h = b - a
     p_a, q_a, p_b, q_b = expit(a), expit(-a), expit(b), expit(-b)
     with np.errstate(all="ignore"):  # each formula is used where it is accurate only
