@@ -37,11 +37,14 @@ class FittedSVC(Fitted):
         Which piece of the loss each training row lies on.
     n_knots : int
         The number of knots of the loss, which determines the number of sets.
+    largest_row_cost : float or None
+        The largest cost of a training row, if they had costs of their own.
     """
 
     proof: Proof
     sets: NDArray[np.int8]
     n_knots: int
+    largest_row_cost: float | None = None
 
 
 class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -228,7 +231,8 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
         found = self._solve(posed, task, None if start is None else start[posed.kept], limit)
         codes = posed.sets(sets(problem, found.solution.beta))
         machine, proof = posed.machine(found.machine), found.proof(float(self.tol))
-        return FittedSVC(machine, training.rule, proof, codes, problem.loss.n_knots)
+        largest = None if training.row_costs is None else float(training.row_costs.table().max())
+        return FittedSVC(machine, training.rule, proof, codes, problem.loss.n_knots, largest)
 
     def _store(self, checked: Any, fitted: FittedSVC) -> None:
         self._commit(checked, fitted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -40,7 +40,7 @@ class FittedSearch(FittedSVC):
         The costs of all pairs on all folds, from which the pair was chosen.
     """
 
-    grid: Grid
+    grid: Grid = field(kw_only=True)
 
 
 class RejectSVCCV(RejectSVC):

@@ -25,7 +25,7 @@ from abstain.row_costs import RowCosts
 from abstain.rules.row_rule import RowRule
 from abstain.rules.rule import Rule, oriented_costs
 
-__all__ = ["Posed", "Training", "implied_rule", "resolved_kernel", "symmetric", "training_gram"]
+__all__ = ["Posed", "Training", "implied_row_rule", "implied_rule", "resolved_kernel", "symmetric", "training_gram"]
 
 ASYMMETRY = 1e-6  # largest |K_ij - K_ji|, relative to the largest entry, that counts as single-precision rounding
 BLOCK = 1024
@@ -93,10 +93,9 @@ class Training:
         """
         if not (isinstance(self.parameters.rule, str) and self.parameters.rule == "chow"):
             raise ValueError(f'row_costs needs rule="chow", got rule={self.parameters.rule!r}; leave rule out.')
-        labels = self.labels
+        rule = self.rule if self.costs is not None else implied_row_rule(self.parameters, self.labels.classes)
+        labels = rule.labels
         if self.costs is None:
-            options = {"pos_label": self.parameters.pos_label, "reject_label": self.parameters.reject_label}
-            labels = Labels.of(labels.classes, **options, rejects=True)
             row_costs.warn_if_assumed(labels.classes, self.parameters.pos_label)
         oriented = row_costs if labels.orientation > 0 else row_costs.swapped()
         stakes = row_costs.stakes
@@ -107,7 +106,7 @@ class Training:
         return replace(
             self,
             loss=row_losses(oriented, self.sign),
-            rule=RowRule(labels) if self.costs is None else self.rule,
+            rule=rule,
             row_costs=row_costs,
             stakes=stakes / unit,
         )
@@ -197,6 +196,12 @@ def implied_rule(parameters: Any, y: ArrayLike) -> tuple[Rule, MarginLoss]:
         costs, _ = costs_of_classes(costs, labels.classes, pos_label)
     loss = margin_loss(costs and oriented_costs(costs, labels), parameters.rule)
     return Rule.of_loss(loss, labels, costs), loss
+
+
+def implied_row_rule(parameters: Any, y: ArrayLike) -> RowRule:
+    """Give the rule of a machine that knows no costs but those of its rows."""
+    labels = Labels.of(y, pos_label=parameters.pos_label, reject_label=parameters.reject_label, rejects=True)
+    return RowRule(labels)
 
 
 @dataclass(frozen=True, eq=False)

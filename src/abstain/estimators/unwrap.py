@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from abstain.costs import Costs
 from abstain.estimators.row_costs import RowCostsMixin
 from abstain.labels import default_reject_label, free_label
+from abstain.rules.row_rule import MISSING, RowRule
 from abstain.rules.rule import Decisions, Rule
 from abstain.thresholds import Thresholds
 
@@ -161,7 +162,10 @@ class FittedClassifier:
                 f"estimator must be a fitted classifier with thresholds_; {self.name} has none. Fit it first, "
                 "or wrap another library's classifier in ThresholdRejector."
             )
-        return self.rule.thresholds
+        rule: Any = self.rule
+        if isinstance(rule, RowRule):
+            raise ValueError(MISSING)  # noqa: TRY004 (a fitted classifier without thresholds)
+        return rule.thresholds
 
     @property
     def cut(self) -> float:

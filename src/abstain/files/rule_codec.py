@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from abstain.files.errors import ModelFileError
 from abstain.files.schema import Fields
 from abstain.files.values import DTYPES, from_json, to_json
+from abstain.rules.row_rule import RowRule
 from abstain.rules.rule import Rule
 
 WIDEST = 1024  # characters of a string dtype, unless a class itself is longer
 
 
-def rule_state(rule: Rule, cuts: tuple[float, ...] = ()) -> dict[str, Any]:
+def rule_state(rule: Rule | RowRule, cuts: tuple[float, ...] = ()) -> dict[str, Any]:
     """Give the classes of a rule and the cuts; costs and labels follow from the estimator's parameters."""
     classes = rule.labels.classes
     if classes.dtype.str not in DTYPES and classes.dtype.kind not in "UO":
@@ -38,9 +39,11 @@ def rule_from(given: Any, *cuts: int) -> tuple[NDArray[Any], list[float]]:
     return classes, found
 
 
-def check_same(rule: Rule, fitted: Rule) -> None:
+def check_same(rule: Rule | RowRule, fitted: Rule | RowRule) -> None:
     """Compare the rule that the parameters imply with the fitted one."""
-    same = rule.thresholds == fitted.thresholds and rule.cut == fitted.cut and rule.costs == fitted.costs
+    same = type(rule) is type(fitted) and rule.costs == fitted.costs
+    if isinstance(rule, Rule) and isinstance(fitted, Rule):
+        same &= rule.thresholds == fitted.thresholds and rule.cut == fitted.cut
     same &= repr((rule.unit, rule.shift)) == repr((fitted.unit, fitted.shift))  # also where both are nan
     named = rule.labels.reject_label == fitted.labels.reject_label and rule.labels.positive == fitted.labels.positive
     if not (same and named and rule.labels.rejects == fitted.labels.rejects):
