@@ -14,6 +14,7 @@ from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.memory import cache_size
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
+from abstain.estimators.routing import row_cost_parameters
 from abstain.estimators.splitting import group_parameters, splitter
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
@@ -53,7 +54,7 @@ class TrainingOptions:
         return self.C is None or self.gamma is None
 
 
-def trained(table: TrainingTable, costs: Costs, options: TrainingOptions) -> Pipeline:
+def trained(table: TrainingTable, costs: Costs | None, options: TrainingOptions) -> Pipeline:
     """Fit the default pipeline; if time runs out, the result so far is returned with a warning."""
     machine = _search(table, costs, options) if options.searches else _machine(table, costs, options)
     return _fitted(table, machine)
@@ -61,7 +62,7 @@ def trained(table: TrainingTable, costs: Costs, options: TrainingOptions) -> Pip
 
 def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any]:
     """Facts about a trained model."""
-    machine, costs = model[-1], model[-1].costs
+    machine = model[-1]
     searched = isinstance(machine, RejectSVCCV)
     return {
         "model": str(path),
@@ -74,9 +75,7 @@ def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any
         "negative class": table.classes[0],
         "positive class": table.classes[1],
         "score": FittedModel.of(model).score_means,
-        "false positive costs": costs.false_positive,
-        "false negative costs": costs.false_negative,
-        "reject costs": costs.reject,
+        **_cost_facts(table, machine.costs),
         "C": machine.C_ if searched else machine.C,
         "gamma": machine.gamma_ if searched else machine.gamma,
         "support vectors": int(machine.n_support_.sum()),
@@ -85,10 +84,24 @@ def facts_of(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any
     } | expected_of(table, model)
 
 
+def _cost_facts(table: TrainingTable, costs: Costs | None) -> dict[str, Any]:
+    if costs is None:
+        read = [(name, f"column {source}" if isinstance(source, str) else source) for name, source in table.plan.costs]
+        return {f"{name.replace('_', ' ')} costs": source for name, source in read}
+    return {
+        "false positive costs": costs.false_positive,
+        "false negative costs": costs.false_negative,
+        "reject costs": costs.reject,
+    }
+
+
 def _fitted(table: TrainingTable, machine: Any) -> Pipeline:
     model = default_pipeline(machine, table.numeric, table.categorical)
+    parameters: dict[str, Any] = {**group_parameters(model, table.groups)}
+    if table.row_costs is not None:
+        parameters |= row_cost_parameters(model, "fit", table.row_costs)
     try:
-        model.fit(table.rows, table.y, **group_parameters(model, table.groups))
+        model.fit(table.rows, table.y, **parameters)
     except ValueError as error:  # the table was checked, so the error is about C, gamma or the reject label
         raise UsageError(str(error)) from error
     if table.plan != CellPlan():
@@ -96,7 +109,7 @@ def _fitted(table: TrainingTable, machine: Any) -> Pipeline:
     return model
 
 
-def _search(table: TrainingTable, costs: Costs, options: TrainingOptions) -> RejectSVCCV:
+def _search(table: TrainingTable, costs: Costs | None, options: TrainingOptions) -> RejectSVCCV:
     folds = min(FOLDS, table.smallest_class, table.n_groups)
     if table.n_groups < 2:
         raise DataError(
@@ -118,11 +131,11 @@ def _search(table: TrainingTable, costs: Costs, options: TrainingOptions) -> Rej
     )
 
 
-def _machine(table: TrainingTable, costs: Costs, options: TrainingOptions) -> RejectSVC:
+def _machine(table: TrainingTable, costs: Costs | None, options: TrainingOptions) -> RejectSVC:
     return RejectSVC(**_shared(table, costs, options, 0) | {"C": options.C, "gamma": options.gamma})
 
 
-def _shared(table: TrainingTable, costs: Costs, options: TrainingOptions, fits: int) -> dict[str, Any]:
+def _shared(table: TrainingTable, costs: Costs | None, options: TrainingOptions, fits: int) -> dict[str, Any]:
     return {
         "costs": costs,
         "pos_label": table.positive,
