@@ -60,7 +60,8 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
     Parameters
     ----------
     costs : Costs or None, default=None
-        Costs of the two errors and of a reject. If None, nothing is rejected.
+        Costs of the two errors and of a reject. If None, nothing is rejected, unless `fit` is given the costs of each
+        row (``row_costs``), which then have to be given to `predict` too.
     C : float, default=1.0
         Weight of the losses against the regulariser.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
@@ -115,7 +116,8 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
     coef_ : ndarray of shape (1, n_features)
         The weights of the features; for the linear kernel only.
     thresholds_ : Thresholds
-        Thresholds on the score, which is oriented to ``classes_[1]``.
+        Thresholds on the score, which is oriented to ``classes_[1]``; missing in a machine fitted with row costs and
+        ``costs=None``, which has two for each row that it decides.
     sets_ : ndarray of int8, shape (n_samples,)
         Which piece of the loss each training row lies on; `set_names_` has the names of the codes: I_0 ... I_D for two
         knots.

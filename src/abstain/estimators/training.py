@@ -15,17 +15,16 @@ from abstain.costs import Costs, costs_of_classes, warn_if_assumed
 from abstain.dual.problem import DualProblem
 from abstain.estimators.kernel_rows import checked_rows
 from abstain.estimators.parameters import margin_loss, stated_costs
+from abstain.estimators.row_training import with_row_costs
 from abstain.kernels import Kernel, Matrix, called_kernel, resolve_gamma
 from abstain.labels import Labels
 from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.row_losses import row_losses
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.row_costs import RowCosts
-from abstain.rules.row_rule import RowRule
 from abstain.rules.rule import Rule, oriented_costs
 
-__all__ = ["Posed", "Training", "implied_row_rule", "implied_rule", "resolved_kernel", "symmetric", "training_gram"]
+__all__ = ["Posed", "Training", "implied_rule", "resolved_kernel", "symmetric", "training_gram"]
 
 ASYMMETRY = 1e-6  # largest |K_ij - K_ji|, relative to the largest entry, that counts as single-precision rounding
 BLOCK = 1024
@@ -80,36 +79,7 @@ class Training:
         weight = row_weights(sample_weight, rows.shape[0])
         ones = np.ones(rows.shape[0])
         training = cls(parameters, rows, rule.labels.encode(y), ones if weight is None else weight, loss, rule)
-        return training if row_costs is None else training.with_row_costs(RowCosts.of(row_costs, rows.shape[0]))
-
-    def with_row_costs(self, row_costs: RowCosts) -> Self:
-        """Give each row the loss of its own costs, weighted by what is at stake.
-
-        ::
-
-            stake_i = (c_fp + c_fn of row i) / (c_fp + c_fn of `costs`, or the mean of the rows if there are none)
-
-        One tangent (a row that is never rejected) then has the slopes c_fn and c_fp of the cost-weighted hinge.
-        """
-        if not (isinstance(self.parameters.rule, str) and self.parameters.rule == "chow"):
-            raise ValueError(f'row_costs needs rule="chow", got rule={self.parameters.rule!r}; leave rule out.')
-        rule = self.rule if self.costs is not None else implied_row_rule(self.parameters, self.labels.classes)
-        labels = rule.labels
-        if self.costs is None:
-            row_costs.warn_if_assumed(labels.classes, self.parameters.pos_label)
-        oriented = row_costs if labels.orientation > 0 else row_costs.swapped()
-        stakes = row_costs.stakes
-        if self.costs is not None:
-            unit = self.costs.false_positive + self.costs.false_negative
-        else:  # the mean of equal numbers may differ from them by rounding
-            unit = float(stakes[0]) if (stakes == stakes[0]).all() else np.average(stakes, weights=self.sample_weight)
-        return replace(
-            self,
-            loss=row_losses(oriented, self.sign),
-            rule=rule,
-            row_costs=row_costs,
-            stakes=stakes / unit,
-        )
+        return training if row_costs is None else with_row_costs(training, RowCosts.of(row_costs, rows.shape[0]))
 
     @property
     def labels(self) -> Labels:
@@ -196,12 +166,6 @@ def implied_rule(parameters: Any, y: ArrayLike) -> tuple[Rule, MarginLoss]:
         costs, _ = costs_of_classes(costs, labels.classes, pos_label)
     loss = margin_loss(costs and oriented_costs(costs, labels), parameters.rule)
     return Rule.of_loss(loss, labels, costs), loss
-
-
-def implied_row_rule(parameters: Any, y: ArrayLike) -> RowRule:
-    """Give the rule of a machine that knows no costs but those of its rows."""
-    labels = Labels.of(y, pos_label=parameters.pos_label, reject_label=parameters.reject_label, rejects=True)
-    return RowRule(labels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,10 @@ from abstain.costs import Costs
 from abstain.dual.proof import Proof
 from abstain.dual.solution import Status
 from abstain.estimators.grid import Grid, checked_Cs
+from abstain.estimators.row_training import implied_row_rule
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.svc_cv import FittedSearch, RejectSVCCV
-from abstain.estimators.training import implied_row_rule, implied_rule
+from abstain.estimators.training import implied_rule
 from abstain.files.arrays import Arrays
 from abstain.files.errors import ModelFileError
 from abstain.files.machine_codec import FLOAT, check_kernel, machine_from, machine_parts
