@@ -62,7 +62,7 @@ def _root(K: np.ndarray) -> np.ndarray:
 
 def _lines(problem) -> list[tuple[np.ndarray, np.ndarray]]:
     """The lines c_k + s_k z of every row's loss, rightmost first, from its knots and slopes."""
-    knots, slopes = (table[(problem.sign > 0).astype(int)] for table in problem.loss.tables())
+    knots, slopes = (table[problem.kind] for table in problem.loss.tables())
     lines, height, right = [], np.zeros(problem.n), knots[:, -1]
     for k in reversed(range(knots.shape[1])):
         height = height + slopes[:, k + 1] * (knots[:, k] - right) if k + 1 < knots.shape[1] else height

@@ -165,3 +165,11 @@ def random_loss(rng: np.random.Generator) -> MarginLoss:
         return PiecewiseLinear(knots, -np.cumsum(rng.uniform(0.05, 1, K))[::-1])
 
     return MarginLoss(any_loss(), any_loss(), Thresholds(0.0, 0.0), cut=0.0)
+
+
+def random_row_costs(rng: np.random.Generator, n: int, never: float = 0.2, spread: float = 1.0) -> np.ndarray:
+    """Costs of n rows, of which about the share `never` is never rejected."""
+    false_positive, false_negative = np.exp(spread * rng.normal(size=(2, n)))
+    most = 1.0 / (1.0 / false_positive + 1.0 / false_negative)  # where the two thresholds meet
+    reject = most * np.where(rng.random(n) < never, 1.0, rng.uniform(0.02, 0.98, n))
+    return np.column_stack([false_positive, false_negative, reject])

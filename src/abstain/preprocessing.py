@@ -22,6 +22,9 @@ PREPROCESS, ESTIMATOR = "preprocess", "estimator"
 NUMERIC, CATEGORICAL = "numeric", "categorical"
 
 
+CostPlan = tuple[tuple[str, str | float], ...]
+
+
 @dataclass(frozen=True)
 class CellPlan:
     """How the command line turns cells into the numbers and texts of a pipeline; a fitted one has it as `plan_`.
@@ -34,11 +37,14 @@ class CellPlan:
         Whether 01/02/2024 is in February; None if no such date occurred in training.
     missing : tuple of str
         Texts and numbers that stand for a missing value, in all columns.
+    costs : tuple of (str, str or float)
+        The costs of each row by name, as a column or as one number for all rows; empty if rows have no costs.
     """
 
     dates: tuple[str, ...] = ()
     day_first: bool | None = None
     missing: tuple[str, ...] = ()
+    costs: CostPlan = ()
 
 
 def plan_of(preprocess: ColumnTransformer) -> CellPlan:

@@ -8,6 +8,7 @@ from sklearn.model_selection import PredefinedSplit, RepeatedStratifiedKFold, St
 from abstain import Costs, RejectSVC, RejectSVCCV
 from abstain.estimators.cuts import HeldOutRows
 from abstain.estimators.grid import Grid, Splits
+from abstain.estimators.pricing import Pricing
 from abstain.rules.sigmoid import shrunk_sigmoids
 
 COSTS = Costs(1, 3, 0.3)
@@ -72,12 +73,14 @@ class TestNoRowSeesItsOwnCuts:
         turned = np.where(first, -sign, sign).astype(np.int8)
         bayes, choices = COSTS.score_thresholds(), []
 
-        def prices(sign, choice):
-            choices.append(choice.copy())
-            return COSTS.prices(sign, choice)
+        class Recorded(Pricing):
+            def paid(self, row, score):
+                choices.append(bayes.decide(score))
+                return COSTS.prices(self.sign[row], choices[-1])
 
         for labels in (sign, turned):
-            HeldOutRows.of(scores, splits, labels, np.ones(3, dtype=bool)).tuned_costs(np.array([0]), prices, bayes)
+            rows = HeldOutRows.of(scores, splits, labels, np.ones(3, dtype=bool))
+            rows.tuned_costs(np.array([0]), Recorded(None, labels))
         before, after = choices[:3], choices[3:]
         np.testing.assert_array_equal(before[0], after[0])  # the turned fold is decided by the others
         assert any((one != two).any() for one, two in zip(before[1:], after[1:], strict=True))  # which it moves

@@ -20,6 +20,7 @@ from abstain.estimators.splitting import parts_of, row_groups, splitter
 from abstain.labels import Labels, encode_pair
 from abstain.metrics.frames import frozen
 from abstain.metrics.table import RejectTable
+from abstain.row_costs import RowCosts
 
 __all__ = ["compare"]
 
@@ -28,8 +29,9 @@ def compare(
     models: Mapping[str, Any] | None,
     X: Any,
     y: ArrayLike,
-    costs: Costs,
+    costs: Costs | None = None,
     *,
+    row_costs: Any = None,
     cv: Any = 5,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
@@ -59,6 +61,9 @@ def compare(
         Labels of the rows, of two classes.
     costs : Costs
         The costs by which decisions are evaluated. Models with a `costs` parameter should get the same ones.
+    row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+        Costs of each row, as in `RejectSVC.fit`, in place of `costs`. They are also passed to the models whose `fit`
+        and `predict` take them, and to Pipelines that end in one; with metadata routing, to those that request them.
     cv : int, splitter or iterable of (train, test), default=5
         Folds; an integer is the number of stratified folds of shuffled rows. If a splitter repeats rows, the costs of
         each row are averaged first; rows in no test fold are left out.
@@ -108,26 +113,35 @@ def compare(
     >>> compare(models, X, y, costs)
     Comparison(names=('rejecting', 'deciding'), rows=569, n_splits=5, best='rejecting')
     """
-    checked_costs(costs)
+    checked_costs(costs) if row_costs is None else None
     level = real_number("confidence", confidence)
     if not 0.0 < level < 1.0:
         raise ValueError(f"confidence={confidence!r} must be strictly between 0 and 1, such as 0.95.")
     labels = Labels.of(y, pos_label=pos_label, rejects=False)
-    costs, _ = assigned_costs(costs, labels.classes, pos_label)
     X, truth = indexable(X, np.asarray(y))
+    stated: Any  # the costs that price decisions: one set, or one per row
+    if row_costs is None:
+        stated, _ = assigned_costs(costs, labels.classes, pos_label)
+    else:
+        stated = RowCosts.of(row_costs, len(truth))
+        stated.warn_if_assumed(labels.classes, pos_label)
+        if models is None:
+            raise ValueError("models=None compares rules for one set of costs, not for row_costs; name the models.")
     groups = row_groups(groups, len(truth))
-    chosen, missing = _checked_models(models, costs, labels.positive, X, grouped=groups is not None)
+    chosen, missing = _checked_models(models, stated, labels.positive, X, grouped=groups is not None)
     folds: Folds = parts_of(splitter(cv, truth, groups, shuffle=True, random_state=random_state), X, truth, groups)
     for train, _ in folds:
         if len(np.unique(truth[train])) < 2:
             raise ValueError("a fold of cv leaves only one class to fit on; use fewer folds, or a stratified splitter.")
     decided = np.concatenate([test for _, test in folds])
-    answers = held_out(chosen, X, truth, groups, folds, verbose=verbose)
+    by_row = stated if row_costs is not None else None
+    answers = held_out(chosen, X, truth, groups, folds, verbose=verbose, row_costs=by_row)
     rows, place, times = np.unique(decided, return_inverse=True, return_counts=True)
 
     def priced(predicted: NDArray[Any], reject_label: Any) -> NDArray[np.float64]:
         """The mean cost of the decisions on each row."""
-        prices = costs.prices(*encode_pair(truth[decided], predicted, labels.positive, reject_label))
+        priced_by = stated if by_row is None else by_row.take(decided)
+        prices = priced_by.prices(*encode_pair(truth[decided], predicted, labels.positive, reject_label))
         return frozen(np.bincount(place, weights=prices) / times)
 
     scores = [None if one.score is None else frozen(np.bincount(place, one.score) / times) for one in answers]
@@ -140,12 +154,16 @@ def compare(
         tables=tuple(_table(answer, truth[decided], labels.positive, weight) for answer in answers),
         fit_seconds=frozen(np.array([answer.fit_seconds for answer in answers])),
         predict_seconds=frozen(np.array([answer.predict_seconds for answer in answers])),
-        costs=costs,
+        costs=stated,
         confidence=level,
         n_splits=len(folds),
         left_out=tuple(missing.items()),
         classes=(labels.negative, labels.positive),
-        blind_prices=frozen(blind_prices(costs, np.where(truth[rows] == labels.positive, 1, -1))),
+        blind_prices=frozen(
+            blind_prices(
+                stated if by_row is None else by_row.take(rows), np.where(truth[rows] == labels.positive, 1, -1)
+            )
+        ),
         forced_prices=tuple(
             None if one.forced is None else priced(one.forced, one.reject_label) for one in answers
         ),

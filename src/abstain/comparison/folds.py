@@ -13,8 +13,10 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split as safe_split
 
 from abstain.estimators.progress import SearchLine
+from abstain.estimators.routing import decider, row_cost_parameters
 from abstain.estimators.splitting import Groups, group_parameters
-from abstain.estimators.unwrap import FittedClassifier
+from abstain.estimators.unwrap import FittedClassifier, decide
+from abstain.row_costs import RowCosts
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
@@ -46,7 +48,14 @@ class HeldOut:
 
 
 def held_out(
-    models: Mapping[str, Any], X: Any, y: NDArray[Any], groups: Groups | None, folds: Folds, *, verbose: bool
+    models: Mapping[str, Any],
+    X: Any,
+    y: NDArray[Any],
+    groups: Groups | None,
+    folds: Folds,
+    *,
+    verbose: bool,
+    row_costs: RowCosts | None = None,
 ) -> list[HeldOut]:
     """Fit all models on all folds, one at a time so that their times can be compared."""
     done = 0
@@ -56,7 +65,7 @@ def held_out(
             parts = []
             for at, fold in enumerate(folds):
                 try:
-                    parts.append(_one(model, X, y, groups, fold))
+                    parts.append(_one(model, X, y, groups, fold, row_costs=row_costs))
                 except Exception as error:
                     error.add_note(f"Raised by model {name!r} on fold {at + 1} of {len(folds)} in abstain.compare.")
                     raise
@@ -70,23 +79,35 @@ def held_out(
 
 
 def _one(
-    model: Any, X: Any, y: NDArray[Any], groups: Groups | None, fold: tuple[NDArray[np.intp], NDArray[np.intp]]
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    groups: Groups | None,
+    fold: tuple[NDArray[np.intp], NDArray[np.intp]],
+    *,
+    row_costs: RowCosts | None,
 ) -> tuple[NDArray[Any], NDArray[np.float64] | None, NDArray[Any] | None, Any, float, float]:
     train, test = fold
     model = clone(model)
     X_train, y_train = safe_split(model, X, y, train)
     X_test, _ = safe_split(model, X, y, test, train)
     parameters = group_parameters(model, None if groups is None else groups[train])
+    known = None if row_costs is None else row_costs.table()
+    parameters |= {} if known is None else row_cost_parameters(model, "fit", known[train])
     start = time.perf_counter()
     model.fit(X_train, y_train, **parameters)
     fitted = time.perf_counter()
-    predicted = np.asarray(model.predict(X_test))
+    asked_with = {} if known is None else row_cost_parameters(decider(model), "predict", known[test])
+    predicted = np.asarray(decider(model).predict(X_test, **asked_with) if asked_with else model.predict(X_test))
     asked = time.perf_counter()
     classifier = FittedClassifier.of(model)
     has_score = hasattr(model, "decision_function") or hasattr(model, "predict_proba")
     score = classifier.score(X_test) if has_score else None
     forced = None
-    if score is not None and classifier.rejects:
+    if asked_with and known is not None:
+        decisions = decide(model, X_test, known[test])
+        forced, score = decisions.forced, classifier.final.rule_.log_odds(decisions.score)
+    elif score is not None and classifier.rejects:
         forced = np.asarray(classifier.final.classes_)[(score > classifier.cut).astype(np.intp)]
         score, _, _ = classifier.log_odds(score)  # where the cuts of all folds are the same
     return predicted, score, forced, classifier.reject_label, fitted - start, asked - fitted

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from abstain.comparison.intervals import half_width
 from abstain.comparison.verdict import FORCED, REJECTING, Verdict, deciding, verdict_on
-from abstain.costs import Costs
 from abstain.metrics.frames import frame_of, frozen
 from abstain.metrics.table import RejectTable
 
@@ -35,8 +34,8 @@ class Comparison:
         Counts of decisions, for each model.
     fit_seconds, predict_seconds : ndarray of shape (n_models,)
         Means over the folds.
-    costs : Costs
-        The costs.
+    costs : Costs or RowCosts
+        The costs, of all rows or of each row of X.
     confidence : float
         Confidence of all intervals.
     n_splits : int
@@ -58,7 +57,7 @@ class Comparison:
     tables: tuple[RejectTable, ...]
     fit_seconds: NDArray[np.float64]
     predict_seconds: NDArray[np.float64]
-    costs: Costs
+    costs: Any
     confidence: float
     n_splits: int
     left_out: tuple[tuple[str, str], ...] = ()

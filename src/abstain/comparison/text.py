@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from abstain.html import html_table
+from abstain.row_costs import RowCosts
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from abstain.comparison.result import Comparison
+    from abstain.costs import Costs
 
 _HEAD = ("", "mean cost", "{level} interval", "difference from best", "", "rejected", "errors", "selective error")
 SIGNIFICANT = "All differences from the best are significant."
@@ -114,14 +118,25 @@ def _difference(comparison: Comparison, at: int) -> str:
 
 
 def _title(comparison: Comparison) -> str:
-    costs, counts = comparison.costs, comparison.tables[0].counts.sum(axis=1)
-    reject = costs.reject if isinstance(costs.reject, tuple) else (costs.reject,)
+    counts = comparison.tables[0].counts.sum(axis=1)
     negative, positive = [f" {str(label)[:60]!r}" for label in comparison.classes] or ("", "")
     return (
         f"{len(comparison.names)} models on {len(comparison.rows):,} rows ({counts[0]:,.0f} negative{negative}, "
-        f"{counts[1]:,.0f} positive{positive}), {comparison.n_splits} folds; false positive {costs.false_positive:g}, "
-        f"false negative {costs.false_negative:g}, reject {' / '.join(f'{price:g}' for price in reject)}"
+        f"{counts[1]:,.0f} positive{positive}), {comparison.n_splits} folds; {_stated(comparison.costs)}"
     )
+
+
+def _stated(costs: Costs | RowCosts) -> str:
+    if isinstance(costs, RowCosts):
+        errors, rejects = costs.table().mean(axis=0)[:2], np.unique(costs.table().mean(axis=0)[2:])
+        return f"each row has its own costs: {_prices(errors, rejects)} on average"
+    rejects = np.array(costs.reject if isinstance(costs.reject, tuple) else (costs.reject,))
+    return _prices(np.array([costs.false_positive, costs.false_negative]), rejects)
+
+
+def _prices(errors: NDArray[np.float64], rejects: NDArray[np.float64]) -> str:
+    reject = " / ".join(f"{price:g}" for price in rejects)
+    return f"false positive {errors[0]:g}, false negative {errors[1]:g}, reject {reject}"
 
 
 def _notes(comparison: Comparison, level: str) -> list[str]:

@@ -28,6 +28,7 @@ from scipy import stats
 
 from abstain.comparison.intervals import half_width
 from abstain.costs import Costs
+from abstain.row_costs import RowCosts
 
 __all__ = ["FORCED", "REJECTING", "Verdict", "blind_prices", "cautions", "deciding", "verdict_on"]
 
@@ -43,9 +44,9 @@ def deciding(label: Any) -> str:
     return f"deciding {str(label)[:60]!r} for every row"
 
 
-def blind_prices(costs: Costs, sign: NDArray[np.int8]) -> NDArray[np.float64]:
+def blind_prices(costs: Costs | RowCosts, sign: NDArray[np.int8]) -> NDArray[np.float64]:
     """The costs of the rows if all are rejected, decided -1, and decided +1; shape (n, 3)."""
-    return costs.prices(np.asarray(sign)[:, np.newaxis], np.array([[0, -1, 1]]))
+    return np.column_stack([costs.prices(sign, np.full(len(sign), choice)) for choice in (0, -1, 1)])
 
 
 @dataclass(frozen=True)

@@ -164,13 +164,17 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
     towards the other is optimal: the result is the finite end of that ray, and 0 if neither class has any weight.
     """
     bends_at, bends, slope = [], [], 0.0
+    knots, slopes_of = problem.loss.tables()
+    bends_of = np.diff(slopes_of, axis=1, append=0.0)
     for y in (-1, 1):
-        loss, rows = problem.loss.of(y), np.flatnonzero((problem.sign == y) & (problem.weight > 0))
-        for knot, bend in zip(loss.knots, np.diff([*loss.slopes, 0.0]), strict=True):
-            bends_at.append(y * knot - expansion[rows])
-            bends.append(bend * problem.weight[rows])
-        if y > 0:
-            slope = loss.slopes[0] * float(problem.weight[rows].sum())
+        rows = np.flatnonzero((problem.sign == y) & (problem.weight > 0))
+        kind, weight = problem.kind[rows], problem.weight[rows]
+        for k in range(problem.loss.n_knots):
+            bends_at.append(y * knots[kind, k] - expansion[rows])
+            bends.append(bends_of[kind, k] * weight)
+        if y > 0 and len(rows):
+            first = slopes_of[kind, 0]
+            slope = float(first[0] * (weight * (first / first[0])).sum())
     at, bend = np.concatenate(bends_at), np.concatenate(bends)
     order = np.argsort(at, kind="stable")
     at, slopes = at[order], slope + np.cumsum(bend[order])

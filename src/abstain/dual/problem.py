@@ -3,15 +3,14 @@
     primal   min_{h, bias}  1/2 |h|^2 + sum_i w_i loss_i(y_i f(x_i))      f = h + bias,  h = sum_j beta_j k(x_j, .)
     dual     max_beta       sum_i phi_i(y_i beta_i) - 1/2 beta' K beta    sum_i beta_i = 0,  0 <= y_i beta_i <= top_i
 
-w_i = C s_i: the loss is a sum, C is on the loss, the bias is unpenalised. loss_i is the loss of y_i's class, and
-phi_i(g) = min_z w_i loss_i(z) + g z is concave and piecewise linear in g = y beta: its slopes are the knots of the
+w_i = C s_i: the loss is a sum, C is on the loss, the bias is unpenalised. loss_i is that of y_i's class or of row i,
+and phi_i(g) = min_z w_i loss_i(z) + g z is concave and piecewise linear in g = y beta: its slopes are the knots of the
 loss, its breakpoints w_i times the loss's slopes, up to top_i = w_i |slopes_i[0]|. At the optimum y_i beta_i rests on a
 breakpoint, or lies between two while the margin sits on a knot.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain.kernels import Kernel, Matrix
+from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
 from abstain.machines.kernel_machine import KernelMachine
 
@@ -36,7 +36,8 @@ class DualProblem:
     X : float64 array (C order) or CSR matrix of shape (n, d); for the precomputed kernel the Gram matrix (n, n)
     sign : int8 array of shape (n,)
         y, each -1 or +1.
-    loss : MarginLoss
+    loss : MarginLoss or LossTable
+        One loss per class, or a table with each row's own.
     weight : float64 array of shape (n,)
         w = C s, finite and >= 0; includes sample and class weights.
     """
@@ -44,7 +45,7 @@ class DualProblem:
     kernel: Kernel
     X: Matrix
     sign: NDArray[np.int8]
-    loss: MarginLoss
+    loss: MarginLoss | LossTable
     weight: NDArray[np.float64]
 
     def __post_init__(self) -> None:
@@ -73,17 +74,17 @@ class DualProblem:
         if len(rows) == self.n:
             return self
         X = self.X[np.ix_(rows, rows)] if self.kernel.name == "precomputed" else self.X[rows]
-        return replace(self, X=X, sign=self.sign[rows], weight=self.weight[rows])
+        return replace(self, X=X, sign=self.sign[rows], loss=self.loss.take(rows), weight=self.weight[rows])
 
     @property
     def knots(self) -> NDArray[np.float64]:
         """The knots of each row's loss, (n, K), ascending."""
-        return np.asarray(self.loss.tables()[0][self._class])
+        return np.asarray(self.loss.tables()[0][self.kind])
 
     @property
     def dual_slopes(self) -> NDArray[np.float64]:
         """The slopes of each row's phi, (n, K), descending."""
-        return np.asarray(self._dual_slopes[self._class])
+        return np.asarray(self._dual_slopes[self.kind])
 
     @property
     def breakpoints(self) -> NDArray[np.float64]:
@@ -92,12 +93,12 @@ class DualProblem:
 
     def breakpoint(self, k: int) -> NDArray[np.float64]:
         """Give the k-th breakpoint of every row, (n,); the 0th is 0, the K-th the largest g."""
-        return np.asarray(self.weight * self._breakpoints[self._class, k])
+        return np.asarray(self.weight * self._breakpoints[self.kind, k])
 
     def dual_slope(self, piece: NDArray[np.intp]) -> NDArray[np.float64]:
         """Give the slope of each row's phi on the given piece, (n,): +inf on piece -1 and -inf on piece K."""
-        walls = np.full((2, 1), np.inf)
-        slopes: NDArray[np.float64] = np.hstack([walls, self._dual_slopes, -walls])[self._class, piece + 1]
+        walls = np.full((len(self._dual_slopes), 1), np.inf)
+        slopes: NDArray[np.float64] = np.hstack([walls, self._dual_slopes, -walls])[self.kind, piece + 1]
         return slopes
 
     def gram(self) -> NDArray[np.float64]:
@@ -122,23 +123,16 @@ class DualProblem:
 
     def losses(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give w_i loss_i(y_i f_i) for each row, at the scores f (bias included)."""
-        return self._by_class(lambda y, rows: self.weight[rows] * self.loss.of(y).value(y * scores[rows]))
+        return np.asarray(self.weight * self.loss.value(self.sign, self.sign * scores))
 
     def dual_values(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give phi_i(y_i beta_i) for each row."""
-        return self._by_class(lambda y, rows: self.loss.of(y).dual_value(y * beta[rows], self.weight[rows]))
-
-    def _by_class(self, evaluate: Callable[[int, NDArray[np.intp]], NDArray[np.float64]]) -> NDArray[np.float64]:
-        values = np.empty(self.n)
-        for y in (-1, 1):
-            rows = np.flatnonzero(self.sign == y)
-            values[rows] = evaluate(y, rows)
-        return values
+        return self.loss.dual_value(self.sign, self.sign * beta, self.weight)
 
     @cached_property
-    def _class(self) -> NDArray[np.intp]:
-        """The index of each row's class in the loss's tables: 0 negative, 1 positive."""
-        return (self.sign > 0).astype(np.intp)
+    def kind(self) -> NDArray[np.int32]:
+        """The line of each row's loss in the loss's tables."""
+        return self.loss.kinds(self.sign)
 
     @cached_property
     def _dual_slopes(self) -> NDArray[np.float64]:

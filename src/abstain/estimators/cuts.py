@@ -7,26 +7,20 @@ fold is decided with the sigmoid of the other folds, so that no row's label affe
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.estimators.grid import Grid, Splits
-from abstain.levels import Levels
-from abstain.rules.action_rule import ActionRule
-from abstain.rules.rule import Rule
+from abstain.estimators.pricing import Pricing
 from abstain.rules.sigmoid import shrunk_sigmoids
-from abstain.thresholds import Thresholds
 
 __all__ = ["HeldOutRows", "placed"]
 
 FEWEST = 10  # rows of each class; with fewer, Bayes' cuts stay
 ERRORS = 1.0  # pairs within this many standard errors of the least mean cost may be best with other cuts
-
-Prices = Callable[[NDArray[np.int8], NDArray[np.int8]], NDArray[np.float64]]  # signs, choices -> the cost of each
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,20 +60,18 @@ class HeldOutRows:
         rows = [len(np.unique(self.row[self.sign == code])) for code in (-1, 1)]
         return len(np.unique(self.fold)) > 1 and min(rows) >= FEWEST
 
-    def near_best(
-        self, costs: NDArray[np.float64], prices: Prices, thresholds: Thresholds | Levels
-    ) -> NDArray[np.intp]:
+    def near_best(self, costs: NDArray[np.float64], pricing: Pricing) -> NDArray[np.intp]:
         """The pairs whose mean cost, shape (pairs,), is within a standard error of the least; nan is never near."""
         finished = np.flatnonzero(np.isfinite(costs))
         if not len(finished):
             return finished
-        paid = prices(self.sign, thresholds.decide(self.scores[finished]))
+        paid = pricing.paid(self.row, self.scores[finished])
         more = paid - paid[np.argmin(costs[finished])]
         error = np.sqrt((self.weight**2 * (more - (more @ self.weight)[:, np.newaxis]) ** 2).sum(axis=1))
         return finished[more @ self.weight <= ERRORS * error]
 
     def tuned_costs(
-        self, pairs: NDArray[np.intp], prices: Prices, thresholds: Thresholds | Levels
+        self, pairs: NDArray[np.intp], pricing: Pricing
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Give the mean cost of these pairs on every fold with cuts from the other folds, and their final sigmoids.
 
@@ -96,31 +88,31 @@ class HeldOutRows:
             t, b = shrunk_sigmoids(
                 scores[:, train], self.sign[train], len(np.unique(self.row[train])) * weight, final
             ).T[..., np.newaxis]
-            choice = thresholds.decide(np.exp(t) * scores[:, test] + b)
-            costs[:, at] = prices(self.sign[test], choice) @ (self.weight[test] / self.weight[test].sum())
+            paid = pricing.paid(self.row[test], np.exp(t) * scores[:, test] + b)
+            costs[:, at] = paid @ (self.weight[test] / self.weight[test].sum())
         return costs, final
 
 
-def placed(grid: Grid, rule: Rule | ActionRule, rows: HeldOutRows, *, tune: bool) -> tuple[Grid, Rule | ActionRule]:
+def placed(grid: Grid, pricing: Pricing, rows: HeldOutRows, *, tune: bool) -> tuple[Grid, Any]:
     """Give the grid with the costs at tuned cuts and the rejects of its best pair, and the rule of this pair."""
-    final = rule
-    if tune and rule.costs is not None and rule.unit == 1.0 and rows.can_tell:
-        grid, final = _tuned(grid, rule, rows)
+    final = pricing.rule
+    if tune and pricing.known and final.unit == 1.0 and rows.can_tell:
+        grid, final = _tuned(grid, pricing, rows)
     best = int(np.ravel_multi_index(grid.place, grid.rows.shape))
     done = np.isfinite(grid.costs[grid.place])[rows.fold]
     weight = rows.weight * done
-    rejected = weight[final.is_reject(final.choose(rows.scores[best]))].sum() / weight.sum() if done.any() else np.nan
+    rejects = replace(pricing, rule=final).rejects(rows.row, rows.scores[best])
+    rejected = weight[rejects].sum() / weight.sum() if done.any() else np.nan
     return replace(grid, rejected=float(rejected)), final
 
 
-def _tuned(grid: Grid, rule: Rule | ActionRule, rows: HeldOutRows) -> tuple[Grid, Rule | ActionRule]:
-    prices, thresholds = rule.prices, rule.thresholds
-    folds = np.unique(rows.fold)
+def _tuned(grid: Grid, pricing: Pricing, rows: HeldOutRows) -> tuple[Grid, Any]:
+    rule, folds = pricing.rule, np.unique(rows.fold)
     last = np.where((grid.rows == grid.rows.max())[:, :, np.newaxis], grid.costs[:, :, folds], np.nan)
-    pairs = rows.near_best(last.mean(axis=2).ravel(), prices, thresholds)
+    pairs = rows.near_best(last.mean(axis=2).ravel(), pricing)
     if not len(pairs):
         return grid, rule
-    means, sigmoids = rows.tuned_costs(pairs, prices, thresholds)
+    means, sigmoids = rows.tuned_costs(pairs, pricing)
     table = np.full((grid.rows.size, grid.n_splits), np.nan)
     table[np.ix_(pairs, folds)] = means
     found = replace(grid, tuned=table.reshape(grid.costs.shape))

@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 
 from abstain.dual.problem import DualProblem
 from abstain.estimators.grid import Grid, Splits
+from abstain.estimators.pricing import Pricing
 from abstain.estimators.progress import FitsLine
 from abstain.estimators.subsample import rescaled
 from abstain.estimators.training import Training
@@ -146,10 +147,11 @@ class Rounds:
         training, finished = self.training, held_out.finished
         costs = np.full((finished.shape[2], finished.shape[0], finished.shape[1]), np.nan)
         disorder = costs.copy()
+        pricing = Pricing.of(training, rows)
         for f in np.flatnonzero(finished.any(axis=(0, 2))).tolist():
             done, test = finished[:, f].T, np.flatnonzero(splits.tests[f])
-            sign, scores = training.sign[rows[test]], held_out.scores[:, f, :, test].transpose(2, 1, 0)[done]
-            costs[done, f] = training.rule.prices(sign, training.rule.choose(scores)) @ splits.tests[f, test]
+            sign, scores = pricing.sign[test], held_out.scores[:, f, :, test].transpose(2, 1, 0)[done]
+            costs[done, f] = pricing.paid(test, scores) @ splits.tests[f, test]
             if self.halves:
                 disorder[done, f] = [wrong_order(sign, score) for score in scores]
         return costs, disorder

@@ -19,6 +19,7 @@ from abstain.estimators.decide import Fitted, fitted, read_only
 from abstain.estimators.kernel_rows import KernelRowsMixin
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
+from abstain.estimators.row_costs import RowCostsMixin
 from abstain.estimators.training import Posed, Training
 from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.smo import SMO
@@ -36,14 +37,17 @@ class FittedSVC(Fitted):
         Which piece of the loss each training row lies on.
     n_knots : int
         The number of knots of the loss, which determines the number of sets.
+    largest_row_cost : float or None
+        The largest cost of a training row, if they had costs of their own.
     """
 
     proof: Proof
     sets: NDArray[np.int8]
     n_knots: int
+    largest_row_cost: float | None = None
 
 
-class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Support vector classifier that rejects where a decision would cost more than rejecting.
 
     It minimises ``1/2 ||h||^2 + C sum_i s_i loss(y_i f(x_i))`` over ``f = h + bias``, where the loss is the double
@@ -56,8 +60,9 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
     Parameters
     ----------
     costs : Costs, Actions or None, default=None
-        Costs of the two errors and of a reject. If None, nothing is rejected. With `Actions` the loss has a tangent at
-        each of their cuts, and `predict` gives the name of the cheapest action.
+        Costs of the two errors and of a reject. If None, nothing is rejected, unless `fit` is given the costs of each
+        row (``row_costs``), which then have to be given to `predict` too. With `Actions` the loss has a tangent at each
+        of their cuts, and `predict` gives the name of the cheapest action.
     C : float, default=1.0
         Weight of the losses against the regulariser.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
@@ -112,7 +117,8 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
     coef_ : ndarray of shape (1, n_features)
         The weights of the features; for the linear kernel only.
     thresholds_ : Thresholds, or Levels with `Actions`
-        Thresholds on the score, which is oriented to ``classes_[1]``.
+        Thresholds on the score, which is oriented to ``classes_[1]``; missing in a machine fitted with row costs and
+        ``costs=None``, which has two for each row that it decides.
     sets_ : ndarray of int8, shape (n_samples,)
         Which piece of the loss each training row lies on; `set_names_` has the names of the codes: I_0 ... I_D for two
         knots.
@@ -182,7 +188,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None) -> Self:
         """Learn from labelled rows.
 
         Parameters
@@ -193,6 +199,11 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
             Their labels, of two classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Factors on C for each row. A weight of k is the same as repeating the row k times, 0 as leaving it out.
+        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+            Costs of each row, in place of `costs`: false positive, false negative and reject, or false positive, false
+            negative, reject negative and reject positive; a frame has these as column names, with underscores. A row
+            with twice the costs counts twice: C applies to a row whose two error costs have the sum of those of
+            `costs`, or the mean sum of the rows if ``costs=None``.
 
         Returns
         -------
@@ -200,7 +211,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
             The fitted estimator.
         """
         checked = copy(self)  # so that a fit that fails changes nothing
-        training = Training.of(self, X, y, sample_weight, validator=checked)
+        training = Training.of(self, X, y, sample_weight, validator=checked, row_costs=row_costs)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         self._store(checked, self._fit(training, self.C, self.gamma, task))
         task.end()
@@ -223,7 +234,8 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         found = self._solve(posed, task, None if start is None else start[posed.kept], limit)
         codes = posed.sets(sets(problem, found.solution.beta))
         machine, proof = posed.machine(found.machine), found.proof(float(self.tol))
-        return FittedSVC(machine, training.rule, proof, codes, problem.loss.n_knots)
+        largest = None if training.row_costs is None else float(training.row_costs.table().max())
+        return FittedSVC(machine, training.rule, proof, codes, problem.loss.n_knots, largest)
 
     def _store(self, checked: Any, fitted: FittedSVC) -> None:
         self._commit(checked, fitted)

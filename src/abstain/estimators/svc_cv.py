@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,14 +21,13 @@ from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_sp
 from abstain.estimators.halving import Schedule, halved, not_tried, planned
 from abstain.estimators.pace import Pace
 from abstain.estimators.parameters import CONSTRAINTS
+from abstain.estimators.pricing import Pricing
 from abstain.estimators.progress import FitsLine, FitTask
 from abstain.estimators.rounds import Round, Rounds, grid_of
 from abstain.estimators.splitting import Groups, row_groups
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.training import Training
 from abstain.kernels import Kernel
-from abstain.rules.action_rule import ActionRule
-from abstain.rules.rule import Rule
 
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
 LOOSER = 10.0  # the fits of the search stop at this many times `tol`: costs of held-out rows need no finer tolerance
@@ -45,7 +44,7 @@ class FittedSearch(FittedSVC):
         The costs of all pairs on all folds, from which the pair was chosen.
     """
 
-    grid: Grid
+    grid: Grid = field(kw_only=True)
 
 
 class RejectSVCCV(RejectSVC):
@@ -179,7 +178,12 @@ n_jobs, verbose
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        row_costs: Any = None,
     ) -> Self:
         """Choose C and gamma, then learn from all rows.
 
@@ -193,6 +197,8 @@ n_jobs, verbose
             Weights of the rows, both in the fits and in the mean costs.
         groups : array-like of shape (n_samples,), default=None
             Labels of the groups that rows belong to, such as patients; they are passed to the splitter of `cv`.
+        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+            Costs of each row, as in `RejectSVC.fit`; the search then minimises the mean of the rows' own costs.
 
         Returns
         -------
@@ -201,7 +207,7 @@ n_jobs, verbose
         """
         began = time.monotonic()
         checked = copy(self)  # so that a fit that fails changes nothing
-        training = Training.of(self, X, y, sample_weight, validator=checked)
+        training = Training.of(self, X, y, sample_weight, validator=checked, row_costs=row_costs)
         grid, rule = self._search(training, y, row_groups(groups, training.X.shape[0]), began)
         C, gamma = grid.best
         gone = time.monotonic() - began
@@ -214,7 +220,7 @@ n_jobs, verbose
 
     def _search(
         self, training: Training, y: ArrayLike, groups: Groups | None, began: float
-    ) -> tuple[Grid, Rule | ActionRule]:
+    ) -> tuple[Grid, Any]:
         """Give the costs of the grid, and the rule of the best pair with its cuts."""
         Cs = checked_Cs(self.Cs)
         has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma
@@ -237,8 +243,9 @@ n_jobs, verbose
         if text := self._complaint(schedule, rounds, Cs, gammas):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
         grid, last = grid_of(Cs, gammas, rounds, has_gamma=has_gamma), rounds[-1]
-        rows = HeldOutRows.of(last.held_out.scores, last.splits, training.sign[last.rows], last.used)
-        return placed(grid, training.rule, rows, tune=self.cuts == "tuned")
+        pricing = Pricing.of(training, last.rows)
+        rows = HeldOutRows.of(last.held_out.scores, last.splits, pricing.sign, last.used)
+        return placed(grid, pricing, rows, tune=self.cuts == "tuned")
 
     def _complaint(
         self, schedule: Schedule, rounds: list[Round], Cs: NDArray[np.float64], gammas: NDArray[np.float64]

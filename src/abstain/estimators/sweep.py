@@ -90,6 +90,7 @@ def _carried_over(machine: KernelMachine, before: Training, now: Training, C: fl
     beta = np.zeros(machine.n_rows)
     beta[machine.support] = machine.coef
     old, new = before.loss, now.loss
+    assert isinstance(old, MarginLoss) and isinstance(new, MarginLoss)  # noqa: PT018, S101 (a sweep has no row costs)
     if old.n_knots != new.n_knots:  # the reject band closes or opens
         return beta
     carried = np.zeros_like(beta)

@@ -16,10 +16,13 @@ from abstain.costs import Costs, costs_of_classes, warn_if_assumed
 from abstain.dual.problem import DualProblem
 from abstain.estimators.kernel_rows import checked_rows
 from abstain.estimators.parameters import margin_loss, stated_costs
+from abstain.estimators.row_training import with_row_costs
 from abstain.kernels import Kernel, Matrix, called_kernel, resolve_gamma
 from abstain.labels import Labels
+from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
 from abstain.machines.kernel_machine import KernelMachine
+from abstain.row_costs import RowCosts
 from abstain.rules.action_rule import ActionRule
 from abstain.rules.rule import Rule, oriented_costs
 
@@ -45,20 +48,28 @@ class Training:
     sign : ndarray of int8, shape (n_samples,)
         +1 for ``classes[1]``, -1 for ``classes[0]``.
     sample_weight : ndarray of shape (n_samples,)
-    loss : MarginLoss
+    loss : MarginLoss or LossTable
         With +1 for ``classes[1]``.
-    rule : Rule or ActionRule
+    rule : Rule, ActionRule or RowRule
+    row_costs : RowCosts or None
+        For the positive class.
+    stakes : ndarray of shape (n_samples,) or None
+        Factors on C from the row costs.
     """
 
     parameters: Any
     X: Matrix
     sign: NDArray[np.int8]
     sample_weight: NDArray[np.float64]
-    loss: MarginLoss
-    rule: Rule | ActionRule
+    loss: MarginLoss | LossTable
+    rule: Any
+    row_costs: RowCosts | None = None
+    stakes: NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, parameters: Any, X: Any, y: ArrayLike, sample_weight: Any, *, validator: Any) -> Self:
+    def of(
+        cls, parameters: Any, X: Any, y: ArrayLike, sample_weight: Any, *, validator: Any, row_costs: Any = None
+    ) -> Self:
         """Check the arguments of a fit; `validator` is the estimator that scikit-learn's `validate_data` writes to."""
         margin_loss(stated_costs(parameters.costs), parameters.rule)  # bad costs are an error before X is checked
         named = None if callable(parameters.kernel) else Kernel(parameters.kernel)
@@ -69,7 +80,8 @@ class Training:
             warn_if_assumed(parameters.costs, rule.labels.classes, parameters.pos_label)
         weight = row_weights(sample_weight, rows.shape[0])
         ones = np.ones(rows.shape[0])
-        return cls(parameters, rows, rule.labels.encode(y), ones if weight is None else weight, loss, rule)
+        training = cls(parameters, rows, rule.labels.encode(y), ones if weight is None else weight, loss, rule)
+        return training if row_costs is None else with_row_costs(training, RowCosts.of(row_costs, rows.shape[0]))
 
     @property
     def labels(self) -> Labels:
@@ -91,6 +103,8 @@ class Training:
         first, second = self._class_weights()
         with np.errstate(over="ignore"):
             weight = C * self.sample_weight * np.where(self.sign > 0, second, first)
+            if self.stakes is not None:
+                weight = weight * self.stakes
             total = float(np.sum(weight) * self.loss.steepest)
         if not np.isfinite(total):
             raise ValueError(
@@ -141,7 +155,8 @@ class Training:
             gram = symmetric(*training_gram(kernel, self.X))
             as_posed = gram is self.X
             X = gram if len(kept) == len(weight) else np.ascontiguousarray(gram[np.ix_(kept, kept)])
-        return Posed(DualProblem(known, X, self.sign[kept], self.loss, weight[kept]), self.X, kernel, kept, as_posed)
+        problem = DualProblem(known, X, self.sign[kept], self.loss.take(kept), weight[kept])
+        return Posed(problem, self.X, kernel, kept, as_posed)
 
 
 def implied_rule(parameters: Any, y: ArrayLike) -> tuple[Rule | ActionRule, MarginLoss]:

@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.costs import Costs
+from abstain.estimators.row_costs import RowCostsMixin
 from abstain.labels import default_reject_label, free_label
+from abstain.rules.row_rule import MISSING, RowRule
 from abstain.rules.rule import Decisions
 from abstain.thresholds import Thresholds
 
 __all__ = ["FittedClassifier", "decide", "final_estimator"]
 
 
-def decide(estimator: Any, X: Any) -> Decisions:
+def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:
     """Decisions of a fitted classifier with their reasons, also inside Pipelines and searches.
 
     scikit-learn's Pipeline passes on `predict` and `decision_function`, but not `decide`, `reject_mask` and
@@ -28,6 +30,8 @@ def decide(estimator: Any, X: Any) -> Decisions:
         Fitted.
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         Rows as the whole `estimator` takes them.
+    row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+        Costs of each row, as in `RejectSVC.fit`; for machines whose `decide` takes them.
 
     Returns
     -------
@@ -65,7 +69,12 @@ def decide(estimator: Any, X: Any) -> Decisions:
                 f"estimator must be a fitted classifier of this library, or a Pipeline or search around one; "
                 f"{type(estimator).__name__} does not reject. Wrap it in ThresholdRejector."
             )
-    return replace(estimator.decide(X), index=index)
+    if row_costs is None:
+        return replace(estimator.decide(X), index=index)
+    if not isinstance(estimator, RowCostsMixin):
+        name = type(estimator).__name__
+        raise ValueError(f"row_costs needs a RejectSVC or a RejectSVCCV; {name} takes none.")  # noqa: TRY004
+    return replace(estimator.decide(X, row_costs=row_costs), index=index)
 
 
 def final_estimator(estimator: Any) -> Any:
@@ -153,7 +162,10 @@ class FittedClassifier:
                 f"estimator must be a fitted classifier with thresholds_; {self.name} has none. Fit it first, "
                 "or wrap another library's classifier in ThresholdRejector."
             )
-        return self.rule.thresholds
+        rule: Any = self.rule
+        if isinstance(rule, RowRule):
+            raise ValueError(MISSING)  # noqa: TRY004 (a fitted classifier without thresholds)
+        return rule.thresholds
 
     @property
     def cut(self) -> float:

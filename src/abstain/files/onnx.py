@@ -23,6 +23,7 @@ from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.action_rule import refuse_actions
+from abstain.rules.row_rule import RowRule
 from abstain.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -83,6 +84,11 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     graph, decider = Graph(), estimator[-1] if type(estimator) is Pipeline else estimator
     refuse_actions(getattr(decider, "rule_", None), "to_onnx", "abstain.save, or a machine with Costs")
     machine = scoring_machine(decider)
+    if isinstance(decider.rule_, RowRule):
+        raise ValueError(  # noqa: TRY004 (a fitted machine that has no thresholds)
+            "a graph decides all rows by one set of costs, and this machine was fitted with row_costs and without "
+            "costs; state costs and fit again."
+        )
     X = _features(graph, estimator) if type(estimator) is Pipeline else _matrix(graph, machine.n_features)
     _decision(graph, decider.rule_, _score(graph, machine, X))
     model = graph.model(metadata.version("abstain"), f"{type(decider).__name__} by abstain")

@@ -5,6 +5,7 @@ Its state is a few public attributes. It is restored as any other Pipeline, from
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -26,9 +27,11 @@ from abstain.preprocessing import (
     NUMERIC,
     PREPROCESS,
     CellPlan,
+    CostPlan,
     default_pipeline,
     plan_of,
 )
+from abstain.row_costs import ERRORS, ONE_REJECT, TWO_REJECTS
 
 # n numeric columns, i of them with an indicator of missing values, m = n + i columns to scale
 FLOAT = ("<f8", "<f4")
@@ -100,6 +103,8 @@ def table_parts(preprocess: ColumnTransformer) -> tuple[dict[str, Any], Arrays]:
         state["categories"] = categories
     if (plan := plan_of(preprocess)) != CellPlan():
         state["plan"] = {"dates": [*plan.dates], "day_first": plan.day_first, "missing": [*plan.missing]}
+        if plan.costs:
+            state["plan"]["costs"] = dict(plan.costs)
     return state, arrays
 
 
@@ -163,11 +168,22 @@ def _categorical(pool: PoolWriter, categories: list[list[str]]) -> list[Any]:
 def _plan(given: Any, numeric: list[str]) -> CellPlan:
     fields = Fields(given, "plan")
     dates, missing = tuple(fields.texts("dates")), tuple(fields.texts("missing"))
-    plan = CellPlan(dates, fields.take("day_first", bool, type(None)), missing)
+    costs = _costs(Fields(fields.take("costs", dict), "costs")) if "costs" in fields else ()
+    plan = CellPlan(dates, fields.take("day_first", bool, type(None)), missing, costs)
     fields.end()
     if len({*dates}) != len(dates) or not {*dates} <= {*numeric}:
         raise ModelFileError("its dates are not numeric columns of its preprocessing.")
     return plan
+
+
+def _costs(fields: Fields) -> CostPlan:
+    """The columns or numbers of the costs of each row, in their order."""
+    rejects = ONE_REJECT if "reject" in fields else TWO_REJECTS
+    costs: CostPlan = tuple((name, fields.take(name, str, float)) for name in (*ERRORS, *rejects))
+    fields.end()
+    if not all(isinstance(source, str) or 0.0 < source < math.inf for _, source in costs):
+        raise ModelFileError("its costs of rows are not columns or positive numbers.")
+    return costs
 
 
 def _check_arrays(arrays: Arrays, n: int) -> dict[str, int]:

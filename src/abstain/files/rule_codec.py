@@ -12,12 +12,13 @@ from abstain.files.errors import ModelFileError
 from abstain.files.schema import Fields
 from abstain.files.values import DTYPES, from_json, to_json
 from abstain.rules.action_rule import ActionRule
+from abstain.rules.row_rule import RowRule
 from abstain.rules.rule import Rule
 
 WIDEST = 1024  # characters of a string dtype, unless a class itself is longer
 
 
-def rule_state(rule: Rule | ActionRule, cuts: tuple[float, ...] = ()) -> dict[str, Any]:
+def rule_state(rule: Rule | ActionRule | RowRule, cuts: tuple[float, ...] = ()) -> dict[str, Any]:
     """Give the classes of a rule and the cuts; costs and labels follow from the estimator's parameters."""
     classes = rule.labels.classes
     if classes.dtype.str not in DTYPES and classes.dtype.kind not in "UO":
@@ -39,11 +40,13 @@ def rule_from(given: Any, *cuts: int) -> tuple[NDArray[Any], list[float]]:
     return classes, found
 
 
-def check_same(rule: Rule | ActionRule, fitted: Rule | ActionRule) -> None:
+def check_same(rule: Rule | ActionRule | RowRule, fitted: Rule | ActionRule | RowRule) -> None:
     """Compare the rule that the parameters imply with the fitted one."""
-    same = rule.thresholds == fitted.thresholds and rule.costs == fitted.costs
+    same = type(rule) is type(fitted) and rule.costs == fitted.costs
+    if not isinstance(rule, RowRule) and not isinstance(fitted, RowRule):
+        same &= rule.thresholds == fitted.thresholds and repr(rule.cut) == repr(fitted.cut)
     # by repr, so that nan equals nan
-    same &= repr((rule.cut, rule.unit, rule.shift)) == repr((fitted.cut, fitted.unit, fitted.shift))
+    same &= repr((rule.unit, rule.shift)) == repr((fitted.unit, fitted.shift))
     named = rule.labels.reject_label == fitted.labels.reject_label and rule.labels.positive == fitted.labels.positive
     if not (same and named and rule.labels.rejects == fitted.labels.rejects):
         raise ModelFileError("its costs, thresholds or labels do not match its parameters.")

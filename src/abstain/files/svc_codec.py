@@ -15,6 +15,7 @@ from abstain.costs import Costs
 from abstain.dual.proof import Proof
 from abstain.dual.solution import Status
 from abstain.estimators.grid import Grid, checked_Cs
+from abstain.estimators.row_training import implied_row_rule
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.svc_cv import FittedSearch, RejectSVCCV
 from abstain.estimators.training import implied_rule
@@ -25,9 +26,9 @@ from abstain.files.rule_codec import check_same, rule_from, rule_state
 from abstain.files.schema import Fields, Spec, fitting, prefixed, within
 from abstain.files.values import from_json, to_json
 from abstain.kernels import KERNELS, Kernel
-from abstain.losses.margin_loss import MarginLoss
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.rules.action_rule import ActionRule
+from abstain.rules.row_rule import RowRule
 from abstain.rules.rule import Rule
 
 MACHINE = "machine."
@@ -51,20 +52,23 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     """Give the fields and arrays of a fitted machine; an error if it contradicts its parameters."""
     fitted: FittedSVC = estimator._fitted_
     grid = fitted.grid if isinstance(fitted, FittedSearch) else None
-    rule, loss = implied_rule(estimator, fitted.rule.labels.classes)
+    rule, steepest, n_knots = _implied(estimator, fitted.rule.labels.classes, _row_costs_state(fitted))
     machine, arrays = machine_parts(fitted.machine)
     if grid is not None:
-        _check_grid(estimator, grid, rule.costs)
+        _check_grid(estimator, grid, rule.costs, fitted.largest_row_cost)
     C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
     check_kernel(estimator, fitted.machine, gamma)
     cuts = _tuned_cuts(fitted.rule, grid)
     check_same(rule.recalibrated(*cuts) if cuts else rule, fitted.rule)
-    _check_rows(fitted, loss, float(C))
+    if n_knots != fitted.n_knots:
+        raise ModelFileError("the number of knots of its loss does not match its parameters.")
+    _check_rows(fitted, float(C) * steepest)
     _check_proof(fitted.proof, fitted.machine, float(estimator.tol))
     state: dict[str, Any] = {
         "machine": machine,
         "rule": rule_state(fitted.rule, cuts),
         "proof": _proof_state(fitted.proof),
+        **_row_costs_state(fitted),
     }
     arrays = prefixed(arrays, MACHINE) | {"sets": fitted.sets}
     if grid is not None:
@@ -82,7 +86,8 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     """Make the fitted value from fields and arrays; `svc_parts` compares them with the parameters."""
     searches = isinstance(estimator, RejectSVCCV)
     classes, cuts = rule_from(fields.take("rule", dict), *((0, 2) if searches else (0,)))
-    rule, loss = implied_rule(estimator, classes)
+    trained_by = {"row_costs": fields.take("row_costs", dict)} if "row_costs" in fields else {}
+    rule, _, n_knots = _implied(estimator, classes, trained_by)
     if cuts:
         rule = _recalibrated(rule, *cuts)
     machine = machine_from(fields.take("machine", dict), within(arrays, MACHINE), n_features)
@@ -92,34 +97,58 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     given = SUBSAMPLES | TUNED
     search = (SEARCH | {name: given[name] for name in given if name in own}) if searches else {}
     fitting(own, SETS | search, "machine", {"n": machine.n_rows})
-    fitted = FittedSVC(machine, rule, _proof_from(fields), own["sets"], loss.n_knots)
+    largest = trained_by["row_costs"]["largest"] if trained_by else None
+    fitted = FittedSVC(machine, rule, _proof_from(fields), own["sets"], n_knots, largest)
     return FittedSearch(**vars(fitted), grid=_grid(own, machine.n_rows)) if searches else fitted
 
 
-def _tuned_cuts(rule: Rule | ActionRule, grid: Grid | None) -> tuple[float, ...]:
+def _row_costs_state(fitted: FittedSVC) -> dict[str, Any]:
+    """What a file must know of the costs of training rows, which are not in it; nothing if they had none."""
+    if fitted.largest_row_cost is None:
+        return {}
+    return {"row_costs": {"largest": fitted.largest_row_cost, "n_knots": fitted.n_knots}}
+
+
+def _implied(estimator: Any, classes: NDArray[Any], trained_by: dict[str, Any]) -> tuple[Any, float, int]:
+    """The rule, the largest slope of a loss, and the number of knots."""
+    rule, loss = implied_rule(estimator, classes)
+    if not trained_by:
+        return rule, loss.steepest, loss.n_knots
+    fields = Fields(dict(trained_by["row_costs"]), "costs of its rows")
+    largest, n_knots = fields.number("largest"), fields.whole("n_knots", least=1)
+    fields.end()
+    if largest <= 0.0 or n_knots > 2 or estimator.rule != "chow":
+        raise ModelFileError("the costs of its training rows are not possible.")
+    return rule if rule.costs is not None else implied_row_rule(estimator, classes), 1.0, n_knots
+
+
+def _tuned_cuts(rule: Rule | ActionRule | RowRule, grid: Grid | None) -> tuple[float, ...]:
     """The scale and shift of tuned cuts, if the search chose them."""
     return (rule.unit, rule.shift) if grid is not None and grid.best_is_tuned else ()
 
 
-def _recalibrated(rule: Rule | ActionRule, scale: float, shift: float) -> Rule | ActionRule:
+def _recalibrated(
+    rule: Rule | ActionRule | RowRule, scale: float, shift: float
+) -> Rule | ActionRule | RowRule:
     if not (math.isfinite(scale) and scale > 0.0 and math.isfinite(shift)):
         raise ModelFileError("the scale or the shift of its cuts is not possible.")
     found = rule.recalibrated(scale, shift)
-    forced = () if isinstance(found, ActionRule) else (found.cut,)  # nan if there is nothing to force
-    if not all(map(math.isfinite, (found.thresholds.lower, found.thresholds.upper, *forced))):
+    cuts = () if isinstance(found, RowRule) else (found.thresholds.lower, found.thresholds.upper)
+    forced = (found.cut,) if isinstance(found, Rule) else ()  # that of actions is nan if there is nothing to force
+    if not all(map(math.isfinite, (*cuts, *forced))):
         raise ModelFileError("the scale or the shift of its cuts is not possible.")
     return found
 
 
-def _check_rows(fitted: FittedSVC, loss: MarginLoss, C: float) -> None:
+def _check_rows(fitted: FittedSVC, top: float) -> None:
     """Check that coefficients sum to 0, up to the violation in the proof, and agree with the sets of their rows."""
     machine, sets = fitted.machine, fitted.sets
     size = np.abs(machine.coef)
-    largest = HEAVIEST * max(C * loss.steepest, float(size.max(initial=0.0)))
+    largest = HEAVIEST * max(top, float(size.max(initial=0.0)))
     room = max(UNBALANCED * float(size.sum()), fitted.proof.violation * largest)
     if not size.all() or abs(float(machine.coef.sum())) > room:
         raise ModelFileError("its coefficients do not sum to 0, or one of them is 0.")
-    if ((sets < 0) | (sets > 2 * loss.n_knots)).any():
+    if ((sets < 0) | (sets > 2 * fitted.n_knots)).any():
         raise ModelFileError("its sets of training rows are out of range.")
     without = np.ones(len(sets), dtype=bool)
     without[machine.support] = False
@@ -161,10 +190,12 @@ def _proof_from(fields: Fields) -> Proof:
     return Proof(**numbers, status=status, iterations=iterations, definite=definite)
 
 
-def _check_grid(estimator: Any, grid: Grid, costs: Costs | Actions | None) -> None:
+def _check_grid(estimator: Any, grid: Grid, costs: Costs | Actions | None, largest_row_cost: float | None) -> None:
     """Check that the search tried what the parameters specify, as far as this is known without the training rows."""
     to_json("cv", estimator.cv)  # raises an error for splitters whose number of folds depends on the rows
-    highest = 1.0 if costs is None else float(costs.table().max())
+    priced = costs is not None or largest_row_cost is not None
+    stated = 1.0 if costs is None else float(costs.table().max())
+    highest = stated if largest_row_cost is None else largest_row_cost
     # a number of values is compared before they are made: it may ask for any amount of memory
     tried = not isinstance(estimator.Cs, int | np.integer) or estimator.Cs == len(grid.Cs)
     Cs = checked_Cs(estimator.Cs) if tried else np.empty(0)
@@ -175,7 +206,7 @@ def _check_grid(estimator: Any, grid: Grid, costs: Costs | Actions | None) -> No
         raise ModelFileError("the C, gamma or number of folds of its search differ from its parameters.")
     if any((table > (1.0 + CLOSE) * highest).any() for table in (grid.costs, grid.tuned) if table is not None):
         raise ModelFileError("its search has mean costs above the highest cost.")
-    if grid.tuned is not None and (estimator.cuts != "tuned" or costs is None):
+    if grid.tuned is not None and (estimator.cuts != "tuned" or not priced):
         raise ModelFileError("its search has tuned cuts that its parameters do not ask for.")
 
 

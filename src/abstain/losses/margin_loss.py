@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,3 +63,31 @@ class MarginLoss:
         """Return the knots and the slopes as arrays (2, K); row 0 is the negative class."""
         both = (self.negative, self.positive)
         return np.array([loss.knots for loss in both]), np.array([loss.slopes for loss in both])
+
+    def kinds(self, sign: NDArray[np.int8]) -> NDArray[np.int32]:
+        """Return each row's line in the tables."""
+        return (sign > 0).astype(np.int32)
+
+    def take(self, rows: Any) -> MarginLoss:  # noqa: ARG002 (the same for all rows)
+        """Give the loss of these rows, which depends on their class only."""
+        return self
+
+    def value(self, sign: NDArray[np.int8], z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return each row's loss at its margin z."""
+        return _by_class(sign, lambda y, rows: self.of(y).value(z[rows]))
+
+    def dual_value(
+        self, sign: NDArray[np.int8], g: NDArray[np.float64], weight: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return phi(g) of `weight` times each row's loss: g is clipped to its range."""
+        return _by_class(sign, lambda y, rows: self.of(y).dual_value(g[rows], weight[rows]))
+
+
+def _by_class(
+    sign: NDArray[np.int8], evaluate: Callable[[int, NDArray[np.intp]], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    values = np.empty(len(sign))
+    for y in (-1, 1):
+        rows = np.flatnonzero(sign == y)
+        values[rows] = evaluate(y, rows)
+    return values

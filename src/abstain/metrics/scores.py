@@ -6,15 +6,17 @@ import math
 import warnings
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from abstain.actions import Actions
-from abstain.arguments import warn_caller
+from abstain.arguments import row_weights, warn_caller
 from abstain.costs import Costs, assigned_costs
-from abstain.labels import classes_of, known_positive
+from abstain.labels import classes_of, encode_pair, known_positive
 from abstain.metrics.action_table import ActionTable
 from abstain.metrics.table import RejectTable
+from abstain.row_costs import RowCosts
 from abstain.rules.action_rule import ActionDecisions
 
 __all__ = [
@@ -76,11 +78,12 @@ def reject_confusion_matrix(
 def mean_cost(
     y_true: ArrayLike,
     y_pred: ArrayLike,
-    costs: Costs | Actions,
+    costs: Costs | Actions | None = None,
     *,
     pos_label: Any = None,
     reject_label: Any = "auto",
     sample_weight: ArrayLike | None = None,
+    row_costs: Any = None,
 ) -> float:
     """Mean cost of the decisions, ``(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N`` (A14, equation 23).
 
@@ -88,7 +91,7 @@ def mean_cost(
     `reject_confusion_matrix`, of which `pos_label` and `reject_label` have no effect with `Actions`. Costs made by
     `Costs.from_table` name their classes. For others the positive class is assumed to be the larger of the two if it is
     neither given nor that of the decisions; for strings and costs that differ by class this is reported by a
-    `UserWarning`.
+    `UserWarning`. `row_costs`, as in `RejectSVC.fit`, takes the place of `costs`: each row's own.
 
     Examples
     --------
@@ -100,6 +103,12 @@ def mean_cost(
     if isinstance(costs, Actions):
         return costs.mean_cost(y_true, y_pred, sample_weight=sample_weight)
     pos_label = known_positive(y_pred) if pos_label is None else pos_label
+    if row_costs is not None:
+        own = RowCosts.of(row_costs)
+        own.warn_if_assumed(y_true, pos_label)
+        sign, choice = encode_pair(y_true, y_pred, pos_label, reject_label)
+        prices = RowCosts.of(own, len(sign)).prices(sign, choice)
+        return float(np.average(prices, weights=row_weights(sample_weight, len(prices))))
     costs, pos_label = assigned_costs(costs, y_true, pos_label)
     table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     return table.mean_cost(costs)

@@ -124,7 +124,7 @@ def native_task(problem: DualProblem) -> dict[str, Any]:
     return {
         "sign": problem.sign,
         "weight": problem.weight,
-        "kind": (problem.sign > 0).astype(np.int32),
+        "kind": problem.kind,
         "knots": knots,
         "slopes": slopes,
     }

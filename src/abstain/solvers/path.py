@@ -167,8 +167,5 @@ def _certified(problem: DualProblem, beta: NDArray[np.float64], bias: float | No
 
 
 def _to_nearest_knot(problem: DualProblem, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    nearest = np.empty(problem.n)
-    for y in (-1, 1):
-        rows = problem.sign == y
-        nearest[rows] = np.abs(y * scores[rows, np.newaxis] - np.asarray(problem.loss.of(y).knots)).min(axis=1)
+    nearest: NDArray[np.float64] = np.abs((problem.sign * scores)[:, np.newaxis] - problem.knots).min(axis=1)
     return nearest

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, Note
 from abstain.cli.input.columns import labels, left_out_rows, row_names, unlabelled
+from abstain.cli.input.cost_columns import row_costs_of
 from abstain.cli.input.models import FittedModel, Unseen
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
@@ -22,6 +23,8 @@ from abstain.costs import Costs
 from abstain.labels import encode_pair
 from abstain.metrics import RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
 from abstain.report.curves import are_bayes, price_confidence
+from abstain.row_costs import RowCosts
+from abstain.rules.row_rule import rule_of_rows
 from abstain.rules.scored_rows import ScoredRows
 from abstain.rules.tuning import roc_thresholds
 
@@ -45,6 +48,8 @@ class Judged:
         The labels and the predictions, rejects included.
     score : ndarray of float64, shape (n,)
         The scores, oriented towards the second class.
+    row_costs : RowCosts or None
+        The costs of each row, if the model reads them from columns.
     """
 
     model: FittedModel
@@ -53,6 +58,7 @@ class Judged:
     y_true: NDArray[Any]
     y_pred: NDArray[Any]
     score: NDArray[np.float64]
+    row_costs: RowCosts | None = None
 
     @classmethod
     def of(
@@ -66,7 +72,7 @@ class Judged:
         drop_unlabelled: bool = False,
     ) -> Self:
         """Read a labelled table and decide its rows, one batch at a time; `id` is the column that names them."""
-        truth, answers, scores, places = [], [], [], list[str]()
+        truth, answers, scores, costs, places = [], [], [], [], list[str]()
         model, unseen, empty = model.reading(notation), Unseen(), list[int]()
         with opened(path, notation) as table, progress("evaluate", path) as report:
             model.check(table)
@@ -85,13 +91,16 @@ class Judged:
                 decided = model.decide(table, batch, unseen)
                 answers.append(decided.label)
                 scores.append(decided.score)
+                costs.append(row_costs_of(model.plan, table, batch))
                 lines = [f"{table.unit} {place}" for place in batch.places]
                 places.extend(lines if id is None else row_names(table, batch, id, lines))
         if empty and not (drop_unlabelled and truth):
             raise unlabelled(table, str(target), len(empty), empty[0])
         for words in unseen.words() + [f"{left_out_rows(len(empty))}."] * bool(empty):
             warnings.warn(f"{path}: {words}", Note, stacklevel=2)
-        return cls(model, path, places, np.concatenate(truth), np.concatenate(answers), np.concatenate(scores))
+        known = [rows for rows in costs if rows is not None]
+        by_row = RowCosts.of(np.concatenate(known)) if known else None
+        return cls(model, path, places, np.concatenate(truth), np.concatenate(answers), np.concatenate(scores), by_row)
 
     @property
     def table(self) -> RejectTable:
@@ -100,9 +109,18 @@ class Judged:
             self.y_true, self.y_pred, pos_label=self.model.positive, reject_label=self.model.reject_label
         )
 
+    @property
+    def costs(self) -> Costs | RowCosts | None:
+        """The costs of the rows, or of the model."""
+        return self.model.costs if self.row_costs is None else self.row_costs
+
+    def _paid(self, costs: Costs | RowCosts) -> NDArray[np.float64]:
+        """The cost of each decision."""
+        return costs.prices(*encode_pair(self.y_true, self.y_pred, self.model.positive, self.model.reject_label))
+
     def facts(self) -> dict[str, Any]:
         """Counts, metrics and key points, as plain values."""
-        counts, model, costs = self.table, self.model, self.model.costs
+        counts, model, costs = self.table, self.model, self.costs
         facts: dict[str, Any] = {
             "rows": len(self.y_true),
             "classes": {"negative": model.negative, "positive": model.positive},
@@ -117,20 +135,22 @@ class Judged:
             "positive predictivity": counts.positive_predictivity,
         }
         if costs is not None:
-            facts["mean cost"] = counts.mean_cost(costs)
+            paid = counts.mean_cost(costs) if isinstance(costs, Costs) else float(self._paid(costs).mean())
+            facts["mean cost"] = paid
         return facts | self._curve_facts() | self._judged()
 
     def _judged(self) -> dict[str, Any]:
         """The verdict against the alternatives on these rows, and the warnings; both need costs and both classes."""
-        model, costs, counts = self.model, self.model.costs, self.table
+        model, costs, counts = self.model, self.costs, self.table
         if costs is None or len(np.unique(self.y_true)) < 2:
             return {"verdict": {"sentence": IF_NEW}, "warnings": []}
-        sign, choice = encode_pair(self.y_true, self.y_pred, model.positive, model.reject_label)
+        sign = np.where(self.y_true == model.positive, 1, -1).astype(np.int8)
         names = (REJECTING, deciding(model.negative), deciding(model.positive))
-        forced = model.orientation * np.where(self.score > model.cut, 1, -1)
+        cut: Any = model.cut if self.row_costs is None else rule_of_rows(model.final.rule_, self.row_costs).cut
+        forced = model.orientation * np.where(self.score > cut, 1, -1)
         found = verdict_on(
             "The machine",
-            costs.prices(sign, choice),
+            self._paid(costs),
             dict(zip(names, blind_prices(costs, sign).T, strict=True)),
             {FORCED: costs.prices(sign, forced)},
             reject_rate=counts.reject_rate,
@@ -174,6 +194,8 @@ class Judged:
     def _ranked(self) -> tuple[NDArray[np.float64], float]:
         """The scores in the order in which the report rejects them, and their cut: the curves of both are the same."""
         model, costs = self.model, self.model.costs
+        if self.row_costs is not None and model.rule is not None:  # no thresholds for all rows: by probability
+            return model.rule.log_odds(self.score), 0.0
         score, thresholds, cut = model.log_odds(self.score)
         if costs is not None:
             turned = costs if model.orientation > 0 else costs.swapped()

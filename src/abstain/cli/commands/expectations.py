@@ -14,6 +14,7 @@ from abstain.comparison.verdict import REJECTING, blind_prices, cautions, decidi
 from abstain.costs import Costs
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.unwrap import FittedClassifier, decide
+from abstain.row_costs import RowCosts
 
 TOLERANCE = 0.01  # a cost that is less by no more than this share counts as not less: it is only an estimate
 COUNTED = 2_000  # training rows on which rejects are counted, at most
@@ -26,11 +27,13 @@ def expected_of(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
 
 
 def _held_out(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
-    machine, costs = model[-1], FittedClassifier.of(model).costs
+    machine, costs = model[-1], _costs(table, model)
     return compared_with_none(table, costs, -machine.best_score_, machine.cv_reject_rate_)
 
 
-def compared_with_none(table: TrainingTable, costs: Costs | None, cost: float, rejected: float) -> dict[str, Any]:
+def compared_with_none(
+    table: TrainingTable, costs: Costs | RowCosts | None, cost: float, rejected: float
+) -> dict[str, Any]:
     """The cost of held-out rows that the choice has not seen, against doing the same with every row."""
     known = {"cross-validated mean cost": cost, "held-out reject rate": None if math.isnan(rejected) else rejected}
     if math.isnan(cost) or costs is None:
@@ -48,10 +51,15 @@ def compared_with_none(table: TrainingTable, costs: Costs | None, cost: float, r
     return known | {"verdict": verdict, "warnings": list(found)}
 
 
+def _costs(table: TrainingTable, model: Pipeline) -> Costs | RowCosts | None:
+    return FittedClassifier.of(model).costs if table.row_costs is None else RowCosts.of(table.row_costs)
+
+
 def _trained_on(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
     """Without a search no row is held out: only the rejects are counted, on some of the training rows."""
     some = np.unique(np.linspace(0, len(table.y) - 1, COUNTED).astype(int))
-    rejected = float(np.mean(decide(model, for_sklearn(table.X[some])).rejected))
+    row_costs = None if table.row_costs is None else table.row_costs[some]
+    rejected = float(np.mean(decide(model, for_sklearn(table.X[some]), row_costs).rejected))
     of_training = f"of {len(some):,} training rows" if len(some) < len(table.y) else "of the training rows"
     sentence = (
         f"No row was held out, so the cost of new rows is unknown; {100 * rejected:.1f} % {of_training} are rejected. "

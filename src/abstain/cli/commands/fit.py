@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from abstain.cli.commands import options as o
-from abstain.cli.exit_codes import exit_on_error
+from abstain.cli.exit_codes import UsageError, exit_on_error
 
 if TYPE_CHECKING:
     from abstain.cli.commands.training import TrainingOptions
     from abstain.cli.input.training_table import TrainingTable
     from abstain.costs import Costs
 
+COSTS = ("false_positive", "false_negative", "reject")
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Model file to write.")]
 RejectLabel = Annotated[str | None, typer.Option(metavar="LABEL", help='Label of a reject; "reject" by default.')]
 
@@ -28,6 +29,9 @@ def command(
     false_negative: o.FalseNegative = None,
     reject: o.Reject = None,
     cost_matrix: o.CostMatrix = None,
+    false_positive_column: o.FalsePositiveColumn = None,
+    false_negative_column: o.FalseNegativeColumn = None,
+    reject_column: o.RejectColumn = None,
     pos_label: o.PosLabel = None,
     reject_label: RejectLabel = None,
     categorical: o.Categorical = None,
@@ -54,10 +58,12 @@ def command(
     """Train on labelled rows and write the model.
 
     Numeric columns are scaled, text columns are one-hot encoded, missing cells are imputed; C and gamma, or the
-    parameters of another --machine, are chosen by cross-validated mean cost.
+    parameters of another --machine, are chosen by cross-validated mean cost. With a column of costs each row has its
+    own: the model reads the same columns when it predicts and is evaluated.
     """
     with exit_on_error():
         from abstain.cli.commands.machines import checked_machine
+        from abstain.cli.input.cost_columns import check_positive_stated, cost_plan
         from abstain.cli.input.costs import stated_costs
         from abstain.cli.input.grids import stated_grid, stated_search
         from abstain.cli.input.notation import Notation
@@ -68,6 +74,14 @@ def command(
         check_free(output, force=force, inputs=[data])
         grid = (stated_grid("C", Cs, C), stated_grid("gamma", gammas, gamma, ("scale", "auto")), stated_search(search))
         checked_machine(machine)
+        errors = (false_positive, false_negative)
+        by_row = cost_plan(
+            dict(zip(COSTS, (false_positive_column, false_negative_column, reject_column), strict=True)),
+            dict(zip(COSTS[:2], errors, strict=True)),
+            reject,
+            cost_matrix,
+            decimal=decimal,
+        )
         table = read_training(
             data,
             target,
@@ -78,9 +92,13 @@ def command(
             max_memory=max_memory,
             notation=Notation.of(encoding, decimal, thousands, dates, missing_value),
             drop_unlabelled=drop_unlabelled,
+            costs=by_row,
         )
-        errors = (false_positive, false_negative)
-        costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
+        costs = None
+        if by_row:
+            check_positive_stated(table.classes, pos_label)
+        else:
+            costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
         from abstain.cli.commands.training import TrainingOptions
 
         options = TrainingOptions(C, gamma, reject_label, seed, time_limit, *grid, machine)
@@ -89,7 +107,7 @@ def command(
 
 
 def fit(
-    table: TrainingTable, costs: Costs, options: TrainingOptions, output: Path, *, force: bool = False
+    table: TrainingTable, costs: Costs | None, options: TrainingOptions, output: Path, *, force: bool = False
 ) -> dict[str, Any]:
     """Train on a table, save the model, and return its facts."""
     from abstain.cli.commands.machines import machine_facts, searched
@@ -101,6 +119,8 @@ def fit(
     if options.machine == "svm":
         model = trained(table, costs, options)
     else:
+        if costs is None:
+            raise UsageError(f"columns of costs belong to --machine svm, not to {options.machine}; leave one of them out.")
         model, choice = searched(table, costs, options)
         facts = machine_facts(table, costs, model[-1], choice)
     with writing(output, force=force) as file:

@@ -30,6 +30,13 @@ Reject = Annotated[
     str | None,
     typer.Option(metavar="COST", help="Cost of a reject, or two: for negative and positive rows, as in 0.2/0.5."),
 ]
+FalsePositiveColumn = Annotated[
+    str | None, typer.Option(metavar="COL", help="Column with each row's cost of a false positive.")
+]
+FalseNegativeColumn = Annotated[
+    str | None, typer.Option(metavar="COL", help="Column with each row's cost of a false negative, such as an amount.")
+]
+RejectColumn = Annotated[str | None, typer.Option(metavar="COL", help="Column with each row's cost of a reject.")]
 CostMatrix = Annotated[
     Path | None,
     typer.Option(

@@ -15,6 +15,7 @@ from abstain.cli.input.memory import cache_size
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
 from abstain.estimators.halving import search_scores
+from abstain.estimators.routing import row_cost_parameters
 from abstain.estimators.splitting import group_parameters, splitter
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
@@ -64,7 +65,7 @@ class TrainingOptions:
         return self.C is None or self.gamma is None
 
 
-def trained(table: TrainingTable, costs: Costs, options: TrainingOptions) -> Pipeline:
+def trained(table: TrainingTable, costs: Costs | None, options: TrainingOptions) -> Pipeline:
     """Fit the default pipeline; if time runs out, the result so far is returned with a warning."""
     machine = svm_search(table, costs, options) if options.searches else _machine(table, costs, options)
     return fitted_pipeline(table, machine)
@@ -79,7 +80,6 @@ def facts_of(
 
 
 def _table_facts(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any]:
-    costs = model[-1].costs
     return {
         "model": str(path),
         "rows": len(table.y),
@@ -91,9 +91,7 @@ def _table_facts(table: TrainingTable, model: Pipeline, path: Path) -> dict[str,
         "negative class": table.classes[0],
         "positive class": table.classes[1],
         "score": FittedModel.of(model).score_means,
-        "false positive costs": costs.false_positive,
-        "false negative costs": costs.false_negative,
-        "reject costs": costs.reject,
+        **_cost_facts(table, model[-1].costs),
     }
 
 
@@ -110,11 +108,25 @@ def svm_facts(machine: RejectSVC) -> dict[str, Any]:
     }
 
 
+def _cost_facts(table: TrainingTable, costs: Costs | None) -> dict[str, Any]:
+    if costs is None:
+        read = [(name, f"column {source}" if isinstance(source, str) else source) for name, source in table.plan.costs]
+        return {f"{name.replace('_', ' ')} costs": source for name, source in read}
+    return {
+        "false positive costs": costs.false_positive,
+        "false negative costs": costs.false_negative,
+        "reject costs": costs.reject,
+    }
+
+
 def fitted_pipeline(table: TrainingTable, machine: Any) -> Pipeline:
     """Fit the default preprocessing and a machine behind it."""
     model = default_pipeline(machine, table.numeric, table.categorical)
+    parameters: dict[str, Any] = {**group_parameters(model, table.groups)}
+    if table.row_costs is not None:
+        parameters |= row_cost_parameters(model, "fit", table.row_costs)
     try:
-        model.fit(table.rows, table.y, **group_parameters(model, table.groups))
+        model.fit(table.rows, table.y, **parameters)
     except ValueError as error:  # the table was checked, so the error is about the machine or the reject label
         raise UsageError(str(error)) from error
     if table.plan != CellPlan():
@@ -138,7 +150,7 @@ def folds_for(table: TrainingTable, seed: int, what: str, way: str = "") -> Any:
     return splitter(folds, table.y, table.groups, shuffle=True, random_state=seed)
 
 
-def svm_search(table: TrainingTable, costs: Costs, options: TrainingOptions) -> RejectSVCCV:
+def svm_search(table: TrainingTable, costs: Costs | None, options: TrainingOptions) -> RejectSVCCV:
     """The search for C and gamma, not yet fitted."""
     cv = folds_for(table, options.seed, "C and gamma", ", or pass --C and --gamma")
     Cs, gammas = WEIGHTS if options.Cs is None else options.Cs, WIDTHS if options.gammas is None else options.gammas
@@ -156,11 +168,13 @@ def _count(values: Any) -> int:
     return values if isinstance(values, int) else len(values)
 
 
-def _machine(table: TrainingTable, costs: Costs, options: TrainingOptions) -> RejectSVC:
+def _machine(table: TrainingTable, costs: Costs | None, options: TrainingOptions) -> RejectSVC:
     return RejectSVC(**_shared(table, costs, options, 0, 0) | {"C": options.C, "gamma": options.gamma})
 
 
-def _shared(table: TrainingTable, costs: Costs, options: TrainingOptions, scores: int, fits: int) -> dict[str, Any]:
+def _shared(
+    table: TrainingTable, costs: Costs | None, options: TrainingOptions, scores: int, fits: int
+) -> dict[str, Any]:
     return {
         "costs": costs,
         "pos_label": table.positive,

@@ -42,7 +42,7 @@ def stated_costs(
     """
     from abstain.costs import Costs
 
-    price = _reject_price(reject, decimal)
+    price = reject_price(reject, decimal)
     if matrix is None:
         errors = (1.0 if false_positive is None else false_positive, 1.0 if false_negative is None else false_negative)
     elif false_positive is None and false_negative is None:
@@ -54,7 +54,7 @@ def stated_costs(
     except ValueError as error:
         hint = f" {_point(reject)}" if reject is not None and re.fullmatch(r"\d+,\d+", reject.strip()) else ""
         raise UsageError(f"{error}{hint}") from error
-    known = pos_label is not None or costs.symmetric or _in_order(classes)
+    known = pos_label is not None or costs.symmetric or in_order(classes)
     if not known and (matrix is None or isinstance(costs.reject, tuple)):
         given = "--false-positive" if false_negative is None else "--false-negative"
         if matrix is not None or costs.false_positive == costs.false_negative:
@@ -63,7 +63,7 @@ def stated_costs(
     return costs
 
 
-def _in_order(classes: tuple[str, str]) -> bool:
+def in_order(classes: tuple[str, str]) -> bool:
     """Whether the classes are numbers, the larger one positive, as in 0 and 1."""
     try:
         return float(classes[0]) < float(classes[1])
@@ -92,7 +92,8 @@ def _ask_for_positive(given: str, costs: Costs, first: str, last: str) -> str:
     )
 
 
-def _reject_price(reject: str | None, decimal: str) -> float | tuple[float, float]:
+def reject_price(reject: str | None, decimal: str) -> float | tuple[float, float]:
+    """The reject cost as stated: one number, or two by class."""
     if reject is None:
         raise UsageError("--reject is missing: give the cost of a reject, below that of an error, as in --reject 0.3.")
     if decimal == "," and "," in reject:

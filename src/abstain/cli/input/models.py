@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features, for_sklearn
+from abstain.cli.input.cost_columns import named_columns, row_costs_of
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import Batch, InputTable
 from abstain.estimators.unwrap import FittedClassifier, decide
@@ -129,7 +130,7 @@ class FittedModel(FittedClassifier):
 
     def check(self, table: InputTable) -> None:
         """Raise an error if the table lacks a column."""
-        table.check_has([*self.numeric, *self.categorical], "the model")
+        table.check_has([*self.numeric, *self.categorical, *named_columns(self.plan.costs)], "the model")
 
     @property
     def score_means(self) -> str:
@@ -147,7 +148,7 @@ class FittedModel(FittedClassifier):
         if self.final is self.estimator:
             _check_present(cells, table, batch)
         try:
-            return decide(self.estimator, self._rows(cells))
+            return decide(self.estimator, self._rows(cells), row_costs_of(self.plan, table, batch))
         except ValueError as error:  # numbers so far from the training data that scores overflow
             last = batch.places[-1]
             raise DataError(f"{table.place(batch.places[0])} to {last} cannot be decided: {error}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +23,14 @@ from abstain.cli.input.columns import (
     left_out_rows,
     unlabelled,
 )
+from abstain.cli.input.cost_columns import named_columns, row_costs_of
 from abstain.cli.input.dates import day_first_in, days, is_temporal
 from abstain.cli.input.memory import MB, half_of_the_memory, left_by_rows
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
 from abstain.cli.input.suspicions import suspect, suspect_copies
 from abstain.cli.output.printing import progress
-from abstain.preprocessing import CellPlan
+from abstain.preprocessing import CellPlan, CostPlan
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,6 +64,8 @@ class TrainingTable:
         Number of rows without a label, which are not in X.
     groups : ndarray of object or None
         The group of each row, as text; None if no column of groups was named.
+    row_costs : ndarray of shape (n, 3) or (n, 4), or None
+        The costs of each row; None if they are the same for all rows.
     """
 
     path: Path
@@ -76,6 +79,7 @@ class TrainingTable:
     plan: CellPlan
     left_out: int
     groups: NDArray[Any] | None = None
+    row_costs: NDArray[np.float64] | None = None
 
     @property
     def rows(self) -> Any:
@@ -109,6 +113,7 @@ def read_training(
     max_memory: float | None = None,
     notation: Notation = PLAIN,
     drop_unlabelled: bool = False,
+    costs: CostPlan = (),
 ) -> TrainingTable:
     """Read a training table.
 
@@ -130,6 +135,8 @@ def read_training(
         How the table is written.
     drop_unlabelled : bool
         Whether to leave out rows without a label, which are an error otherwise.
+    costs : CostPlan
+        Where the costs of each row are from; empty if rows have none.
     """
     memory = max_memory or half_of_the_memory()
     with opened(path, notation) as table:
@@ -137,28 +144,33 @@ def read_training(
         table.check_has(categorical, "--categorical")
         table.check_has(ignore, "--ignore")
         table.check_has([] if groups is None else [groups], "--groups")
+        priced = named_columns(costs)
+        table.check_has(priced, "a column of costs")
+        if target in priced:
+            raise UsageError(f"column {target!r} has the labels and cannot have costs too; name another one.")
         if groups == target:
             raise UsageError(f"--groups {groups!r} is the column of the labels; name another one.")
-        batch = _whole(table, [name for name in table.columns if name not in ignore or name == groups], memory)
+        kept = {groups, *priced}
+        batch = _whole(table, [name for name in table.columns if name not in ignore or name in kept], memory)
     y = labels(table, batch, target, notation.missing)
     batch, y, left_out = _labelled(table, batch, target, y, drop=drop_unlabelled)
     classes = _two_classes(table, batch, target, y, pos_label)
-    names = [name for name in batch.frame.columns if name not in (target, groups)]
+    names = [name for name in batch.frame.columns if name not in (target, groups, *ignore)]
     if not names:
         others = f"{target!r}" if groups is None else f"{target!r} and {groups!r}"
         raise DataError(f"{path} has no column besides {others}; a model needs at least one feature.")
     codes = {*categorical}
     kinds = {name: CATEGORIES if name in codes else kind_of(table, batch, name, notation.missing) for name in names}
-    plan = _plan(table, batch, [name for name in names if kinds[name] == DATES])
+    plan = replace(_plan(table, batch, [name for name in names if kinds[name] == DATES]), costs=costs)
     texts = [name for name in names if kinds[name] == CATEGORIES]
     numeric = [name for name in names if kinds[name] != CATEGORIES]
-    X = features(table, batch, numeric, texts, plan)
+    X, by_row = features(table, batch, numeric, texts, plan), row_costs_of(plan, table, batch)
     numbers = [name for name in numeric if kinds[name] == NUMBERS]
     suspect(X, numbers, plan.dates, [name for name in texts if name not in codes], batch.frame)
     suspect_copies(X, y)
     left = left_by_rows(X, numeric, texts, memory)
     held = None if groups is None else _groups(table, batch, groups, notation.missing)
-    return TrainingTable(path, target, X, y, numeric, texts, classes, left, plan, left_out, held)
+    return TrainingTable(path, target, X, y, numeric, texts, classes, left, plan, left_out, held, by_row)
 
 
 def _groups(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> NDArray[Any]:

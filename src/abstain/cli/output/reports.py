@@ -23,6 +23,8 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     from abstain.report.model import Report
 
     model = judged.model
+    if judged.row_costs is not None:
+        raise UsageError("--report shows one set of costs, and this model reads each row's own; leave it out.")
     if model.costs is None:
         raise UsageError("--report needs a model trained with costs, and this one has none; train it with --reject.")
     facts = {

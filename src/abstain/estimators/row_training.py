@@ -1,0 +1,54 @@
+"""Training rows with costs of their own: each row gets the loss of its costs, weighted by what is at stake."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from abstain.labels import Labels
+from abstain.losses.row_losses import row_losses
+from abstain.row_costs import RowCosts
+from abstain.rules.row_rule import RowRule
+
+__all__ = ["implied_row_rule", "with_row_costs"]
+
+
+def with_row_costs(training: Any, row_costs: RowCosts) -> Any:
+    """Give a `Training` whose rows have these costs.
+
+    ::
+
+        stake_i = (c_fp + c_fn of row i) / (c_fp + c_fn of `costs`, or the mean of the rows if there are none)
+
+    One tangent (a row that is never rejected) then has the slopes c_fn and c_fp of the cost-weighted hinge, up to the
+    divisor.
+    """
+    parameters, costs = training.parameters, training.costs
+    if not (isinstance(parameters.rule, str) and parameters.rule == "chow"):
+        raise ValueError(f'row_costs needs rule="chow", got rule={parameters.rule!r}; leave rule out.')
+    rule = training.rule if costs is not None else implied_row_rule(parameters, training.labels.classes)
+    stakes = row_costs.stakes
+    if costs is not None:
+        unit = costs.false_positive + costs.false_negative
+    else:
+        row_costs.warn_if_assumed(rule.labels.classes, parameters.pos_label)
+        # the mean of equal numbers may differ from them by rounding
+        same = (stakes == stakes[0]).all()
+        unit = float(stakes[0]) if same else float(np.average(stakes, weights=training.sample_weight))
+    oriented = row_costs if rule.labels.orientation > 0 else row_costs.swapped()
+    return replace(
+        training,
+        loss=row_losses(oriented, training.sign),
+        rule=rule,
+        row_costs=row_costs,
+        stakes=stakes / unit,
+    )
+
+
+def implied_row_rule(parameters: Any, y: ArrayLike) -> RowRule:
+    """Give the rule of a machine that knows no costs but those of its rows."""
+    labels = Labels.of(y, pos_label=parameters.pos_label, reject_label=parameters.reject_label, rejects=True)
+    return RowRule(labels)

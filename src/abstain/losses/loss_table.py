@@ -1,0 +1,71 @@
+"""A loss for each row: a table of distinct losses with the same number of knots, and each row's line in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["LossTable"]
+
+
+@dataclass(frozen=True, eq=False)
+class LossTable:
+    """The training losses of n rows, each a convex, piecewise-linear function of its margin.
+
+    Attributes
+    ----------
+    knots, slopes : float64 arrays of shape (L, K)
+        The distinct losses, as in `PiecewiseLinear`.
+    kind : int32 array of shape (n,)
+        The line with each row's loss.
+    """
+
+    knots: NDArray[np.float64]
+    slopes: NDArray[np.float64]
+    kind: NDArray[np.int32]
+
+    @property
+    def n_knots(self) -> int:
+        """K, the number of knots of every loss."""
+        return int(self.knots.shape[1])
+
+    @property
+    def steepest(self) -> float:
+        """The largest absolute slope."""
+        return float(-self.slopes.min())
+
+    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the knots and the slopes of the distinct losses."""
+        return self.knots, self.slopes
+
+    def kinds(self, sign: NDArray[np.int8]) -> NDArray[np.int32]:
+        """Return each row's line; `sign` is part of it already."""
+        if sign.shape != self.kind.shape:
+            raise ValueError(f"the table has losses for {len(self.kind)} rows, not for {len(sign)}.")
+        return self.kind
+
+    def take(self, rows: Any) -> LossTable:
+        """Give the losses of these rows."""
+        return replace(self, kind=self.kind[rows])
+
+    def value(self, sign: NDArray[np.int8], z: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002 (in kind)
+        """Return each row's loss at its margin z."""
+        bends = np.diff(self.slopes, axis=1, append=0.0)
+        total = np.zeros(len(z))
+        for k in range(self.n_knots):
+            total += bends[self.kind, k] * np.maximum(self.knots[self.kind, k] - z, 0.0)
+        return total
+
+    def dual_value(
+        self, sign: NDArray[np.int8], g: NDArray[np.float64], weight: NDArray[np.float64]  # noqa: ARG002
+    ) -> NDArray[np.float64]:
+        """Return phi(g) of `weight` times each row's loss: g is clipped to its range."""
+        total, start = np.zeros(len(g)), np.zeros(len(g))
+        for k in reversed(range(self.n_knots)):
+            end = -self.slopes[self.kind, k]
+            total += self.knots[self.kind, k] * np.clip(g - weight * start, 0.0, weight * (end - start))
+            start = end
+        return total

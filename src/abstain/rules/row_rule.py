@@ -1,0 +1,88 @@
+"""Decisions by costs that differ from row to row: one score, two thresholds for each row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.labels import Labels
+from abstain.row_costs import RowCosts, RowThresholds
+from abstain.rules.rule import Rule, oriented_costs
+from abstain.thresholds import Thresholds
+
+__all__ = ["RowRule", "rule_of_rows"]
+
+MISSING = (
+    "this machine was fitted with row_costs and without costs, so it has no thresholds of its own; pass row_costs for "
+    "these rows, or state costs for rows without them, as in RejectSVC(Costs(reject=0.3))."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RowRule:
+    """The rule of a machine that knows no costs but those of its training rows: it decides rows with costs only.
+
+    Attributes
+    ----------
+    labels : Labels
+        The two classes, the positive one, and the reject label.
+    unit, shift : float
+        The log-odds of ``classes[1]`` are ``unit * score + shift``.
+    """
+
+    labels: Labels
+    unit: float = 1.0
+    shift: float = 0.0
+    costs: None = None
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """There are none without the costs of a row."""
+        raise AttributeError(MISSING)
+
+    @property
+    def cut(self) -> float:
+        """There is none without the costs of a row."""
+        raise AttributeError(MISSING)
+
+    def recalibrated(self, scale: float, shift: float) -> RowRule:
+        """Give the rule for scores that it would decide rightly as ``scale * score + shift``, with ``scale`` > 0."""
+        return replace(self, unit=self.unit * scale, shift=self.log_odds(shift))
+
+    def log_odds(self, score: Any) -> Any:
+        """Give the log-odds of ``classes[1]``."""
+        return self.unit * score + self.shift
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:  # noqa: ARG002 (those of the methods of `Rule`)
+        raise ValueError(MISSING)
+
+    choose = predict = forced = decide = cost_of = expected_cost = _refuse
+
+
+def rule_of_rows(rule: Rule | RowRule, costs: RowCosts) -> Rule:
+    """Give the rule that decides rows with these costs, in the order of its scores.
+
+    ::
+
+        classes[1] if log-odds > delta_high of the row; classes[0] if log-odds < delta_low of the row; else reject
+    """
+    if not np.isfinite(rule.unit):
+        raise ValueError(
+            "row_costs needs scores that are log-odds, and this machine was fitted without costs; fit it with costs or "
+            "with row_costs."
+        )
+    oriented: Any = oriented_costs(costs, rule.labels)  # type: ignore[arg-type]
+    bayes = oriented.score_thresholds()
+
+    def on_score(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+        return (log_odds - rule.shift) / rule.unit
+
+    of_rows: dict[str, Any] = {
+        "thresholds": RowThresholds(on_score(bayes.lower), on_score(bayes.upper)),
+        "cut": on_score(oriented.cut),
+        "costs": costs,
+    }
+    return Rule(rule.labels, unit=rule.unit, shift=rule.shift, **of_rows)
