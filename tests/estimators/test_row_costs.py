@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import abstain
-from abstain import Costs, RejectSVC, RejectSVCCV
+from abstain import Actions, Costs, RejectSVC, RejectSVCCV
 from problems import random_row_costs
 
 COLUMNS = ["false_positive", "false_negative", "reject"]
@@ -187,3 +187,15 @@ def test_row_costs_are_routed_and_sliced(data, frame):
         assert scores[fold] == pytest.approx(one.score(X[test], y[test], row_costs=rows[test]))
     assert search.best_score_ <= 0.0
     assert search.score(X, y, row_costs=given) <= 0.0
+
+
+def test_actions_are_refused_with_costs_of_rows():
+    X, y = np.arange(40.0)[:, np.newaxis], np.repeat(["bad", "good"], 20)
+    actions = Actions({"approve": {"good": 0, "bad": 5}, "decline": {"good": 1, "bad": 0}, "call": 0.3})
+    own = np.tile([1.0, 2.0, 0.3], (40, 1))
+    with pytest.raises(ValueError, match="Actions are not supported by row_costs yet; use Costs"):
+        RejectSVC(actions).fit(X, y, row_costs=own)
+    fitted = RejectSVC(actions).fit(X, y)
+    for asked in (fitted.predict, fitted.decide, fitted.reject_mask):
+        with pytest.raises(ValueError, match="Actions are not supported by row_costs yet"):
+            asked(X, row_costs=own)

@@ -55,10 +55,10 @@ class RowCostsMixin(RejectMixin):
     def reject_mask(self, X: Any, row_costs: Any = None) -> NDArray[np.bool_]:
         """True for the rows that `predict` rejects."""
         _, rule, score = self._scored(X, row_costs)
-        return np.asarray(rule.choose(score) == 0)
+        return np.asarray(rule.is_reject(rule.choose(score)))
 
     def decide(self, X: Any, row_costs: Any = None) -> Decisions:
-        """Decisions with their reasons: label, rejected, score and the expected cost of the three actions.
+        """Decisions with their reasons: label, rejected, score and the expected cost of every action.
 
         They keep the index of a pandas DataFrame. For a Pipeline around this classifier, use :func:`abstain.decide`.
         """

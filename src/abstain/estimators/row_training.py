@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from abstain.labels import Labels
 from abstain.losses.row_losses import row_losses
 from abstain.row_costs import RowCosts
+from abstain.rules.action_rule import refuse_actions
 from abstain.rules.row_rule import RowRule
 
 __all__ = ["implied_row_rule", "with_row_costs"]
@@ -29,6 +30,7 @@ def with_row_costs(training: Any, row_costs: RowCosts) -> Any:
     parameters, costs = training.parameters, training.costs
     if not (isinstance(parameters.rule, str) and parameters.rule == "chow"):
         raise ValueError(f'row_costs needs rule="chow", got rule={parameters.rule!r}; leave rule out.')
+    refuse_actions(training.rule, "row_costs", "Costs, or no costs")
     rule = training.rule if costs is not None else implied_row_rule(parameters, training.labels.classes)
     stakes = row_costs.stakes
     if costs is not None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from abstain.labels import Labels
 from abstain.row_costs import RowCosts, RowThresholds
+from abstain.rules.action_rule import refuse_actions
 from abstain.rules.rule import Rule, oriented_costs
 from abstain.thresholds import Thresholds
 
@@ -69,6 +70,7 @@ def rule_of_rows(rule: Rule | RowRule, costs: RowCosts) -> Rule:
 
         classes[1] if log-odds > delta_high of the row; classes[0] if log-odds < delta_low of the row; else reject
     """
+    refuse_actions(rule, "row_costs", "a machine with Costs, or without costs")
     if not np.isfinite(rule.unit):
         raise ValueError(
             "row_costs needs scores that are log-odds, and this machine was fitted without costs; fit it with costs or "

@@ -120,7 +120,7 @@ def fit(
         model = trained(table, costs, options)
     else:
         if costs is None:
-            raise UsageError(f"columns of costs belong to --machine svm, not to {options.machine}; leave one of them out.")
+            raise UsageError(f"columns of costs belong to --machine svm, not to {options.machine}; leave one out.")
         model, choice = searched(table, costs, options)
         facts = machine_facts(table, costs, model[-1], choice)
     with writing(output, force=force) as file:
