@@ -224,6 +224,12 @@ class TestSurvivors:
         stay = survivors(costs, costs, 3, every_gamma=False)
         np.testing.assert_array_equal(stay, [[0, 1, 1], [0, 1, 0], [0, 0, 0]])
 
+    def test_the_C_above_the_best_is_tried_again(self):
+        costs = np.array([[0.2, 0.3], [0.1, 0.3], [np.nan, np.nan]])
+        for count, expected in ((4, [[1, 1], [1, 0], [1, 0]]), (2, [[0, 1], [1, 0], [0, 0]])):
+            stay = survivors(costs, costs, count, every_gamma=False)
+            np.testing.assert_array_equal(stay, expected)
+
     def test_the_order_of_scores_is_the_auc(self):
         sign, score = np.array([-1, -1, 1, 1], dtype=np.int8), np.array([0.0, 2.0, 1.0, 2.0])
         assert wrong_order(sign, score) == (1 + 0.5) / 4

@@ -7,7 +7,8 @@ The best gamma changes with the number of rows, by a factor that depends on the 
 that `subsample` names it grew by 1, 4, 4 and 64, and fell by 16 where nearly all rows were rejected. So every gamma
 keeps its best two pairs in the second round, and in later ones the gamma above that of the best pair keeps its best
 one. Without this, the search on 6,000 rows of covtype 1 v 2 chose a gamma too small by a factor of 4, and its machine
-cost 0.132 a row instead of 0.126.
+cost 0.132 a row instead of 0.126. The best C may grow, too: the C above that of the best pair is tried with its gamma,
+without which 12,000 rows of the same set cost 0.113 instead of 0.110. Both were found on these sets.
 """
 
 from __future__ import annotations
@@ -145,7 +146,8 @@ def survivors(
     """Mark the pairs that stay, (Cs, gammas), by their means, which are nan for pairs not in the round.
 
     They are the best ones, with equal costs ordered by the disorder of the scores; but first come the best two of
-    every gamma, as far as `count` allows, or otherwise the best pair and the best one with the next larger gamma.
+    every gamma, as far as `count` allows, or otherwise the best pair, the best one with the next larger gamma, and the
+    best pair's gamma with the next larger C, which may come back.
     """
     order = np.lexsort((disorder.ravel(), np.round(costs.ravel(), 12)))  # nan is last
     place = np.empty(costs.shape)
@@ -156,10 +158,14 @@ def survivors(
         guarded = (within == 0) & ((np.arange(costs.shape[1]) - best == 1) & (count > 1))
         guarded.ravel()[order[0]] = True
     place[guarded] -= costs.size
-    place[np.isnan(costs)] = np.inf
+    known = ~np.isnan(costs)
+    c = int(order[0]) // costs.shape[1]
+    if not every_gamma and count > 2 and c + 1 < len(costs):
+        place[c + 1, best], known[c + 1, best] = -costs.size, True
+    place[~known] = np.inf
     stay = np.zeros(costs.size, dtype=bool)
     stay[np.argsort(place, axis=None, kind="stable")[:count]] = True
-    return stay.reshape(costs.shape) & ~np.isnan(costs)
+    return stay.reshape(costs.shape) & known
 
 
 def not_tried(

@@ -60,7 +60,7 @@ class RowRule:
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:  # noqa: ARG002 (those of the methods of `Rule`)
         raise ValueError(MISSING)
 
-    choose = predict = forced = decide = cost_of = expected_cost = _refuse
+    choose = is_reject = prices = predict = forced = decide = cost_of = expected_cost = _refuse
 
 
 def rule_of_rows(rule: Rule | RowRule, costs: RowCosts) -> Rule:
