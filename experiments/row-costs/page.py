@@ -44,7 +44,7 @@ def _protocol(results: dict[str, Any]) -> str:
 - The positive class is a bad loan. A review that costs more than it can ever save is never made: for such small loans
   the reject cost is the largest allowed, 1 / (1 / declined + 1 / approved).
 - C and gamma of both machines, and the C of logistic regression, have the least cross-validated mean cost on the
-  training rows, on the same folds; the search of the mean-cost machine knows the mean costs only.
+  training rows, on the same folds; the search of the mean-cost machine uses the mean costs only.
 - Costs are in DM per loan. Intervals are at 95 %, corrected for splits that share rows (Nadeau & Bengio 2003); those of
   the differences are paired by split and hold for all {results["statements"]} differences at once."""
 

@@ -165,16 +165,19 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
     """
     bends_at, bends, slope = [], [], 0.0
     knots, slopes_of = problem.loss.tables()
-    bends_of = np.diff(slopes_of, axis=1, append=0.0)
+    bends_of = np.hstack([slopes_of[:, 1:], np.zeros((len(slopes_of), 1))]) - slopes_of
     for y in (-1, 1):
         rows = np.flatnonzero((problem.sign == y) & (problem.weight > 0))
-        kind, weight = problem.kind[rows], problem.weight[rows]
+        weight: NDArray[np.float64] = problem.weight[rows]
+        kind: Any = problem.kind[rows]
+        if len(kind) and (kind == kind[0]).all():
+            kind = int(kind[0])  # one loss for the whole class need not be gathered
         for k in range(problem.loss.n_knots):
             bends_at.append(y * knots[kind, k] - expansion[rows])
             bends.append(bends_of[kind, k] * weight)
         if y > 0 and len(rows):
             first = slopes_of[kind, 0]
-            slope = float(first[0] * (weight * (first / first[0])).sum())
+            slope = float(first * weight.sum()) if first.ndim == 0 else float(first @ weight)
     at, bend = np.concatenate(bends_at), np.concatenate(bends)
     order = np.argsort(at, kind="stable")
     at, slopes = at[order], slope + np.cumsum(bend[order])

@@ -130,7 +130,7 @@ class DualProblem:
         return self.loss.dual_value(self.sign, self.sign * beta, self.weight)
 
     @cached_property
-    def kind(self) -> NDArray[np.int32]:
+    def kind(self) -> NDArray[np.intp]:
         """The line of each row's loss in the loss's tables."""
         return self.loss.kinds(self.sign)
 

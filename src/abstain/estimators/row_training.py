@@ -51,6 +51,6 @@ def with_row_costs(training: Any, row_costs: RowCosts) -> Any:
 
 
 def implied_row_rule(parameters: Any, y: ArrayLike) -> RowRule:
-    """Give the rule of a machine that knows no costs but those of its rows."""
+    """Give the rule of a machine with no costs but those of its rows."""
     labels = Labels.of(y, pos_label=parameters.pos_label, reject_label=parameters.reject_label, rejects=True)
     return RowRule(labels)

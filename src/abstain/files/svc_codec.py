@@ -103,7 +103,7 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
 
 
 def _row_costs_state(fitted: FittedSVC) -> dict[str, Any]:
-    """What a file must know of the costs of training rows, which are not in it; nothing if they had none."""
+    """What a file needs of the costs of training rows, which are not in it; nothing if they had none."""
     if fitted.largest_row_cost is None:
         return {}
     return {"row_costs": {"largest": fitted.largest_row_cost, "n_knots": fitted.n_knots}}

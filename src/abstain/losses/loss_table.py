@@ -19,13 +19,13 @@ class LossTable:
     ----------
     knots, slopes : float64 arrays of shape (L, K)
         The distinct losses, as in `PiecewiseLinear`.
-    kind : int32 array of shape (n,)
+    kind : intp array of shape (n,)
         The line with each row's loss.
     """
 
     knots: NDArray[np.float64]
     slopes: NDArray[np.float64]
-    kind: NDArray[np.int32]
+    kind: NDArray[np.intp]
 
     @property
     def n_knots(self) -> int:
@@ -41,7 +41,7 @@ class LossTable:
         """Return the knots and the slopes of the distinct losses."""
         return self.knots, self.slopes
 
-    def kinds(self, sign: NDArray[np.int8]) -> NDArray[np.int32]:
+    def kinds(self, sign: NDArray[np.int8]) -> NDArray[np.intp]:
         """Return each row's line; `sign` is part of it already."""
         if sign.shape != self.kind.shape:
             raise ValueError(f"the table has losses for {len(self.kind)} rows, not for {len(sign)}.")

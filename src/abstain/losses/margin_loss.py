@@ -64,9 +64,9 @@ class MarginLoss:
         both = (self.negative, self.positive)
         return np.array([loss.knots for loss in both]), np.array([loss.slopes for loss in both])
 
-    def kinds(self, sign: NDArray[np.int8]) -> NDArray[np.int32]:
+    def kinds(self, sign: NDArray[np.int8]) -> NDArray[np.intp]:
         """Return each row's line in the tables."""
-        return (sign > 0).astype(np.int32)
+        return (sign > 0).astype(np.intp)
 
     def take(self, rows: Any) -> MarginLoss:  # noqa: ARG002 (the same for all rows)
         """Give the loss of these rows, which depends on their class only."""

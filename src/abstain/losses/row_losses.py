@@ -49,7 +49,7 @@ def row_losses(costs: RowCosts, sign: NDArray[np.int8]) -> LossTable:
     else:
         knots[single, 0] = knots[single, 1] * 0.5
         slopes[single, 1] = slopes[single, 0] * (1.0 - _SLIVER)
-    return LossTable(np.ascontiguousarray(knots), np.ascontiguousarray(slopes), kind.ravel().astype(np.int32))
+    return LossTable(np.ascontiguousarray(knots), np.ascontiguousarray(slopes), kind.ravel().astype(np.intp))
 
 
 def _last_knots(t: Vector) -> Vector:

@@ -24,7 +24,7 @@ MISSING = (
 
 @dataclass(frozen=True, eq=False)
 class RowRule:
-    """The rule of a machine that knows no costs but those of its training rows: it decides rows with costs only.
+    """The rule of a machine with no costs but those of its training rows: it decides rows with costs only.
 
     Attributes
     ----------

@@ -124,7 +124,7 @@ def native_task(problem: DualProblem) -> dict[str, Any]:
     return {
         "sign": problem.sign,
         "weight": problem.weight,
-        "kind": problem.kind,
+        "kind": problem.kind.astype(np.int32),
         "knots": knots,
         "slopes": slopes,
     }
