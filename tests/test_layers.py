@@ -8,7 +8,7 @@ import pytest
 
 from looping import looped
 
-LINE = "datasets arguments compressed html labels thresholds cost_tables costs losses kernels features machines "
+LINE = "datasets arguments compressed html labels class_labels thresholds cost_tables class_costs costs losses kernels features machines "
 LINE += "dual solvers rules estimators preprocessing files metrics comparison plot report cli"
 LAYERS = LINE.split()
 PACKAGE = Path(importlib.util.find_spec("abstain").origin).parent

@@ -14,12 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from abstain.dual.certificate import set_names, sets
 from abstain.dual.proof import Proof
+from abstain.estimators.class_fit import FittedClasses, fitted_classes
+from abstain.estimators.class_training import ClassTraining, takes_classes
 from abstain.estimators.convergence import Solved, solved, warning_text
 from abstain.estimators.decide import Fitted, fitted, read_only
 from abstain.estimators.kernel_rows import KernelRowsMixin
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.training import Posed, Training
+from abstain.rules.class_sets import class_sets
 from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.smo import SMO
 
@@ -199,6 +202,12 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
             The fitted estimator.
         """
         checked = copy(self)  # so that a fit that fails changes nothing
+        if takes_classes(self, y):
+            classes = ClassTraining.of(self, X, y, sample_weight, validator=checked)
+            task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
+            self._store(checked, self._fit_classes(classes, self.C, self.gamma, task))
+            task.end()
+            return self
         training = Training.of(self, X, y, sample_weight, validator=checked)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         self._store(checked, self._fit(training, self.C, self.gamma, task))
@@ -224,7 +233,17 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         machine, proof = posed.machine(found.machine), found.proof(float(self.tol))
         return FittedSVC(machine, training.rule, proof, codes, problem.loss.n_knots)
 
-    def _store(self, checked: Any, fitted: FittedSVC) -> None:
+    def _fit_classes(
+        self, training: ClassTraining, C: float, gamma: float | str, task: FitTask, time_limit: float | None = None
+    ) -> FittedClasses:
+        """Fit the machines of more than two classes with this C and gamma."""
+        limit = self.time_limit if time_limit is None else time_limit
+        try:
+            return fitted_classes(training, self._solver(task, limit), C, gamma)
+        finally:
+            task.end_line()
+
+    def _store(self, checked: Any, fitted: FittedSVC | FittedClasses) -> None:
         self._commit(checked, fitted)
         if text := warning_text(fitted.proof, self):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
@@ -232,6 +251,12 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
     def _solve(
         self, posed: Posed, task: FitTask, start: NDArray[np.float64] | None, time_limit: float | None
     ) -> Solved:
+        try:
+            return solved(self._solver(task, time_limit), posed, start)
+        finally:
+            task.end_line()
+
+    def _solver(self, task: FitTask, time_limit: float | None) -> SMO | ActiveSet:
         settings: dict[str, Any] = {
             "tol": float(self.tol),
             "cache_size": float(self.cache_size),
@@ -241,14 +266,23 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
             "progress": task.report if task.watched else None,
         }
         exact = self.solver == "active-set"
-        solver = ActiveSet(**settings) if exact else SMO(**settings, polish=self.solver == "auto")
-        try:
-            return solved(solver, posed, start)
-        finally:
-            task.end_line()
+        return ActiveSet(**settings) if exact else SMO(**settings, polish=self.solver == "auto")
 
     proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
-    sets_ = fitted("sets", "Which piece of the loss each training row lies on.")
+
+    @property
+    def proofs_(self) -> tuple[Proof, ...]:
+        """The proofs of all machines: one for two classes, else one for each class, or for each pair without costs."""
+        now = self._now
+        return now.proofs if isinstance(now, FittedClasses) else (now.proof,)
+
+    @property
+    def sets_(self) -> NDArray[np.int8]:
+        """Which piece of the loss each training row lies on; of several classes, a row for each."""
+        if self._now.sets is None:
+            raise AttributeError("sets_ exists for two classes and with costs only; pairs of classes have no common loss.")
+        return read_only(self._now.sets)
+
     @property
     def set_names_(self) -> tuple[str, ...]:
         """The names of the codes in `sets_`."""
@@ -257,8 +291,29 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
     @property
     def n_support_(self) -> NDArray[np.int32]:
         """The number of support vectors of each class; a coefficient has the sign of its class."""
+        if isinstance(self._now, FittedClasses):
+            return read_only(self._now.n_support)
         coef = self._now.machine.coef
         return read_only(np.array([np.sum(coef < 0), np.sum(coef > 0)], dtype=np.int32))
+
+    def predict_set(self, X: Any, include: float | None = None) -> NDArray[np.bool_]:
+        """The classes that are not ruled out for each row: a set of answers where one alone would be too uncertain.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to decide on.
+        include : float or None, default=None
+            None: a class is left out if its score is below its lower cut, where missing it costs less than rejecting;
+            the cheapest class is always in. A number: the cheapest class, and every other one whose probability is at
+            least this; it is the cost of naming one more class, if missing the true one costs 1 (Ha 1997).
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_classes)
+        """
+        now = self._now
+        return class_sets(now.rule, self._score(now, X), include)
 
     objective_ = fitted("proof.objective", "The primal value of the training problem.")
     dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")
