@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
+from abstain.estimators.class_search import ClassSearch, FittedClassSearch, search_limits
+from abstain.estimators.class_training import ClassTraining, takes_classes
 from abstain.estimators.cuts import HeldOutRows, tuned
 from abstain.estimators.decide import fitted
 from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_splits
@@ -24,7 +26,7 @@ from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.training import Training
 from abstain.kernels import Kernel
 from abstain.rules.rule import Rule, oriented_costs
-from abstain.solvers.cross_validation import OutOfFold, held_out_scores
+from abstain.solvers.cross_validation import held_out_scores
 
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
 LOOSER = 10.0  # the fits of the search stop at this many times `tol`: costs of held-out rows need no finer tolerance
@@ -184,6 +186,8 @@ n_jobs, verbose
         """
         began = time.monotonic()
         checked = copy(self)  # so that a fit that fails changes nothing
+        if takes_classes(self, y):
+            return self._fit_search_of_classes(checked, X, y, sample_weight, groups, began)
         training = Training.of(self, X, y, sample_weight, validator=checked)
         grid, rule = self._search(training, y, row_groups(groups, training.X.shape[0]))
         C, gamma = grid.best
@@ -192,6 +196,25 @@ n_jobs, verbose
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         fitted = self._fit(training, C, gamma if grid.has_gamma else 1.0, task, time_limit=left)
         self._store(checked, FittedSearch(**vars(fitted) | {"rule": rule}, grid=grid))
+        task.end()
+        return self
+
+    def _fit_search_of_classes(
+        self, checked: Any, X: Any, y: ArrayLike, sample_weight: Any, groups: Any, began: float
+    ) -> Self:
+        """Do what `fit` does, with more than two classes."""
+        training = ClassTraining.of(self, X, y, sample_weight, validator=checked)
+        search = ClassSearch.of(training, y, row_groups(groups, training.X.shape[0]))
+        seconds = None if self.time_limit is None else SEARCHING * self.time_limit
+        limits = search_limits(self, max(LOOSER * self.tol, FINEST), seconds)
+        grid, rule, optimal = search.run(limits, tuned=self.cuts == "tuned", shown=bool(self.verbose))
+        if text := self._complaint(optimal | ~np.isfinite(grid.costs), np.isfinite(grid.costs)):
+            warnings.warn(text, ConvergenceWarning, stacklevel=5)  # at the caller of fit, past scikit-learn's decorator
+        C, gamma = grid.best
+        left = None if self.time_limit is None else max(0.0, self.time_limit - (time.monotonic() - began))
+        task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
+        fitted = self._fit_classes(training, C, gamma if grid.has_gamma else 1.0, task, left)
+        self._store(checked, FittedClassSearch(**vars(fitted) | {"rule": rule}, grid=grid))
         task.end()
         return self
 
@@ -219,7 +242,7 @@ n_jobs, verbose
                 n_jobs=self.n_jobs,
                 progress=line.report,
             )
-        if text := self._complaint(held_out):
+        if text := self._complaint(held_out.optimal, held_out.finished):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
         costs, sign = training.costs, training.sign
         scores, finished = held_out.scores[np.argsort(order)], held_out.finished[np.argsort(order)]
@@ -230,15 +253,15 @@ n_jobs, verbose
             return grid, training.rule
         return tuned(grid, training.rule, HeldOutRows.of(scores, splits, sign))
 
-    def _complaint(self, held_out: OutOfFold) -> str | None:
+    def _complaint(self, optimal: NDArray[np.bool_], finished: NDArray[np.bool_]) -> str | None:
         """The warning about fits of the search that did not reach the tolerance; None if all did."""
-        fits, late = held_out.finished.size, int(np.sum(~held_out.finished))
+        fits, late = finished.size, int(np.sum(~finished))
         if late:
             return (
                 f"RejectSVCCV ran out of time: {late} of the {fits} fits of its search count as not tried; "
                 f"raise time_limit={self.time_limit} or try fewer Cs and gammas."
             )
-        short = int(np.sum(~held_out.optimal))
+        short = int(np.sum(~optimal))
         if short:
             return (
                 f"{short} of the {fits} fits of RejectSVCCV's search stopped short of their tolerance; "
