@@ -8,8 +8,8 @@ import pytest
 
 from looping import looped
 
-LINE = "datasets arguments compressed html labels class_labels thresholds cost_tables class_costs costs losses kernels features machines "
-LINE += "dual solvers rules estimators preprocessing files metrics comparison plot report cli"
+LINE = "datasets arguments compressed html labels class_labels thresholds cost_tables class_costs costs losses kernels "
+LINE += "features machines dual solvers rules estimators preprocessing files metrics comparison plot report cli"
 LAYERS = LINE.split()
 PACKAGE = Path(importlib.util.find_spec("abstain").origin).parent
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

@@ -5,7 +5,8 @@ r"""Costs of answers and rejects for any number of classes, and Bayes' rule for 
     cost of answering k when j is true    errors[j, k], 0 if j = k
     cost of rejecting when j is true      reject[j]
 
-The cheapest action under probabilities P is the k of least sum_j P_j errors[j, k], or to reject, at sum_j P_j reject[j].
+Under probabilities P, the cheapest action is to answer the k of least sum_j P_j errors[j, k], or to reject, at
+sum_j P_j reject[j].
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class ClassCosts:
     reject: float | tuple[float, ...] = 0.5
 
     def __post_init__(self) -> None:
-        rows = {label: dict(zip(self.labels, row, strict=True)) for label, row in zip(self.labels, self.errors, strict=True)}
+        pairs = zip(self.labels, self.errors, strict=True)
+        rows = {label: dict(zip(self.labels, row, strict=True)) for label, row in pairs}
         read = CostTable.of(rows)
         if read.labels != tuple(self.labels):
             raise ValueError(f"labels={self.labels!r} must be sorted; Costs.from_table takes classes in any order.")

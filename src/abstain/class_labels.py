@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from abstain.labels import ENCODED, chosen_reject_label, decoded_dtype, label_vector, position, some
+from abstain.labels import chosen_reject_label, decoded_dtype, label_vector, some
 
 __all__ = ["ClassLabels", "has_several_classes", "read_classes"]
 
@@ -101,18 +101,16 @@ def read_classes(
     if true.size == 0:
         raise ValueError("y_true is empty; a metric needs at least one row.")
     seen = np.unique(true)
-    if known is not None:
-        classes = np.unique(np.array(known, dtype=seen.dtype if seen.dtype.kind == "O" else None))
-    else:
-        label = chosen_reject_label(seen, reject_label, rejects=True)
-        others = [value for value in np.unique(predicted).tolist() if position(seen, value) is None and value != label]
-        classes = seen
-        if others and not auto:  # with "auto" they may be the rejects
-            classes = np.unique(np.array([*seen.tolist(), *others], dtype=seen.dtype if seen.dtype.kind == "O" else None))
+    if known is None:
+        known = tuple(seen.tolist())
+        if not auto:  # with "auto" other predictions may be the rejects
+            label = chosen_reject_label(seen, reject_label, rejects=True)
+            known += tuple(value for value in np.unique(predicted).tolist() if value != label)
+    classes = np.unique(np.array(known, dtype=object if seen.dtype.kind == "O" else None))
     label = chosen_reject_label(classes, reject_label, rejects=True)
     named = f"one of the classes {some(classes)}"
     choice = _codes(predicted, classes, "y_pred", f"{named} nor reject_label={label!r}", reject=label)
-    return _codes(true, classes, "y_true", f"{named}. {ENCODED}"), choice, classes
+    return _codes(true, classes, "y_true", named), choice, classes
 
 
 def _codes(

@@ -125,8 +125,8 @@ class Costs:
         Parameters
         ----------
         matrix : array-like of shape (n_classes, n_classes), or DataFrame
-            Rows actual, columns predicted; zeros on the diagonal. Without `labels`, two classes, the positive one second. A data
-            frame whose rows and columns are named by the classes needs no `labels`.
+            Rows actual, columns predicted; zeros on the diagonal. Without `labels` there are two classes, the positive
+            one second. A data frame whose rows and columns are named by the classes needs no `labels`.
         reject : float, (float, float) or dict of label to float, default=0.5
             As in `Costs`; with `labels` a pair has their order, and a dict is by the true class.
         labels : sequence of labels, default=None
@@ -354,7 +354,7 @@ def costs_for_classes(costs: Costs | ClassCosts, classes: NDArray[Any]) -> Class
             odd = sorted(set(costs.labels) ^ set(known), key=str)
             raise ValueError(
                 f"costs name the classes {[*costs.labels]}, but y has {[*known]}; {odd[0]!r} is not in both. Name "
-                "exactly the classes of y. " + ENCODED
+                "exactly the classes of y."
             )
         assert isinstance(costs, ClassCosts)  # noqa: S101 (two names cannot be those of more classes)
         return costs

@@ -94,7 +94,7 @@ class Labels:
 def default_reject_label(classes: NDArray[Any]) -> str | int | float:
     """The default reject label of these classes.
 
-    ``"reject"`` for strings, -1 for numbers >= 0 and for booleans, 0 for {-1, +1}, otherwise the smallest class minus 1.
+    ``"reject"`` for strings, -1 for numbers >= 0 and for booleans, 0 for {-1, +1}, otherwise the least class minus 1.
     """
     kind = _kind(classes)
     if kind == "string":
@@ -193,6 +193,7 @@ def read_pair(
 
 
 def label_vector(y: ArrayLike, name: str) -> NDArray[Any]:
+    """The labels as a vector of strings, booleans or numbers; anything else is an error that names the argument."""
     values = np.asarray(y)
     if values.dtype.kind == "T":  # NumPy's StringDType, which scikit-learn's checks do not support
         values = np.array(values.tolist(), dtype=object)
@@ -336,6 +337,7 @@ def _codes(values: NDArray[Any], table: dict[int, Any], name: str, wanted: str) 
 
 
 def some(values: NDArray[Any]) -> str:
+    """The first values, for errors."""
     shown = values[:5].tolist()
     text = ", ".join(repr(value) for value in shown)
     return text + (", ..." if len(values) > 5 else "")

@@ -73,7 +73,9 @@ class ClassSearch:
             if len(here) < training.n_classes:
                 left = np.setdiff1d(np.arange(training.n_classes) + 1, here) - 1
                 name = training.rule.labels.classes[left].tolist()[0]
-                raise ValueError(f"fold {fold} of cv trains without the class {name!r}; use fewer folds or stratify them.")
+                raise ValueError(
+                    f"fold {fold} of cv trains without the class {name!r}; use fewer folds or stratify them."
+                )
         return cls(training, Cs, gammas, splits)
 
     def run(self, limits: Limits, *, tuned: bool, shown: bool) -> tuple[Grid, Any, NDArray[np.bool_]]:
@@ -99,11 +101,11 @@ class ClassSearch:
                     if tuned and found.finished[:, c].all():
                         cut_costs[c, g], scales[c, g], cut_rejected[c, g] = self._tuned(values, tests)
                 line.report((done + 1) * shape[0] * shape[2])
-        grid = Grid(self.Cs, self.gammas, costs, not np.isnan(self.gammas[0]), cut_costs if np.isfinite(cut_costs).any() else None)
-        finished = np.isfinite(costs)
-        if grid.tuned is not None and grid.best_is_tuned:
-            return replace(grid, rejected=float(cut_rejected[grid.place])), rule.tuned(float(scales[grid.place])), optimal & finished
-        return replace(grid, rejected=float(rejected[grid.place])), rule, optimal & finished
+        cut = cut_costs if np.isfinite(cut_costs).any() else None
+        grid = Grid(self.Cs, self.gammas, costs, not np.isnan(self.gammas[0]), cut)
+        if cut is not None and grid.best_is_tuned:
+            rejected, rule = cut_rejected, rule.tuned(float(scales[grid.place]))
+        return replace(grid, rejected=float(rejected[grid.place])), rule, optimal
 
     def _can_tell(self, tests: list[NDArray[np.intp]]) -> bool:
         rows = len(np.unique(np.concatenate(tests)))
@@ -139,8 +141,9 @@ class ClassSearch:
         """The mean cost of each fold with the scale of the others, the scale of all, and the rejects with that."""
         rule, training = self.training.rule, self.training
         heights = np.concatenate([rule.heights(score) for score in values])
-        row, fold = np.concatenate(tests), np.repeat(np.arange(len(tests)), [len(test) for test in tests])
-        code, weight = training.code[row], np.concatenate([t[test] for t, test in zip(self.splits.tests, tests, strict=True)])
+        row = np.concatenate(tests)
+        code = training.code[row]
+        weight = np.concatenate([shares[test] for shares, test in zip(self.splits.tests, tests, strict=True)])
         costs = np.empty(len(tests))
         for k, score in enumerate(values):
             others = ~np.isin(row, tests[k])

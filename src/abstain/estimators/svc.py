@@ -280,7 +280,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
     def sets_(self) -> NDArray[np.int8]:
         """Which piece of the loss each training row lies on; of several classes, a row for each."""
         if self._now.sets is None:
-            raise AttributeError("sets_ exists for two classes and with costs only; pairs of classes have no common loss.")
+            raise AttributeError("sets_ exists for two classes, and with costs; pairs of classes have no common loss.")
         return read_only(self._now.sets)
 
     @property

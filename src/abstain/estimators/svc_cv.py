@@ -187,7 +187,11 @@ n_jobs, verbose
         began = time.monotonic()
         checked = copy(self)  # so that a fit that fails changes nothing
         if takes_classes(self, y):
-            return self._fit_search_of_classes(checked, X, y, sample_weight, groups, began)
+            classes = ClassTraining.of(self, X, y, sample_weight, validator=checked)
+            task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
+            self._store(checked, self._search_classes(classes, y, row_groups(groups, classes.X.shape[0]), task, began))
+            task.end()
+            return self
         training = Training.of(self, X, y, sample_weight, validator=checked)
         grid, rule = self._search(training, y, row_groups(groups, training.X.shape[0]))
         C, gamma = grid.best
@@ -199,24 +203,20 @@ n_jobs, verbose
         task.end()
         return self
 
-    def _fit_search_of_classes(
-        self, checked: Any, X: Any, y: ArrayLike, sample_weight: Any, groups: Any, began: float
-    ) -> Self:
-        """Do what `fit` does, with more than two classes."""
-        training = ClassTraining.of(self, X, y, sample_weight, validator=checked)
-        search = ClassSearch.of(training, y, row_groups(groups, training.X.shape[0]))
+    def _search_classes(
+        self, training: ClassTraining, y: ArrayLike, groups: Groups | None, task: FitTask, began: float
+    ) -> FittedClassSearch:
+        """Search and fit with more than two classes."""
+        search = ClassSearch.of(training, y, groups)
         seconds = None if self.time_limit is None else SEARCHING * self.time_limit
         limits = search_limits(self, max(LOOSER * self.tol, FINEST), seconds)
         grid, rule, optimal = search.run(limits, tuned=self.cuts == "tuned", shown=bool(self.verbose))
         if text := self._complaint(optimal | ~np.isfinite(grid.costs), np.isfinite(grid.costs)):
-            warnings.warn(text, ConvergenceWarning, stacklevel=5)  # at the caller of fit, past scikit-learn's decorator
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
         C, gamma = grid.best
         left = None if self.time_limit is None else max(0.0, self.time_limit - (time.monotonic() - began))
-        task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         fitted = self._fit_classes(training, C, gamma if grid.has_gamma else 1.0, task, left)
-        self._store(checked, FittedClassSearch(**vars(fitted) | {"rule": rule}, grid=grid))
-        task.end()
-        return self
+        return FittedClassSearch(**vars(fitted) | {"rule": rule}, grid=grid)
 
     def _search(self, training: Training, y: ArrayLike, groups: Groups | None) -> tuple[Grid, Rule]:
         """Give the costs of the grid, and the rule of the best pair with its cuts."""

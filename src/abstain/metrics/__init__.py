@@ -14,6 +14,7 @@ only on the ratios of the weights; areas also depend on their sum, as they do on
 
 from abstain.metrics.areas import augrc, aurc, e_aurc
 from abstain.metrics.bands import CurveBand, bootstrap_band
+from abstain.metrics.class_table import ClassTable
 from abstain.metrics.curve_results import (
     AccuracyRejectCurve,
     CostCurve,
@@ -38,6 +39,7 @@ from abstain.metrics.table import RejectTable
 
 __all__ = [
     "AccuracyRejectCurve",
+    "ClassTable",
     "CostCurve",
     "CurveBand",
     "ErrorRejectCurve",

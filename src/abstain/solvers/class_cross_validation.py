@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array, issparse, vstack
 
 from abstain import _native
 from abstain.arguments import threads
@@ -156,9 +156,12 @@ def _spread(beta: NDArray[np.float64], rows: NDArray[np.intp], n: int) -> csr_ar
 
 def _sums(problem: DualProblem, coef: csr_array, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """The sums of machines with these coefficients, without biases, at these rows."""
+    if problem.kernel.name == "linear":  # around one centre for all machines
+        centre = np.zeros(problem.X.shape[1]) if issparse(problem.X) else 2.0 * (0.5 * problem.X).mean(axis=0)
+        at = problem.X[rows] if issparse(problem.X) else problem.X[rows] - centre
+        sums = at @ (coef @ (problem.X if issparse(problem.X) else problem.X - centre)).T
+        return np.asarray(sums.toarray() if issparse(sums) else sums)
     support = np.unique(coef.indices)
     vectors = np.empty((0, 0)) if problem.kernel.name == "precomputed" else problem.X[support]
-    machine = OneVsRestMachine(
-        problem.kernel, vectors, coef[:, support], np.zeros(coef.shape[0]), support, problem.n
-    )
+    machine = OneVsRestMachine(problem.kernel, vectors, coef[:, support], np.zeros(coef.shape[0]), support, problem.n)
     return machine.each(problem.X[rows])
