@@ -18,7 +18,7 @@ def test_the_table_counts_truth_by_choice_with_the_reject_last():
     found = metrics.reject_confusion_matrix(TRUE, PRED)
     np.testing.assert_array_equal(found, [[1, 1, 0, 0], [0, 1, 0, 1], [1, 0, 2, 1]])
     weighted = metrics.reject_confusion_matrix(TRUE, PRED, sample_weight=np.arange(8.0))
-    by_hand = [[PRED[(TRUE == t) & (PRED == p)].size for p in ("a", "b", "c", "reject")] for t in "abc"]
+    by_hand = [[PRED[(t == TRUE) & (p == PRED)].size for p in ("a", "b", "c", "reject")] for t in "abc"]
     np.testing.assert_array_equal(found, by_hand)
     assert weighted.sum() == 28.0
 

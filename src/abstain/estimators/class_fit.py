@@ -42,6 +42,7 @@ class FittedClasses(Fitted):
         The largest number of knots of the losses, which determines the number of sets.
     """
 
+    rule: Any
     proofs: tuple[Proof, ...]
     n_support: NDArray[np.int32]
     sets: NDArray[np.int8] | None
@@ -68,6 +69,7 @@ def fitted_classes(training: ClassTraining, solver: Any, C: float, gamma: float 
         support = support[np.argsort(training.code[support], kind="stable")]  # by class, as in SVC
     vectors = _vectors(shared, support)
     coef = beta[:, support]
+    coef.sort_indices()
     biases = _biases(found, vectors)
     machine: OneVsRestMachine = (
         OneVsRestMachine(shared.kernel, vectors, coef.toarray(), biases, support, beta.shape[1])

@@ -67,7 +67,8 @@ class ClassSearch:
         has_gamma = isinstance(given.kernel, str) and Kernel(given.kernel).formula.takes_gamma
         gammas = checked_gammas(given.gammas, training.X, training.sample_weight) if has_gamma else np.array([np.nan])
         training.weights(float(Cs[-1]))  # raises an error if they overflow
-        splits = checked_splits(given.cv, y, groups, training.code, training.sample_weight)
+        code: Any = training.code
+        splits = checked_splits(given.cv, y, groups, code, training.sample_weight)
         for fold, train in enumerate(splits.trains):
             here = np.unique(training.code[(train > 0) & (training.sample_weight > 0)])
             if len(here) < training.n_classes:
@@ -85,7 +86,7 @@ class ClassSearch:
         rejected, cut_rejected = np.full(shape[:2], np.nan), np.full(shape[:2], np.nan)
         scales, optimal = np.full(shape[:2], np.nan), np.ones(shape, dtype=bool)
         tests = [np.flatnonzero(test) for test in self.splits.tests]
-        rule = self.training.rule
+        rule: Any = self.training.rule
         tuned = tuned and isinstance(rule, ClassRule) and self._can_tell(tests)
         order = np.argsort(np.abs(np.arange(shape[1]) - shape[1] // 2), kind="stable")  # from the middle outwards
         with SearchLine("RejectSVCCV", int(np.prod(shape)), shown=shown) as line:
@@ -118,12 +119,12 @@ class ClassSearch:
         weights = np.stack([training.weights(1.0, train) for train in self.splits.trains])
         if training.one_vs_rest:
             signs = [training.sign(k) for k in range(n)]
-            return rest_scores(problem, signs, training.losses, weights, tests, self.Cs, limits)
+            return rest_scores(problem, signs, training.losses, weights, tests=tests, Cs=self.Cs, limits=limits)
         pairs = []
         for i, j in class_pairs(n):
             rows = np.concatenate([np.flatnonzero(training.code == k + 1) for k in (i, j)])
             pairs.append((rows, np.where(training.code[rows] == i + 1, 1, -1).astype(np.int8)))
-        found = pair_scores(problem, pairs, weights, tests, self.Cs, limits)
+        found = pair_scores(problem, pairs, weights, tests=tests, Cs=self.Cs, limits=limits)
         return replace(found, scores=[np.stack([ovr_values(one, n) for one in score]) for score in found.scores])
 
     def _cost(
@@ -139,7 +140,8 @@ class ClassSearch:
         self, values: list[NDArray[np.float64]], tests: list[NDArray[np.intp]]
     ) -> tuple[NDArray[np.float64], float, float]:
         """The mean cost of each fold with the scale of the others, the scale of all, and the rejects with that."""
-        rule, training = self.training.rule, self.training
+        training = self.training
+        rule: Any = training.rule
         heights = np.concatenate([rule.heights(score) for score in values])
         row = np.concatenate(tests)
         code = training.code[row]

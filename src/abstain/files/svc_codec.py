@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
-from abstain.costs import Costs
 from abstain.dual.proof import Proof
 from abstain.dual.solution import Status
 from abstain.estimators.grid import Grid, checked_Cs
@@ -51,26 +50,29 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     rule, loss = implied_rule(estimator, fitted.rule.labels.classes)
     machine, arrays = machine_parts(fitted.machine)
     if grid is not None:
-        _check_grid(estimator, grid, rule.costs)
+        check_grid(estimator, grid, rule.costs)
     C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
     check_kernel(estimator, fitted.machine, gamma)
     cuts = _tuned_cuts(fitted.rule, grid)
     check_same(rule.recalibrated(*cuts) if cuts else rule, fitted.rule)
     _check_rows(fitted, loss, float(C))
-    _check_proof(fitted.proof, fitted.machine, float(estimator.tol))
+    check_proof(fitted.proof, fitted.machine, float(estimator.tol))
     state: dict[str, Any] = {
         "machine": machine,
         "rule": rule_state(fitted.rule, cuts),
-        "proof": _proof_state(fitted.proof),
+        "proof": proof_state(fitted.proof),
     }
     arrays = prefixed(arrays, MACHINE) | {"sets": fitted.sets}
-    if grid is not None:
-        arrays["search_cs"] = grid.Cs
-        arrays["search_gammas"] = grid.gammas if grid.has_gamma else np.empty(0)
-        arrays["search_costs"] = grid.costs.reshape(-1, grid.n_splits)
-        if grid.tuned is not None:
-            arrays["search_tuned"] = grid.tuned.reshape(-1, grid.n_splits)
-    return state, arrays
+    return state, arrays | ({} if grid is None else grid_arrays(grid))
+
+
+def grid_arrays(grid: Grid) -> Arrays:
+    """Give the arrays of a search."""
+    arrays = {"search_cs": grid.Cs, "search_gammas": grid.gammas if grid.has_gamma else np.empty(0)}
+    arrays["search_costs"] = grid.costs.reshape(-1, grid.n_splits)
+    if grid.tuned is not None:
+        arrays["search_tuned"] = grid.tuned.reshape(-1, grid.n_splits)
+    return arrays
 
 
 def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedSVC:
@@ -86,8 +88,8 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     own = {name: array for name, array in arrays.items() if not name.startswith(MACHINE)}
     search = (SEARCH | (TUNED if "search_tuned" in own else {})) if searches else {}
     fitting(own, SETS | search, "machine", {"n": machine.n_rows})
-    fitted = FittedSVC(machine, rule, _proof_from(fields), own["sets"], loss.n_knots)
-    return FittedSearch(**vars(fitted), grid=_grid(own)) if searches else fitted
+    fitted = FittedSVC(machine, rule, proof_from(fields), own["sets"], loss.n_knots)
+    return FittedSearch(**vars(fitted), grid=grid_from(own)) if searches else fitted
 
 
 def _tuned_cuts(rule: Rule, grid: Grid | None) -> tuple[float, ...]:
@@ -120,7 +122,7 @@ def _check_rows(fitted: FittedSVC, loss: MarginLoss, C: float) -> None:
         raise ModelFileError("its sets of training rows do not match its coefficients.")
 
 
-def _check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
+def check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
     """Check that the gap is at least the difference of the objectives (rounding may add to it) and "optimal" proven."""
     apart, sizes = proof.objective - proof.dual_objective, abs(proof.objective) + abs(proof.dual_objective)
     sizes += abs(machine.bias) * float(np.abs(machine.coef).sum())
@@ -136,12 +138,14 @@ def _check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
         raise ModelFileError(f"its status is optimal, but its proof does not show that for tol={tol:g}.")
 
 
-def _proof_state(proof: Proof) -> dict[str, Any]:
+def proof_state(proof: Proof) -> dict[str, Any]:
+    """Give a proof as JSON."""
     numbers = {name: to_json(name, getattr(proof, name)) for name in NUMBERS}
     return {**numbers, "status": proof.status, "iterations": int(proof.iterations), "definite": proof.definite}
 
 
-def _proof_from(fields: Fields) -> Proof:
+def proof_from(fields: Fields) -> Proof:
+    """Take a proof from the field "proof"."""
     given = Fields(fields.take("proof", dict), "proof")
     numbers = {name: from_json(given.take(name)) for name in NUMBERS}
     status, iterations = given.one_of("status", [one.value for one in Status]), given.whole("iterations")
@@ -154,7 +158,7 @@ def _proof_from(fields: Fields) -> Proof:
     return Proof(**numbers, status=status, iterations=iterations, definite=definite)
 
 
-def _check_grid(estimator: Any, grid: Grid, costs: Costs | None) -> None:
+def check_grid(estimator: Any, grid: Grid, costs: Any) -> None:
     """Check that the search tried what the parameters specify, as far as this is known without the training rows."""
     to_json("cv", estimator.cv)  # raises an error for splitters whose number of folds depends on the rows
     highest = 1.0 if costs is None else float(costs.table().max())
@@ -182,7 +186,8 @@ def _includes(found: NDArray[np.float64], gammas: Any) -> bool:
     return known and len(numbers) <= len(found) <= len(named)
 
 
-def _grid(arrays: Arrays) -> Grid:
+def grid_from(arrays: Arrays) -> Grid:
+    """Make the grid of a search from its arrays."""
     Cs, gammas, costs = arrays["search_cs"], arrays["search_gammas"], arrays["search_costs"]
     has_gamma = len(gammas) > 0
     shape = (len(Cs), max(1, len(gammas)), costs.shape[1])

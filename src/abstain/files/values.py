@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
+from abstain.class_costs import ClassCosts
 from abstain.costs import Costs
 from abstain.files.errors import ModelFileError
 from abstain.losses.generalized_hinge import BartlettWegkamp
@@ -46,6 +47,8 @@ def _object_to_json(name: str, value: Any) -> Any:
         return {"NamedCosts": [*prices, to_json(name, list(value.labels))]}
     if type(value) is Costs:
         return {"Costs": [value.false_positive, value.false_negative, to_json(name, value.reject)]}
+    if type(value) is ClassCosts:
+        return {"ClassCosts": [to_json(name, part) for part in (value.labels, value.errors, value.reject)]}
     if type(value) is Thresholds:
         return {"Thresholds": [to_json(name, value.lower), to_json(name, value.upper)]}
     if type(value) is BartlettWegkamp:
@@ -108,6 +111,14 @@ def _named_costs(content: Any) -> Costs:
     return Costs(*prices, labels=(labels[0], labels[1]))
 
 
+def _class_costs(content: Any) -> ClassCosts:
+    labels, errors, reject = _entries(content, 3)
+    square = isinstance(labels, tuple) and isinstance(errors, tuple) and len(errors) == len(labels) > 2
+    if not square or not all(isinstance(row, tuple) and len(row) == len(errors) for row in errors):
+        raise ModelFileError("its costs do not have a row and a column for each of their classes.")
+    return ClassCosts(labels, errors, reject)
+
+
 def _splitter(kind: Any) -> Callable[[Any], Any]:
     def made(content: Any) -> Any:
         n_splits, shuffle, random_state = _entries(content, 3)
@@ -123,6 +134,7 @@ _TAGS: dict[str, Callable[[Any], Any]] = {
     "array": _array,
     "Costs": lambda content: Costs(*_entries(content, 3)),
     "NamedCosts": _named_costs,
+    "ClassCosts": _class_costs,
     "Thresholds": lambda content: Thresholds(*_entries(content, 2)),
     "BartlettWegkamp": lambda content: BartlettWegkamp(*_entries(content, 1)),
     **{name: _splitter(kind) for name, kind in SPLITTERS.items()},

@@ -76,7 +76,7 @@ class RejectScorer:
         """Give the metric of more than two classes; of scores, by the lead of the highest over the second."""
         if self.name in _OF_SCORES:
             if self.cut is not None:
-                raise ValueError(f"cut={self.cut!r} is for two classes, and the estimator has {len(estimator.classes_)}.")
+                raise ValueError(f"cut={self.cut!r} is for two classes; the estimator has {len(estimator.classes_)}.")
             scores_of = getattr(estimator, "decision_function", None) or estimator.predict_proba
             return float(getattr(areas, self.name)(y_true, scores_of(X), sample_weight=sample_weight))
         options = {"pos_label": self.pos_label, "sample_weight": sample_weight, "reject_label": self.reject_label}
@@ -156,7 +156,8 @@ def get_scorer(
         raise ValueError('get_scorer("mean_cost") needs costs: get_scorer("mean_cost", costs=Costs(...)).')
     if plain != "mean_cost" and costs is not None:
         raise ValueError(f'costs={costs!r} with name={name!r}: costs are for "mean_cost" only.')
-    checked = costs if costs is None or isinstance(costs, ClassCosts) else checked_costs(costs)
+    stated: Any = costs
+    checked = stated if stated is None or isinstance(stated, ClassCosts) else checked_costs(stated)
     cut = None if cut is None else real_number("cut", cut)
     if plain in _OF_PREDICTIONS and cut is not None:
         raise ValueError(f"cut={cut!r} with name={name!r}: cut is for {', '.join(_OF_SCORES)} only.")

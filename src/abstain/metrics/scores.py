@@ -84,9 +84,10 @@ def mean_cost(
 ) -> float:
     """Mean cost of the decisions, ``(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N`` (A14, equation 23).
 
-    `costs` is a `Costs`, of any number of classes; the other arguments are those of `reject_confusion_matrix`. Costs made by `Costs.from_table`
-    name their classes. For others the positive class is assumed to be the larger of the two if it is neither given nor
-    that of the decisions; for strings and costs that differ by class this is reported by a `UserWarning`.
+    `costs` is a `Costs`, of any number of classes; the other arguments are those of `reject_confusion_matrix`. Costs
+    made by `Costs.from_table` name their classes. For others the positive class is assumed to be the larger of the two
+    if it is neither given nor that of the decisions; for strings and costs that differ by class this is reported by a
+    `UserWarning`.
 
     Examples
     --------

@@ -159,7 +159,7 @@ class VoteRule(_Deciding):
         """Give nan: there are no costs."""
         return np.full((len(score), self.labels.n_classes + 1), np.nan)
 
-    def included(self, score: NDArray[np.float64], include: float | None) -> NDArray[np.bool_]:
+    def included(self, *_: Any) -> NDArray[np.bool_]:
         """Refuse: without costs the scores say nothing of probabilities."""
         raise ValueError("predict_set needs costs, got costs=None; state them, as in costs=Costs(reject=0.3).")
 

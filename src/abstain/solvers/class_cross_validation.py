@@ -65,11 +65,12 @@ def rest_scores(
     signs: Sequence[NDArray[np.int8]],
     losses: Sequence[MarginLoss],
     weights: NDArray[np.float64],
+    *,
     tests: Sequence[NDArray[np.intp]],
     Cs: NDArray[np.float64],
     limits: Limits,
 ) -> OutOfFoldClasses:
-    """Fit each class against the rest with each fold's weights at C = 1, (folds, rows); rows of weight 0 are held out."""
+    """Fit each class against the rest with each fold's weights at C = 1, (folds, rows), where 0 holds a row out."""
     classes = [native_task(replace(problem, sign=s, loss=loss)) for s, loss in zip(signs, losses, strict=True)]
     shape = (len(weights), len(Cs))
     optimal, finished = np.ones(shape, dtype=bool), np.ones(shape, dtype=bool)
@@ -93,6 +94,7 @@ def pair_scores(
     problem: DualProblem,
     pairs: Sequence[tuple[NDArray[np.intp], NDArray[np.int8]]],
     weights: NDArray[np.float64],
+    *,
     tests: Sequence[NDArray[np.intp]],
     Cs: NDArray[np.float64],
     limits: Limits,
