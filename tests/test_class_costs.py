@@ -133,5 +133,6 @@ class TestLabels:
             ClassLabels.of(y, reject_label="bee", rejects=True)
 
     def test_small_types_widen_only_as_needed(self):
-        assert ClassLabels.of(np.array([0, 1, 2], dtype=np.uint8), rejects=True).decode(np.array([0])).dtype == np.int8
-        assert ClassLabels.of(np.array([0, 1, 2], dtype=np.uint8), rejects=False).decode(np.array([1])).dtype == np.uint8
+        y = np.array([0, 1, 2], dtype=np.uint8)
+        assert ClassLabels.of(y, rejects=True).decode(np.array([0])).dtype == np.int8
+        assert ClassLabels.of(y, rejects=False).decode(np.array([1])).dtype == np.uint8

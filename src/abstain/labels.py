@@ -226,7 +226,7 @@ def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
     if len(classes) > 2:  # scikit-learn's checks look for the first sentence
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: "
-            f"y has {len(classes)} classes, {some(classes)}."
+            f"y has {len(classes)} classes, {some(classes)}. RejectSVC and RejectSVCCV take any number."
         )
     if len(classes) < 2:
         raise ValueError(f"y has only one class, {some(classes)}; training needs two.")

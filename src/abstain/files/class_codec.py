@@ -108,7 +108,7 @@ def class_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
         coef = csr_array(machine.coef)
         arrays |= {"coef_data": coef.data, "coef_indices": coef.indices, "coef_indptr": coef.indptr}
     else:
-        arrays |= {"coef": machine.coef, "sets": fitted.sets}
+        arrays |= {"coef": machine.coef, "sets": np.asarray(fitted.sets)}
     return state, arrays | ({} if grid is None else grid_arrays(grid))
 
 
