@@ -19,7 +19,7 @@ NAMED = table_costs(GENERAL, 0.4)
 FITTED = RejectSVC(PRICE).fit(X, Y)
 
 REFUSED = {
-    "ThresholdRejector": (lambda: ThresholdRejector(LogisticRegression(), PRICE).fit(X, Y), "RejectSVC and RejectSVCCV"),
+    "ThresholdRejector": (lambda: ThresholdRejector(LogisticRegression(), PRICE).fit(X, Y), "RejectSVC and"),
     "around a machine": (lambda: ThresholdRejector(FITTED, cv="prefit").fit(X, Y), "RejectSVC and RejectSVCCV"),
     "ThresholdRejector, named": (lambda: ThresholdRejector(LogisticRegression(), NAMED).fit(X, Y), "take any number"),
     "compare": (lambda: abstain.compare([RejectSVC(PRICE)], X, Y, PRICE), "RejectSVC and RejectSVCCV"),

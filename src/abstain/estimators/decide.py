@@ -91,7 +91,7 @@ class RejectMixin:
 
     machine_ = fitted("machine", "What scores rows.")
     rule_ = fitted("rule", "What turns scores into decisions: labels, costs and cuts.")
-    classes_ = fitted("rule.labels.classes", "The two classes, sorted.")
+    classes_ = fitted("rule.labels.classes", "The classes, sorted.")
     reject_label_ = fitted("rule.labels.reject_label", "The label of a rejected row.")
     thresholds_ = fitted("rule.thresholds", "The thresholds on the score, oriented to ``classes_[1]``.")
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -105,6 +105,8 @@ class RejectMixin:
         Returns
         -------
         ndarray of float64, shape (n_samples,)
+            (n_samples, n_classes) for more than two classes: a score for each, or, without costs, its votes and a part
+            of less than 1/3 by its scores, as scikit-learn's ``SVC`` has them.
         """
         return self._score(self._now, X)
 
@@ -125,7 +127,7 @@ class RejectMixin:
         return fitted.rule.predict(self._score(fitted, X))
 
     def predict_forced(self, X: Any) -> NDArray[Any]:
-        """The cheaper of the two classes for each row: always a class, never a reject."""
+        """The cheapest class for each row: always a class, never a reject."""
         fitted = self._now
         return fitted.rule.forced(self._score(fitted, X))
 
@@ -135,7 +137,7 @@ class RejectMixin:
         return np.asarray(fitted.rule.choose(self._score(fitted, X)) == 0)
 
     def decide(self, X: Any) -> Decisions:
-        """Decisions with their reasons: label, rejected, score and the expected cost of the three actions.
+        """Decisions with their reasons: label, rejected, score and the expected cost of each action.
 
         They keep the index of a pandas DataFrame. For a Pipeline around this classifier, use :func:`abstain.decide`.
         """

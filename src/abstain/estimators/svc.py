@@ -56,10 +56,19 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
     positive semidefinite, as "sigmoid" seldom is, the problem has several stationary points: the machine may then be
     another one than that of ``SVC``, and `status_` is "inaccurate".
 
+    With more than two classes and costs there is a machine for each class against the rest. Where a wrong answer k
+    costs e_k whatever is true, and rejecting less than half of it, the loss of machine k is tangent at the probability
+    1 - reject / e_k, and k is answered if its score exceeds the log-odds of that: Bayes' rule, if there are enough
+    rows [3]_. For other costs the action of least expected cost is taken, under probabilities made from all scores; no
+    theorem covers this step. Bayes' cuts may reject too much at a C that was not chosen for them: `RejectSVCCV` places
+    them by held-out scores. Without costs there is a machine for each pair of classes, and the labels are those of
+    ``SVC``.
+
     Parameters
     ----------
     costs : Costs or None, default=None
-        Costs of the two errors and of a reject. If None, nothing is rejected.
+        Costs of the errors and of a reject. If None, nothing is rejected. For more than two classes:
+        ``Costs(reject=r)``, or `Costs.from_table` with a cost for each pair of classes.
     C : float, default=1.0
         Weight of the losses against the regulariser.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
@@ -76,7 +85,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         How rejecting is decided, and the units of the loss. The rule of Bartlett & Wegkamp [2]_ is for symmetric
         costs only.
     pos_label : label, default=None
-        The class that "positive" means in the costs; ``classes_[1]`` if None.
+        The class that "positive" means in the costs; ``classes_[1]`` if None. For two classes only.
     reject_label : label, default="auto"
         The label that `predict` gives a rejected row. "auto": "reject" for strings, -1 for numbers >= 0 and booleans, 0
         for {-1, +1}, otherwise the smaller class minus 1.
@@ -101,28 +110,32 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The two classes, sorted.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     reject_label_ : scalar
         The label of a rejected row.
     support_, support_vectors_, n_support_ : ndarray
         Indices of the support vectors among the training rows, the vectors, and how many of each class.
     dual_coef_ : ndarray of shape (1, n_SV)
-        Their signed coefficients.
+        Their signed coefficients; (n_classes, n_SV) for more than two classes, (n_classes - 1, n_SV) as in ``SVC``
+        without costs.
     intercept_ : ndarray of shape (1,)
-        The bias.
+        The bias; one for each machine of more than two classes.
     coef_ : ndarray of shape (1, n_features)
-        The weights of the features; for the linear kernel only.
+        The weights of the features, for each machine; for the linear kernel only.
     thresholds_ : Thresholds
-        Thresholds on the score, which is oriented to ``classes_[1]``.
+        Thresholds on the score, which is oriented to ``classes_[1]``. For more than two classes an array with Bayes'
+        cut on the score of each class, where the costs have such cuts.
     sets_ : ndarray of int8, shape (n_samples,)
         Which piece of the loss each training row lies on; `set_names_` has the names of the codes: I_0 ... I_D for two
-        knots.
+        knots. Shape (n_classes, n_samples) for more than two classes; they do not exist without costs.
     objective_, dual_objective_, duality_gap_ : float
         The certificate: primal value, dual value, and their difference relative to the primal value, which bounds how
-        far from optimal the machine is.
+        far from optimal the machine is. For more than two classes, those of the sum of the problems of all machines.
+    proof_, proofs_ : Proof, tuple of Proof
+        The certificate, and that of each machine; for two classes there is one.
     status_ : {"optimal", "inaccurate", "iteration_limit", "time_limit"}
-        How the solver ended.
+        How the solver ended; the worst one of several machines.
     n_iter_ : int
         The number of iterations of the solver.
     n_features_in_, feature_names_in_ : int, ndarray
@@ -132,6 +145,8 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
     ----------
     .. [1] Grandvalet, Rakotomamonjy, Keshet & Canu, "Support Vector Machines with a Reject Option", NIPS 21 (2008).
     .. [2] Bartlett & Wegkamp, "Classification with a Reject Option using a Hinge Loss", JMLR 9 (2008).
+    .. [3] Ramaswamy, Tewari & Agarwal, "Consistent Algorithms for Multiclass Classification with an Abstain Option",
+       Electronic Journal of Statistics 12 (2018).
 
     Examples
     --------
@@ -192,7 +207,7 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows; the Gram matrix for a precomputed kernel.
         y : array-like of shape (n_samples,)
-            Their labels, of two classes.
+            Their labels, of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Factors on C for each row. A weight of k is the same as repeating the row k times, 0 as leaving it out.
 

@@ -74,7 +74,8 @@ class RejectSVCCV(RejectSVC):
         costs least with tuned cuts is chosen, each fold with cuts from the other folds; the final cuts come from all
         held-out scores. Bayes' cuts stay if the tuned ones change nothing or cost more by a standard error, if one
         class has fewer than ten held-out rows, with a single fold, without costs, and for rules other than "chow",
-        which have thresholds of their own.
+        which have thresholds of their own. With more than two classes "tuned" is the action of least expected cost
+        under a softmax of the scores, whose one scale is fitted to held-out scores of all classes in the same way.
     kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
 n_jobs, verbose
         As in `RejectSVC`. The fits of the search stop at ten times `tol`, or at 1e-4 if that is more; the last one at
@@ -173,7 +174,7 @@ n_jobs, verbose
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows; the Gram matrix for a precomputed kernel.
         y : array-like of shape (n_samples,)
-            Their labels, of two classes.
+            Their labels, of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, both in the fits and in the mean costs.
         groups : array-like of shape (n_samples,), default=None

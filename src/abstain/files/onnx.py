@@ -128,7 +128,7 @@ def scoring_machine(estimator: Any) -> KernelMachine | LinearMachine:
             weights = np.asarray(classifier.coef_[0], dtype=np.float64)
             machine = LinearMachine(weights, np.zeros(len(weights)), float(classifier.intercept_[0]))
     if isinstance(machine, OneVsRestMachine):
-        raise ValueError(
+        raise ValueError(  # noqa: TRY004 (as below)
             f"{what} of {len(estimator.classes_)} classes, but to_onnx takes two classes only; use abstain.save, or "
             "decide where Python runs."
         )

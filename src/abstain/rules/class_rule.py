@@ -156,7 +156,7 @@ class VoteRule(_Deciding):
         return np.asarray(np.argmax(votes(score), axis=1) + 1)
 
     def expected_cost(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give nan: there are no costs."""
+        """Give nan, for want of costs."""
         return np.full((len(score), self.labels.n_classes + 1), np.nan)
 
     def included(self, *_: Any) -> NDArray[np.bool_]:
