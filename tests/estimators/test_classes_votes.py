@@ -159,3 +159,14 @@ def test_what_is_for_two_classes_says_so():
         clf.predict_set(X)
     assert not hasattr(clf, "thresholds_")
     assert not hasattr(clf, "sets_")
+
+
+def test_a_weight_of_zero_leaves_a_row_out():
+    X, y = blobs(90)
+    weight = (np.arange(90) % 4 > 0).astype(float)
+    kept = weight > 0
+    for costs in (None, Costs(reject=0.2)):
+        with_zeros = RejectSVC(costs, gamma=0.4).fit(X, y, weight)
+        without = RejectSVC(costs, gamma=0.4).fit(X[kept], y[kept])
+        np.testing.assert_allclose(with_zeros.decision_function(X), without.decision_function(X), atol=1e-9)
+        np.testing.assert_array_equal(with_zeros.support_, np.flatnonzero(kept)[without.support_])

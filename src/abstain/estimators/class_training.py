@@ -130,21 +130,12 @@ class ClassTraining:
                 replace(shared, problem=replace(whole, sign=sign, loss=loss))
                 for sign, loss in zip(signs, self.losses, strict=True)
             ]
-        return [self._pair(shared, i, j) for i, j in class_pairs(self.n_classes)]
+        rows = [np.flatnonzero(self.code[shared.kept] == k + 1) for k in range(self.n_classes)]
+        return [_pair(shared, rows[i], rows[j]) for i, j in class_pairs(self.n_classes)]
 
     def sign(self, k: int) -> NDArray[np.int8]:
         """+1 for the rows of the k-th class, from 0, and -1 for the others."""
         return np.where(self.code == k + 1, 1, -1).astype(np.int8)
-
-    def _pair(self, shared: Posed, i: int, j: int) -> Posed:
-        """Pose the problem of two classes, the first of them +1 as in `SVC`, on their rows only."""
-        code, whole = self.code[shared.kept], shared.problem
-        rows = np.concatenate([np.flatnonzero(code == k + 1) for k in (i, j)])
-        gram = whole.kernel.name == "precomputed"
-        X = np.ascontiguousarray(whole.X[np.ix_(rows, rows)]) if gram else whole.X[rows]
-        sign = np.where(code[rows] == i + 1, 1, -1).astype(np.int8)
-        problem = replace(whole, X=X, sign=sign, weight=whole.weight[rows])
-        return replace(shared, problem=problem, kept=shared.kept[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +147,16 @@ class _Weighted(Training):
     def weights(self, C: float, trains: NDArray[np.uint8] | None = None) -> NDArray[np.float64]:
         del trains
         return C * self.row_weight
+
+
+def _pair(shared: Posed, first: NDArray[np.intp], second: NDArray[np.intp]) -> Posed:
+    """Pose the problem of two classes, the first of them +1 as in `SVC`, on their rows only."""
+    whole, rows = shared.problem, np.concatenate([first, second])
+    gram = whole.kernel.name == "precomputed"
+    X = np.ascontiguousarray(whole.X[np.ix_(rows, rows)]) if gram else whole.X[rows]
+    sign = np.repeat(np.array([1, -1], dtype=np.int8), [len(first), len(second)])
+    problem = replace(whole, X=X, sign=sign, weight=whole.weight[rows])
+    return replace(shared, problem=problem, kept=shared.kept[rows])
 
 
 def takes_classes(parameters: Any, y: Any) -> bool:

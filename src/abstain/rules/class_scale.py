@@ -4,8 +4,8 @@
 
     P = softmax(scale g)        scale = argmin sum_i w_i (log sum_k exp(scale g_ik) - scale g_iy)
 
-The sum is convex in the scale. One more row, as heavy as the mean and with all classes equally likely, keeps it finite
-where no held-out row is wrong.
+The sum is convex in the scale. Of n rows, a share of 1 / (n + 1) of each row's weight counts as spread evenly over the
+classes, which keeps the scale finite where no held-out row is wrong.
 """
 
 from __future__ import annotations
