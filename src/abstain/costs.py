@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from abstain.arguments import positive_number, row_weights, warn_caller
 from abstain.class_costs import ClassCosts
+from abstain.class_labels import ClassLabels, has_several_classes
 from abstain.cost_tables import CostTable, named_by, named_rejects, reject_costs, sorted_labels
 from abstain.html import html_table
 from abstain.labels import ENCODED, classes_of, encode_pair, known_positive
@@ -268,7 +269,7 @@ class Costs:
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            True labels, of two classes.
+            True labels.
         y_pred : array-like of shape (n_samples,), or Decisions
             Predicted labels, with `reject_label` for rejected rows, or what `decide` returns, which has both labels.
         pos_label : label, default=None
@@ -284,6 +285,11 @@ class Costs:
         >>> Costs(1, 5, 0.25).mean_cost([0, 0, 1, 1], [0, 1, -1, 1])
         0.3125
         """
+        decided = getattr(y_pred, "labels", None)
+        if isinstance(decided, ClassLabels) or has_several_classes(y_true):
+            classes = decided.classes if isinstance(decided, ClassLabels) else np.array(classes_of(y_true))
+            named = costs_for_classes(self, classes)
+            return named.mean_cost(y_true, y_pred, reject_label=reject_label, sample_weight=sample_weight)
         if pos_label is None:
             pos_label = known_positive(y_pred)
         costs, pos_label = assigned_costs(self, y_true, pos_label)

@@ -44,6 +44,7 @@ def test_mean_cost():
     assert metrics.mean_cost(TRUE, PRED, costs) == pytest.approx(by_hand)
     assert costs.mean_cost(TRUE, PRED) == pytest.approx(by_hand)
     assert metrics.mean_cost(TRUE, PRED, Costs(reject=0.2)) == pytest.approx((2 + 2 * 0.2) / 8)
+    assert Costs(reject=0.2).mean_cost(TRUE, PRED) == pytest.approx((2 + 2 * 0.2) / 8)
     # the costs name the classes, so rows of two classes are enough
     assert metrics.mean_cost(TRUE[:4], PRED[:4], costs) == pytest.approx((1 + 0.6) / 4)
     with pytest.raises(ValueError, match="differ between a positive"):
