@@ -196,3 +196,13 @@ def test_a_weight_of_two_is_a_row_given_twice():
     once = RejectSVC(Costs(reject=0.2), gamma=0.4, class_weight="balanced").fit(X, y, weight)
     twice = RejectSVC(Costs(reject=0.2), gamma=0.4, class_weight="balanced").fit(X[rows], y[rows])
     np.testing.assert_allclose(once.decision_function(X), twice.decision_function(X), atol=1e-5)
+
+
+def test_a_machine_is_that_of_its_class_against_the_rest():
+    X, y = gaussians(120)
+    clf = RejectSVC(Costs(reject=0.2), C=2.0, gamma=0.4).fit(X, y)
+    # at equality nothing is rejected, and one tangent is left, at log(c_fp / c_fn) = logit(1 - reject)
+    single = Costs(false_positive=0.8, false_negative=0.2, reject=0.16)
+    for k in range(3):
+        alone = RejectSVC(single, C=2.0, gamma=0.4).fit(X, (y == k).astype(int))
+        np.testing.assert_allclose(clf.decision_function(X)[:, k], alone.decision_function(X), atol=1e-6)
