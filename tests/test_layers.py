@@ -8,9 +8,9 @@ import pytest
 
 from looping import looped
 
-LINE = "datasets arguments compressed html labels thresholds levels cost_tables action_tables actions costs row_costs "
-LINE += "losses kernels features machines dual solvers rules estimators candidates preprocessing files metrics "
-LINE += "comparison plot report cli"
+LINE = "datasets arguments compressed html labels class_labels thresholds levels cost_tables action_tables actions "
+LINE += "class_costs costs row_costs losses kernels features machines dual solvers rules estimators candidates "
+LINE += "preprocessing files metrics comparison plot report cli"
 LAYERS = LINE.split()
 PACKAGE = Path(importlib.util.find_spec("abstain").origin).parent
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

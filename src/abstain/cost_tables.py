@@ -123,14 +123,14 @@ def reject_costs(reject: object) -> float | tuple[float, float]:
 
 
 def sorted_labels(labels: Sequence[Any]) -> tuple[Any, ...]:
-    """Give two classes as plain Python values, sorted as `np.unique` sorts them."""
+    """Give two or more classes as plain Python values, sorted as `np.unique` sorts them."""
     names = [_plain(label) for label in labels]
     if not any(all(isinstance(name, kind) for name in names) for kind in (str, bool | int | float)):
         raise ValueError(f"the classes {names} must be all strings or all numbers.")
     if len(set(names)) != len(names):
         raise ValueError(f"the classes {names} must be different.")
-    if len(names) != 2:
-        raise ValueError(f"costs are for two classes, but these name {len(names)}: {names}.")
+    if len(names) < 2:
+        raise ValueError(f"costs are for two classes or more, but these name {len(names)}: {names}.")
     return tuple(sorted(names))
 
 

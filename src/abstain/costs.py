@@ -12,12 +12,14 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from abstain.actions import Actions
 from abstain.arguments import positive_number, row_weights, warn_caller
+from abstain.class_costs import ClassCosts
+from abstain.class_labels import ClassLabels, has_several_classes
 from abstain.cost_tables import CostTable, named_by, named_rejects, reject_costs, sorted_labels
 from abstain.html import html_table
 from abstain.labels import ENCODED, classes_of, encode_pair, known_positive
 from abstain.thresholds import Thresholds, log_ratio
 
-__all__ = ["Costs", "assigned_costs", "checked_costs", "costs_of_classes", "warn_if_assumed"]
+__all__ = ["Costs", "assigned_costs", "checked_costs", "costs_for_classes", "costs_of_classes", "warn_if_assumed"]
 
 # If r_neg/c_fp + r_pos/c_fn is this close to 1, it counts as 1: the band is empty and nothing is rejected.
 _EQUALITY = 1e-12
@@ -67,6 +69,8 @@ class Costs:
 
     def __post_init__(self) -> None:
         if self.labels is not None:
+            if len(self.labels) != 2:
+                raise ValueError(f"labels={self.labels!r} must be two; Costs.from_table takes any number of classes.")
             if sorted_labels(self.labels) != tuple(self.labels):
                 raise ValueError(f"labels={self.labels!r} must be sorted; Costs.from_table takes classes in any order.")
             object.__setattr__(self, "labels", sorted_labels(self.labels))
@@ -87,15 +91,19 @@ class Costs:
         return f"Costs.from_table({table}, reject={reject})"
 
     @classmethod
-    def from_table(cls, table: Mapping[Any, Mapping[Any, float]], *, reject: Any = 0.5) -> Costs:
+    def from_table(cls, table: Mapping[Any, Mapping[Any, float]], *, reject: Any = 0.5) -> Any:
         """Read the costs by class name; they then need no `pos_label`, and fit only labels with these classes.
 
         Parameters
         ----------
         table : dict of label to dict of label to float
-            True class -> answer -> cost, for two classes. Correct answers cost 0 and may be left out.
+            True class -> answer -> cost, for any number of classes. Correct answers cost 0 and may be left out.
         reject : float or dict of label to float, default=0.5
-            The cost of rejecting, one for both classes or by the true class.
+            The cost of rejecting, one for all classes or by the true class.
+
+        Returns
+        -------
+        Costs, or ClassCosts if there are more than two classes
 
         Examples
         --------
@@ -107,20 +115,22 @@ class Costs:
         0.5
         """
         read = CostTable.of(table)
+        if len(read.labels) > 2:
+            return ClassCosts.of(read, reject)
         return cls(*read.pair, named_rejects(reject, read.labels), labels=read.labels)
 
     @classmethod
-    def from_matrix(cls, matrix: ArrayLike, reject: Any = 0.5, *, labels: Sequence[Any] | None = None) -> Costs:
-        """Read the costs from a 2 x 2 cost matrix, as published with data sets.
+    def from_matrix(cls, matrix: ArrayLike, reject: Any = 0.5, *, labels: Sequence[Any] | None = None) -> Any:
+        """Read the costs from a square cost matrix, as published with data sets.
 
         Parameters
         ----------
-        matrix : array-like of shape (2, 2), or DataFrame
-            Rows actual, columns predicted; zeros on the diagonal. Without `labels` the positive class is second. A data
-            frame whose rows and columns are named by the classes needs no `labels`.
+        matrix : array-like of shape (n_classes, n_classes), or DataFrame
+            Rows actual, columns predicted; zeros on the diagonal. Without `labels` there are two classes, the positive
+            one second. A data frame whose rows and columns are named by the classes needs no `labels`.
         reject : float, (float, float) or dict of label to float, default=0.5
             As in `Costs`; with `labels` a pair has their order, and a dict is by the true class.
-        labels : sequence of two labels, default=None
+        labels : sequence of labels, default=None
             The classes, in the order of rows and columns; the costs then name their classes, as in `from_table`.
 
         Examples
@@ -134,10 +144,15 @@ class Costs:
         labels = named_by(matrix) if labels is None else labels
         if labels is not None:
             read = CostTable.of_matrix(matrix, labels)
+            if len(read.labels) > 2:
+                return ClassCosts.of(read, reject, labels)
             return cls(*read.pair, named_rejects(reject, read.labels, labels), labels=read.labels)
         table = np.asarray(matrix, dtype=np.float64)
         if table.shape != (2, 2):
-            raise ValueError(f"matrix must be 2 x 2 (rows actual, columns predicted); its shape is {table.shape}.")
+            raise ValueError(
+                f"matrix must be 2 x 2 (rows actual, columns predicted); its shape is {table.shape}. For more classes "
+                "name them: labels=[...]."
+            )
         if table[0, 0] != 0 or table[1, 1] != 0:
             raise ValueError(
                 f"matrix must be 0 on its diagonal, where decisions are correct; it has {table[0, 0]:g} and "
@@ -254,7 +269,7 @@ class Costs:
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            True labels, of two classes.
+            True labels.
         y_pred : array-like of shape (n_samples,), or Decisions
             Predicted labels, with `reject_label` for rejected rows, or what `decide` returns, which has both labels.
         pos_label : label, default=None
@@ -270,6 +285,11 @@ class Costs:
         >>> Costs(1, 5, 0.25).mean_cost([0, 0, 1, 1], [0, 1, -1, 1])
         0.3125
         """
+        decided = getattr(y_pred, "labels", None)
+        if isinstance(decided, ClassLabels) or has_several_classes(y_true):
+            classes = decided.classes if isinstance(decided, ClassLabels) else np.array(classes_of(y_true))
+            named = costs_for_classes(self, classes)
+            return named.mean_cost(y_true, y_pred, reject_label=reject_label, sample_weight=sample_weight)
         if pos_label is None:
             pos_label = known_positive(y_pred)
         costs, pos_label = assigned_costs(self, y_true, pos_label)
@@ -300,6 +320,11 @@ def checked_costs(costs: object, call: str = "{}") -> Costs:
     """Give the costs, or an error that shows how to state them in `call`."""
     if isinstance(costs, Costs):
         return costs
+    if isinstance(costs, ClassCosts):
+        raise InvalidParameterError(
+            f"costs name {len(costs.labels)} classes, {[*costs.labels]}, but this takes two classes only; RejectSVC, "
+            "RejectSVCCV and the metrics of predictions take any number."
+        )
     stated = call.format("Costs(false_positive=1, false_negative=5, reject=0.3)")
     if isinstance(costs, Actions):
         raise InvalidParameterError(
@@ -330,6 +355,26 @@ def assigned_costs(costs: Any, y: ArrayLike, pos_label: Any) -> tuple[Costs, Any
     checked = checked_costs(costs)
     warn_if_assumed(checked, y, pos_label)
     return costs_of_classes(checked, y, pos_label)
+
+
+def costs_for_classes(costs: Costs | ClassCosts, classes: NDArray[Any]) -> ClassCosts:
+    """Give the costs by class for these sorted classes, all of which they must name, and no other."""
+    known = tuple(classes.tolist())
+    if costs.labels is not None:
+        if set(costs.labels) != set(known):
+            odd = sorted(set(costs.labels) ^ set(known), key=str)
+            raise ValueError(
+                f"costs name the classes {[*costs.labels]}, but y has {[*known]}; {odd[0]!r} is not in both. Name "
+                "exactly the classes of y."
+            )
+        assert isinstance(costs, ClassCosts)  # noqa: S101 (two names cannot be those of more classes)
+        return costs
+    if not (isinstance(costs, Costs) and costs.symmetric):
+        raise ValueError(
+            f"costs={costs!r} differ between a positive and a negative class, but y has {len(known)} classes; name "
+            "them all: Costs.from_table({truth: {answer: cost}}, reject=...)."
+        )
+    return ClassCosts.even(known, costs.false_positive, costs.reject_negative)
 
 
 def warn_if_assumed(costs: Costs, y: ArrayLike, pos_label: Any) -> None:

@@ -59,24 +59,16 @@ class Labels:
     @classmethod
     def of(cls, y: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool) -> Labels:
         """Check the labels of a training set and store what decoding needs."""
-        classes = _two_classes(_vector(y, "y"))
-        at = 1 if pos_label is None else _position(classes, pos_label)
+        classes = _two_classes(label_vector(y, "y"))
+        at = 1 if pos_label is None else position(classes, pos_label)
         if at is None:
             raise ValueError(
                 f"pos_label={pos_label!r} is not one of the classes {classes.tolist()}; "
                 "pass one of them, or None for the last. " + (ENCODED if classes.tolist() == [0, 1] else "")
             )
-        if isinstance(reject_label, str) and reject_label == "auto":
-            try:
-                reject_label = default_reject_label(classes)
-            except ValueError:
-                if rejects:
-                    raise
-                reject_label = None
-        else:
-            reject_label = _checked_reject_label(classes, reject_label)
+        reject_label = chosen_reject_label(classes, reject_label, rejects=rejects)
         if rejects:
-            _decoded_dtype(classes, reject_label)
+            decoded_dtype(classes, reject_label)
         positive, negative = classes.tolist()[at], classes.tolist()[1 - at]
         return cls(classes, positive, negative, reject_label, rejects)
 
@@ -88,11 +80,11 @@ class Labels:
     def encode(self, y: ArrayLike) -> NDArray[np.int8]:
         """Signs of true labels: +1 for ``classes[1]``, -1 for ``classes[0]``; any other label is an error."""
         first, second = self.classes.tolist()
-        return _codes(_vector(y, "y"), {1: second, -1: first}, "y", f"the classes {[first, second]}")
+        return _codes(label_vector(y, "y"), {1: second, -1: first}, "y", f"the classes {[first, second]}")
 
     def decode(self, choice: NDArray[np.int8]) -> NDArray[Any]:
         """Labels of choices: a plain array with `reject_label` where the choice is 0."""
-        dtype = _decoded_dtype(self.classes, self.reject_label) if self.rejects else self.classes.dtype
+        dtype = decoded_dtype(self.classes, self.reject_label) if self.rejects else self.classes.dtype
         table = np.empty(3, dtype=dtype)
         first, second = self.classes.tolist()
         table[:] = first, self.reject_label if self.rejects else first, second
@@ -100,9 +92,9 @@ class Labels:
 
 
 def default_reject_label(classes: NDArray[Any]) -> str | int | float:
-    """The default reject label of two classes.
+    """The default reject label of these classes.
 
-    ``"reject"`` for strings, -1 for numbers >= 0 and for booleans, 0 for {-1, +1}, otherwise the smaller class minus 1.
+    ``"reject"`` for strings, -1 for numbers >= 0 and for booleans, 0 for {-1, +1}, otherwise the least class minus 1.
     """
     kind = _kind(classes)
     if kind == "string":
@@ -110,14 +102,26 @@ def default_reject_label(classes: NDArray[Any]) -> str | int | float:
     elif kind == "bool":
         label = -1
     else:
-        low, high = classes.min().item(), classes.max().item()
-        label = type(low)(-1 if low >= 0 else 0 if (low, high) == (-1, 1) else low - 1)
-    if _position(classes, label) is not None:  # "reject" is a class, or low - 1 == low in floating point
+        low = classes.min().item()
+        label = type(low)(-1 if low >= 0 else 0 if classes.tolist() == [-1, 1] else low - 1)
+    if position(classes, label) is not None:  # "reject" is a class, or low - 1 == low in floating point
         raise ValueError(
             f"the default reject label {label!r} is one of the classes {classes.tolist()}; "
             f"pass a {kind} that is not a class as reject_label."
         )
     return label
+
+
+def chosen_reject_label(classes: NDArray[Any], reject_label: Any, *, rejects: bool) -> Any:
+    """The reject label as asked for; None if it is "auto", is not needed, and the default is one of the classes."""
+    if not (isinstance(reject_label, str) and reject_label == "auto"):
+        return _checked_reject_label(classes, reject_label)
+    try:
+        return default_reject_label(classes)
+    except ValueError:
+        if rejects:
+            raise
+        return None
 
 
 def free_label(y: NDArray[Any]) -> Any:
@@ -135,7 +139,7 @@ def free_label(y: NDArray[Any]) -> Any:
 
 def classes_of(y: ArrayLike) -> list[Any]:
     """The classes of true labels, sorted."""
-    return list(_classes(_vector(y, "y_true")).tolist())
+    return list(_classes(label_vector(y, "y_true")).tolist())
 
 
 def known_positive(y_pred: Any) -> Any:
@@ -170,13 +174,13 @@ def read_pair(
         y_pred, pos_label = y_pred.label, labels.positive if pos_label is None else pos_label  # type: ignore[union-attr]
         if isinstance(reject_label, str) and reject_label == "auto":
             reject_label = free_label(labels.classes) if labels.reject_label is None else labels.reject_label
-    true, predicted = _vector(y_true, "y_true"), _vector(y_pred, "y_pred")
+    true, predicted = label_vector(y_true, "y_true"), label_vector(y_pred, "y_pred")
     check_consistent_length(true, predicted)
     if true.size == 0:
         raise ValueError("y_true is empty; a metric needs at least one row.")
     seen = _classes(true)
     if len(seen) > 2:
-        raise ValueError(f"y_true has {len(seen)} classes, {_some(seen)}; two classes are supported.")
+        raise ValueError(f"y_true has {len(seen)} classes, {some(seen)}; two classes are supported.")
     if isinstance(reject_label, str) and reject_label == "auto":
         reject_label = _reject_label_of(seen)
     else:
@@ -184,16 +188,17 @@ def read_pair(
     positive, negative = _sides(seen, predicted, pos_label, reject_label)
     classes = {1: positive} if negative is None else {1: positive, -1: negative}
     sign = _codes(true, classes, "y_true", "a class")
-    named = f"a class of y_true ({_some(seen)}) nor reject_label={reject_label!r}"
+    named = f"a class of y_true ({some(seen)}) nor reject_label={reject_label!r}"
     return sign, _codes(predicted, {**classes, 0: reject_label}, "y_pred", named), (negative, positive)
 
 
-def _vector(y: ArrayLike, name: str) -> NDArray[Any]:
+def label_vector(y: ArrayLike, name: str) -> NDArray[Any]:
+    """The labels as a vector of strings, booleans or numbers; anything else is an error that names the argument."""
     values = np.asarray(y)
     if values.dtype.kind == "T":  # NumPy's StringDType, which scikit-learn's checks do not support
         values = np.array(values.tolist(), dtype=object)
     elif values.dtype.kind == "U" and not hasattr(y, "dtype"):  # NumPy turns the nan of a list into the text "nan"
-        _vector(np.asarray(y, dtype=object), name)
+        label_vector(np.asarray(y, dtype=object), name)
     values = column_or_1d(values)
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ValueError(f"{name} contains NaN or infinity; every row needs a label, so drop the rows without one.")
@@ -221,10 +226,10 @@ def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
     if len(classes) > 2:  # scikit-learn's checks look for the first sentence
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: "
-            f"y has {len(classes)} classes, {_some(classes)}."
+            f"y has {len(classes)} classes, {some(classes)}. RejectSVC and RejectSVCCV take any number."
         )
     if len(classes) < 2:
-        raise ValueError(f"y has only one class, {_some(classes)}; training needs two.")
+        raise ValueError(f"y has only one class, {some(classes)}; training needs two.")
     return classes
 
 
@@ -233,7 +238,7 @@ def _kind(classes: NDArray[Any]) -> Kind:
     return kinds[classes.dtype.kind]
 
 
-def _position(classes: NDArray[Any], label: Any) -> int | None:
+def position(classes: NDArray[Any], label: Any) -> int | None:
     """The position of a label among the classes, or None. Strings match only strings, numbers only numbers."""
     textual = _kind(classes) == "string"
     if isinstance(label, str) is not textual or not (textual or isinstance(label, numbers.Real | np.bool_)):
@@ -257,14 +262,14 @@ def _checked_reject_label(classes: NDArray[Any], label: Any) -> Any:
             f"reject_label={label!r} does not have the type of the classes {classes.tolist()}; "
             f'pass {wanted} that is not a class, or "auto".'
         )
-    if _position(classes, label) is not None:
+    if position(classes, label) is not None:
         raise ValueError(
             f"reject_label={label!r} is one of the classes {classes.tolist()}; choose a label outside them."
         )
     return float(label) if kind == "float" else str(label) if kind == "string" else int(label)
 
 
-def _decoded_dtype(classes: NDArray[Any], reject_label: Any) -> np.dtype[Any]:
+def decoded_dtype(classes: NDArray[Any], reject_label: Any) -> np.dtype[Any]:
     """The dtype of the labels if it can represent the reject label, else the smallest of its kind that can."""
     own = classes.dtype
     if own.kind == "O":
@@ -290,7 +295,7 @@ def _reject_label_of(seen: NDArray[Any]) -> Any:
     """The "auto" reject label of a y_true; a single class determines it only for strings and booleans."""
     if len(seen) < 2 and _kind(seen) in ("integer", "float"):
         raise ValueError(
-            f"y_true has only one class, {_some(seen)}, which does not determine the reject label; "
+            f"y_true has only one class, {some(seen)}, which does not determine the reject label; "
             "pass the one in the predictions as reject_label (an estimator's reject_label_)."
         )
     return default_reject_label(seen)
@@ -301,20 +306,20 @@ def _sides(seen: NDArray[Any], predicted: NDArray[Any], pos_label: Any, reject_l
     known = seen.tolist()
     if len(known) == 1:
         known += [value for value in np.unique(predicted).tolist() if value not in (known[0], reject_label)]
-        if len(known) == 1 and pos_label is not None and _position(seen, pos_label) is None:
+        if len(known) == 1 and pos_label is not None and position(seen, pos_label) is None:
             known.append(pos_label)
     if len(known) == 2:
         classes = np.unique(np.array(known, dtype=seen.dtype if seen.dtype == object else None))
-        at = 1 if pos_label is None else _position(classes, pos_label)
+        at = 1 if pos_label is None else position(classes, pos_label)
         if at is None:
             raise ValueError(f"pos_label={pos_label!r} is not one of the classes {classes.tolist()}; pass one of them.")
         return classes[at], classes[1 - at]
     if len(known) == 1 and pos_label is not None:
         return pos_label, None
     if len(known) == 1:
-        raise ValueError(f"y_true and y_pred contain only the class {_some(seen)}; pass the positive one as pos_label.")
+        raise ValueError(f"y_true and y_pred contain only the class {some(seen)}; pass the positive one as pos_label.")
     raise ValueError(
-        f"y_pred contains {known[1:]}, more than one label besides the class {_some(seen)} and "
+        f"y_pred contains {known[1:]}, more than one label besides the class {some(seen)} and "
         f"reject_label={reject_label!r}; two classes are supported."
     )
 
@@ -327,11 +332,12 @@ def _codes(values: NDArray[Any], table: dict[int, Any], name: str, wanted: str) 
         codes[found] = code
         known |= found
     if not known.all():
-        raise ValueError(f"{name} contains {_some(np.unique(values[~known]))}, which is not {wanted}.")
+        raise ValueError(f"{name} contains {some(np.unique(values[~known]))}, which is not {wanted}.")
     return codes
 
 
-def _some(values: NDArray[Any]) -> str:
+def some(values: NDArray[Any]) -> str:
+    """The first values, for errors."""
     shown = values[:5].tolist()
     text = ", ".join(repr(value) for value in shown)
     return text + (", ..." if len(values) > 5 else "")

@@ -199,7 +199,7 @@ REFUSED = {
     "weights all zero": ("zero", {"weight": np.zeros(len(Y0))}),
     "class weight that leaves one class": ("class 0 have weight zero", {"class_weight": {0: 0.0}}),
     "one class": ("only one class", {"y": np.zeros(300)}),
-    "three classes": ("Only binary classification", {"y": np.arange(300) % 3}),
+    "costs of two classes for three": ("differ between", {"y": np.arange(300) % 3, "costs": Costs(1, 5, 0.3)}),
     "labels with None": ("None", {"y": [None, "a", "b"] * 100}),
     "labels with nan": ("NaN", {"y": np.where(Y0 == 0, np.nan, 1.0)}),
     "text labels with nan": ("nan", {"y": ["a", float("nan"), "b"] * 100}),

@@ -198,7 +198,7 @@ class TestKernels:
         tags = RejectSVC().__sklearn_tags__()
         assert tags.input_tags.sparse
         assert not tags.input_tags.pairwise
-        assert not tags.classifier_tags.multi_class
+        assert tags.classifier_tags.multi_class
         assert RejectSVC(kernel="precomputed").__sklearn_tags__().input_tags.pairwise
 
     def test_cross_validation_slices_a_gram_matrix_both_ways(self, data):

@@ -108,16 +108,19 @@ def _trusted_sums(
     return (solution.expansion, hidden) if (apart <= 10.0 * error[sample]).all() else (None, 0.0)
 
 
-def solved(solver: Any, posed: Posed, start: NDArray[np.float64] | None) -> Solved:
+def solved(
+    solver: Any, posed: Posed, start: NDArray[np.float64] | None, first: DualSolution | None = None
+) -> Solved:
     """Solve until the certificate proves an optimum to the solver's tolerance.
 
     A violation of tol may leave a gap of about tol sum(g), which at large C is not small relative to the objective.
     The solver then continues from where it stopped, with a tolerance finer by the factor by which the gap, or the
-    violation in float64, is too large.
+    violation in float64, is too large. `first` is what the solver has found already, if anything.
     """
     began, tol, enough = time.monotonic(), solver.tol, certified_gap(solver.tol)
     problem = posed.problem
-    found = Solved.of(posed, solver.solve(problem, start), solver.n_jobs, solver.tol)
+    first = solver.solve(problem, start) if first is None else first
+    found = Solved.of(posed, first, solver.n_jobs, solver.tol)
     for _ in range(ROUNDS):
         gap, violation, solution = found.certificate.relative_gap, found.certificate.kkt_violation, found.solution
         too_large = max(gap / enough, violation / (SLACK * solver.tol))

@@ -92,7 +92,7 @@ class RejectMixin:
 
     machine_ = fitted("machine", "What scores rows.")
     rule_ = fitted("rule", "What turns scores into decisions: labels, costs and cuts.")
-    classes_ = fitted("rule.labels.classes", "The two classes, sorted.")
+    classes_ = fitted("rule.labels.classes", "The classes, sorted.")
     reject_label_ = fitted("rule.labels.reject_label", "The label of a rejected row.")
     thresholds_ = fitted("rule.thresholds", "The thresholds on the score, oriented to ``classes_[1]``.")
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -106,6 +106,8 @@ class RejectMixin:
         Returns
         -------
         ndarray of float64, shape (n_samples,)
+            (n_samples, n_classes) for more than two classes: a score for each, or, without costs, its votes and a part
+            of less than 1/3 by its scores, as scikit-learn's ``SVC`` has them.
         """
         return self._score(self._now, X)
 
@@ -126,7 +128,7 @@ class RejectMixin:
         return fitted.rule.predict(self._score(fitted, X))
 
     def predict_forced(self, X: Any) -> NDArray[Any]:
-        """The cheaper of the two classes for each row, never a reject; with `Actions`, the cheapest of the others."""
+        """The cheapest class for each row, never a reject; with `Actions`, the cheapest of the others."""
         fitted = self._now
         return fitted.rule.forced(self._score(fitted, X))
 

@@ -98,6 +98,11 @@ class Forced(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignor
         names = self._names(y)
         fitted = clone(self.estimator).fit(X, y if names is None else names[np.asarray(y)], **parameters)
         refuse_actions(getattr(final_estimator(fitted), "rule_", None), "Forced", "its estimator's predict_forced")
+        if isinstance(getattr(fitted, "classes_", None), np.ndarray) and len(fitted.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: y has "
+                f"{len(fitted.classes_)} classes. Use predict_forced of the estimator itself."
+            )
         if not isinstance(getattr(final_estimator(fitted), "rule_", None), Rule):
             raise ValueError(  # noqa: TRY004 (as for every bad parameter)
                 f"estimator={self.estimator!r} is not a classifier of abstain, or a Pipeline or search that ends in "

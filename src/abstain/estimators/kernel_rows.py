@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from abstain.compressed import check_indices
 from abstain.estimators.decide import RejectMixin, read_only
+from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 
@@ -18,7 +19,7 @@ __all__ = ["KernelRowsMixin", "checked_rows"]
 
 
 class KernelRowsMixin(RejectMixin):
-    """A rejecting classifier whose machine is a `KernelMachine` or a `LinearMachine`; two classes only."""
+    """A rejecting classifier whose machine is a `KernelMachine`, a `LinearMachine`, or several on the same rows."""
 
     kernel: Any
 
@@ -28,7 +29,6 @@ class KernelRowsMixin(RejectMixin):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = not self._pairwise
         tags.input_tags.pairwise = self._pairwise
         return tags
@@ -36,9 +36,9 @@ class KernelRowsMixin(RejectMixin):
     def _checked(self, X: Any) -> Any:
         return checked_rows(self, X, dense=self._pairwise, reset=False)
 
-    def _expansion(self, name: str) -> KernelMachine:
+    def _expansion(self, name: str) -> KernelMachine | OneVsRestMachine:
         machine = self._now.machine
-        if isinstance(machine, KernelMachine):
+        if isinstance(machine, KernelMachine | OneVsRestMachine):
             return machine
         raise AttributeError(f"{name} exists for machines expanded on training rows only; this one has coef_.")
 
@@ -54,18 +54,29 @@ class KernelRowsMixin(RejectMixin):
 
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
-        """Signed coefficients of the support vectors, shape (1, n_SV)."""
-        return read_only(self._expansion("dual_coef_").coef[np.newaxis])
+        """Signed coefficients of the support vectors, (1, n_SV); of several classes, a row for each machine.
+
+        Without costs they have the layout of scikit-learn's `SVC`, (n_classes - 1, n_SV).
+        """
+        machine = self._expansion("dual_coef_")
+        if isinstance(machine, OneVsOneMachine):
+            return read_only(machine.dual_coef)
+        return read_only(machine.coef if isinstance(machine, OneVsRestMachine) else machine.coef[np.newaxis])
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """The bias, shape (1,)."""
+        """The bias of each machine; shape (1,) for two classes."""
+        machine = self._now.machine
+        if isinstance(machine, OneVsRestMachine):
+            return read_only(machine.intercepts)
         return read_only(np.array([self._now.machine.intercept]))
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Weights of the features, shape (1, n_features), for the linear kernel only."""
+        """Weights of the features, shape (n_machines, n_features), for the linear kernel only; one for two classes."""
         machine = self._now.machine
+        if isinstance(machine, OneVsRestMachine) and machine.linear is not None:
+            return read_only(machine.linear[0])
         linear = machine if isinstance(machine, LinearMachine) else machine.linear
         if linear is None:
             raise AttributeError("coef_ exists for kernel='linear' only; other kernels have dual_coef_.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from typing import Any, Self
@@ -55,7 +56,9 @@ class FitTask:
         """Pass on the solver's progress; a result of True stops the solver."""
         if self.verbose and time.monotonic() - self.began > QUIET_SECONDS:
             name = type(self.estimator).__name__
-            sys.stderr.write(f"\r{name}: {iterations:,} iterations, KKT violation {violation:<10.3g}")
+            known = f"{iterations:,} iterations, KKT violation {violation:<10.3g}"
+            # nan where several machines are fitted at once, which are counted instead
+            sys.stderr.write(f"\r{name}: {iterations:,} machines" if math.isnan(violation) else f"\r{name}: {known}")
             sys.stderr.flush()
             self.written = True
         if self.context is None or not getattr(self.estimator, "_skl_callbacks", ()):

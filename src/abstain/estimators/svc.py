@@ -14,6 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from abstain.dual.certificate import set_names, sets
 from abstain.dual.proof import Proof
+from abstain.estimators.class_fit import FittedClasses, fitted_classes
+from abstain.estimators.class_training import ClassTraining, refuse_row_costs, takes_classes
 from abstain.estimators.convergence import Solved, solved, warning_text
 from abstain.estimators.decide import Fitted, fitted, read_only
 from abstain.estimators.kernel_rows import KernelRowsMixin
@@ -21,6 +23,7 @@ from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.row_costs import RowCostsMixin
 from abstain.estimators.training import Posed, Training
+from abstain.rules.class_sets import class_sets
 from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.smo import SMO
 
@@ -57,12 +60,21 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
     positive semidefinite, as "sigmoid" seldom is, the problem has several stationary points: the machine may then be
     another one than that of ``SVC``, and `status_` is "inaccurate".
 
+    With more than two classes and costs there is a machine for each class against the rest. Where a wrong answer k
+    costs e_k whatever is true, and rejecting less than half of it, the loss of machine k is tangent at the probability
+    1 - reject / e_k, and k is answered if its score exceeds the log-odds of that: Bayes' rule, if there are enough
+    rows [3]_. For other costs the action of least expected cost is taken, under probabilities made from all scores; no
+    theorem covers this step. Bayes' cuts may reject too much at a C that was not chosen for them: `RejectSVCCV` places
+    them by held-out scores. Without costs there is a machine for each pair of classes, and the labels are those of
+    ``SVC``.
+
     Parameters
     ----------
     costs : Costs, Actions or None, default=None
-        Costs of the two errors and of a reject. If None, nothing is rejected, unless `fit` is given the costs of each
-        row (``row_costs``), which then have to be given to `predict` too. With `Actions` the loss has a tangent at each
-        of their cuts, and `predict` gives the name of the cheapest action.
+        Costs of the errors and of a reject. If None, nothing is rejected, unless `fit` is given the costs of each row
+        (``row_costs``), which then have to be given to `predict` too. With `Actions` the loss has a tangent at each of
+        their cuts, and `predict` gives the name of the cheapest action. For more than two classes:
+        ``Costs(reject=r)``, or `Costs.from_table` with a cost for each pair of classes.
     C : float, default=1.0
         Weight of the losses against the regulariser.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
@@ -79,7 +91,7 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
         How rejecting is decided, and the units of the loss. The rule of Bartlett & Wegkamp [2]_ is for symmetric
         costs only.
     pos_label : label, default=None
-        The class that "positive" means in the costs; ``classes_[1]`` if None.
+        The class that "positive" means in the costs; ``classes_[1]`` if None. For two classes only.
     reject_label : label, default="auto"
         The label that `predict` gives a rejected row. "auto": "reject" for strings, -1 for numbers >= 0 and booleans, 0
         for {-1, +1}, otherwise the smaller class minus 1.
@@ -104,29 +116,32 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The two classes, sorted.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     reject_label_ : scalar
         The label of a rejected row; None with `Actions`.
     support_, support_vectors_, n_support_ : ndarray
         Indices of the support vectors among the training rows, the vectors, and how many of each class.
     dual_coef_ : ndarray of shape (1, n_SV)
-        Their signed coefficients.
+        Their signed coefficients; (n_classes, n_SV) for more than two classes, (n_classes - 1, n_SV) as in ``SVC``
+        without costs.
     intercept_ : ndarray of shape (1,)
-        The bias.
+        The bias; one for each machine of more than two classes.
     coef_ : ndarray of shape (1, n_features)
-        The weights of the features; for the linear kernel only.
     thresholds_ : Thresholds, or Levels with `Actions`
         Thresholds on the score, which is oriented to ``classes_[1]``; missing in a machine fitted with row costs and
-        ``costs=None``, which has two for each row that it decides.
+        ``costs=None``, which has two for each row that it decides. For more than two classes an array with Bayes' cut
+        on the score of each class, where the costs have such cuts.
     sets_ : ndarray of int8, shape (n_samples,)
         Which piece of the loss each training row lies on; `set_names_` has the names of the codes: I_0 ... I_D for two
-        knots.
+        knots. Shape (n_classes, n_samples) for more than two classes; they do not exist without costs.
     objective_, dual_objective_, duality_gap_ : float
         The certificate: primal value, dual value, and their difference relative to the primal value, which bounds how
-        far from optimal the machine is.
+        far from optimal the machine is. For more than two classes, those of the sum of the problems of all machines.
+    proof_, proofs_ : Proof, tuple of Proof
+        The certificate, and that of each machine; for two classes there is one.
     status_ : {"optimal", "inaccurate", "iteration_limit", "time_limit"}
-        How the solver ended.
+        How the solver ended; the worst one of several machines.
     n_iter_ : int
         The number of iterations of the solver.
     n_features_in_, feature_names_in_ : int, ndarray
@@ -136,6 +151,8 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
     ----------
     .. [1] Grandvalet, Rakotomamonjy, Keshet & Canu, "Support Vector Machines with a Reject Option", NIPS 21 (2008).
     .. [2] Bartlett & Wegkamp, "Classification with a Reject Option using a Hinge Loss", JMLR 9 (2008).
+    .. [3] Ramaswamy, Tewari & Agarwal, "Consistent Algorithms for Multiclass Classification with an Abstain Option",
+       Electronic Journal of Statistics 12 (2018).
 
     Examples
     --------
@@ -196,7 +213,7 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows; the Gram matrix for a precomputed kernel.
         y : array-like of shape (n_samples,)
-            Their labels, of two classes.
+            Their labels, of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Factors on C for each row. A weight of k is the same as repeating the row k times, 0 as leaving it out.
         row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
@@ -211,6 +228,13 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
             The fitted estimator.
         """
         checked = copy(self)  # so that a fit that fails changes nothing
+        if takes_classes(self, y):
+            refuse_row_costs(row_costs)
+            classes = ClassTraining.of(self, X, y, sample_weight, validator=checked)
+            task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
+            self._store(checked, self._fit_classes(classes, self.C, self.gamma, task))
+            task.end()
+            return self
         training = Training.of(self, X, y, sample_weight, validator=checked, row_costs=row_costs)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         self._store(checked, self._fit(training, self.C, self.gamma, task))
@@ -237,7 +261,17 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
         largest = None if training.row_costs is None else float(training.row_costs.table().max())
         return FittedSVC(machine, training.rule, proof, codes, problem.loss.n_knots, largest)
 
-    def _store(self, checked: Any, fitted: FittedSVC) -> None:
+    def _fit_classes(
+        self, training: ClassTraining, C: float, gamma: float | str, task: FitTask, time_limit: float | None = None
+    ) -> FittedClasses:
+        """Fit the machines of more than two classes with this C and gamma."""
+        limit = self.time_limit if time_limit is None else time_limit
+        try:
+            return fitted_classes(training, self._solver(task, limit), C, gamma)
+        finally:
+            task.end_line()
+
+    def _store(self, checked: Any, fitted: FittedSVC | FittedClasses) -> None:
         self._commit(checked, fitted)
         if text := warning_text(fitted.proof, self):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
@@ -245,6 +279,12 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
     def _solve(
         self, posed: Posed, task: FitTask, start: NDArray[np.float64] | None, time_limit: float | None
     ) -> Solved:
+        try:
+            return solved(self._solver(task, time_limit), posed, start)
+        finally:
+            task.end_line()
+
+    def _solver(self, task: FitTask, time_limit: float | None) -> SMO | ActiveSet:
         settings: dict[str, Any] = {
             "tol": float(self.tol),
             "cache_size": float(self.cache_size),
@@ -254,14 +294,23 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
             "progress": task.report if task.watched else None,
         }
         exact = self.solver == "active-set"
-        solver = ActiveSet(**settings) if exact else SMO(**settings, polish=self.solver == "auto")
-        try:
-            return solved(solver, posed, start)
-        finally:
-            task.end_line()
+        return ActiveSet(**settings) if exact else SMO(**settings, polish=self.solver == "auto")
 
     proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
-    sets_ = fitted("sets", "Which piece of the loss each training row lies on.")
+
+    @property
+    def proofs_(self) -> tuple[Proof, ...]:
+        """The proofs of all machines: one for two classes, else one for each class, or for each pair without costs."""
+        now = self._now
+        return now.proofs if isinstance(now, FittedClasses) else (now.proof,)
+
+    @property
+    def sets_(self) -> NDArray[np.int8]:
+        """Which piece of the loss each training row lies on; of several classes, a row for each."""
+        if self._now.sets is None:
+            raise AttributeError("sets_ exists for two classes, and with costs; pairs of classes have no common loss.")
+        return read_only(self._now.sets)
+
     @property
     def set_names_(self) -> tuple[str, ...]:
         """The names of the codes in `sets_`."""
@@ -270,8 +319,29 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
     @property
     def n_support_(self) -> NDArray[np.int32]:
         """The number of support vectors of each class; a coefficient has the sign of its class."""
+        if isinstance(self._now, FittedClasses):
+            return read_only(self._now.n_support)
         coef = self._now.machine.coef
         return read_only(np.array([np.sum(coef < 0), np.sum(coef > 0)], dtype=np.int32))
+
+    def predict_set(self, X: Any, include: float | None = None) -> NDArray[np.bool_]:
+        """The classes that are not ruled out for each row: a set of answers where one alone would be too uncertain.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to decide on.
+        include : float or None, default=None
+            None: a class is left out if its score is below its lower cut, where missing it costs less than rejecting;
+            the cheapest class is always in. A number: the cheapest class, and every other one whose probability is at
+            least this; it is the cost of naming one more class, if missing the true one costs 1 (Ha 1997).
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_classes)
+        """
+        now = self._now
+        return class_sets(now.rule, self._score(now, X), include)
 
     objective_ = fitted("proof.objective", "The primal value of the training problem.")
     dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")

@@ -15,6 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
 from abstain.arguments import threads
+from abstain.estimators.class_search import ClassSearch, FittedClassSearch, search_limits
+from abstain.estimators.class_training import ClassTraining, refuse_row_costs, takes_classes
 from abstain.estimators.cuts import HeldOutRows, placed
 from abstain.estimators.decide import fitted
 from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_splits
@@ -76,7 +78,9 @@ class RejectSVCCV(RejectSVC):
         costs least with tuned cuts is chosen, each fold with cuts from the other folds; the final cuts come from all
         held-out scores. All cuts of `Actions` are moved by the same scale and shift. Bayes' cuts stay if the tuned ones
         change nothing or cost more by a standard error, if one class has fewer than ten held-out rows, with a single
-        fold, without costs, and for rules other than "chow", which have thresholds of their own.
+        fold, without costs, and for rules other than "chow", which have thresholds of their own. With more than
+        two classes "tuned" is the action of least expected cost under a softmax of the scores, whose one scale is
+        fitted to held-out scores of all classes in the same way.
     search : {"auto", "full", "halving"}, default="auto"
         "full" tries all pairs on all rows. "halving" tries them on a stratified subsample of 2,000 rows, the better
         ones on larger subsamples, and the best three on all rows (more up to 15,000 rows), on as many folds as test
@@ -192,7 +196,7 @@ n_jobs, verbose
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows; the Gram matrix for a precomputed kernel.
         y : array-like of shape (n_samples,)
-            Their labels, of two classes.
+            Their labels, of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, both in the fits and in the mean costs.
         groups : array-like of shape (n_samples,), default=None
@@ -207,6 +211,13 @@ n_jobs, verbose
         """
         began = time.monotonic()
         checked = copy(self)  # so that a fit that fails changes nothing
+        if takes_classes(self, y):
+            refuse_row_costs(row_costs)
+            classes = ClassTraining.of(self, X, y, sample_weight, validator=checked)
+            task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
+            self._store(checked, self._search_classes(classes, y, row_groups(groups, classes.X.shape[0]), task, began))
+            task.end()
+            return self
         training = Training.of(self, X, y, sample_weight, validator=checked, row_costs=row_costs)
         grid, rule = self._search(training, y, row_groups(groups, training.X.shape[0]), began)
         C, gamma = grid.best
@@ -217,6 +228,21 @@ n_jobs, verbose
         self._store(checked, FittedSearch(**vars(fitted) | {"rule": rule}, grid=grid))
         task.end()
         return self
+
+    def _search_classes(
+        self, training: ClassTraining, y: ArrayLike, groups: Groups | None, task: FitTask, began: float
+    ) -> FittedClassSearch:
+        """Search and fit with more than two classes."""
+        search = ClassSearch.of(training, y, groups)
+        seconds = None if self.time_limit is None else SEARCHING * self.time_limit
+        limits = search_limits(self, max(LOOSER * self.tol, FINEST), seconds)
+        grid, rule, optimal = search.run(limits, tuned=self.cuts == "tuned", shown=bool(self.verbose))
+        if text := self._complaint_of_fits(optimal | ~np.isfinite(grid.costs), np.isfinite(grid.costs)):
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
+        C, gamma = grid.best
+        left = None if self.time_limit is None else max(0.0, self.time_limit - (time.monotonic() - began))
+        fitted = self._fit_classes(training, C, gamma if grid.has_gamma else 1.0, task, left)
+        return FittedClassSearch(**vars(fitted) | {"rule": rule}, grid=grid)
 
     def _search(
         self, training: Training, y: ArrayLike, groups: Groups | None, began: float
@@ -257,13 +283,25 @@ n_jobs, verbose
                 f"RejectSVCCV ran out of time: {', and '.join(parts)}; "
                 f"raise time_limit={self.time_limit} or try fewer Cs and gammas."
             )
-        short = sum(int(np.sum(done.tried & ~done.held_out.optimal)) for done in rounds)
-        if short:
+        return self._short_of_tolerance(sum(int(np.sum(done.tried & ~done.held_out.optimal)) for done in rounds), fits)
+
+    def _short_of_tolerance(self, short: int, fits: int) -> str | None:
+        if not short:
+            return None
+        return (
+            f"{short} of the {fits} fits of RejectSVCCV's search stopped short of their tolerance; "
+            f"raise max_iter={self.max_iter}, scale the features or try smaller Cs."
+        )
+
+    def _complaint_of_fits(self, optimal: NDArray[np.bool_], finished: NDArray[np.bool_]) -> str | None:
+        """The same for a search without rounds."""
+        fits, late, short = finished.size, int(np.sum(~finished)), int(np.sum(~optimal))
+        if late:
             return (
-                f"{short} of the {fits} fits of RejectSVCCV's search stopped short of their tolerance; "
-                f"raise max_iter={self.max_iter}, scale the features or try smaller Cs."
+                f"RejectSVCCV ran out of time: {late} of the {fits} fits of its search count as not tried; "
+                f"raise time_limit={self.time_limit} or try fewer Cs and gammas."
             )
-        return None
+        return self._short_of_tolerance(short, fits)
 
     @property
     def C_(self) -> float:

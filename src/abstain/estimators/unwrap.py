@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.class_labels import ClassLabels
 from abstain.costs import Costs
 from abstain.estimators.row_costs import RowCostsMixin
 from abstain.labels import default_reject_label, free_label
@@ -111,6 +112,11 @@ class FittedClassifier:
         """Unwrap a classifier; the positive class is `pos_label`, else the classifier's own, else the last class."""
         final = final_estimator(estimator)
         classes = np.asarray(estimator.classes_).tolist()
+        if len(classes) > 2:
+            raise ValueError(
+                f"estimator has {len(classes)} classes, and this is for two; use predict, decide, predict_set and the "
+                "metrics of predictions (reject_confusion_matrix, mean_cost, selective_error, aurc, ...)."
+            )
         own = _own_positive(final)
         positive = pos_label if pos_label is not None else own if own is not None else classes[-1]
         if positive not in classes:
@@ -223,4 +229,6 @@ class FittedClassifier:
 
 def _own_positive(final: Any) -> Any:
     rule = getattr(final, "rule_", None)
+    if rule is not None and isinstance(rule.labels, ClassLabels):
+        return None
     return rule.labels.positive if rule is not None else getattr(final, "pos_label", None)

@@ -19,12 +19,12 @@ from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.files.arrays import Arrays
 from abstain.files.boosting_codec import boosting_attributes, boosting_parts
+from abstain.files.class_codec import any_svc_from, any_svc_parts
 from abstain.files.embedded_codec import embedded_from, embedded_parts
 from abstain.files.errors import ModelFileError
 from abstain.files.forest_codec import forest_attributes, forest_parts
 from abstain.files.logistic_codec import logistic_attributes, logistic_parts
 from abstain.files.schema import Fields
-from abstain.files.svc_codec import svc_from, svc_parts
 from abstain.files.values import from_json, to_json
 
 Parts = tuple[dict[str, Any], Arrays]
@@ -72,8 +72,8 @@ def _machine(kind: Any, parts: Any, fitted: Callable[[Any, Fields, Arrays, int],
 
 MACHINES = table(
     [
-        _machine(RejectSVC, svc_parts, svc_from),
-        _machine(RejectSVCCV, svc_parts, svc_from),
+        _machine(RejectSVC, any_svc_parts, any_svc_from),
+        _machine(RejectSVCCV, any_svc_parts, any_svc_from),
         _machine(EmbeddedRejectSVC, embedded_parts, embedded_from),
     ]
 )

@@ -37,7 +37,7 @@ def machine_parts(machine: KernelMachine | LinearMachine) -> tuple[dict[str, Any
     if not isinstance(kernel, Kernel):
         to_json("kernel", kernel)
         raise TypeError  # never reached: to_json raises for a callable
-    storage, vectors = _vector_parts(machine)
+    storage, vectors = vector_parts(machine)
     state = {
         "kernel": [kernel.name, kernel.gamma, kernel.coef0, kernel.degree],
         "bias": machine.bias,
@@ -66,11 +66,11 @@ def machine_from(given: Any, arrays: Arrays, n_features: int) -> KernelMachine |
         raise ModelFileError("the indices of its support vectors are not increasing indices of training rows.")
     if precomputed and n_rows != n_features:
         raise ModelFileError("its Gram matrix does not have one column per training row.")
-    vectors = np.empty((0, 0)) if precomputed else _vectors_from(arrays, storage, numbers)
+    vectors = np.empty((0, 0)) if precomputed else vectors_from(arrays, storage, numbers)
     return KernelMachine(kernel, vectors, arrays["coef"], bias, support, n_rows)
 
 
-def check_kernel(parameters: Any, machine: KernelMachine | LinearMachine, gamma: Any) -> None:
+def check_kernel(parameters: Any, machine: Any, gamma: Any) -> None:
     """Compare the machine's kernel with the one that the parameters and `gamma` name; "scale" may be any number."""
     if isinstance(machine, LinearMachine):
         same = parameters.kernel == "linear"
@@ -95,7 +95,7 @@ def kernel_from(fields: Fields) -> Kernel:
     return Kernel(name, gamma=gamma, coef0=coef0, degree=degree)
 
 
-def _vector_parts(machine: KernelMachine) -> tuple[str, Arrays]:
+def vector_parts(machine: Any) -> tuple[str, Arrays]:
     """How the rows are stored, and their arrays; none for a precomputed kernel."""
     vectors = machine.vectors
     if sparse.issparse(vectors):
@@ -104,7 +104,7 @@ def _vector_parts(machine: KernelMachine) -> tuple[str, Arrays]:
     return "dense", {} if machine.is_precomputed else {"vectors": vectors}
 
 
-def _vectors_from(arrays: Arrays, storage: str, numbers: dict[str, int]) -> Any:
+def vectors_from(arrays: Arrays, storage: str, numbers: dict[str, int]) -> Any:
     """The rows; `numbers` are the values that `fitting` found for the letters."""
     if storage == "dense":
         return arrays["vectors"]

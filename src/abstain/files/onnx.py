@@ -19,6 +19,7 @@ from abstain.files.onnx_inputs import Inputs, input_name
 from abstain.files.onnx_steps import Column, Table, graph_of, kinds
 from abstain.kernels import Kernel
 from abstain.labels import Labels
+from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.machines.response_machine import ResponseMachine
@@ -134,6 +135,11 @@ def scoring_machine(estimator: Any) -> KernelMachine | LinearMachine:
         if type(classifier) is LogisticRegression:
             weights = np.asarray(classifier.coef_[0], dtype=np.float64)
             machine = LinearMachine(weights, np.zeros(len(weights)), float(classifier.intercept_[0]))
+    if isinstance(machine, OneVsRestMachine):
+        raise ValueError(  # noqa: TRY004 (as below)
+            f"{what} of {len(estimator.classes_)} classes, but to_onnx takes two classes only; use abstain.save, or "
+            "decide where Python runs."
+        )
     if not isinstance(machine, KernelMachine | LinearMachine):
         raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
             f"{what}, but to_onnx takes RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejectors around one of "

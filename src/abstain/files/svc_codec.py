@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
-from abstain.actions import Actions
-from abstain.costs import Costs
 from abstain.dual.proof import Proof
 from abstain.dual.solution import Status
 from abstain.estimators.grid import Grid, checked_Cs
@@ -55,7 +53,7 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     rule, steepest, n_knots = _implied(estimator, fitted.rule.labels.classes, _row_costs_state(fitted))
     machine, arrays = machine_parts(fitted.machine)
     if grid is not None:
-        _check_grid(estimator, grid, rule.costs, fitted.largest_row_cost)
+        check_grid(estimator, grid, rule.costs, fitted.largest_row_cost)
     C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
     check_kernel(estimator, fitted.machine, gamma)
     cuts = _tuned_cuts(fitted.rule, grid)
@@ -63,23 +61,26 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     if n_knots != fitted.n_knots:
         raise ModelFileError("the number of knots of its loss does not match its parameters.")
     _check_rows(fitted, float(C) * steepest)
-    _check_proof(fitted.proof, fitted.machine, float(estimator.tol))
+    check_proof(fitted.proof, fitted.machine, float(estimator.tol))
     state: dict[str, Any] = {
         "machine": machine,
         "rule": rule_state(fitted.rule, cuts),
-        "proof": _proof_state(fitted.proof),
+        "proof": proof_state(fitted.proof),
         **_row_costs_state(fitted),
     }
     arrays = prefixed(arrays, MACHINE) | {"sets": fitted.sets}
-    if grid is not None:
-        arrays["search_cs"] = grid.Cs
-        arrays["search_gammas"] = grid.gammas if grid.has_gamma else np.empty(0)
-        arrays["search_costs"] = grid.costs.reshape(-1, grid.n_splits)
-        if grid.tuned is not None:
-            arrays["search_tuned"] = grid.tuned.reshape(-1, grid.n_splits)
-        if (grid.rows != fitted.machine.n_rows).any():  # a search on subsamples
-            arrays["search_rows"] = grid.rows.ravel()
-    return state, arrays
+    return state, arrays | ({} if grid is None else grid_arrays(grid, fitted.machine.n_rows))
+
+
+def grid_arrays(grid: Grid, n_rows: int) -> Arrays:
+    """Give the arrays of a search on so many rows."""
+    arrays: Arrays = {"search_cs": grid.Cs, "search_gammas": grid.gammas if grid.has_gamma else np.empty(0)}
+    arrays["search_costs"] = grid.costs.reshape(-1, grid.n_splits)
+    if grid.tuned is not None:
+        arrays["search_tuned"] = grid.tuned.reshape(-1, grid.n_splits)
+    if (grid.rows != n_rows).any():  # a search on subsamples
+        arrays["search_rows"] = grid.rows.ravel()
+    return arrays
 
 
 def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedSVC:
@@ -98,8 +99,8 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     search = (SEARCH | {name: given[name] for name in given if name in own}) if searches else {}
     fitting(own, SETS | search, "machine", {"n": machine.n_rows})
     largest = trained_by["row_costs"]["largest"] if trained_by else None
-    fitted = FittedSVC(machine, rule, _proof_from(fields), own["sets"], n_knots, largest)
-    return FittedSearch(**vars(fitted), grid=_grid(own, machine.n_rows)) if searches else fitted
+    fitted = FittedSVC(machine, rule, proof_from(fields), own["sets"], n_knots, largest)
+    return FittedSearch(**vars(fitted), grid=grid_from(own, machine.n_rows)) if searches else fitted
 
 
 def _row_costs_state(fitted: FittedSVC) -> dict[str, Any]:
@@ -156,7 +157,7 @@ def _check_rows(fitted: FittedSVC, top: float) -> None:
         raise ModelFileError("its sets of training rows do not match its coefficients.")
 
 
-def _check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
+def check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
     """Check that the gap is at least the difference of the objectives (rounding may add to it) and "optimal" proven."""
     apart, sizes = proof.objective - proof.dual_objective, abs(proof.objective) + abs(proof.dual_objective)
     sizes += abs(machine.bias) * float(np.abs(machine.coef).sum())
@@ -172,12 +173,14 @@ def _check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
         raise ModelFileError(f"its status is optimal, but its proof does not show that for tol={tol:g}.")
 
 
-def _proof_state(proof: Proof) -> dict[str, Any]:
+def proof_state(proof: Proof) -> dict[str, Any]:
+    """Give a proof as JSON."""
     numbers = {name: to_json(name, getattr(proof, name)) for name in NUMBERS}
     return {**numbers, "status": proof.status, "iterations": int(proof.iterations), "definite": proof.definite}
 
 
-def _proof_from(fields: Fields) -> Proof:
+def proof_from(fields: Fields) -> Proof:
+    """Take a proof from the field "proof"."""
     given = Fields(fields.take("proof", dict), "proof")
     numbers = {name: from_json(given.take(name)) for name in NUMBERS}
     status, iterations = given.one_of("status", [one.value for one in Status]), given.whole("iterations")
@@ -190,7 +193,7 @@ def _proof_from(fields: Fields) -> Proof:
     return Proof(**numbers, status=status, iterations=iterations, definite=definite)
 
 
-def _check_grid(estimator: Any, grid: Grid, costs: Costs | Actions | None, largest_row_cost: float | None) -> None:
+def check_grid(estimator: Any, grid: Grid, costs: Any, largest_row_cost: float | None = None) -> None:
     """Check that the search tried what the parameters specify, as far as this is known without the training rows."""
     to_json("cv", estimator.cv)  # raises an error for splitters whose number of folds depends on the rows
     priced = costs is not None or largest_row_cost is not None
@@ -220,7 +223,8 @@ def _includes(found: NDArray[np.float64], gammas: Any) -> bool:
     return known and len(numbers) <= len(found) <= len(named)
 
 
-def _grid(arrays: Arrays, n_rows: int) -> Grid:
+def grid_from(arrays: Arrays, n_rows: int) -> Grid:
+    """Make the grid of a search on so many rows from its arrays."""
     Cs, gammas, costs = arrays["search_cs"], arrays["search_gammas"], arrays["search_costs"]
     rows = arrays.get("search_rows", np.full(len(costs), n_rows, dtype=np.int64))
     has_gamma = len(gammas) > 0

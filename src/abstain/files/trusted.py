@@ -7,8 +7,12 @@ from typing import Any
 from scipy.sparse import csr_array, csr_matrix
 
 from abstain.actions import Actions
+from abstain.class_costs import ClassCosts
+from abstain.class_labels import ClassLabels
 from abstain.costs import Costs
 from abstain.dual.proof import Proof
+from abstain.estimators.class_fit import FittedClasses
+from abstain.estimators.class_search import FittedClassSearch
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC, FittedEmbedded
 from abstain.estimators.forced import Forced
 from abstain.estimators.grid import Grid
@@ -19,10 +23,12 @@ from abstain.kernels import Kernel
 from abstain.labels import Labels
 from abstain.levels import Levels
 from abstain.losses.generalized_hinge import BartlettWegkamp
+from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.action_rule import ActionRule
+from abstain.rules.class_rule import ClassRule, Ladder, VoteRule
 from abstain.rules.risk_control import ErrorBound
 from abstain.rules.rule import Rule
 from abstain.rules.scored_rows import ScoredRows
@@ -30,8 +36,9 @@ from abstain.thresholds import Thresholds
 
 _TYPES: tuple[Any, ...] = (
     *(RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, Forced),
-    *(FittedSVC, FittedSearch, FittedEmbedded, Tuned),
-    *(KernelMachine, LinearMachine, ResponseMachine, Rule, ActionRule, Proof),
+    *(FittedSVC, FittedSearch, FittedEmbedded, Tuned, FittedClasses, FittedClassSearch),
+    *(KernelMachine, LinearMachine, ResponseMachine, OneVsRestMachine, OneVsOneMachine, Proof),
+    *(Rule, ActionRule, ClassRule, VoteRule, Ladder, ClassCosts, ClassLabels),
     *(Actions, BartlettWegkamp, Costs, ErrorBound, Grid, Kernel, Labels, Levels, ScoredRows, Thresholds),
     *(csr_array, csr_matrix),
 )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from abstain.actions import Actions
+from abstain.class_costs import ClassCosts
 from abstain.costs import Costs
 from abstain.files.errors import ModelFileError
 from abstain.losses.generalized_hinge import BartlettWegkamp
@@ -42,14 +43,15 @@ def to_json(name: str, value: Any) -> Any:
 def _object_to_json(name: str, value: Any) -> Any:
     """Values of this library and scikit-learn's plain splitters, by exact type: their constructors check them."""
     kind = type(value).__name__
-    if type(value) is Costs and value.labels is not None:
-        prices = [value.false_positive, value.false_negative, to_json(name, value.reject)]
-        return {"NamedCosts": [*prices, to_json(name, list(value.labels))]}
     if type(value) is Costs:
-        return {"Costs": [value.false_positive, value.false_negative, to_json(name, value.reject)]}
+        prices = [value.false_positive, value.false_negative, to_json(name, value.reject)]
+        named = value.labels is not None
+        return {"NamedCosts": [*prices, to_json(name, list(value.labels or ()))]} if named else {"Costs": prices}
     if type(value) is Actions:
         rows = [[to_json(name, one), *costs] for one, costs in zip(value.names, value.costs, strict=True)]
         return {"Actions": [to_json(name, list(value.labels)), rows, to_json(name, list(value.rejects))]}
+    if type(value) is ClassCosts:
+        return {"ClassCosts": [to_json(name, part) for part in (value.labels, value.errors, value.reject)]}
     if type(value) is Thresholds:
         return {"Thresholds": [to_json(name, value.lower), to_json(name, value.upper)]}
     if type(value) is BartlettWegkamp:
@@ -125,6 +127,14 @@ def _actions(content: Any) -> Actions:
     return found
 
 
+def _class_costs(content: Any) -> ClassCosts:
+    labels, errors, reject = _entries(content, 3)
+    square = isinstance(labels, tuple) and isinstance(errors, tuple) and len(errors) == len(labels) > 2
+    if not square or not all(isinstance(row, tuple) and len(row) == len(errors) for row in errors):
+        raise ModelFileError("its costs do not have a row and a column for each of their classes.")
+    return ClassCosts(labels, errors, reject)
+
+
 def _splitter(kind: Any) -> Callable[[Any], Any]:
     def made(content: Any) -> Any:
         n_splits, shuffle, random_state = _entries(content, 3)
@@ -141,6 +151,7 @@ _TAGS: dict[str, Callable[[Any], Any]] = {
     "Costs": lambda content: Costs(*_entries(content, 3)),
     "NamedCosts": _named_costs,
     "Actions": _actions,
+    "ClassCosts": _class_costs,
     "Thresholds": lambda content: Thresholds(*_entries(content, 2)),
     "BartlettWegkamp": lambda content: BartlettWegkamp(*_entries(content, 1)),
     **{name: _splitter(kind) for name, kind in SPLITTERS.items()},

@@ -16,6 +16,7 @@ only on the ratios of the weights; areas also depend on their sum, as they do on
 from abstain.metrics.action_table import ActionTable, action_confusion_matrix
 from abstain.metrics.areas import augrc, aurc, e_aurc
 from abstain.metrics.bands import CurveBand, bootstrap_band
+from abstain.metrics.class_table import ClassTable
 from abstain.metrics.curve_results import (
     AccuracyRejectCurve,
     CostCurve,
@@ -41,6 +42,7 @@ from abstain.metrics.table import RejectTable
 __all__ = [
     "AccuracyRejectCurve",
     "ActionTable",
+    "ClassTable",
     "CostCurve",
     "CurveBand",
     "ErrorRejectCurve",

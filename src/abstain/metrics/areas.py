@@ -47,10 +47,11 @@ def aurc(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True labels, of two classes.
-    score : array-like of shape (n_samples,)
+        True labels.
+    score : array-like of shape (n_samples,), or (n_samples, n_classes) for more than two classes
         Higher scores favour the positive class; infinities are allowed. The decision is the positive class where
-        ``score > cut``, and its confidence is ``|score - cut|``.
+        ``score > cut``, and its confidence is ``|score - cut|``. With more than two classes, the class of the highest
+        score, and the lead over the second.
     cut : float, default=0.0
         0 for a decision function, 0.5 for a probability.
     pos_label : label, default=None

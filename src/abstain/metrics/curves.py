@@ -38,10 +38,11 @@ def risk_coverage_curve(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True labels, of two classes.
-    score : array-like of shape (n_samples,)
+        True labels.
+    score : array-like of shape (n_samples,), or (n_samples, n_classes) for more than two classes
         Higher scores favour the positive class; infinities are allowed. The decision is the positive class where
-        ``score > cut``, and its confidence is ``|score - cut|``.
+        ``score > cut``, and its confidence is ``|score - cut|``. With more than two classes, the class of the highest
+        score, and the lead over the second.
     cut : float, default=0.0
         0 for a decision function, 0.5 for a probability.
     pos_label : label, default=None
@@ -192,6 +193,11 @@ def cost_curve(
     >>> curve.operating_point
     OperatingPoint(reject_rate=0.25, mean_cost=0.05, thresholds=Thresholds(lower=-1.5, upper=1.5))
     """
+    if np.ndim(score) == 2 and np.shape(score)[1] > 2:
+        raise ValueError(
+            f"cost_curve is for two classes, but score has {np.shape(score)[1]} columns; use risk_coverage_curve, or "
+            "mean_cost of the predictions."
+        )
     costs, pos_label = assigned_costs(costs, y_true, pos_label)
     ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
     accepted = running(ranked.merged(ranked.weight))

@@ -1,6 +1,7 @@
 """Rows ranked from the most to the least confident, with ties merged; the input of every curve and area.
 
-With a score s and its cut, the forced choice is +1 if s > cut, else -1, and its confidence is |s - cut|. The symmetric
+With a score s and its cut, the forced choice is +1 if s > cut, else -1, and its confidence is |s - cut|. With a score
+for each of several classes, it is the class of the highest, and its confidence the lead over the second. The symmetric
 rule accepts the rows whose confidence reaches a level; rows of equal confidence are accepted together or not at all.
 """
 
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.arguments import real_number, row_weights
+from abstain.class_labels import ClassLabels
 from abstain.labels import Labels, encode_pair, free_label
 from abstain.thresholds import Thresholds, distances
 
@@ -28,8 +30,8 @@ class RankedRows:
 
     Attributes
     ----------
-    sign, choice : ndarray of int8, shape (n,)
-        The true class and the forced choice.
+    sign, choice : ndarray of integers, shape (n,)
+        The true class and the forced choice: -1 and +1, or 1 to n for more than two classes.
     weight : ndarray of float64, shape (n,)
         Sample weights; ones if none are given.
     confidence : ndarray of float64, shape (m,)
@@ -40,8 +42,8 @@ class RankedRows:
         The threshold of the forced choice.
     """
 
-    sign: NDArray[np.int8]
-    choice: NDArray[np.int8]
+    sign: NDArray[Any]
+    choice: NDArray[Any]
     weight: NDArray[np.float64]
     confidence: NDArray[np.float64]
     starts: NDArray[np.intp]
@@ -50,6 +52,8 @@ class RankedRows:
     @classmethod
     def of(cls, y_true: ArrayLike, score: ArrayLike, cut: float, pos_label: Any, sample_weight: Any) -> Self:
         """Check labels, scores and weights, and rank the rows."""
+        if np.ndim(score) == 2 and np.shape(score)[-1] > 2:
+            return cls._of_classes(y_true, score, sample_weight)
         s, cut = _checked_scores(score), real_number("cut", cut)
         if math.isinf(cut):
             raise ValueError(f"cut={cut} must be finite: 0 for a decision function, 0.5 for a probability.")
@@ -57,9 +61,37 @@ class RankedRows:
         sign = _true_signs(y_true, pos_label)
         given = row_weights(sample_weight, len(s))
         weight = np.ones(len(s)) if given is None else given
-        choice = Thresholds(cut, cut).decide(s)
-        confidence = distances(s, cut)
-        order = np.lexsort((weight, 2 * sign + choice, -confidence))
+        return cls._ranked(sign, Thresholds(cut, cut).decide(s), distances(s, cut), weight, cut)
+
+    @classmethod
+    def _of_classes(cls, y_true: ArrayLike, score: ArrayLike, sample_weight: Any) -> Self:
+        """Rank rows by the lead of their highest score over the second; the choice is the class of the highest."""
+        s = np.asarray(score, dtype=np.float64)
+        labels = ClassLabels.of(y_true, rejects=False)
+        check_consistent_length(y_true, s)
+        if s.shape[1] != labels.n_classes or np.isnan(s).any():
+            raise ValueError(
+                f"score must have a number for each row and each of the {labels.n_classes} classes of y_true, sorted; "
+                f"its shape is {s.shape}, with {int(np.isnan(s).sum())} NaN."
+            )
+        given = row_weights(sample_weight, len(s))
+        second, first = np.partition(s, -2, axis=1)[:, -2:].T
+        with np.errstate(invalid="ignore"):
+            lead = np.where(first == second, 0.0, first - second)
+        choice = (np.argmax(s, axis=1) + 1).astype(np.int32)
+        weight = np.ones(len(s)) if given is None else given
+        return cls._ranked(labels.encode(y_true).astype(np.int32), choice, lead, weight, 0.0)
+
+    @classmethod
+    def _ranked(
+        cls,
+        sign: NDArray[Any],
+        choice: NDArray[Any],
+        confidence: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        cut: float,
+    ) -> Self:
+        order = np.lexsort((weight, choice, sign, -confidence))
         order = order[weight[order] > 0]
         confidence = confidence[order]
         starts = np.flatnonzero(np.append(True, confidence[1:] != confidence[:-1]))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from abstain.actions import Actions
 from abstain.arguments import real_number
+from abstain.class_costs import ClassCosts
 from abstain.costs import Costs, checked_costs
-from abstain.estimators.unwrap import FittedClassifier
+from abstain.estimators.unwrap import FittedClassifier, final_estimator
+from abstain.labels import free_label
 from abstain.metrics import areas, scores
 
 __all__ = ["RejectScorer", "get_scorer"]
@@ -49,6 +52,8 @@ class RejectScorer:
 
     def __call__(self, estimator: Any, X: Any, y_true: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Give the metric on these rows, negated if smaller is better."""
+        if len(estimator.classes_) > 2:
+            return float(_SIGNS[self.name] * self._of_classes(estimator, X, y_true, sample_weight))
         fitted = FittedClassifier.of(estimator, self.pos_label)
         options = {"pos_label": fitted.positive, "sample_weight": sample_weight}
         if self.name in _OF_SCORES:
@@ -68,6 +73,22 @@ class RejectScorer:
                 scores.warn_if_assumed(self.name, y_true)
             measured = getattr(scores, self.name)(y_true, estimator.predict(X), *prices, **options)
         return float(_SIGNS[self.name] * measured)
+
+    def _of_classes(self, estimator: Any, X: Any, y_true: ArrayLike, sample_weight: ArrayLike | None) -> float:
+        """Give the metric of more than two classes; of scores, by the lead of the highest over the second."""
+        if self.name in _OF_SCORES:
+            if self.cut is not None:
+                raise ValueError(f"cut={self.cut!r} is for two classes; the estimator has {len(estimator.classes_)}.")
+            scores_of = getattr(estimator, "decision_function", None) or estimator.predict_proba
+            return float(getattr(areas, self.name)(y_true, scores_of(X), sample_weight=sample_weight))
+        options = {"pos_label": self.pos_label, "sample_weight": sample_weight, "reject_label": self.reject_label}
+        rule = getattr(final_estimator(estimator), "rule_", None)
+        if isinstance(self.reject_label, str) and self.reject_label == "auto":
+            known = np.asarray(estimator.classes_)
+            own = None if rule is None else rule.labels.reject_label
+            options["reject_label"] = free_label(known) if own is None else own
+        prices = () if self.costs is None else (self.costs,)
+        return float(getattr(scores, self.name)(y_true, estimator.predict(X), *prices, **options))
 
     def __repr__(self) -> str:
         told = {"costs": self.costs, "pos_label": self.pos_label, "reject_label": self.reject_label, "cut": self.cut}
@@ -137,7 +158,8 @@ def get_scorer(
         raise ValueError('get_scorer("mean_cost") needs costs: get_scorer("mean_cost", costs=Costs(...)).')
     if plain != "mean_cost" and costs is not None:
         raise ValueError(f'costs={costs!r} with name={name!r}: costs are for "mean_cost" only.')
-    checked = costs if costs is None or isinstance(costs, Actions) else checked_costs(costs)
+    stated: Any = costs
+    checked = stated if stated is None or isinstance(stated, Actions | ClassCosts) else checked_costs(stated)
     cut = None if cut is None else real_number("cut", cut)
     if plain in _OF_PREDICTIONS and cut is not None:
         raise ValueError(f"cut={cut!r} with name={name!r}: cut is for {', '.join(_OF_SCORES)} only.")

@@ -1,4 +1,4 @@
-"""Metrics of predictions with rejects, each a ratio of counts in `RejectTable` (MATH.md 6)."""
+"""Metrics of predictions with rejects, each a ratio of counts in `RejectTable` or `ClassTable` (MATH.md 6)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from abstain.arguments import row_weights, warn_caller
 from abstain.costs import Costs, assigned_costs
 from abstain.labels import classes_of, encode_pair, known_positive
 from abstain.metrics.action_table import ActionTable
-from abstain.metrics.table import RejectTable
+from abstain.metrics.class_table import ClassTable, table_of, takes_classes
 from abstain.row_costs import RowCosts
 from abstain.rules.action_rule import ActionDecisions
 
@@ -44,15 +44,18 @@ def reject_confusion_matrix(
 ) -> NDArray[Any]:
     """Count the six outcomes, ``[[TN, Rej_neg, FP], [FN, Rej_pos, TP]]``: rows true class, columns choice.
 
+    With more than two classes: n_classes rows and n_classes + 1 columns, the classes in order and the reject last.
+
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True labels, of two classes.
+        True labels.
     y_pred : array-like of shape (n_samples,), or Decisions
         Predicted labels, with `reject_label` for rejected rows; or what an estimator's `decide` returns, which has its
         positive class and its reject label.
     pos_label : label, default=None
         The positive class. If None, that of the decisions; for an array of labels the larger of the two is assumed.
+        More than two classes have none: it then has an effect on `sensitivity` and `positive_predictivity` only.
     reject_label : label or "auto", default="auto"
         The label of a reject in `y_pred`. "auto": that of the decisions; for an array of labels it is derived from the
         labels of `y_true`, as estimators do.
@@ -61,7 +64,7 @@ def reject_confusion_matrix(
 
     Returns
     -------
-    ndarray of shape (2, 3)
+    ndarray of shape (2, 3), or (n_classes, n_classes + 1)
         Integers, or floats if `sample_weight` is given; the layout of ``Costs.table()``.
 
     Examples
@@ -71,7 +74,7 @@ def reject_confusion_matrix(
     array([[1, 1, 0],
            [1, 0, 1]])
     """
-    table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
+    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     return table.counts.copy()
 
 
@@ -87,8 +90,9 @@ def mean_cost(
 ) -> float:
     """Mean cost of the decisions, ``(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N`` (A14, equation 23).
 
-    `costs` is a `Costs`, or `Actions` if `y_pred` has the names of actions; the other arguments are those of
-    `reject_confusion_matrix`, of which `pos_label` and `reject_label` have no effect with `Actions`. Costs made by
+    `costs` is a `Costs`, of any number of classes, or `Actions` if `y_pred` has the names of actions; the other
+    arguments are those of `reject_confusion_matrix`, of which `pos_label` and `reject_label` have no effect with
+    `Actions`. Costs made by
     `Costs.from_table` name their classes. For others the positive class is assumed to be the larger of the two if it is
     neither given nor that of the decisions; for strings and costs that differ by class this is reported by a
     `UserWarning`. `row_costs`, as in `RejectSVC.fit`, takes the place of `costs`: each row's own.
@@ -109,9 +113,12 @@ def mean_cost(
         sign, choice = encode_pair(y_true, y_pred, pos_label, reject_label)
         prices = RowCosts.of(own, len(sign)).prices(sign, choice)
         return float(np.average(prices, weights=row_weights(sample_weight, len(prices))))
-    costs, pos_label = assigned_costs(costs, y_true, pos_label)
-    table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
-    return table.mean_cost(costs)
+    options: dict[str, Any] = {"reject_label": reject_label, "sample_weight": sample_weight}
+    stated: Any = costs
+    if takes_classes(y_true, y_pred, costs):
+        return table_of(y_true, y_pred, costs=stated, **options).mean_cost(stated)
+    assigned, pos_label = assigned_costs(stated, y_true, pos_label)
+    return table_of(y_true, y_pred, pos_label=pos_label, **options).mean_cost(assigned)
 
 
 def reject_rate(
@@ -138,7 +145,7 @@ def reject_rate(
         actions = y_pred.actions
     if actions is not None:
         return ActionTable.of(y_true, y_pred, actions, sample_weight=sample_weight).reject_rate
-    table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
+    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     return table.reject_rate
 
 
@@ -166,7 +173,7 @@ def coverage(
         actions = y_pred.actions
     if actions is not None:
         return ActionTable.of(y_true, y_pred, actions, sample_weight=sample_weight).coverage
-    table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
+    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     return table.coverage
 
 
@@ -188,7 +195,7 @@ def error_rate(
     >>> error_rate([0, 0, 1, 1], [0, 1, -1, 1])
     0.25
     """
-    table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
+    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     return table.error_rate
 
 
@@ -210,7 +217,7 @@ def selective_error(
     >>> selective_error([0, 0, 0, 1, 1], [0, 0, 1, -1, 1])
     0.25
     """
-    table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
+    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     return _defined(table.selective_error, "selective_error", "every row is rejected")
 
 
@@ -232,7 +239,7 @@ def selective_accuracy(
     >>> selective_accuracy([0, 0, 0, 1, 1], [0, 0, 1, -1, 1])
     0.75
     """
-    table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
+    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     return _defined(table.selective_accuracy, "selective_accuracy", "every row is rejected")
 
 
@@ -256,8 +263,9 @@ def sensitivity(
     """
     if pos_label is None and known_positive(y_pred) is None:
         warn_if_assumed("sensitivity", y_true)
-    table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
-    return _defined(table.sensitivity, "sensitivity", "no row of the positive class is accepted")
+    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
+    value = _of_one_class(table, pos_label, "sensitivity")
+    return _defined(value, "sensitivity", "no row of the positive class is accepted")
 
 
 def positive_predictivity(
@@ -280,8 +288,18 @@ def positive_predictivity(
     """
     if pos_label is None and known_positive(y_pred) is None:
         warn_if_assumed("positive_predictivity", y_true)
-    table = RejectTable.of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
-    return _defined(table.positive_predictivity, "positive_predictivity", "no decision is for the positive class")
+    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
+    value = _of_one_class(table, pos_label, "positive_predictivity")
+    return _defined(value, "positive_predictivity", "no decision is for the positive class")
+
+
+def _of_one_class(table: Any, pos_label: Any, name: str) -> float:
+    """Give the metric of the positive class, or of the class named if there are more than two."""
+    if not isinstance(table, ClassTable):
+        return float(getattr(table, name))
+    at = table.place(pos_label)
+    shares = 1.0 - table.class_selective_error if name == "sensitivity" else table.class_predictivity
+    return float(shares[at])
 
 
 def warn_if_assumed(name: str, y_true: ArrayLike) -> None:

@@ -108,6 +108,11 @@ class FittedModel(FittedClassifier):
         from abstain.files.preprocessing_codec import is_default
 
         names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
+        if len(classes := getattr(estimator, "classes_", ())) > 2:
+            raise DataError(
+                f"the model has {len(classes)} classes, and the commands take two; in Python, abstain.load it and call "
+                "predict or decide."
+            )
         if not names:
             raise DataError("the model has no column names; fit it with 'abstain fit' or to a data frame.")
         kinds = Inputs.of(estimator).kinds if hasattr(estimator, "steps") else [NUMBER] * len(names)

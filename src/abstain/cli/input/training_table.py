@@ -257,7 +257,8 @@ def _two_classes(
         one, two, third = sorted(first, key=lambda label: (label.strip().lower() in UNLABELLED, first[label]))[:3]
         raise DataError(
             f"{table.place(batch.places[first[third]])}, column {target!r}: {third[:60]!r} is a third class after "
-            f"{one[:60]!r} and {two[:60]!r}; two classes are supported{_missing_label(third)}."
+            f"{one[:60]!r} and {two[:60]!r}; two classes are supported here, any number by RejectSVC in "
+            f"Python{_missing_label(third)}."
         )
     if pos_label is None:
         return classes[0], classes[1]

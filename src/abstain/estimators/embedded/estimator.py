@@ -229,6 +229,11 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         task.end()
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
     def _training(self, X: Any, y: ArrayLike, like: EmbeddedTraining | None = None) -> EmbeddedTraining:
         """The rows as features; those of `like`, the same rows with another loss, are reused."""
         loss = self._loss()

@@ -1,0 +1,273 @@
+"""From the scores of several classes to decisions: by votes without costs, by cuts or by expected cost with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abstain.class_costs import ClassCosts
+from abstain.class_labels import ClassLabels
+from abstain.html import html_table, shortened
+from abstain.machines.class_machine import votes
+
+__all__ = ["ClassDecisions", "ClassRule", "Ladder", "VoteRule", "softmax"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassDecisions:
+    """Decisions on n rows, of any number of classes.
+
+    Attributes
+    ----------
+    label : ndarray of shape (n,)
+        What `predict` returns: a class, or the reject label.
+    rejected : ndarray of bool, shape (n,)
+        True where the row was rejected.
+    score : ndarray of float64, shape (n, n_classes)
+        The decision function.
+    expected_cost : ndarray of float64, shape (n, n_classes + 1)
+        Expected cost of answering each class and, last, of rejecting, under probabilities made from all scores, which
+        are rough: see `ClassRule`. nan without costs.
+    forced : ndarray of shape (n,)
+        What `predict_forced` returns: the cheapest class, also where the row was rejected.
+    labels : ClassLabels
+        The classes, sorted, and the reject label.
+    index : pandas.Index or None, default=None
+        The index of the data frame that the rows came from; None for other input.
+    """
+
+    label: NDArray[Any]
+    rejected: NDArray[np.bool_]
+    score: NDArray[np.float64]
+    expected_cost: NDArray[np.float64]
+    forced: NDArray[Any]
+    labels: ClassLabels
+    index: Any = None
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    def __repr__(self) -> str:
+        return f"ClassDecisions({len(self)} rows, {np.sum(self.rejected)} rejected)"
+
+    def to_frame(self) -> Any:
+        """The decisions as a pandas DataFrame: the index of the rows, a score and a cost per class, and of a reject."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame() needs pandas; install it, or use the arrays directly.") from error
+        return pd.DataFrame(self._columns(), index=self.index)
+
+    def _repr_html_(self) -> str:
+        """Return the first and the last rows as a table, for notebooks."""
+        columns = self._columns()
+        names = range(len(self)) if self.index is None else self.index
+        shown = [
+            ("…",) * (1 + len(columns)) if at is None else (names[at], *(column[at] for column in columns.values()))
+            for at in shortened(len(self))
+        ]
+        caption = f"Decisions on {len(self):,} rows, of which {np.sum(self.rejected):,} are rejected"
+        return html_table(caption, ("row", *columns), shown)
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        names = [str(label) for label in self.labels.classes.tolist()]
+        scores = {f"score_{name}": column for name, column in zip(names, self.score.T, strict=True)}
+        costs = {f"cost_{name}": cost for name, cost in zip([*names, "reject"], self.expected_cost.T, strict=True)}
+        return {"label": self.label, "rejected": self.rejected} | scores | costs
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The probability of a class as a function of its own score: straight lines between known points.
+
+    ::
+
+        0 where the loss of the other rows ends,  p where the score passes a tangent at p,  1 where its own loss ends
+
+    A machine that has learnt everything puts a row on one of the two ends if its probability lies beyond the tangents;
+    between them the score is the log-odds. So the ends stand for "surely not" and "surely", as far as can be known.
+    """
+
+    scores: tuple[float, ...]
+    probabilities: tuple[float, ...]
+
+    def __call__(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the probability at each score."""
+        return np.interp(score, self.scores, self.probabilities)
+
+
+class _Deciding:
+    """What the two rules share; `choose` gives 1, ..., n for a class and 0 for a reject."""
+
+    labels: ClassLabels
+    costs: ClassCosts | None
+
+    def choose(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
+        raise NotImplementedError
+
+    def best(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
+        raise NotImplementedError
+
+    def expected_cost(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def predict(self, score: NDArray[np.float64]) -> NDArray[Any]:
+        """Give the label for each row of scores: a class or the reject label."""
+        return self.labels.decode(self.choose(score))
+
+    def forced(self, score: NDArray[np.float64]) -> NDArray[Any]:
+        """Give the cheapest class for each row of scores."""
+        return self.labels.classes[self.best(score) - 1]
+
+    def decide(self, score: NDArray[np.float64], probability: Any = None, index: Any = None) -> ClassDecisions:
+        """Give the decisions with their expected costs."""
+        del probability  # of two classes
+        choice, expected = self.choose(score), self.expected_cost(score)
+        label, forced = self.labels.decode(choice), self.forced(score)
+        return ClassDecisions(label, choice == 0, score, expected, forced, self.labels, index)
+
+    def cost_of(self, y: ArrayLike, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the cost of each row's decision, given the true labels; without costs an error costs 1."""
+        truth, choice = self.labels.encode(y), self.choose(score)
+        return (choice != truth).astype(np.float64) if self.costs is None else self.costs.prices(truth, choice)
+
+
+@dataclass(frozen=True, eq=False)
+class VoteRule(_Deciding):
+    """The class with the most votes of the pairs, ties to the first, as in `SVC`; rejects nothing.
+
+    Attributes
+    ----------
+    labels : ClassLabels
+    """
+
+    labels: ClassLabels
+    costs: None = None
+
+    def choose(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Give 1, ..., n for the class."""
+        return self.best(score)
+
+    def best(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Give 1, ..., n for the class."""
+        return np.asarray(np.argmax(votes(score), axis=1) + 1)
+
+    def expected_cost(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give nan, for want of costs."""
+        return np.full((len(score), self.labels.n_classes + 1), np.nan)
+
+    def included(self, *_: Any) -> NDArray[np.bool_]:
+        """Refuse: without costs the scores say nothing of probabilities."""
+        raise ValueError("predict_set needs costs, got costs=None; state them, as in costs=Costs(reject=0.3).")
+
+
+@dataclass(frozen=True, eq=False)
+class ClassRule(_Deciding):
+    """Turns the scores of one-vs-rest machines into decisions.
+
+    ::
+
+        Bayes' cuts      k of the largest f_k - cuts_k  if that is > 0, else reject
+        expected cost    the action of least sum_j P_j cost[j, action]
+
+    Bayes' cuts are for costs where a wrong answer k costs the same whatever is true, and rejecting less than half of
+    it: then at most one class has P_k > 1 - reject / e_k, and the machines are consistent for that. For other costs P
+    is made from all scores (`Ladder`, then normalised), which no theorem covers. With a `scale`, found on held-out
+    scores, decisions are by expected cost for all costs, under ::
+
+        P = softmax(scale g),   g_k the score of k on its ladder, from 0 (surely not) to 1 (surely)
+
+    so that what counts is the lead over the second class, and over the others the less the further they are behind.
+
+    Attributes
+    ----------
+    labels : ClassLabels
+    costs : ClassCosts
+    ladders : tuple of Ladder
+        One for each class.
+    cuts : ndarray of shape (n_classes,) or None
+        Bayes' cuts on the scores; None if the decision is by expected cost.
+    scale : float or None, default=None
+        The log-odds between two classes per unit of g, if it was tuned.
+    """
+
+    labels: ClassLabels
+    costs: ClassCosts
+    ladders: tuple[Ladder, ...]
+    cuts: NDArray[np.float64] | None
+    scale: float | None = None
+
+    @property
+    def thresholds(self) -> NDArray[np.float64]:
+        """Bayes' cuts on the scores; they do not exist where the decision is by expected cost."""
+        if self.by_cost:
+            raise AttributeError("decisions are by expected cost here, not by a cut for each class; see decide().")
+        return np.asarray(self.cuts)
+
+    @property
+    def by_cost(self) -> bool:
+        """Whether decisions are by expected cost, not by Bayes' cuts."""
+        return self.cuts is None or self.scale is not None
+
+    def tuned(self, scale: float) -> ClassRule:
+        """Give the rule with a scale found on held-out scores."""
+        return replace(self, scale=scale)
+
+    def heights(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the scores on their ladders, from 0 to 1 and beyond."""
+        low, high = np.array([(ladder.scores[0], ladder.scores[-1]) for ladder in self.ladders]).T
+        return np.asarray((score - low) / (high - low))
+
+    def probabilities(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give rough probabilities of all classes, which sum to 1."""
+        if self.scale is not None:
+            return softmax(self.scale * self.heights(score))
+        own = self._own(score)
+        total = own.sum(axis=-1, keepdims=True)
+        # what the classes leave open is shared evenly, which makes rejecting cheaper
+        return np.asarray(np.where(total < 1.0, own + (1.0 - total) / own.shape[-1], own / np.maximum(total, 1.0)))
+
+    def expected_cost(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the expected cost of answering each class and, last, of rejecting."""
+        return self.costs.expected(self.probabilities(score))
+
+    def choose(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Give 1, ..., n for a class and 0 for a reject; the classes are on the last axis of the scores."""
+        if not self.by_cost:
+            above = score - self.thresholds
+            return np.where(above.max(axis=-1) > 0.0, np.argmax(above, axis=-1) + 1, 0)
+        expected = self.expected_cost(score)
+        at = np.argmin(expected, axis=-1)  # ties go to the answers, as the reject comes last
+        return np.where(at == self.labels.n_classes, 0, at + 1)
+
+    def best(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Give 1, ..., n for the cheapest class, never a reject."""
+        if not self.by_cost:
+            return np.asarray(np.argmax(score - self.thresholds, axis=-1) + 1)
+        return np.asarray(np.argmin(self.expected_cost(score)[..., :-1], axis=-1) + 1)
+
+    def included(self, score: NDArray[np.float64], include: float | None) -> NDArray[np.bool_]:
+        """Give the classes that are not ruled out, or with `include` the likeliest and every k with P_k >= include.
+
+        ::
+
+            k is ruled out if P_k < reject_k / max_j errors[k, j]: missing it would cost less than rejecting
+        """
+        named = np.zeros(score.shape, dtype=bool)
+        np.put_along_axis(named, self.best(score)[:, np.newaxis] - 1, values=True, axis=1)
+        if include is not None:
+            return named | (self.probabilities(score) >= include)
+        own = self._own(score) if self.scale is None else self.probabilities(score)
+        return named | (own >= self.costs.reject_costs / np.max(self.costs.errors, axis=1))
+
+    def _own(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.stack([ladder(score[..., k]) for k, ladder in enumerate(self.ladders)], axis=-1)
+
+
+def softmax(power: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give exp(power) over its sum on the last axis."""
+    found = np.exp(power - power.max(axis=-1, keepdims=True))
+    return np.asarray(found / found.sum(axis=-1, keepdims=True))

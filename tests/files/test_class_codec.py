@@ -1,0 +1,83 @@
+"""Model files of machines of more than two classes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import abstain
+from abstain import Costs, RejectSVC, RejectSVCCV
+from class_cases import GENERAL, gaussians, table_costs
+
+X, Y = gaussians(90)
+NAMES = np.array(["ant", "bee", "cow"])[Y]
+NAMED = Costs.from_matrix(GENERAL, labels=["ant", "bee", "cow"], reject=[0.2, 0.6, 0.3])
+GRAM = np.exp(-0.3 * ((X[:, np.newaxis] - X) ** 2).sum(axis=2))
+
+CASES = {
+    "votes": lambda: (RejectSVC().fit(X, Y), X),
+    "votes, names": lambda: (RejectSVC(kernel="linear").fit(X, NAMES), X),
+    "votes, sparse": lambda: (RejectSVC().fit(csr_array(X), Y), csr_array(X)),
+    "costs": lambda: (RejectSVC(Costs(reject=0.2)).fit(X, Y), X),
+    "costs by name": lambda: (RejectSVC(NAMED, reject_label="none").fit(X, NAMES), X),
+    "Gram matrix": lambda: (RejectSVC(Costs(reject=0.2), kernel="precomputed").fit(GRAM, Y), GRAM),
+    "search": lambda: (RejectSVCCV(table_costs(GENERAL, 0.4), Cs=[1.0, 10.0], gammas=[0.3]).fit(X, Y), X),
+    "search of votes": lambda: (RejectSVCCV(Cs=[1.0, 10.0], gammas=2).fit(X, Y), X),
+    "search, Bayes' cuts": lambda: (RejectSVCCV(NAMED, Cs=[1.0], gammas=[0.3], cuts="bayes").fit(X, NAMES), X),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_round_trip_keeps_every_bit(case, tmp_path):
+    clf, rows = CASES[case]()
+    path = tmp_path / "model"
+    abstain.save(clf, path)
+    again = abstain.load(path)
+    np.testing.assert_array_equal(again.decision_function(rows), clf.decision_function(rows))
+    np.testing.assert_array_equal(again.predict(rows), clf.predict(rows))
+    np.testing.assert_array_equal(again.dual_coef_, clf.dual_coef_)
+    assert again.proofs_ == clf.proofs_
+    assert again.costs == clf.costs
+    if isinstance(clf, RejectSVCCV):
+        assert again.best_score_ == clf.best_score_
+        assert getattr(again.rule_, "scale", None) == getattr(clf.rule_, "scale", None)
+    second = tmp_path / "second"
+    abstain.save(again, second)
+    assert second.read_bytes() == path.read_bytes()
+
+
+def forged(clf, **changes):
+    now = clf._fitted_
+    clf._fitted_ = replace(now, **changes)
+    return clf
+
+
+def machine_of(clf, **changes):
+    return replace(clf._fitted_.machine, **changes)
+
+
+FORGERIES = {
+    "coefficients that do not sum to 0": lambda clf: forged(clf, machine=machine_of(clf, coef=clf.machine_.coef + 1.0)),
+    "a gap that is too small": lambda clf: forged(
+        clf, proofs=tuple(replace(proof, gap=0.0, dual_objective=0.5 * proof.objective) for proof in clf.proofs_)
+    ),
+    "a scale without a search": lambda clf: forged(clf, rule=clf.rule_.tuned(3.0)),
+    "sets out of range": lambda clf: forged(clf, sets=clf.sets_ + np.int8(50)),
+    "another kernel": lambda clf: forged(clf, machine=machine_of(clf, kernel=replace(clf.machine_.kernel, gamma=9.0))),
+}
+
+
+@pytest.mark.parametrize("case", FORGERIES)
+def test_a_machine_that_contradicts_itself_is_refused(case, tmp_path):
+    clf = RejectSVC(Costs(reject=0.2), gamma=0.3).fit(X, Y)
+    abstain.save(clf, tmp_path / "good")
+    with pytest.raises(ValueError, match=r"its|it |one of"):
+        abstain.save(FORGERIES[case](clf), tmp_path / "model")
+
+
+def test_onnx_says_that_it_takes_two_classes():
+    with pytest.raises(ValueError, match="of 3 classes, but to_onnx takes two classes only"):
+        abstain.to_onnx(RejectSVC().fit(X, Y))
