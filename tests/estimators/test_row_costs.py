@@ -199,3 +199,17 @@ def test_actions_are_refused_with_costs_of_rows():
     for asked in (fitted.predict, fitted.decide, fitted.reject_mask):
         with pytest.raises(ValueError, match="Actions are not supported by row_costs yet"):
             asked(X, row_costs=own)
+
+
+def test_several_classes_are_refused_with_costs_of_rows():
+    X, y = np.arange(60.0)[:, np.newaxis], np.repeat([0, 1, 2], 20)
+    own = np.tile([1.0, 2.0, 0.3], (60, 1))
+    for estimator in (RejectSVC(Costs(reject=0.2)), RejectSVCCV(Costs(reject=0.2), Cs=2, gammas=2)):
+        with pytest.raises(ValueError, match="row_costs is for two classes, and y or the costs have more"):
+            estimator.fit(X, y, row_costs=own)
+    fitted = RejectSVC(Costs(reject=0.2)).fit(X, y)
+    with pytest.raises(ValueError, match="row_costs is for two classes, and this machine has more"):
+        fitted.predict(X, row_costs=own)
+    actions = Actions({"approve": {0: 0, 1: 5}, "decline": {0: 1, 1: 0}, "call": 0.3})
+    with pytest.raises(ValueError, match="costs has actions for the two classes"):
+        RejectSVC(actions).fit(X, y)

@@ -24,6 +24,8 @@ class RowCostsMixin(RejectMixin):
         fitted = self._now
         if row_costs is None:
             return fitted, fitted.rule, self._score(fitted, X)
+        if len(fitted.rule.labels.classes) > 2:
+            raise ValueError("row_costs is for two classes, and this machine has more; leave it out.")
         costs = RowCosts.of(row_costs)
         score = self._score(fitted, X)
         return fitted, rule_of_rows(fitted.rule, RowCosts.of(costs, len(score))), score
