@@ -83,6 +83,8 @@ def checked_splits(
     try:
         splits = parts_of(splitter(cv, y, groups), np.zeros(len(sign)), y, groups)
     except ValueError as error:
+        if str(error).startswith("cv"):  # it names the way out already
+            raise
         way = "Use fewer folds, or RejectSVC without a search."
         raise ValueError(f"{name} cannot split these rows: {error} {way}") from error
     if not splits:

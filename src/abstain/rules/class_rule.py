@@ -151,10 +151,6 @@ class VoteRule(_Deciding):
     labels: ClassLabels
     costs: None = None
 
-    def is_reject(self, choice: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Give True where the choice is a reject."""
-        return np.asarray(choice == 0)
-
     def choose(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
         """Give 1, ..., n for the class."""
         return self.best(score)
@@ -241,10 +237,6 @@ class ClassRule(_Deciding):
     def expected_cost(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the expected cost of answering each class and, last, of rejecting."""
         return self.costs.expected(self.probabilities(score))
-
-    def is_reject(self, choice: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Give True where the choice is a reject."""
-        return np.asarray(choice == 0)
 
     def choose(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
         """Give 1, ..., n for a class and 0 for a reject; the classes are on the last axis of the scores."""
