@@ -45,7 +45,7 @@ def test_only_the_rejecting_machine_rejects(shown):
 
 def test_rejecting_pays_on_average():
     # not on every split: a single one proves nothing
-    runs = [demo.demonstrate(seed) for seed in range(20)]
+    runs = [demo.demonstrate(seed) for seed in range(12)]
     plain, weighted, rejecting = (
         np.mean([getattr(run, name).mean_cost for run in runs]) for name in ("plain", "weighted", "rejecting")
     )
