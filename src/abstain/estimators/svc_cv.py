@@ -85,7 +85,7 @@ class RejectSVCCV(RejectSVC):
         "full" tries all pairs on all rows. "halving" tries them on a stratified subsample of 2,000 rows, the better
         ones on larger subsamples, and the best three on all rows (more up to 15,000 rows), on as many folds as test
         10,000 rows. Subsamples are parts of the folds; they have whole groups if `fit` is given many. "auto" is
-        "halving" beyond 5,000 rows.
+        "halving" beyond 5,000 rows. With more than two classes the search is always full.
     kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
 n_jobs, verbose
         As in `RejectSVC`. The fits of the search stop at ten times `tol`, or at 1e-4 if that is more; the last one at

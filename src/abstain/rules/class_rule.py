@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -99,7 +100,7 @@ class Ladder:
         return np.interp(score, self.scores, self.probabilities)
 
 
-class _Deciding:
+class _Deciding(ABC):
     """What the two rules share; `choose` gives 1, ..., n for a class and 0 for a reject."""
 
     labels: ClassLabels
@@ -109,14 +110,17 @@ class _Deciding:
         """Give True where the choice is a reject."""
         return np.asarray(choice == 0)
 
+    @abstractmethod
     def choose(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
-        raise NotImplementedError
+        """Give 1, ..., n for a class and 0 for a reject."""
 
+    @abstractmethod
     def best(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
-        raise NotImplementedError
+        """Give 1, ..., n for the cheapest class, never a reject."""
 
+    @abstractmethod
     def expected_cost(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
-        raise NotImplementedError
+        """Give the expected cost of answering each class, and of a reject."""
 
     def predict(self, score: NDArray[np.float64]) -> NDArray[Any]:
         """Give the label for each row of scores: a class or the reject label."""
