@@ -124,7 +124,7 @@ def random_costs(rng: np.random.Generator) -> Costs | None:
 
 
 def hinges(costs: Costs | None, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Give b, tau, d and rho of each row: loss(m) = b |tau - m|_+ + d |rho - m|_+ (MATH.md 2; hinge: d = 0)."""
+    """Give b, tau, d and rho of each row: loss(m) = b |tau - m|_+ + d |rho - m|_+ (docs/theory.md; hinge: d = 0)."""
     if costs is None:
         one = np.ones(len(y), EXTENDED)
         return one, one, 0 * one, one

@@ -1,7 +1,7 @@
 """The judge: optimal values by a general QP solver (Clarabel), from the training problem's definition.
 
-`primal_optimum` knows only the loss as a maximum of lines; `dual_optimum` knows only the dual of MATH.md 3, one unknown
-per piece. Neither uses anything of abstain but the data of a `DualProblem`.
+`primal_optimum` knows only the loss as a maximum of lines; `dual_optimum` knows only the dual of docs/theory.md, one
+unknown per piece. Neither uses anything of abstain but the data of a `DualProblem`.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ def exact(case: Case, *, twice: bool = False) -> tuple[str, Certificate]:
 
 
 def plain_objectives(K, sign, case: Case, beta, bias) -> tuple[float, float]:
-    """Primal and dual of MATH.md 3 in its own letters, by nothing but NumPy."""
+    """Primal and dual of docs/theory.md in its own letters, by nothing but NumPy."""
     p_low, p_high = case.costs.thresholds().lower, case.costs.thresholds().upper
     rho = (entropy(p_low) - entropy(p_high)) / (p_high - p_low)
     positive = sign > 0

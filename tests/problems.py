@@ -47,7 +47,7 @@ def two_points(loss, C) -> DualProblem:
     return pose([[1.0], [-1.0]], [1, -1], loss, C)
 
 
-# Costs(1, 5, 0.3): p_low = 0.3 / 5 = 0.06 and p_high = 0.7, so the double hinge of MATH.md 2 has
+# Costs(1, 5, 0.3): p_low = 0.3 / 5 = 0.06 and p_high = 0.7, so the double hinge of docs/theory.md has
 _H_LOW, _H_HIGH = entropy(0.06), entropy(0.7)
 TAU_POSITIVE, TAU_NEGATIVE = _H_HIGH / 0.3, _H_LOW / 0.06
 RHO = (_H_LOW - _H_HIGH) / 0.64

@@ -1,4 +1,4 @@
-"""Rules from the literature that act on a score (MATH.md 5), tuned on held-out scores."""
+"""Rules from the literature that act on a score (docs/theory.md), tuned on held-out scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any number of actions, each with a cost per class, and Bayes' rule for them (CLASSES.md 1).
+"""Any number of actions, each with a cost per class, and Bayes' rule for them.
 
 The cost of an action a at the probability p of the class that sorts last is a line, and the cheapest action the lower
 envelope of these lines::

@@ -1,4 +1,4 @@
-"""The costs of the three decisions, and Bayes' rule for them (MATH.md 1: Chow70, GRKC08 section 2, A14 section 2)."""
+"""The costs of the three decisions, and Bayes' rule for them (Chow70, GRKC08 section 2, A14 section 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Costs that differ from row to row, as users give them, and Bayes' two thresholds of each row (MATH.md 1)."""
+"""Costs that differ from row to row, as users give them, and Bayes' two thresholds of each row (docs/theory.md)."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def test_every_set_has_a_name(n_knots):
 
 @looped(seed=SEEDS)
 def test_sets_tell_where_the_margin_lies(seed):
-    # MATH.md 3's table: on a breakpoint the margin lies between two knots, between breakpoints it sits on a knot.
+    # docs/theory.md: on a breakpoint the margin lies between two knots, between breakpoints it sits on a knot.
     problem = random_problem(seed)
     solution = Reference(tol=1e-11).solve(problem)
     margin = problem.sign * (solution.expansion + solution.bias)

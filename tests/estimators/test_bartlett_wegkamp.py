@@ -1,4 +1,4 @@
-"""RejectSVC with Bartlett & Wegkamp's rule: its delta, its units, its costs (MATH.md section 2, BW08)."""
+"""RejectSVC with Bartlett & Wegkamp's rule: its delta, its units, its costs (docs/theory.md, BW08)."""
 
 import numpy as np
 import pytest

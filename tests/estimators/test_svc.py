@@ -76,7 +76,7 @@ class TestAgainstScikitLearn:
 
 
 def double_hinge_by_interior_point(X, y, C, p_low, p_high, weight):
-    """The primal of MATH.md section 3 for the linear kernel, as a QP for an interior-point solver."""
+    """The primal of docs/theory.md for the linear kernel, as a QP for an interior-point solver."""
     clarabel = pytest.importorskip("clarabel")
     n, d = X.shape
 

@@ -123,7 +123,7 @@ def test_every_row_is_carried_into_its_old_set(rows):
     now = RejectSVC(replace(BASE, reject=0.25)).fit(X, y)
     old, new = (Training.of(clf, X, y, None, validator=RejectSVC()) for clf in (before, now))
     carried = _carried_over(before.machine_, old, new, before.C)
-    # breakpoints of the new loss by MATH.md 2: b and b + d of each class
+    # breakpoints of the new loss by docs/theory.md: b and b + d of each class
     p_low, p_high = now.costs.thresholds().lower, now.costs.thresholds().upper
     B = np.where(y == 1, 1 - p_high, p_low)
     top = B + (p_high - p_low)

@@ -12,7 +12,7 @@ from abstain.thresholds import Thresholds
 
 
 def max_of_tangents(p, y, f):
-    """The definition in MATH.md 2: the maximum of 0 and the tangents, class by class, in probabilities."""
+    """The definition in docs/theory.md: the maximum of 0 and the tangents, class by class, in probabilities."""
     p = np.asarray(p)[:, np.newaxis]
     H = entr(p) + entr(1 - p)
     tangents = H - (1 - p) * f if y > 0 else H + p * f

@@ -173,7 +173,7 @@ def machine():
 
 
 class TestSets:
-    """`sets_` are those of MATH.md 3, by the margin on one side and by the coefficient on the other."""
+    """`sets_` are those of docs/theory.md, by the margin on one side and by the coefficient on the other."""
 
     P_LOW, P_HIGH = 0.06, 0.7  # of Costs(1, 5, 0.3)
 

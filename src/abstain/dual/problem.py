@@ -1,4 +1,4 @@
-"""The training problem of every machine in this library, primal and dual (MATH.md 3).
+"""The training problem of every machine in this library, primal and dual (docs/theory.md).
 
     primal   min_{h, bias}  1/2 |h|^2 + sum_i w_i loss_i(y_i f(x_i))      f = h + bias,  h = sum_j beta_j k(x_j, .)
     dual     max_beta       sum_i phi_i(y_i beta_i) - 1/2 beta' K beta    sum_i beta_i = 0,  0 <= y_i beta_i <= top_i

@@ -1,4 +1,4 @@
-"""The loss for several actions: tangents of the logistic loss at all cuts of the actions (CLASSES.md 1)."""
+"""The loss for several actions: tangents of the logistic loss at all cuts of the actions."""
 
 from __future__ import annotations
 

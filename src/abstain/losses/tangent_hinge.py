@@ -1,4 +1,4 @@
-"""The tangent hinge: the logistic loss replaced by 0 and its tangents at chosen log-odds (MATH.md 2; GRKC08)."""
+"""The tangent hinge: the logistic loss replaced by 0 and its tangents at chosen log-odds (docs/theory.md; GRKC08)."""
 
 from __future__ import annotations
 

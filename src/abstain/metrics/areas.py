@@ -1,4 +1,4 @@
-"""Areas under the risk-coverage curve and the generalised risk curve, with ties averaged (MATH.md 6).
+"""Areas under the risk-coverage curve and the generalised risk curve, with ties averaged (docs/theory.md).
 
 With E_k the errors among the k most confident of n rows, averaged over all orders of the rows that tie,
 

@@ -1,4 +1,4 @@
-"""Curves of a symmetric threshold on the confidence, computed from ranked rows (MATH.md 6, FR02, Chow70, A14).
+"""Curves of a symmetric threshold on the confidence, computed from ranked rows (docs/theory.md, FR02, Chow70, A14).
 
 Every curve has one point per distinct confidence c: the rows with |score - cut| >= c are accepted, the rest rejected.
 Tied rows are accepted together. Between two points they are accepted in part, averaged over all their orders, so that

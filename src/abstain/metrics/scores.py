@@ -1,4 +1,4 @@
-"""Metrics of predictions with rejects, each a ratio of counts in `RejectTable` or `ClassTable` (MATH.md 6)."""
+"""Metrics of predictions with rejects, each a ratio of counts in `RejectTable` or `ClassTable` (docs/theory.md)."""
 
 from __future__ import annotations
 

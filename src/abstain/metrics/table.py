@@ -1,4 +1,4 @@
-"""RejectTable: the 2 x 3 weighted counts from which every metric of predictions is computed (MATH.md 6)."""
+"""RejectTable: the 2 x 3 weighted counts from which every metric of predictions is computed (docs/theory.md)."""
 
 from __future__ import annotations
 

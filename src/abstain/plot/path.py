@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase
 
 KINDS = ("sets", "coefficients")
-# The sets for one and for two knots, by margin (MATH.md 3); with more knots they are only numbered.
+# The sets for one and for two knots, by margin (docs/theory.md); with more knots they are only numbered.
 WORDS: dict[int, tuple[str, ...]] = {
     3: (r"$I_0$: margin above the knot", r"$I_\tau$: on it", r"$I_B$: below it"),
     5: (r"$I_0$: margin above τ", r"$I_\tau$: on τ", r"$I_B$: between ρ and τ", r"$I_\rho$: on ρ", r"$I_D$: below ρ"),

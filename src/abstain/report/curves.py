@@ -1,7 +1,7 @@
 """The two curves with their bands: rows are rejected in the order in which a falling reject cost rejects them.
 
 Let a, b be the largest reject costs that can pay, in the stated ratio: a / c_fp + b / c_fn = 1. At the share t of them,
-r_neg = t a and r_pos = t b, Bayes' thresholds on the log-odds s (MATH.md 1) reject the row if and only if
+r_neg = t a and r_pos = t b, Bayes' thresholds on the log-odds s (docs/theory.md) reject the row if and only if
 
     t <= t*(s) = min( c_fp / (a + b e^s),  c_fn / (a e^-s + b) )
 

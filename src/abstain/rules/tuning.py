@@ -1,4 +1,4 @@
-"""Thresholds that minimise the empirical cost (MATH.md 5): one distance from the cut, or two from the ROC hull."""
+"""Thresholds that minimise the empirical cost (docs/theory.md): one distance from the cut, or two from the ROC hull."""
 
 from __future__ import annotations
 
