@@ -8,6 +8,7 @@
 #include "sums.hpp"
 #include "selection.hpp"
 #include "embedded/step_losses.hpp"
+#include "linear.hpp"
 
 namespace abstain {
 namespace {
@@ -15,7 +16,11 @@ namespace {
 template <class T> constexpr Lanes<T> lanes_of() {
     return {accumulate<T>, values<T>, combine<T>, step<T>, partner<T>, dot<T>, add<T>};
 }
-constexpr LaneSet all_lanes(const char* name) { return {name, lanes_of<float>(), lanes_of<double>(), {step_losses, least_sum}}; }
+template <class T> constexpr LinearLanes<T> linear_lanes_of() { return {rows_times<T>, rows_sum<T>}; }
+constexpr LaneSet all_lanes(const char* name) {
+    return {name,  lanes_of<float>(), lanes_of<double>(), {step_losses, least_sum}, linear_lanes_of<float>(), linear_lanes_of<double>(),
+            outer};
+}
 
 }  // namespace
 }  // namespace abstain

@@ -15,5 +15,7 @@ const LaneSet& widest_lanes() {
 
 template <> const Lanes<float>& lanes<float>() { return widest_lanes().in_single; }
 template <> const Lanes<double>& lanes<double>() { return widest_lanes().in_double; }
+template <> const LinearLanes<float>& linear_lanes<float>() { return widest_lanes().linear_single; }
+template <> const LinearLanes<double>& linear_lanes<double>() { return widest_lanes().linear_double; }
 
 }  // namespace abstain

@@ -6,6 +6,7 @@
 
 #include "embedded/step_lanes.hpp"
 #include "kernel.hpp"
+#include "linear/linear_lanes.hpp"
 
 namespace abstain {
 
@@ -54,6 +55,9 @@ struct LaneSet {
     Lanes<float> in_single;
     Lanes<double> in_double;
     StepLanes steps;
+    LinearLanes<float> linear_single;
+    LinearLanes<double> linear_double;
+    Outer outer;
 };
 extern const LaneSet lanes_v2;  // runs everywhere
 #ifdef ABSTAIN_X86
@@ -62,5 +66,6 @@ extern const LaneSet lanes_v3, lanes_v4;
 
 const LaneSet& widest_lanes();  // of those that this processor runs
 template <class T> const Lanes<T>& lanes();
+template <class T> const LinearLanes<T>& linear_lanes();
 
 }  // namespace abstain

@@ -1,0 +1,88 @@
+// The loops of the linear machine: rows of float or double, all sums in double. Part of all_lanes.hpp.
+
+namespace abstain {
+namespace {
+
+template <class T> [[gnu::always_inline]] inline Vec<double> widened(const T* from) {
+    if constexpr (sizeof(T) == sizeof(double)) {
+        return load<double>(from);
+    } else {
+        typename VectorOf<T, vector_bytes / 2>::type v;
+        __builtin_memcpy(&v, from, sizeof v);
+        return __builtin_convertvector(v, Vec<double>);
+    }
+}
+
+[[gnu::always_inline]] inline double lanes_sum(Vec<double> v) {
+    double sum = 0;
+    for (int lane = 0; lane < width<double>; ++lane) sum += v[lane];
+    return sum;
+}
+
+// Four rows at a time share the loads of p.
+template <class T> void rows_times(const T* X, long rows, long features, const double* p, double* out) {
+    constexpr int group = 4, W = width<double>;
+    const long whole = features / W * W;
+    for (long i = 0; i < rows; i += group) {
+        const T* row[group];
+        for (int r = 0; r < group; ++r) row[r] = X + (i + r < rows ? i + r : rows - 1) * features;
+        Vec<double> sum[group];
+        for (int r = 0; r < group; ++r) sum[r] = Vec<double>{};
+        for (long j = 0; j < whole; j += W) {
+            const Vec<double> at = load<double>(p + j);
+            for (int r = 0; r < group; ++r) sum[r] += widened<T>(row[r] + j) * at;
+        }
+        for (int r = 0; r < group && i + r < rows; ++r) {
+            double total = lanes_sum(sum[r]);
+            for (long j = whole; j < features; ++j) total += static_cast<double>(row[r][j]) * p[j];
+            out[i + r] = total;
+        }
+    }
+}
+
+// Four rows at a time share the loads and stores of the sums.
+template <class T> void rows_sum(const T* X, const long* which, const double* coef, long count, long features, double* out) {
+    constexpr int group = 4, W = width<double>;
+    const long whole = features / W * W;
+    for (long i = 0; i < count; i += group) {
+        const T* row[group];
+        double factor[group];
+        for (int r = 0; r < group; ++r) {
+            row[r] = X + which[i + r < count ? i + r : i] * features;
+            factor[r] = i + r < count ? coef[i + r] : 0.0;
+        }
+        for (long j = 0; j < whole; j += W) {
+            Vec<double> sum = load<double>(out + j);
+            for (int r = 0; r < group; ++r) sum += factor[r] * widened<T>(row[r] + j);
+            store<double>(out + j, sum);
+        }
+        for (long j = whole; j < features; ++j)
+            for (int r = 0; r < group; ++r) out[j] += factor[r] * static_cast<double>(row[r][j]);
+    }
+}
+
+// Tiles of 4 x 2 vectors of H stay in registers while all rows of the panel pass by.
+void outer(const double* panel, long rows, long stride, long first, long last, double* H) {
+    constexpr int tall = 4, W = width<double>;
+    for (long i = first; i < last; i += tall)
+        for (long j = i / (2 * W) * (2 * W); j < stride; j += 2 * W) {
+            Vec<double> sum[tall][2];
+            for (int a = 0; a < tall; ++a) sum[a][0] = sum[a][1] = Vec<double>{};
+            const double* x = panel;
+            for (long r = 0; r < rows; ++r, x += stride) {
+                const Vec<double> left = load<double>(x + j), right = load<double>(x + j + W);
+                for (int a = 0; a < tall; ++a) {
+                    sum[a][0] += x[i + a] * left;
+                    sum[a][1] += x[i + a] * right;
+                }
+            }
+            for (int a = 0; a < tall; ++a) {
+                double* to = H + (i + a) * stride + j;
+                store<double>(to, load<double>(to) + sum[a][0]);
+                store<double>(to + W, load<double>(to + W) + sum[a][1]);
+            }
+        }
+}
+
+}  // namespace
+}  // namespace abstain

@@ -1,0 +1,69 @@
+"""Rows in memory, or in a file mapped to memory, as the sums that `LinearNewton` needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from abstain import _native
+from abstain.arguments import threads
+from abstain.losses.loss_table import LossTable
+from abstain.losses.margin_loss import MarginLoss
+
+__all__ = ["LocalSums"]
+
+
+class LocalSums:
+    """Sums over rows in memory; float32 and float64, dense and CSR, are read where they are."""
+
+    def __init__(
+        self,
+        X: Any,
+        sign: NDArray[np.int8],
+        weight: NDArray[np.float64],
+        loss: MarginLoss | LossTable,
+        n_jobs: int | None = None,
+    ) -> None:
+        knots, slopes = loss.tables()
+        self.rows, self.features = X.shape
+        self.block = _native.LinearBlock(
+            native_data(X), sign, weight, loss.kinds(sign).astype(np.int32), knots, slopes, threads(n_jobs)
+        )
+        for name in ("score", "along", "move", "slopes", "gradient", "hessian_times", "hessian_diagonal", "accept", "shift"):
+            setattr(self, name, getattr(self.block, name))
+        self.loss, self.dual = self.block.loss, self.block.dual
+
+    def between(self) -> int:
+        """Give the number of rows between breakpoints."""
+        return int(self.block.between())
+
+    def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]:
+        """Give the sum over the rows between breakpoints, or over all; an estimate from about `most` of them."""
+        rows = self.rows if everything else self.between()
+        stride = max(1, rows // most)
+        found = self.block.hessian(everything, stride)
+        return found if stride == 1 else found * (rows / -(-rows // stride))
+
+
+def native_data(X: Any) -> dict[str, Any]:
+    """Give rows as the native core reads them; dense rows of either precision are not copied."""
+    kind = np.float32 if X.dtype == np.float32 else np.float64
+    if not issparse(X):
+        return {"X": np.require(X, kind, ["C", "A"])}
+    return {
+        "values": np.require(X.data, kind, ["C", "A"]),
+        "columns": np.require(X.indices, np.int32, ["C", "A"]),
+        "starts": np.require(X.indptr, np.int64, ["C", "A"]),
+        "features": X.shape[1],
+    }
+
+
+def first_penalty(weight: NDArray[np.float64], loss: MarginLoss | LossTable) -> float:
+    """Give a penalty with which rows of margin 0 lie on the way to their last knot, where the objective is curved."""
+    knots, slopes = loss.tables()
+    reach = np.where(knots[:, -1] > 0.0, -slopes[:, -1] / np.maximum(knots[:, -1], 1e-300), np.inf)
+    least = float(reach.min())
+    return 0.5 * float(weight.mean()) * (least if np.isfinite(least) else loss.steepest)
