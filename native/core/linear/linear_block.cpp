@@ -120,17 +120,22 @@ void LinearBlock::move(double step) {
 
 std::vector<double> LinearBlock::slopes(double sigma, const std::vector<double>& steps) {
     const Index width = static_cast<Index>(steps.size());
-    std::vector<double> partial(static_cast<std::size_t>(count_ * width), 0.0), total(steps.size(), 0.0);
+    std::vector<double> partial(static_cast<std::size_t>(count_ * 2 * width), 0.0), total(2 * steps.size(), 0.0);
     chunks(nullptr, [&](Index c, Index first, Index last) {
-        bool between;
         for (Index s = 0; s < width; ++s) {
-            double sum = 0;
-            for (Index i = first; i < last; ++i) sum -= response(i, margin_[i] + steps[s] * along_[i], sigma, between) * along_[i];
-            partial[c * width + s] = sum;
+            double slope = 0, rate = 0;
+            bool between;
+            for (Index i = first; i < last; ++i) {
+                const double q = along_[i];
+                slope -= response(i, margin_[i] + steps[s] * q, sigma, between) * q;
+                rate += between ? q * q : 0.0;
+            }
+            partial[c * 2 * width + s] = slope;
+            partial[c * 2 * width + width + s] = sigma * rate;
         }
     });
     for (Index c = 0; c < count_; ++c)
-        for (Index s = 0; s < width; ++s) total[s] += partial[c * width + s];
+        for (Index s = 0; s < 2 * width; ++s) total[s] += partial[c * 2 * width + s];
     return total;
 }
 

@@ -34,7 +34,8 @@ class LinearBlock {
     void score(const double* point, Watch& watch);      // m = y (X w + b)
     void along(const double* direction, Watch& watch);  // q = y (X p + p_b)
     void move(double step);                             // m += step q
-    // sum_i -gamma_i(m + step q) q_i for each of the steps: the slope of the objective along q, without the regulariser.
+    // sum_i -gamma_i(m + step q) q_i for each of the steps, the slope of the objective along q without the regulariser, and
+    // then its derivative for each, sigma times the sum of q_i^2 over the rows between breakpoints.
     std::vector<double> slopes(double sigma, const std::vector<double>& steps);
     // gamma at m, and sum_i y_i gamma_i (x_i, 1) over either side, 2 (features + 1) entries; only rows whose gamma has changed
     // are read again, unless `afresh`.

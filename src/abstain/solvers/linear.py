@@ -41,7 +41,9 @@ FLAT = 0.1  # share of the first slope at which a line search may end
 MOST_DENSE = 2000  # features up to which the Hessian is formed
 MOST_INNER = 40  # Newton steps of one inner problem
 PENALTIES = 60  # values of sigma
-SAMPLED = 30  # rows for each entry of the point, of which a Hessian is formed
+SAMPLED = 30  # rows for each entry of the point that a Hessian is estimated from at least
+PRODUCTS = 4e10  # that forming a Hessian may take before it is estimated
+MOST_TRIALS = 60  # step lengths of one line search
 
 
 class Sums(Protocol):
@@ -189,7 +191,8 @@ class _Run:
         if d > MOST_DENSE:
             return self._conjugate(accuracy)
         # where no row is between breakpoints the bias has no curvature: that of all rows is an upper bound
-        H = self.sums.hessian(SAMPLED * (d + 1), everything=self.sums.between() == 0).reshape(d + 1, d + 1)
+        most = int(max(SAMPLED * (d + 1), PRODUCTS / (d + 1) ** 2))
+        H = self.sums.hessian(most, everything=self.sums.between() == 0).reshape(d + 1, d + 1)
         H *= self.sigma
         H[np.arange(d), np.arange(d)] += 1.0
         unit = 1.0 / np.sqrt(np.diag(H))
@@ -237,28 +240,24 @@ class _Run:
         return solve
 
     def _search(self, direction: Point, first: float) -> None:
-        """Move along the direction to where the slope is at most FLAT of the first one; it is piecewise linear and rises."""
+        """Move along the direction to where the slope is at most FLAT of the first one.
+
+        The slope is piecewise linear and rises, so Newton's steps on it, kept inside the bracket, soon find its zero.
+        """
         p, w = direction[:-1], self.point[:-1]
         offset, rate = float(w @ p), float(p @ p)
         self.sums.along(direction)
-
-        def slope(step: float) -> float:
-            return offset + step * rate + float(self.sums.slopes(self.sigma, np.array([step]))[0])
-
-        low, at_low, high, at_high, step = 0.0, first, np.inf, np.inf, 1.0
-        for _ in range(60):
-            here = slope(step)
-            if abs(here) <= FLAT * abs(first):
+        low, high, step = 0.0, np.inf, 1.0
+        for _ in range(MOST_TRIALS):
+            slope, bend = self.sums.slopes(self.sigma, np.array([step]))
+            slope, bend = offset + step * rate + slope, rate + bend
+            if abs(slope) <= FLAT * abs(first):
                 break
-            if here < 0.0:
-                low, at_low = step, here
-            else:
-                high, at_high = step, here
-            if np.isinf(high):
-                step *= 2.0
-            else:
-                share = -at_low / (at_high - at_low)
-                step = low + (high - low) * min(0.95, max(0.05, share))
+            low, high = (step, high) if slope < 0.0 else (low, step)
+            following = step - slope / bend if bend > 0.0 else np.inf
+            if not low < following < high:
+                following = 2.0 * step if np.isinf(high) else 0.5 * (low + high)
+            step = min(following, 10.0 * step)
         self.sums.move(step)
         self.point = self.point + step * direction
 
