@@ -11,9 +11,11 @@ namespace abstain::bind {
 
 namespace {
 
-template <class T> LinearRows dense_rows(const View<T, 2>& X) {
+template <class T> LinearRows dense_rows(const View<T, 2>& X, const nb::dict& data) {
     require(X.shape(0) > 0 && X.shape(1) > 0, "X must have at least one row and one column");
-    return DenseLinearRows<T>{X.data(), static_cast<Index>(X.shape(0)), static_cast<Index>(X.shape(1))};
+    const auto centre = entry<Vector>(data, "centre");
+    require(centre.shape(0) == X.shape(1), "centre must have an entry per column of X");
+    return DenseLinearRows<T>{X.data(), centre.data(), static_cast<Index>(X.shape(0)), static_cast<Index>(X.shape(1))};
 }
 
 template <class T> LinearRows sparse_rows(const View<T, 1>& values, Indices& own, const nb::dict& data) {
@@ -37,6 +39,10 @@ Index count_of(const LinearRows& rows) {
 
 template <class Work> auto run(Work&& work) {
     return without_lock(nb::none(), std::numeric_limits<double>::infinity(), work);
+}
+
+Index features_of(const LinearRows& rows) {
+    return std::visit([](const auto& some) { return some.features; }, rows);
 }
 
 // The block together with everything it borrows.
@@ -92,6 +98,18 @@ class Block {
         block_.start(gamma.data());
     }
 
+    // The dict is kept, since the block borrows its arrays.
+    void attach(const nb::dict& data) {
+        Indices before = std::move(own_);
+        const LinearRows rows = rows_of(data);
+        if (count_of(rows) != block_.size() || features_of(rows) != block_.features()) {
+            own_ = std::move(before);
+            throw nb::value_error("the rows must have the shape of those before");
+        }
+        data_ = data;
+        block_.attach(rows);
+    }
+
   private:
     static LinearBlock::Of rows_between(bool all) { return all ? LinearBlock::Of::all : LinearBlock::Of::between; }
     LinearRows rows_of(const nb::dict& data) {
@@ -101,8 +119,8 @@ class Block {
             return sparse_rows(entry<Vector>(data, "values"), own_, data);
         }
         View<float, 2> single;
-        if (nb::try_cast(data["X"], single, false)) return dense_rows(single);
-        return dense_rows(entry<Matrix>(data, "X"));
+        if (nb::try_cast(data["X"], single, false)) return dense_rows(single, data);
+        return dense_rows(entry<Matrix>(data, "X"), data);
     }
     void check(const Vector& point) const {
         require(static_cast<Index>(point.shape(0)) == block_.features() + 1, "a point must have an entry more than X has columns");
@@ -135,7 +153,8 @@ void bind_linear(nb::module_& m) {
         .def("shift", &Block::shift)
         .def("dual", &Block::dual, "negative"_a, "positive"_a)
         .def("gamma", &Block::gamma)
-        .def("start", &Block::start, "gamma"_a.noconvert());
+        .def("start", &Block::start, "gamma"_a.noconvert())
+        .def("attach", &Block::attach, "data"_a);
 }
 
 }  // namespace abstain::bind

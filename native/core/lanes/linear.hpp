@@ -20,7 +20,7 @@ template <class T> [[gnu::always_inline]] inline Vec<double> widened(const T* fr
 }
 
 // Four rows at a time share the loads of p.
-template <class T> void rows_times(const T* X, long rows, long features, const double* p, double* out) {
+template <class T> void rows_times(const T* X, const double* centre, long rows, long features, const double* p, double* out) {
     constexpr int group = 4, W = width<double>;
     const long whole = features / W * W;
     for (long i = 0; i < rows; i += group) {
@@ -29,19 +29,20 @@ template <class T> void rows_times(const T* X, long rows, long features, const d
         Vec<double> sum[group];
         for (int r = 0; r < group; ++r) sum[r] = Vec<double>{};
         for (long j = 0; j < whole; j += W) {
-            const Vec<double> at = load<double>(p + j);
-            for (int r = 0; r < group; ++r) sum[r] += widened<T>(row[r] + j) * at;
+            const Vec<double> at = load<double>(p + j), middle = load<double>(centre + j);
+            for (int r = 0; r < group; ++r) sum[r] += (widened<T>(row[r] + j) - middle) * at;
         }
         for (int r = 0; r < group && i + r < rows; ++r) {
             double total = lanes_sum(sum[r]);
-            for (long j = whole; j < features; ++j) total += static_cast<double>(row[r][j]) * p[j];
+            for (long j = whole; j < features; ++j) total += (static_cast<double>(row[r][j]) - centre[j]) * p[j];
             out[i + r] = total;
         }
     }
 }
 
 // Four rows at a time share the loads and stores of the sums.
-template <class T> void rows_sum(const T* X, const long* which, const double* coef, long count, long features, double* out) {
+template <class T>
+void rows_sum(const T* X, const double* centre, const long* which, const double* coef, long count, long features, double* out) {
     constexpr int group = 4, W = width<double>;
     const long whole = features / W * W;
     for (long i = 0; i < count; i += group) {
@@ -53,11 +54,12 @@ template <class T> void rows_sum(const T* X, const long* which, const double* co
         }
         for (long j = 0; j < whole; j += W) {
             Vec<double> sum = load<double>(out + j);
-            for (int r = 0; r < group; ++r) sum += factor[r] * widened<T>(row[r] + j);
+            const Vec<double> middle = load<double>(centre + j);
+            for (int r = 0; r < group; ++r) sum += factor[r] * (widened<T>(row[r] + j) - middle);
             store<double>(out + j, sum);
         }
         for (long j = whole; j < features; ++j)
-            for (int r = 0; r < group; ++r) out[j] += factor[r] * static_cast<double>(row[r][j]);
+            for (int r = 0; r < group; ++r) out[j] += factor[r] * (static_cast<double>(row[r][j]) - centre[j]);
     }
 }
 

@@ -28,14 +28,14 @@ template <class Row> double dot_row(const Row& X, Index i, const double* p) {
     if constexpr (requires { X.starts; }) {
         for (Index e = X.starts[i]; e < X.starts[i + 1]; ++e) sum += static_cast<double>(X.values[e]) * p[X.columns[e]];
     } else {
-        linear_lanes<std::remove_const_t<std::remove_pointer_t<decltype(X.values)>>>().rows_times(X.values + i * X.features, 1,
+        linear_lanes<std::remove_const_t<std::remove_pointer_t<decltype(X.values)>>>().rows_times(X.values + i * X.features, X.centre, 1,
                                                                                                   X.features, p, &sum);
     }
     return sum;
 }
 
 template <class T> void times_rows(const DenseLinearRows<T>& X, Index first, Index last, const double* p, double* out) {
-    linear_lanes<T>().rows_times(X.values + first * X.features, last - first, X.features, p, out + first);
+    linear_lanes<T>().rows_times(X.values + first * X.features, X.centre, last - first, X.features, p, out + first);
 }
 
 template <class T> void times_rows(const SparseLinearRows<T>& X, Index first, Index last, const double* p, double* out) {
@@ -45,7 +45,7 @@ template <class T> void times_rows(const SparseLinearRows<T>& X, Index first, In
 template <class T>
 void sum_rows(const DenseLinearRows<T>& X, const std::vector<Index>& which, const std::vector<double>& coef, double* out) {
     static_assert(sizeof(long) == sizeof(Index));
-    linear_lanes<T>().rows_sum(X.values, reinterpret_cast<const long*>(which.data()), coef.data(),
+    linear_lanes<T>().rows_sum(X.values, X.centre, reinterpret_cast<const long*>(which.data()), coef.data(),
                                static_cast<long>(which.size()), X.features, out);
 }
 
@@ -58,7 +58,7 @@ void sum_rows(const SparseLinearRows<T>& X, const std::vector<Index>& which, con
 
 template <class T> void pack_row(const DenseLinearRows<T>& X, Index i, double* out) {
     const T* row = X.values + i * X.features;
-    for (Index j = 0; j < X.features; ++j) out[j] = static_cast<double>(row[j]);
+    for (Index j = 0; j < X.features; ++j) out[j] = static_cast<double>(row[j]) - X.centre[j];
 }
 
 template <class T> void pack_row(const SparseLinearRows<T>& X, Index i, double* out) {
@@ -235,7 +235,7 @@ std::vector<double> LinearBlock::hessian_diagonal(Of of, Watch& watch) {
                             out[X.columns[e]] += static_cast<double>(X.values[e]) * static_cast<double>(X.values[e]);
                     } else {
                         for (Index j = 0; j < features_; ++j) {
-                            const double x = static_cast<double>(X.values[i * features_ + j]);
+                            const double x = static_cast<double>(X.values[i * features_ + j]) - X.centre[j];
                             out[j] += x * x;
                         }
                     }
@@ -291,6 +291,8 @@ void LinearBlock::start(const double* lambda) {
     for (Index i = 0; i < problem_.size; ++i)
         lambda_[i] = std::clamp(lambda[i], 0.0, problem_.breakpoint(i, problem_.pieces()));
 }
+
+void LinearBlock::attach(LinearRows rows) { rows_ = rows; }
 
 void LinearBlock::add_rows(const std::vector<Index>& which, const std::vector<double>& coef, double* out) const {
     std::visit([&](const auto& X) { sum_rows(X, which, coef, out); }, rows_);

@@ -55,6 +55,7 @@ class LinearBlock {
     double dual(Sides scale) const;     // sum_i phi_i(scale gamma_i)
     const Aligned<double>& gamma() const { return gamma_; }
     void start(const double* lambda);   // multipliers to begin with
+    void attach(LinearRows rows);       // the same rows at another place, for those that are not kept in memory
 
   private:
     double response(Index i, double margin, double sigma, bool& between) const;

@@ -8,7 +8,8 @@
 namespace abstain {
 
 template <class T> struct DenseLinearRows {
-    const T* values;  // row-major
+    const T* values;       // row-major
+    const double* centre;  // subtracted from every row as it is read: far from the origin, scores and bias would cancel
     Index rows, features;
 };
 

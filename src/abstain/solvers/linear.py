@@ -22,7 +22,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import scipy.linalg
@@ -43,6 +43,7 @@ MOST_INNER = 40  # Newton steps of one inner problem
 PENALTIES = 60  # values of sigma
 SAMPLED = 30  # rows for each entry of the point that a Hessian is estimated from at least
 PRODUCTS = 4e10  # that forming a Hessian may take before it is estimated
+CG_STEPS, CG_ACCURACY = 200, 0.1  # of conjugate gradients, where the Hessian is not formed
 MOST_TRIALS = 60  # step lengths of one line search
 
 
@@ -126,36 +127,41 @@ class _Run:
         self.point = np.zeros(sums.features + 1) if start is None else np.array(start, dtype=np.float64)
         self.sigma = sigma
         self.steps = 0
-        self.best: tuple[float, Point, tuple[float, float]] = (np.inf, self.point, (0.0, 0.0))
+        self.gap, self.scale = np.inf, (0.0, 0.0)
+        self.best = (np.inf, self.point)
         sums.score(self.point)
 
     def solution(self) -> LinearSolution:
-        status = Status.INACCURATE
+        status = self._ended()
+        if status is not Status.OPTIMAL and self.best[0] < self.gap:
+            self.point = self.best[1]
+            self.sums.score(self.point)
+            self._judge(self.sums.gradient(self.sigma, afresh=True).reshape(2, -1))
+        return LinearSolution(self.point, self.scale, status, self.steps, self.gap, self.sigma)
+
+    def _ended(self) -> Status:
         for _ in range(PENALTIES):
-            ended = self._inner()
-            if ended is not None:
-                status = ended
-                break
+            if (ended := self._inner()) is not None:
+                return ended
             self.sums.accept()
             self.sigma *= GROWTH
-        gap, point, scale = self.best
-        return LinearSolution(point, scale, status, self.steps, gap, self.sigma)
+        return Status.INACCURATE
 
     def _inner(self) -> Status | None:
         """Newton steps at one penalty; None if the next one should follow."""
         solve = None
         for step in range(MOST_INNER):
             sides = self.sums.gradient(self.sigma, afresh=step == 0).reshape(2, -1)
-            gap, primal = self._judge(sides)
-            if gap <= self.settings.tol:
+            self._judge(sides)
+            if self.gap <= self.settings.tol:
                 return Status.OPTIMAL
-            if (ended := self._limit(gap)) is not None:
+            if (ended := self._limit()) is not None:
                 return ended
             gradient = -sides.sum(axis=0)
             gradient[:-1] += self.point[:-1]
             if solve is not None and gradient @ solve(gradient) <= INNER**2 / self.sigma * self.sums.shift():
                 return None
-            solve = self._newton(min(1.0, gap))
+            solve = self._newton()
             direction = -solve(gradient)
             slope = float(gradient @ direction)
             if not np.isfinite(slope) or slope >= 0.0:
@@ -164,32 +170,32 @@ class _Run:
             self.steps += 1
         return None
 
-    def _judge(self, sides: NDArray[np.float64]) -> tuple[float, float]:
-        """The relative gap and the primal value at this point."""
+    def _judge(self, sides: NDArray[np.float64]) -> None:
+        """Set the relative gap at this point, and the factors that make gamma feasible."""
         w = self.point[:-1]
         primal = 0.5 * float(w @ w) + self.sums.loss()
         negative, positive = -float(sides[0, -1]), float(sides[1, -1])
         least = min(negative, positive)
-        scale = (least / negative if negative > 0 else 0.0, least / positive if positive > 0 else 0.0)
+        scale = (least / negative if negative > 0.0 else 0.0, least / positive if positive > 0.0 else 0.0)
         dual_w = scale[0] * sides[0, :-1] + scale[1] * sides[1, :-1]
         dual = self.sums.dual(*scale) - 0.5 * float(dual_w @ dual_w)
-        gap = max(0.0, primal - dual) / max(primal, np.finfo(np.float64).tiny)
-        if gap < self.best[0]:
-            self.best = (gap, self.point.copy(), scale)
-        return gap, primal
+        self.gap = max(0.0, primal - dual) / max(primal, np.finfo(np.float64).tiny)
+        self.scale = scale
+        if self.gap < self.best[0]:
+            self.best = (self.gap, self.point)
 
-    def _limit(self, gap: float) -> Status | None:
-        if self.settings.progress is not None and self.settings.progress(self.steps, gap):
+    def _limit(self) -> Status | None:
+        if self.settings.progress is not None and self.settings.progress(self.steps, self.gap):
             return Status.ITERATION_LIMIT
         if self.steps >= self.settings.max_iter:
             return Status.ITERATION_LIMIT
         return Status.TIME_LIMIT if time.monotonic() > self.until else None
 
-    def _newton(self, accuracy: float) -> Callable[[Point], Point]:
+    def _newton(self) -> Callable[[Point], Point]:
         """A function that solves with the Hessian at this point."""
         d = self.sums.features
         if d > MOST_DENSE:
-            return self._conjugate(accuracy)
+            return self._conjugate()
         # where no row is between breakpoints the bias has no curvature: that of all rows is an upper bound
         most = int(max(SAMPLED * (d + 1), PRODUCTS / (d + 1) ** 2))
         H = self.sums.hessian(most, everything=self.sums.between() == 0).reshape(d + 1, d + 1)
@@ -206,7 +212,7 @@ class _Run:
                 ridge = max(1e-14, 10.0 * ridge)
         return lambda v: unit * scipy.linalg.cho_solve(factor, unit * v, check_finite=False)
 
-    def _conjugate(self, accuracy: float) -> Callable[[Point], Point]:
+    def _conjugate(self) -> Callable[[Point], Point]:
         """Conjugate gradients, with the diagonal as the preconditioner."""
         empty = self.sums.between() == 0
         diagonal = self.sigma * self.sums.hessian_diagonal(empty)
@@ -261,5 +267,3 @@ class _Run:
         self.sums.move(step)
         self.point = self.point + step * direction
 
-
-CG_STEPS, CG_ACCURACY = 200, 0.1

@@ -17,11 +17,12 @@ __all__ = ["LocalSums"]
 
 
 class LocalSums:
-    """Sums over rows in memory; float32 and float64, dense and CSR, are read where they are."""
+    """Sums over rows in memory; float32 and float64, dense and CSR, are read where they are; dense rows minus `centre`."""
 
     def __init__(
         self,
         X: Any,
+        centre: NDArray[np.float64],
         sign: NDArray[np.int8],
         weight: NDArray[np.float64],
         loss: MarginLoss | LossTable,
@@ -30,7 +31,7 @@ class LocalSums:
         knots, slopes = loss.tables()
         self.rows, self.features = X.shape
         self.block = _native.LinearBlock(
-            native_data(X), sign, weight, loss.kinds(sign).astype(np.int32), knots, slopes, threads(n_jobs)
+            native_data(X, centre), sign, weight, loss.kinds(sign).astype(np.int32), knots, slopes, threads(n_jobs)
         )
         for name in ("score", "along", "move", "slopes", "gradient", "hessian_times", "hessian_diagonal", "accept", "shift"):
             setattr(self, name, getattr(self.block, name))
@@ -48,11 +49,11 @@ class LocalSums:
         return found if stride == 1 else found * (rows / -(-rows // stride))
 
 
-def native_data(X: Any) -> dict[str, Any]:
+def native_data(X: Any, centre: NDArray[np.float64]) -> dict[str, Any]:
     """Give rows as the native core reads them; dense rows of either precision are not copied."""
     kind = np.float32 if X.dtype == np.float32 else np.float64
     if not issparse(X):
-        return {"X": np.require(X, kind, ["C", "A"])}
+        return {"X": np.require(X, kind, ["C", "A"]), "centre": centre}
     return {
         "values": np.require(X.data, kind, ["C", "A"]),
         "columns": np.require(X.indices, np.int32, ["C", "A"]),
