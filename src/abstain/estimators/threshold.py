@@ -3,51 +3,27 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context
-from sklearn.utils import get_tags, indexable
+from sklearn.base import _fit_context
+from sklearn.utils import indexable
 from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.actions import Actions
 from abstain.arguments import row_weights
+from abstain.class_labels import ClassLabels
 from abstain.estimators.decide import Fitted, RejectMixin, fitted
-from abstain.estimators.out_of_fold import fit_and_score, fit_parameters
-from abstain.estimators.splitting import row_groups
+from abstain.estimators.out_of_fold import checked_rows, fit_and_score
+from abstain.estimators.tuned import labels_for, rows_for, tuned
+from abstain.estimators.wrapping import AroundClassifier
 from abstain.labels import Labels
 from abstain.machines.response_machine import ResponseMachine
-from abstain.rules.action_rule import ActionRule
+from abstain.rules.class_sets import class_sets
 from abstain.rules.request import Request
-from abstain.rules.risk_control import ErrorBound
-from abstain.rules.rule import Rule
-from abstain.rules.scored_rows import ScoredRows
-
-
-@dataclass(frozen=True, eq=False)
-class Tuned(Fitted):
-    """A fitted `ThresholdRejector`.
-
-    Attributes
-    ----------
-    rows : ScoredRows or None
-        The scores that the thresholds were tuned on, for `retune`; None if nothing was tuned.
-    error_bound : ErrorBound or None
-        The guarantee of `max_error`.
-    method : str
-        The name of the method that placed the thresholds.
-    """
-
-    rows: ScoredRows | None
-    error_bound: ErrorBound | None
-    method: str
 
 
 def _classifier_has(name: str) -> Any:
@@ -60,8 +36,8 @@ def _classifier_has(name: str) -> Any:
     return check
 
 
-class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Reject where the score of a classifier lies between two thresholds.
+class ThresholdRejector(RejectMixin, AroundClassifier):
+    """Reject where the score of a classifier lies between two thresholds, or does not lead by enough.
 
     The score f is the classifier's `decision_function`; if it has none, or if `method` needs probabilities, the
     log-odds of ``classes_[1]``, the class that sorts last, log(p / (1 - p)) of its `predict_proba`. The classifier's
@@ -164,6 +140,7 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
     >>> cheap = clf.retune(costs=Costs(false_positive=5, false_negative=1, reject=0.2))  # no new fit
     """
 
+    _uses_metadata: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
         "costs": "no_validation",  # these five are checked together, by Request
@@ -231,21 +208,20 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         """
         request = Request.of(self)
         X, y = indexable(X, y)
-        weight = row_weights(sample_weight, number_of_rows(X))
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         if prefit:
             check_is_fitted(self.estimator)
         labels = self._labels(request, self.estimator.classes_ if prefit else y)
         request.warn_if_assumed(labels, self.pos_label)
         request = request.of_classes(labels, self.pos_label)
-        sign = labels.encode(y)
-        groups = row_groups(groups, number_of_rows(X))
-        parameters = {} if prefit else fit_parameters(self, weight, groups, tune=request.needs_rows)
+        code = labels.encode(y)
+        weight, groups, parameters = checked_rows(
+            self, X, sample_weight, groups, tune=request.needs_rows, fits=not prefit
+        )
         scored = fit_and_score(self, X, y, groups, parameters, request=request)
         rows, at = None, scored.index
         if scored.score is not None:
-            weight = None if weight is None else weight[at]
-            rows = ScoredRows.of(scored.score, sign[at], weight, cut=0.0, flaw=scored.flaw)
+            rows = rows_for(labels, scored.score, code[at], None if weight is None else weight[at], scored.flaw)
         self._fitted_ = tuned(scored.machine, request, labels, rows)
         return self
 
@@ -289,27 +265,44 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         request = request.of_classes(labels, self.pos_label)
         rows = fitted.rows
         if X is not None:
-            sign = labels.encode(np.asarray(y))
-            weight = row_weights(sample_weight, len(sign))
-            rows = ScoredRows.of(self._score(fitted, X), sign, weight, cut=0.0)
+            code = labels.encode(np.asarray(y))
+            rows = rows_for(labels, self._score(fitted, X), code, row_weights(sample_weight, len(code)))
         if request.needs_rows and rows is None:
             raise ValueError("retune needs X and y, because fit had no thresholds to tune and kept no scores.")
         other._fitted_ = tuned(fitted.machine, request, labels, rows)
         return other
 
-    def _labels(self, request: Request, y: Any) -> Labels:
-        if isinstance(request.costs, Actions):
-            return ActionRule.of(request.costs, y, self.pos_label, self.reject_label).labels
-        rejects = request.way is not None
-        return Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=rejects)
+    def _labels(self, request: Request, y: Any) -> Labels | ClassLabels:
+        return labels_for(self, request, y)
 
     def _probability(self, fitted: Fitted, X: Any, score: NDArray[np.float64]) -> NDArray[np.float64] | None:
         machine: ResponseMachine = fitted.machine
         if machine.method == "predict_proba":
-            return None  # the rule computes it from the log-odds
+            return None  # the rule computes it from the logarithms
         if fitted.rule.costs is None or not hasattr(machine.classifier, "predict_proba"):
-            return np.full(len(score), np.nan)
-        return np.asarray(machine.classifier.predict_proba(X), dtype=np.float64)[:, 1]
+            return np.full(score.shape, np.nan)
+        found = np.asarray(machine.classifier.predict_proba(X), dtype=np.float64)
+        return found if score.ndim > 1 else found[:, 1]
+
+    def predict_set(self, X: Any, include: float | None = None) -> NDArray[np.bool_]:
+        """The classes that are not ruled out for each row: the answer alone for an accepted row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows to decide on.
+        include : float or None, default=None
+            None: a rejected row has both of two classes; of several, all that are behind the first by at most the cut
+            on the lead, for a cut on the probability the likeliest that exceed it together, and for costs with "chow"
+            those that cost less to reject than to miss. A number: the answer, and every class that is at least so
+            likely; only if the score is made of probabilities.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_classes)
+        """
+        now = self._now
+        return class_sets(now.rule, self._score(now, X), include)
 
     @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -325,35 +318,3 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
     estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
     response_method_ = fitted("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
     certificate_ = fitted("error_bound", "For `max_error`: rows accepted, errors among them, and the exact bound.")
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features of the fitted classifier."""
-        return self.estimator_.n_features_in_
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the features of the fitted classifier, if it has them."""
-        return self.estimator_.feature_names_in_
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Metadata routing: weights and groups are used by `fit`, and by the classifier's `fit` if it requests them."""
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(estimator=self.estimator, method_mapping=mapping)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
-
-
-def tuned(machine: ResponseMachine, request: Request, labels: Labels, rows: ScoredRows | None) -> Tuned:
-    """Place the cuts that a request for these classes asks for."""
-    if isinstance(request.costs, Actions):
-        actions = ActionRule.of(request.costs, labels.classes, labels.positive)
-        return Tuned(machine, actions, rows, None, request.name)
-    cuts = request.cuts(rows, labels.orientation)
-    rule = Rule(labels, cuts.thresholds, cuts.cut, request.costs, machine.unit)
-    return Tuned(machine, rule, rows, cuts.error_bound, request.name)
