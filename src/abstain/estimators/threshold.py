@@ -7,42 +7,30 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils import indexable
 from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import row_weights
 from abstain.class_labels import ClassLabels
-from abstain.estimators.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.out_of_fold import checked_rows, fit_and_score
 from abstain.estimators.tuned import labels_for, rows_for, tuned
-from abstain.estimators.wrapping import AroundClassifier
+from abstain.estimators.tuned_decisions import TunedDecisions
 from abstain.labels import Labels
-from abstain.machines.response_machine import ResponseMachine
-from abstain.rules.class_sets import class_sets
 from abstain.rules.request import Request
 
 
-def _classifier_has(name: str) -> Any:
-    """Whether the classifier has a method, fitted or not; as scikit-learn's `available_if` asks it."""
-
-    def check(estimator: ThresholdRejector) -> bool:
-        fitted = vars(estimator).get("_fitted_")
-        return hasattr(estimator.estimator if fitted is None else fitted.machine.classifier, name)
-
-    return check
-
-
-class ThresholdRejector(RejectMixin, AroundClassifier):
+class ThresholdRejector(TunedDecisions):
     """Reject where the score of a classifier lies between two thresholds, or does not lead by enough.
 
     The score f is the classifier's `decision_function`; if it has none, or if `method` needs probabilities, the
     log-odds of ``classes_[1]``, the class that sorts last, log(p / (1 - p)) of its `predict_proba`. The classifier's
-    own cut is at 0 either way. `predict_proba` is that of the classifier, without rejects. There are three ways to
-    specify the thresholds, and without any of them nothing is rejected:
+    own cut is at 0 either way. With more than two classes there is a score for each, of `decision_function` or
+    log(p_k); the class of the highest is answered, and its confidence is the lead over the second highest. A cut on the
+    confidence takes the place of the thresholds. `predict_proba` is that of the classifier, without rejects. There are
+    three ways to specify the thresholds, and without any of them nothing is rejected:
 
     - `costs`: the costs of the errors and of a reject; their sum over the rows is minimised;
     - `reject_rate`: a budget, the largest share of rows to reject;
@@ -51,34 +39,39 @@ class ThresholdRejector(RejectMixin, AroundClassifier):
     Parameters
     ----------
     estimator : classifier
-        With `decision_function` or `predict_proba`, for two classes.
-    costs : Costs, Actions or None, default=None
-        Costs of the two errors and of a reject; or of several actions, with ``method="chow"`` only.
-    reject_rate : float, (float, float) or None, default=None
-        At most this share of the rows is rejected, or these shares of the (negative, positive) class. As many rows are
-        rejected as the budget allows. Rows with the same score are rejected together or not at all, so the budget is
-        never exceeded.
-    max_error : float, (float, float) or None, default=None
-        The error among the accepted rows is at most this, or among those of the (negative, positive) class at most
-        these (one minus the specificity and sensitivity over the accepted), by exact binomial tests along a sequence
-        of thresholds fixed without the labels [3]_. If no threshold can be certified, a `ValueError` gives the number
-        of rows needed.
+        With `decision_function` or `predict_proba`; with more than two classes, one score for each class.
+    costs : Costs, ClassCosts, Actions or None, default=None
+        Costs of the errors and of a reject, for any number of classes; or, for two classes, of several actions, with
+        ``method="chow"`` only.
+    reject_rate : float, (float, float), dict or None, default=None
+        At most this share of the rows is rejected, or these shares of the true (negative, positive) class; or, with a
+        dict {class: share}, of the rows for which this class is the forced answer. As many rows are rejected as the
+        budget allows. Rows with the same confidence are rejected together or not at all, so the budget is never
+        exceeded. Answers of a class that the dict does not name are never rejected.
+    max_error : float, (float, float), dict or None, default=None
+        The error among the accepted rows is at most this, or among those truly of the (negative, positive) class at
+        most these (one minus the specificity and sensitivity over the accepted), or, with a dict {class: ceiling},
+        among those answered so (one minus the predictivity of the class); by exact binomial tests along a sequence of
+        thresholds fixed without the labels [3]_. If no threshold can be certified, a `ValueError` gives the number of
+        rows needed. All accepted if the dict does not name the class answered.
     confidence : float, default=0.9
-        The ceiling `max_error` holds for at least this share of calibrations like this one.
+        The ceiling `max_error` holds for at least this share of calibrations like this one. Several ceilings hold
+        together with this confidence; those of a dict, as each of m is tested at the level (1 - confidence) / m.
     method : {"auto", "symmetric", "roc", "chow"}, default="auto"
-        "auto": "roc" for `costs` that differ by class, where one symmetric threshold lies in the wrong place, otherwise
-        "symmetric". "symmetric": one threshold D; a row is rejected if f lies within D of the classifier's own cut, 0.
-        "roc": two thresholds, with `costs` from the convex hull of the ROC curve [1]_, with `reject_rate` those that
-        leave the fewest errors. "chow": on probabilities, by Platt's sigmoid (`CalibratedClassifierCV`) if the
-        classifier has none; with `costs` the thresholds are those of Chow's rule [2]_ and nothing is tuned, otherwise
-        there is one threshold on the larger of the two probabilities.
+        "auto": for `costs` that differ by class "roc", or with more than two classes "chow"; otherwise "symmetric".
+        "symmetric": one threshold D; a row is rejected if f lies within D of the classifier's own cut, 0, or leads by
+        at most D. "roc": two thresholds, with `costs` from the convex hull of the ROC curve [1]_, with `reject_rate`
+        those that leave the fewest errors; with more than two classes and `costs`, a cut on the lead for each class
+        answered. "chow": on probabilities, by Platt's sigmoid (`CalibratedClassifierCV`) if the classifier has none;
+        with `costs` the least expected cost decides (Chow's rule [2]_) and nothing is tuned, otherwise there is one
+        threshold on the largest probability.
     cv : int, splitter, iterable, "prefit" or "train", default=5
         The scores on which thresholds are tuned. Folds: the scores of the rows left out of each fold; the classifier is
         then fitted on all rows. "prefit": the classifier is already fitted, and the thresholds are tuned on the rows
         given to `fit`. "train": the classifier is fitted and the thresholds are tuned on the same rows, as in FR02. If
         `fit` is given groups, a number of folds means `StratifiedGroupKFold`.
     pos_label : label, default=None
-        The class that "positive" means in costs, budgets and ceilings; ``classes_[1]`` if None.
+        The class that "positive" means in costs, budgets and ceilings of two classes; ``classes_[1]`` if None.
     reject_label : label, default="auto"
         The label that `predict` gives a rejected row; see `RejectSVC`.
     n_jobs : int or None, default=None
@@ -90,12 +83,14 @@ class ThresholdRejector(RejectMixin, AroundClassifier):
     ----------
     estimator_ : classifier
         The fitted classifier, with a sigmoid if one was needed.
-    classes_ : ndarray of shape (2,)
-        The two classes, sorted.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     reject_label_ : scalar
         The label of a rejected row.
-    thresholds_ : Thresholds
-        In the units of the score, oriented to ``classes_[1]``.
+    thresholds_ : Thresholds, or ndarray of shape (n_classes,)
+        In the units of the score, oriented to ``classes_[1]``. With more than two classes, the cut on the lead (for
+        "chow" on the logarithm of the largest probability) for each class answered; it does not exist for "chow" with
+        `costs`.
     response_method_ : {"decision_function", "predict_proba"}
         The method that gives the score.
     method_ : {"symmetric", "roc", "chow"}
@@ -107,10 +102,14 @@ class ThresholdRejector(RejectMixin, AroundClassifier):
 
     Notes
     -----
-    `predict_forced` is the classifier's own decision for "symmetric", the cheaper class by the probability for "chow",
-    and the decision at the single threshold of least cost for "roc". The expected costs of `decide` are computed from
-    the classifier's `predict_proba`, and are nan if it has none or if no costs were stated. `score` is minus the mean
-    cost; without costs, minus the share of rows decided wrongly.
+    `predict_forced` is the classifier's own decision for "symmetric", the cheapest class by the probability for "chow",
+    and the decision at the single threshold of least cost for "roc" with two classes. With more, the classifier's own
+    decision is the class of its highest score; `SVC` and `RejectSVC` without costs count votes, and where these tie the
+    highest score can be another class. With unequal costs of several classes the cheapest class is often not the one
+    of the highest score, so that "symmetric" and "roc" can only reject; that is why "auto" takes "chow".
+
+    The expected costs of `decide` are computed from the classifier's `predict_proba`, and are nan if it has none or if
+    no costs were stated. `score` is minus the mean cost; without costs, minus the share of rows decided wrongly.
 
     The guarantee of `max_error` is exact for ``cv="prefit"`` and rows that the classifier was not fitted on. With folds
     it holds for the classifiers fitted on the folds; the final classifier is fitted on slightly more rows. It holds for
@@ -140,7 +139,6 @@ class ThresholdRejector(RejectMixin, AroundClassifier):
     >>> cheap = clf.retune(costs=Costs(false_positive=5, false_negative=1, reject=0.2))  # no new fit
     """
 
-    _uses_metadata: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
         "costs": "no_validation",  # these five are checked together, by Request
@@ -193,7 +191,7 @@ class ThresholdRejector(RejectMixin, AroundClassifier):
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Rows, in the form that the classifier takes.
         y : array-like of shape (n_samples,)
-            Their labels, of two classes.
+            Their labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows: for fitting, if the classifier takes them, and for tuning by `costs` or `reject_rate`.
         groups : array-like of shape (n_samples,), default=None
@@ -258,7 +256,7 @@ class ThresholdRejector(RejectMixin, AroundClassifier):
         request = Request.of(other)
         if request.method.needs_probabilities and fitted.machine.method != "predict_proba":
             raise ValueError(
-                f"method={other.method!r} needs probabilities, and fit used the decision function; fit again instead."
+                f"method={request.name!r} needs probabilities, and fit used the decision function; fit again instead."
             )
         labels = other._labels(request, fitted.rule.labels.classes)  # noqa: SLF001 (a copy of self)
         request.warn_if_assumed(labels, self.pos_label)
@@ -274,47 +272,3 @@ class ThresholdRejector(RejectMixin, AroundClassifier):
 
     def _labels(self, request: Request, y: Any) -> Labels | ClassLabels:
         return labels_for(self, request, y)
-
-    def _probability(self, fitted: Fitted, X: Any, score: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        machine: ResponseMachine = fitted.machine
-        if machine.method == "predict_proba":
-            return None  # the rule computes it from the logarithms
-        if fitted.rule.costs is None or not hasattr(machine.classifier, "predict_proba"):
-            return np.full(score.shape, np.nan)
-        found = np.asarray(machine.classifier.predict_proba(X), dtype=np.float64)
-        return found if score.ndim > 1 else found[:, 1]
-
-    def predict_set(self, X: Any, include: float | None = None) -> NDArray[np.bool_]:
-        """The classes that are not ruled out for each row: the answer alone for an accepted row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Rows to decide on.
-        include : float or None, default=None
-            None: a rejected row has both of two classes; of several, all that are behind the first by at most the cut
-            on the lead, for a cut on the probability the likeliest that exceed it together, and for costs with "chow"
-            those that cost less to reject than to miss. A number: the answer, and every class that is at least so
-            likely; only if the score is made of probabilities.
-
-        Returns
-        -------
-        ndarray of bool, shape (n_samples, n_classes)
-        """
-        now = self._now
-        return class_sets(now.rule, self._score(now, X), include)
-
-    @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the classes by the classifier, in the order of `classes_`."""
-        return np.asarray(self._now.machine.classifier.predict_proba(X))
-
-    @available_if(_classifier_has("predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Logarithms of `predict_proba`, by the classifier."""
-        return np.asarray(self._now.machine.classifier.predict_log_proba(X))
-
-    method_ = fitted("method", 'The method that placed the thresholds; not "auto".')
-    estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
-    response_method_ = fitted("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
-    certificate_ = fitted("error_bound", "For `max_error`: rows accepted, errors among them, and the exact bound.")

@@ -112,8 +112,9 @@ class Request:
     def of_classes(self, labels: Labels | ClassLabels, pos_label: Any) -> Self:
         """Give the request with costs and shares for these classes, also if they were stated by name."""
         shares = {"reject_rate": self.reject_rate, "max_error": self.max_error}
-        named: dict[str, Any] = {name: value for name, value in shares.items() if isinstance(value, dict)}
-        found = replace(self, **{name: ByAnswer.of(name, value, labels.classes) for name, value in named.items()})
+        named = {name: value for name, value in shares.items() if isinstance(value, dict)}
+        ordered: dict[str, Any] = {name: ByAnswer.of(name, value, labels.classes) for name, value in named.items()}
+        found = replace(self, **ordered)
         if isinstance(labels, ClassLabels):
             check_several(found, labels, pos_label)
         if self.costs is None or isinstance(self.costs, Actions):
