@@ -48,7 +48,7 @@ def test_the_same_decisions(case, tmp_path):
     assert_same(vars(saved.decide(X)), vars(loaded.decide(X)))
     assert repr(saved) == repr(loaded)
     if saved._fitted_.rows is not None:
-        assert_same(*(one.retune(reject_rate={1: 0.3}).rule_ for one in (saved, loaded)))
+        assert_same(*(one.retune(costs=PRICE).rule_ for one in (saved, loaded)))
 
 
 @pytest.mark.parametrize("labels", [NAMES, NAMES.astype(object)], ids=["text", "objects"])
@@ -86,7 +86,7 @@ def promised():
     [
         {"costs": Costs(reject=0.3)},
         {"costs": None},
-        {"costs": None, "reject_rate": {1: 0.1}},
+        {"costs": None, "reject_rate": {1: 0.1}, "method": "symmetric"},
         {"method": "symmetric"},
         {"method": "chow"},
         {"reject_label": 4},
