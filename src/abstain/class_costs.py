@@ -121,7 +121,7 @@ class ClassCosts:
         return off[:, 0].copy() if (off == off[:, :1]).all() else None
 
     @property
-    def even_costs(self) -> bool:
+    def symmetric(self) -> bool:
         """Whether all wrong answers cost the same, and all rejects."""
         errors = self.answer_costs
         return errors is not None and bool((errors == errors[0]).all()) and not isinstance(self.reject, tuple)

@@ -126,7 +126,7 @@ def test_several_classes_by_name_in_ensembles_that_encode_them():
     np.testing.assert_array_equal(clone(clf).fit(X, names[y]).predict(X), names[clone(clf).fit(X, y).predict(X)])
     model = StackingClassifier([("one", clf)], cv=3).fit(X, names[y])
     assert model.score(X, names[y]) > 0.6
-    with pytest.raises(ValueError, match="neither classes=.* nor their positions 0 to 2"):
+    with pytest.raises(ValueError, match=r"neither classes=.* nor their positions 0 to 2"):
         clone(clf).fit(X, y + 5)
 
 

@@ -26,7 +26,7 @@ CASES = {
     "nothing": ThresholdRejector(LogisticRegression()),
     "costs": ThresholdRejector(LogisticRegression(), PRICE, reject_label=9),
     "roc": ThresholdRejector(LogisticRegression(), NAMED, method="roc", cv="train"),
-    "chow": ThresholdRejector(LogisticRegression(), NAMED),
+    "chow": ThresholdRejector(LogisticRegression(), NAMED, method="chow"),
     "budget": ThresholdRejector(RandomForestClassifier(3, max_depth=3, random_state=0), reject_rate=0.2),
     "budget, chow": ThresholdRejector(LogisticRegression(), reject_rate=0.2, method="chow"),
     "budgets": ThresholdRejector(RejectSVC(), reject_rate={1: 0.2, 0: 0.1}),
@@ -145,7 +145,7 @@ FORGERIES = {
     "another method": (edited("parameters", method="symmetric"), WRITES),
     "chow": (edited("parameters", method="chow"), WRITES),
     "pos_label": (edited("parameters", pos_label=1), "is for two classes"),
-    "a pair": (edited("parameters", costs=None, reject_rate={"tuple": [0.1, 0.1]}), "two classes|a negative and a positive"),
+    "a pair": (edited("parameters", costs=None, reject_rate={"tuple": [0.1, 0.1]}), "a negative and a positive"),
     "an unknown class": (
         edited("parameters", costs=None, method="symmetric", reject_rate={"dict": [[7, 0.1]]}),
         "names 7, which is not one of the classes",

@@ -88,14 +88,14 @@ def test_ties_are_accepted_together_and_the_order_does_not_matter():
 
 
 @pytest.mark.parametrize(
-    ("shares", "rows", "text"),
+    ("ceiling", "rows", "text"),
     [
-        ((0.001,) * 6, answers(np.random.default_rng(0)), r"max_error\['a'\]=0.001, one of 6 ceilings .* rows answered"),
-        ((0.1, *[np.nan] * 5), AnsweredRows(*np.array([[2, 2], [2, 2]]), *np.ones((2, 2)), 6), "on the 0 rows answered 'a'"),
-        ((0.1, *[np.nan] * 5), AnsweredRows(*np.ones((2, 300), int), *np.full((2, 300), 2.0), 6), "each row once"),
-        ((0.1, *[np.nan] * 5), AnsweredRows(*np.ones((2, 9), int), *np.ones((2, 9)), 6, "seen"), "certified: seen"),
+        (0.001, answers(np.random.default_rng(0)), r"max_error\['a'\]=0.001, one of 1 ceilings .* rows answered 'a'"),
+        (0.1, AnsweredRows(*np.full((2, 9), 2), *np.ones((2, 9)), 6), "on the 0 rows answered 'a'"),
+        (0.1, AnsweredRows(*np.ones((2, 99), int), *np.full((2, 99), 2.0), 6), "each row once"),
+        (0.1, AnsweredRows(*np.ones((2, 9), int), *np.ones((2, 9)), 6, "seen"), "certified: seen"),
     ],
 )
-def test_what_cannot_be_certified(shares, rows, text):
+def test_what_cannot_be_certified(ceiling, rows, text):
     with pytest.raises(ValueError, match=text):
-        certify_answers(rows, ByAnswer(tuple("abcdef"), shares), CONFIDENCE)
+        certify_answers(rows, ByAnswer(tuple("abcdef"), (ceiling, *[np.nan] * 5)), CONFIDENCE)

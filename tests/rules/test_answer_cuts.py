@@ -74,7 +74,8 @@ def test_a_tenth_of_thirty_rows_is_three():
 def test_a_class_that_is_never_answered_or_not_named_is_not_cut():
     rows = AnsweredRows(np.array([1, 1, 2]), np.array([1, 3, 2]), np.ones(3), np.ones(3), 3)
     np.testing.assert_array_equal(cheapest_cuts(rows, EVEN)[1:], -np.inf)
-    np.testing.assert_array_equal(cuts_within(rows, ByAnswer((1, 2, 3), (np.nan, 1.0, 1.0))), [-np.inf, np.inf, -np.inf])
+    named = ByAnswer((1, 2, 3), (np.nan, 1.0, 1.0))
+    np.testing.assert_array_equal(cuts_within(rows, named), [-np.inf, np.inf, -np.inf])
 
 
 def test_constant_scores_are_one_tie():

@@ -82,10 +82,10 @@ class TestSets:
     def test_of_expected_costs(self):
         rule = ProbabilityRule(LABELS, ClassCosts.even(("a", "b", "c", "d"), 1.0, 0.2))
         sets = rule.included(np.log(P), None)
-        np.testing.assert_array_equal(sets, (P >= 0.2) | (P == P.max(axis=1, keepdims=True)))
+        np.testing.assert_array_equal(sets, (P >= 0.2) | (P.max(axis=1, keepdims=True) == P))
 
     def test_by_probability(self):
         likely = LeadRule(LABELS, np.zeros(4), is_log_probability=True).included(np.log(P), 0.3)
-        np.testing.assert_array_equal(likely, (P >= 0.3) | (P == P.max(axis=1, keepdims=True)))
+        np.testing.assert_array_equal(likely, (P >= 0.3) | (P.max(axis=1, keepdims=True) == P))
         with pytest.raises(ValueError, match="needs probabilities"):
             LeadRule(LABELS, np.zeros(4)).included(SCORE, 0.3)

@@ -58,13 +58,13 @@ class ThresholdRejector(TunedDecisions):
         The ceiling `max_error` holds for at least this share of calibrations like this one. Several ceilings hold
         together with this confidence; those of a dict, as each of m is tested at the level (1 - confidence) / m.
     method : {"auto", "symmetric", "roc", "chow"}, default="auto"
-        "auto": for `costs` that differ by class "roc", or with more than two classes "chow"; otherwise "symmetric".
-        "symmetric": one threshold D; a row is rejected if f lies within D of the classifier's own cut, 0, or leads by
-        at most D. "roc": two thresholds, with `costs` from the convex hull of the ROC curve [1]_, with `reject_rate`
-        those that leave the fewest errors; with more than two classes and `costs`, a cut on the lead for each class
-        answered. "chow": on probabilities, by Platt's sigmoid (`CalibratedClassifierCV`) if the classifier has none;
-        with `costs` the least expected cost decides (Chow's rule [2]_) and nothing is tuned, otherwise there is one
-        threshold on the largest probability.
+        "auto": "roc" for `costs` that differ by class, where one symmetric threshold lies in the wrong place, otherwise
+        "symmetric". "symmetric": one threshold D; a row is rejected if f lies within D of the classifier's own cut, 0,
+        or leads by at most D. "roc": two thresholds, with `costs` from the convex hull of the ROC curve [1]_, with
+        `reject_rate` those that leave the fewest errors; with more than two classes and `costs`, a cut on the lead for
+        each class answered, where the rows cost least. "chow": on probabilities, by Platt's sigmoid
+        (`CalibratedClassifierCV`) if the classifier has none; with `costs` the least expected cost decides (Chow's rule
+        [2]_) and nothing is tuned, otherwise there is one threshold on the largest probability.
     cv : int, splitter, iterable, "prefit" or "train", default=5
         The scores on which thresholds are tuned. Folds: the scores of the rows left out of each fold; the classifier is
         then fitted on all rows. "prefit": the classifier is already fitted, and the thresholds are tuned on the rows
@@ -105,8 +105,9 @@ class ThresholdRejector(TunedDecisions):
     `predict_forced` is the classifier's own decision for "symmetric", the cheapest class by the probability for "chow",
     and the decision at the single threshold of least cost for "roc" with two classes. With more, the classifier's own
     decision is the class of its highest score; `SVC` and `RejectSVC` without costs count votes, and where these tie the
-    highest score can be another class. With unequal costs of several classes the cheapest class is often not the one
-    of the highest score, so that "symmetric" and "roc" can only reject; that is why "auto" takes "chow".
+    highest score can be another class. With unequal costs the cheapest of several classes may be another one, which
+    "symmetric" and "roc" never answer: they reject instead. "chow" does, and needs probabilities that are good enough;
+    around forests, naive Bayes and sigmoids of `SVC` tuned cuts were cheaper, so that "auto" does not take it.
 
     The expected costs of `decide` are computed from the classifier's `predict_proba`, and are nan if it has none or if
     no costs were stated. `score` is minus the mean cost; without costs, minus the share of rows decided wrongly.

@@ -61,14 +61,12 @@ AUTO = "auto"
 
 
 def automatic(costs: Costs | ClassCosts | Actions | None) -> str:
-    """The method of "auto": for unequal costs of two classes "roc", for those of more and for `Actions` "chow".
+    """The method of "auto": "roc" if the costs differ by class, Chow's rule for `Actions`, otherwise "symmetric".
 
-    With unequal costs a band that is symmetric about the classifier's cut is in the wrong place. Of several classes,
-    the cheapest to answer is then not the one of the highest score, and only expected costs lead to it. With equal
-    costs, or without, one threshold needs the fewest rows, and only one can be certified.
+    With unequal costs one symmetric threshold is in the wrong place. Tuned cuts need no good probabilities; Chow's rule
+    does, and costs several times as much around classifiers whose probabilities are rough, such as forests and naive
+    Bayes. Without costs one threshold needs fewer rows, and only one can be certified.
     """
     if isinstance(costs, Actions):
         return "chow"
-    if isinstance(costs, ClassCosts):
-        return "symmetric" if costs.even_costs else "chow"
     return "symmetric" if costs is None or costs.symmetric else "roc"
