@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from abstain.estimators.embedded.curve import embedded_reject_curve
     from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
     from abstain.estimators.forced import Forced
+    from abstain.estimators.linear_svc import LinearRejectSVC
     from abstain.estimators.path import reject_svc_path
     from abstain.estimators.svc import RejectSVC
     from abstain.estimators.svc_cv import RejectSVCCV
@@ -35,6 +36,7 @@ __all__ = [
     "Costs",
     "EmbeddedRejectSVC",
     "Forced",
+    "LinearRejectSVC",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",
@@ -59,6 +61,7 @@ _HOMES = {
     "Costs": "abstain.costs",
     "EmbeddedRejectSVC": "abstain.estimators.embedded.estimator",
     "Forced": "abstain.estimators.forced",
+    "LinearRejectSVC": "abstain.estimators.linear_svc",
     "RegularizationPath": "abstain.solvers.path",
     "RejectSVC": "abstain.estimators.svc",
     "RejectSVCCV": "abstain.estimators.svc_cv",

@@ -60,11 +60,13 @@ class ClassTraining:
     rule: AnyRule
 
     @classmethod
-    def of(cls, parameters: Any, X: Any, y: ArrayLike, sample_weight: Any, *, validator: Any) -> Self:
+    def of(
+        cls, parameters: Any, X: Any, y: ArrayLike, sample_weight: Any, *, validator: Any, single: bool = False
+    ) -> Self:
         """Check the arguments of a fit; `validator` is the estimator that scikit-learn's `validate_data` writes to."""
         named = None if callable(parameters.kernel) else Kernel(parameters.kernel)
         dense = named is not None and named.name == "precomputed"
-        rows = checked_rows(validator, X, y, dense=dense, reset=True)
+        rows = checked_rows(validator, X, y, dense=dense, reset=True, single=single)
         rule, losses = implied_class_rule(parameters, y)
         weight = row_weights(sample_weight, rows.shape[0])
         ones = np.ones(rows.shape[0])

@@ -83,12 +83,18 @@ class KernelRowsMixin(RejectMixin):
         return read_only(linear.weights[np.newaxis])
 
 
-def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", *, dense: bool, reset: bool) -> Any:
-    """X as the solvers read it: float64, finite, aligned and in C order, or CSR with sorted, valid indices."""
+def checked_rows(
+    estimator: Any, X: Any, y: Any = "no_validation", *, dense: bool, reset: bool, single: bool = False
+) -> Any:
+    """X as the solvers read it: float64, finite, aligned and in C order, or CSR with sorted, valid indices.
+
+    With `single`, float32 is left as it is.
+    """
     accepted = False if dense else "csr"
     if sparse.issparse(X):
         check_indices(X)  # before anything converts it
-    checked = validate_data(estimator, X, y, reset=reset, accept_sparse=accepted, dtype=np.float64)
+    dtype = [np.float64, np.float32] if single else np.float64
+    checked = validate_data(estimator, X, y, reset=reset, accept_sparse=accepted, dtype=dtype)
     rows = checked[0] if isinstance(checked, tuple) else checked
     if not sparse.issparse(rows):
         return np.require(rows, requirements=["C", "A", "E"])  # validate_data does not align arrays

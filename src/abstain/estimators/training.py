@@ -68,13 +68,24 @@ class Training:
 
     @classmethod
     def of(
-        cls, parameters: Any, X: Any, y: ArrayLike, sample_weight: Any, *, validator: Any, row_costs: Any = None
+        cls,
+        parameters: Any,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: Any,
+        *,
+        validator: Any,
+        row_costs: Any = None,
+        single: bool = False,
     ) -> Self:
-        """Check the arguments of a fit; `validator` is the estimator that scikit-learn's `validate_data` writes to."""
+        """Check the arguments of a fit; `validator` is the estimator that scikit-learn's `validate_data` writes to.
+
+        With `single`, rows in float32 stay so.
+        """
         margin_loss(stated_costs(parameters.costs), parameters.rule)  # bad costs are an error before X is checked
         named = None if callable(parameters.kernel) else Kernel(parameters.kernel)
         dense = named is not None and named.name == "precomputed"
-        rows = checked_rows(validator, X, y, dense=dense, reset=True)
+        rows = checked_rows(validator, X, y, dense=dense, reset=True, single=single)
         rule, loss = implied_rule(parameters, y)
         if isinstance(parameters.costs, Costs):
             warn_if_assumed(parameters.costs, rule.labels.classes, parameters.pos_label)

@@ -34,6 +34,7 @@ __all__ = ["LinearNewton", "LinearSolution", "Sums"]
 
 Point = NDArray[np.float64]  # w and, last, b
 
+POLISHED = 1e-15  # relative gap below which nothing can be gained
 GROWTH = 3.0  # of sigma
 
 INNER = 0.1  # share of the change of the multipliers that the error of an inner problem may have
@@ -44,6 +45,7 @@ PENALTIES = 60  # values of sigma
 SAMPLED = 30  # rows for each entry of the point that a Hessian is estimated from at least
 PRODUCTS = 4e10  # that forming a Hessian may take before it is estimated
 CG_STEPS, CG_ACCURACY = 200, 0.1  # of conjugate gradients, where the Hessian is not formed
+MOST_POLISHED = 500  # Newton steps after which polishing ends
 MOST_TRIALS = 60  # step lengths of one line search
 
 
@@ -104,6 +106,8 @@ class LinearNewton:
         The relative duality gap at which it stops.
     max_iter : int
         Limit on Newton steps.
+    polish : bool
+        Whether to go on below `tol` while every penalty at least halves the gap: to about the last digits.
     time_limit : float or None
         Seconds.
     progress : callable or None
@@ -114,6 +118,7 @@ class LinearNewton:
     max_iter: int = 1000
     time_limit: float | None = None
     progress: Callable[[int, float], bool | None] | None = None
+    polish: bool = False
 
     def solve(self, sums: Sums, sigma: float, start: Point | None = None) -> LinearSolution:
         """Minimise from `start`, with `sigma` as the first penalty."""
@@ -133,19 +138,23 @@ class _Run:
 
     def solution(self) -> LinearSolution:
         status = self._ended()
-        if status is not Status.OPTIMAL and self.best[0] < self.gap:
+        if self.best[0] < self.gap:
             self.point = self.best[1]
             self.sums.score(self.point)
             self._judge(self.sums.gradient(self.sigma, afresh=True).reshape(2, -1))
         return LinearSolution(self.point, self.scale, status, self.steps, self.gap, self.sigma)
 
     def _ended(self) -> Status:
+        before = np.inf
         for _ in range(PENALTIES):
             if (ended := self._inner()) is not None:
                 return ended
+            if self.best[0] <= self.settings.tol and self.best[0] > 0.5 * before:
+                break
+            before = self.best[0]
             self.sums.accept()
             self.sigma *= GROWTH
-        return Status.INACCURATE
+        return Status.OPTIMAL if self.best[0] <= self.settings.tol else Status.INACCURATE
 
     def _inner(self) -> Status | None:
         """Newton steps at one penalty; None if the next one should follow."""
@@ -153,7 +162,7 @@ class _Run:
         for step in range(MOST_INNER):
             sides = self.sums.gradient(self.sigma, afresh=step == 0).reshape(2, -1)
             self._judge(sides)
-            if self.gap <= self.settings.tol:
+            if self.gap <= (POLISHED if self.settings.polish else self.settings.tol):
                 return Status.OPTIMAL
             if (ended := self._limit()) is not None:
                 return ended
@@ -187,6 +196,8 @@ class _Run:
     def _limit(self) -> Status | None:
         if self.settings.progress is not None and self.settings.progress(self.steps, self.gap):
             return Status.ITERATION_LIMIT
+        if self.settings.polish and self.best[0] <= self.settings.tol and self.steps >= MOST_POLISHED:
+            return Status.OPTIMAL
         if self.steps >= self.settings.max_iter:
             return Status.ITERATION_LIMIT
         return Status.TIME_LIMIT if time.monotonic() > self.until else None

@@ -36,6 +36,7 @@ class LocalSums:
         for name in ("score", "along", "move", "slopes", "gradient", "hessian_times", "hessian_diagonal", "accept", "shift"):
             setattr(self, name, getattr(self.block, name))
         self.loss, self.dual = self.block.loss, self.block.dual
+        self.gamma, self.start = self.block.gamma, self.block.start
 
     def between(self) -> int:
         """Give the number of rows between breakpoints."""
