@@ -128,4 +128,5 @@ class LeadRule(WrappedRule):
         before = np.cumsum(likely, axis=1) - likely  # of the classes that are likelier
         named = np.empty(score.shape, dtype=bool)
         np.put_along_axis(named, order, before <= np.exp(cut), axis=1)
-        return named | np.isposinf(cut)
+        accepted = self.choose(score)[:, np.newaxis] > 0  # also where the sums round the other way
+        return np.where(accepted, self._named(score), named | np.isposinf(cut))
