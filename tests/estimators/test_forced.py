@@ -155,7 +155,8 @@ def test_a_model_file_names_what_to_save(data, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-def test_every_check_passes():
-    results = check_estimator(Forced(RejectSVC()), on_fail=None, on_skip=None)
+@pytest.mark.parametrize("clf", [RejectSVC(), ThresholdRejector(LogisticRegression(), reject_rate=0.2, cv=2)])
+def test_every_check_passes(clf):
+    results = check_estimator(Forced(clf), on_fail=None, on_skip=None)
     assert sum(result["status"] == "passed" for result in results) > 50
     assert [result["check_name"] for result in results if result["status"] == "failed"] == []

@@ -53,7 +53,7 @@ class ThresholdRejector(TunedDecisions):
         most these (one minus the specificity and sensitivity over the accepted), or, with a dict {class: ceiling},
         among those answered so (one minus the predictivity of the class); by exact binomial tests along a sequence of
         thresholds fixed without the labels [3]_. If no threshold can be certified, a `ValueError` gives the number of
-        rows needed. All accepted if the dict does not name the class answered.
+        rows needed. Answers of a class that the dict does not name are all accepted.
     confidence : float, default=0.9
         The ceiling `max_error` holds for at least this share of calibrations like this one. Several ceilings hold
         together with this confidence; those of a dict, as each of m is tested at the level (1 - confidence) / m.

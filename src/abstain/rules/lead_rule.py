@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 
 from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels
 from abstain.rules.answered_rows import Confidence, confidence_of
-from abstain.rules.class_rule import ClassDecisions, _Deciding, softmax
+from abstain.rules.class_rule import ClassDecisions, _Deciding
 
 __all__ = ["LeadRule", "WrappedRule"]
 
@@ -29,7 +30,7 @@ class WrappedRule(_Deciding):
 
     def probabilities(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the probabilities of all classes; nan if the scores are not log-probabilities."""
-        return softmax(score) if self.is_log_probability else np.full(score.shape, np.nan)
+        return softmax(score, axis=-1) if self.is_log_probability else np.full(score.shape, np.nan)
 
     def expected_cost(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the expected cost of answering each class and, last, of rejecting; nan without costs."""
@@ -128,4 +129,5 @@ class LeadRule(WrappedRule):
         before = np.cumsum(likely, axis=1) - likely  # of the classes that are likelier
         named = np.empty(score.shape, dtype=bool)
         np.put_along_axis(named, order, before <= np.exp(cut), axis=1)
-        return named | np.isposinf(cut)
+        accepted = self.choose(score)[:, np.newaxis] > 0  # also where the sums round the other way
+        return np.where(accepted, self._named(score), named | np.isposinf(cut))
