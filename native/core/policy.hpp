@@ -84,6 +84,11 @@ inline constexpr int working_set = 1024;
 // What a block may grow to if progress is slow: 64 MB in single. x1.0 at 2048 and at 8192 (n = 4000 and 5000).
 inline constexpr int largest_working_set = 4096;
 
+// Pair steps over a whole small problem before rows are first set aside, and the values of the pieces that its kernel rows
+// are stored in: 256 KB in single.
+inline constexpr Index steps_before_shrinking(Index rows) { return rows / 4; }
+inline constexpr Index values_in_piece = 1 << 16;
+
 // Rounds in which the violation should halve, else the block grows. x0.9 to x1.07 at 4, x0.96 to x1.0 at 16.
 inline constexpr int rounds_to_halve = 8;
 

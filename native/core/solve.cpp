@@ -161,11 +161,17 @@ template <class T> Outcome Fitter::fit_large(const Problem& problem, const doubl
     constexpr bool in_single = std::is_same_v<T, float>;
     const Index steps = options_.tol < policy::fine_tolerance ? policy::steps_in_single_if_fine : policy::steps_in_single;
     const Index most = options_.max_iterations;
-    const Outcome outcome = decompose<T>(problem, start, {options_.tol, std::min(most / 2, steps * problem.size)});
+    Settings settings{options_.tol, std::min(most / 2, steps * problem.size)};
+    if (problem.size <= policy::one_block_rows) {
+        settings.working_set = static_cast<int>(policy::one_block_rows);
+        settings.on_demand = true;
+    }
+    const Outcome outcome = decompose<T>(problem, start, settings);
     if (outcome.iterations >= most || outcome.status == Status::time_limit || watch_.expired()) return outcome;
     const auto drifted = [&] {
-        return overflown(outcome) || !(drift(source_.spec, std::get<DenseRows>(source_.rows), outcome, pool_, watch_) <=
-                                       policy::drift_allowed * options_.tol);
+        if (overflown(outcome)) return true;
+        return options_.check_single && !(drift(source_.spec, std::get<DenseRows>(source_.rows), outcome, pool_, watch_) <=
+                                         policy::drift_allowed * options_.tol);
     };
     if (outcome.status == Status::converged && !(in_single && drifted())) return outcome;
     std::get<std::unique_ptr<KernelMatrix<T>>>(kernels_).reset();  // frees its cache for the next kernel

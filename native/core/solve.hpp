@@ -20,6 +20,7 @@ struct Options {
     double tol = 1e-3;
     Index max_iterations = 10'000'000;
     double cache_bytes = 500e6;
+    bool check_single = true;  // compare F in single precision with double on some rows; false if the caller does so on all
 };
 
 // Solves one problem after another over the same kernel values, on one thread of control.
