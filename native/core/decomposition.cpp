@@ -173,7 +173,7 @@ typename PairSolver<T>::Result Decomposition<T>::solve_block(const std::vector<I
     const Index limit = whole ? left : std::min<Index>(left, policy::steps_in_block(q));
     if (on_demand_) {
         const Index first = rounds_ == 0 ? std::min(limit, policy::steps_before_shrinking(q)) : limit;
-        return pairs_.solve(rows, *on_demand_, diagonal, F, state, dual_, tol, first);
+        return pairs_.solve(rows, *on_demand_, diagonal, F, state, dual_, policy::tolerance_on_demand * settings_.tol, first);
     }
     Block<T> K{whole ? kernel_.whole() : nullptr, stride};
     if (!K.values) {

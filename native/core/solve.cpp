@@ -162,10 +162,7 @@ template <class T> Outcome Fitter::fit_large(const Problem& problem, const doubl
     const Index steps = options_.tol < policy::fine_tolerance ? policy::steps_in_single_if_fine : policy::steps_in_single;
     const Index most = options_.max_iterations;
     Settings settings{options_.tol, std::min(most / 2, steps * problem.size)};
-    if (problem.size <= policy::one_block_rows) {
-        settings.working_set = static_cast<int>(policy::one_block_rows);
-        settings.on_demand = true;
-    }
+    settings.on_demand = problem.size <= policy::rows_on_demand;
     const Outcome outcome = decompose<T>(problem, start, settings);
     if (outcome.iterations >= most || outcome.status == Status::time_limit || watch_.expired()) return outcome;
     const auto drifted = [&] {

@@ -85,10 +85,10 @@ class PartCertificates:
     feasible: NDArray[np.bool_]
     hidden: NDArray[np.float64]
 
-    def certificate(self, part: int) -> Certificate:
-        """Give the certificate of one part."""
+    def certificates(self) -> list[Certificate]:
+        """Give the certificate of each part."""
         numbers = (self.primal, self.dual, self.gap, self.relative_gap, self.violation)
-        return Certificate(*(float(number[part]) for number in numbers))
+        return [Certificate(*one) for one in zip(*(number.tolist() for number in numbers), strict=True)]
 
 
 def certify_parts(

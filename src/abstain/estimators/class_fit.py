@@ -66,7 +66,7 @@ def fitted_classes(training: ClassTraining, solver: Any, C: float, gamma: float 
             for s in solutions
         ]
     else:
-        found = fitted_pairs(solver, shared, training.pairs(shared))
+        found = fitted_pairs(solver, shared, training.pairs(shared), training.code)
     beta = _coefficients(found, len(training.code))
     support = np.flatnonzero(np.bincount(beta.indices, minlength=beta.shape[1]))
     n_support = np.bincount(training.code[support] - 1, minlength=training.n_classes)

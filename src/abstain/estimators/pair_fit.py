@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 
 from abstain.arguments import threads
 from abstain.dual.parts import PartCertificates, Parts, certify_parts, runs
+from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, PartSolutions, Status
 from abstain.estimators.class_training import posed_pair
@@ -42,18 +43,20 @@ class FittedPair:
     proof: Proof
 
 
-def fitted_pairs(solver: Any, shared: Posed, pairs: Sequence[Pair]) -> list[FittedPair]:
-    """Fit the machine of each pair."""
+def fitted_pairs(solver: Any, shared: Posed, pairs: Sequence[Pair], code: NDArray[np.intp]) -> list[FittedPair]:
+    """Fit the machine of each pair; `code` has the class of each training row."""
     began = time.monotonic()
     found: list[FittedPair | None] = [None] * len(pairs)
     first: dict[int, DualSolution] = {}
     if _can_be_solved_together(solver, shared):
         small = [p for p, (rows, _) in enumerate(pairs) if len(rows) <= SCORED]
+        ordered = _Ordered.of(shared, code)
         for begin, end in runs([len(pairs[p][0]) for p in small], TOGETHER):
             some = small[begin:end]
-            parts = Parts.of(shared.problem, [pairs[p][0] for p in some], [pairs[p][1] for p in some])
-            for p, fit, solution in _together(within(solver, began), shared, parts, some):
-                found[p], first[p] = fit, solution
+            fits, solutions = _together(within(solver, began), ordered, [pairs[p] for p in some])
+            for p, fit in zip(some, fits, strict=True):
+                found[p] = fit
+            first |= {some[part]: solution for part, solution in solutions.items()}
     rest = [p for p, fit in enumerate(found) if fit is None]
     for p, fit in zip(rest, _apart(solver, began, shared, [pairs[p] for p in rest], [first.get(p) for p in rest]), strict=True):
         found[p] = fit
@@ -74,34 +77,56 @@ def _can_be_solved_together(solver: Any, shared: Posed) -> bool:
     return isinstance(solver, SMO) and dense and known
 
 
-def _together(
-    solver: SMO, shared: Posed, parts: Parts, numbers: Sequence[int]
-) -> list[tuple[int, FittedPair | None, DualSolution]]:
-    """Solve the parts and certify them by the sums of their machines in float64, computed apart from the solver.
+@dataclass(frozen=True, eq=False)
+class _Ordered:
+    """The shared problem with its rows sorted by class, so that those of a pair lie in two pieces of memory."""
 
-    A part has no machine here if anything but the optimum was found, or if rounding may matter: it is then certified,
-    and continued where that helps, by itself.
+    problem: DualProblem
+    kept: NDArray[np.intp]  # indices of the sorted rows among all training rows
+    position: NDArray[np.int64]  # of each shared row among the sorted ones
+
+    @classmethod
+    def of(cls, shared: Posed, code: NDArray[np.intp]) -> _Ordered:
+        whole, order = shared.problem, np.argsort(code[shared.kept], kind="stable")
+        position = np.empty(whole.n, dtype=np.int64)
+        position[order] = np.arange(whole.n)
+        problem = replace(whole, X=whole.X[order], sign=whole.sign[order], weight=whole.weight[order])
+        return cls(problem, shared.kept[order], position)
+
+
+def _together(
+    solver: SMO, ordered: _Ordered, pairs: Sequence[Pair]
+) -> tuple[list[FittedPair | None], dict[int, DualSolution]]:
+    """Solve pairs in one call and certify them by the sums of their machines in float64, computed apart from the solver.
+
+    Where anything but the optimum was found, or where rounding may matter, there is only the solution: such a pair is
+    certified, and continued where that helps, by itself.
     """
-    whole = parts.whole
+    whole = ordered.problem
+    parts = Parts.of(whole, [ordered.position[rows] for rows, _ in pairs], [sign for _, sign in pairs])
     answers = solver.solve_parts(parts)
-    finite = np.isfinite(answers.beta)
-    beta = answers.beta if finite.all() else np.where(finite, answers.beta, 0.0)
-    F = expand_parts(whole.kernel, whole.X, parts.rows, parts.starts, beta, solver.n_jobs)
+    beta = answers.beta
+    finite = np.isfinite(beta)
+    usable = beta if finite.all() else np.where(finite, beta, 0.0)
+    F = expand_parts(whole.kernel, whole.X, parts.rows, parts.starts, usable, solver.n_jobs)
     bias = part_biases(parts, F)
-    known = certify_parts(parts, beta, bias, F)
+    known = certify_parts(parts, usable, bias, F)
     proven = _proven(known, answers, solver.tol) & np.logical_and.reduceat(finite, parts.starts[:-1])
-    kept, found = shared.kept[parts.rows], []
-    for part, number in enumerate(numbers):
-        rows = slice(parts.starts[part], parts.starts[part + 1])
-        own, iterations = answers.beta[rows], int(answers.iterations[part])
-        solution = DualSolution(own, float(bias[part]), F[rows], answers.status[part], iterations)
-        fit = None
+    support = np.flatnonzero(beta)
+    coef, kept = beta[support], ordered.kept[parts.rows[support]]
+    ends, starts = np.searchsorted(support, parts.starts).tolist(), parts.starts.tolist()
+    fits: list[FittedPair | None] = []
+    solutions = {}
+    for part, certificate in enumerate(known.certificates()):
+        status, iterations, b = answers.status[part], int(answers.iterations[part]), float(bias[part])
+        own, rows = slice(ends[part], ends[part + 1]), slice(starts[part], starts[part + 1])
         if proven[part]:
-            support = np.flatnonzero(own)
-            proof = Proof.of(known.certificate(part), solution, solver.tol, definite=True)
-            fit = FittedPair(kept[rows][support], own[support], solution.bias, None, proof)
-        found.append((number, fit, solution))
-    return found
+            numbers = certificate.primal, certificate.dual, certificate.relative_gap, certificate.kkt_violation
+            fits.append(FittedPair(kept[own], coef[own], b, None, Proof(*numbers, status.value, iterations)))
+        else:
+            fits.append(None)
+            solutions[part] = DualSolution(beta[rows], b, F[rows], status, iterations)
+    return fits, solutions
 
 
 def _proven(known: PartCertificates, answers: PartSolutions, tol: float) -> NDArray[np.bool_]:
