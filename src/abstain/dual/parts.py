@@ -45,13 +45,13 @@ class Parts(RowLosses):
     weight: NDArray[np.float64]
 
     @classmethod
-    def of(cls, whole: DualProblem, rows: Sequence[NDArray[np.intp]], signs: Sequence[NDArray[np.int8]]) -> Parts:
-        """Put the rows and signs of several problems one after another."""
-        joined = np.concatenate(rows).astype(np.int64)
-        starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    def of(
+        cls, whole: DualProblem, rows: NDArray[np.int64], starts: NDArray[np.int64], sign: NDArray[np.int8]
+    ) -> Parts:
+        """Give the parts of a problem whose loss depends on the class only."""
         if not isinstance(whole.loss, MarginLoss):
             raise TypeError("rows with losses of their own cannot be cut into parts; give one loss for each class.")
-        return cls(whole, joined, starts, np.concatenate(signs), whole.loss, whole.weight[joined])
+        return cls(whole, rows, starts, sign, whole.loss, whole.weight[rows])
 
     def __len__(self) -> int:
         return len(self.starts) - 1

@@ -37,13 +37,18 @@ class RowLosses:
 
     def breakpoint(self, k: int) -> NDArray[np.float64]:
         """Give the k-th breakpoint of every row, (n,); the 0th is 0, the K-th the largest g."""
-        return np.asarray(self.weight * self._breakpoints[self.kind, k])
+        of_kind = self._breakpoints[:, k]
+        if (of_kind == of_kind[0]).all():  # need not be gathered
+            return np.asarray(self.weight * of_kind[0])
+        return np.asarray(self.weight * of_kind[self.kind])
 
     def dual_slope(self, piece: NDArray[np.intp]) -> NDArray[np.float64]:
         """Give the slope of each row's phi on the given piece, (n,): +inf on piece -1 and -inf on piece K."""
         walls = np.full((len(self._dual_slopes), 1), np.inf)
-        slopes: NDArray[np.float64] = np.hstack([walls, self._dual_slopes, -walls])[self.kind, piece + 1]
-        return slopes
+        slopes: NDArray[np.float64] = np.hstack([walls, self._dual_slopes, -walls])
+        if (slopes == slopes[0]).all():
+            return slopes[0][piece + 1]
+        return slopes[self.kind, piece + 1]
 
     def losses(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give w_i loss_i(y_i f_i) for each row, at the scores f (bias included)."""

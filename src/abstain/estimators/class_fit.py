@@ -17,7 +17,7 @@ from abstain.dual.proof import Proof
 from abstain.estimators.class_training import ClassTraining
 from abstain.estimators.convergence import Solved, solved
 from abstain.estimators.decide import Fitted
-from abstain.estimators.pair_fit import FittedPair, fitted_pairs, within
+from abstain.estimators.pair_fit import FittedMachine, fitted_pairs, within
 from abstain.estimators.training import Posed
 from abstain.kernels import Kernel, Matrix
 from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
@@ -61,12 +61,9 @@ def fitted_classes(training: ClassTraining, solver: Any, C: float, gamma: float 
         posed = training.problems(shared)
         solutions = _solved_together(solver, posed)
         codes = np.stack([one.sets(sets(s.problem, s.solution.beta)) for one, s in zip(posed, solutions, strict=True)])
-        found = [
-            FittedPair(shared.kept[s.machine.support], s.machine.coef, s.machine.bias, s.machine.linear, s.proof(solver.tol))
-            for s in solutions
-        ]
+        found = [FittedMachine.of(shared.kept, one, solver.tol) for one in solutions]
     else:
-        found = fitted_pairs(solver, shared, training.pairs(shared), training.code)
+        found = fitted_pairs(solver, shared, training.code[shared.kept])
     beta = _coefficients(found, len(training.code))
     support = np.flatnonzero(np.bincount(beta.indices, minlength=beta.shape[1]))
     n_support = np.bincount(training.code[support] - 1, minlength=training.n_classes)
@@ -93,7 +90,7 @@ def _solved_together(solver: Any, posed: Sequence[Posed]) -> list[Solved]:
     return [solved(within(solver, began), one, None, answer) for one, (answer,) in zip(posed, answers, strict=True)]
 
 
-def _coefficients(found: Sequence[FittedPair], n_rows: int) -> csr_array:
+def _coefficients(found: Sequence[FittedMachine], n_rows: int) -> csr_array:
     """The coefficients of all training rows in each machine, (n_machines, n_samples)."""
     columns = [one.support for one in found]
     starts = np.cumsum([0, *map(len, columns)])
@@ -113,7 +110,7 @@ def _vectors(shared: Posed, support: NDArray[np.intp]) -> Matrix:
     return shared.problem.X[np.searchsorted(shared.kept, support)]
 
 
-def _biases(found: Sequence[FittedPair], vectors: Matrix) -> NDArray[np.float64]:
+def _biases(found: Sequence[FittedMachine], vectors: Matrix) -> NDArray[np.float64]:
     """The biases; those of linear machines are moved to the centre of all vectors."""
     biases = np.array([one.bias for one in found])
     linear = [one.linear for one in found]

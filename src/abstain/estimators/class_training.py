@@ -131,16 +131,8 @@ class ClassTraining:
                 replace(shared, problem=replace(whole, sign=sign, loss=loss))
                 for sign, loss in zip(signs, self.losses, strict=True)
             ]
-        return [posed_pair(shared, rows, sign) for rows, sign in self.pairs(shared)]
-
-    def pairs(self, shared: Posed) -> list[tuple[NDArray[np.intp], NDArray[np.int8]]]:
-        """Give the rows of each pair of classes among those that are shared, and their signs: +1 first, as in `SVC`."""
         rows = [np.flatnonzero(self.code[shared.kept] == k + 1) for k in range(self.n_classes)]
-        signs = np.array([1, -1], dtype=np.int8)
-        return [
-            (np.concatenate([rows[i], rows[j]]), np.repeat(signs, [len(rows[i]), len(rows[j])]))
-            for i, j in class_pairs(self.n_classes)
-        ]
+        return [posed_pair(shared, rows[i], rows[j]) for i, j in class_pairs(self.n_classes)]
 
     def sign(self, k: int) -> NDArray[np.int8]:
         """+1 for the rows of the k-th class, from 0, and -1 for the others."""
@@ -158,11 +150,12 @@ class _Weighted(Training):
         return C * self.row_weight
 
 
-def posed_pair(shared: Posed, rows: NDArray[np.intp], sign: NDArray[np.int8]) -> Posed:
-    """Pose the problem of two classes on their rows only."""
-    whole = shared.problem
+def posed_pair(shared: Posed, first: NDArray[np.intp], second: NDArray[np.intp]) -> Posed:
+    """Pose the problem of two classes, the first of them +1 as in `SVC`, on their rows only."""
+    whole, rows = shared.problem, np.concatenate([first, second])
     gram = whole.kernel.name == "precomputed"
     X = np.ascontiguousarray(whole.X[np.ix_(rows, rows)]) if gram else whole.X[rows]
+    sign = np.repeat(np.array([1, -1], dtype=np.int8), [len(first), len(second)])
     problem = replace(whole, X=X, sign=sign, weight=whole.weight[rows])
     return replace(shared, problem=problem, kept=shared.kept[rows])
 

@@ -18,22 +18,20 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, PartSolutions, Status
 from abstain.estimators.class_training import posed_pair
-from abstain.estimators.convergence import SCORED, solved
+from abstain.estimators.convergence import SCORED, Solved, solved
 from abstain.estimators.training import Posed
+from abstain.machines.class_machine import class_pairs
 from abstain.machines.expansion import expand_parts
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.boundary import part_biases
 from abstain.solvers.smo import SMO
 
-__all__ = ["FittedPair", "fitted_pairs", "within"]
+__all__ = ["FittedMachine", "fitted_pairs", "within"]
 
 TOGETHER = 500_000  # rows of the pairs that are solved in one call: 20 MB of arrays
 
-Pair = tuple[NDArray[np.intp], NDArray[np.int8]]  # rows and their signs
-
-
 @dataclass(frozen=True, eq=False)
-class FittedPair:
+class FittedMachine:
     """The machine of one problem: its support vectors by their indices among all training rows, and its proof."""
 
     support: NDArray[np.intp]
@@ -42,25 +40,65 @@ class FittedPair:
     linear: LinearMachine | None
     proof: Proof
 
+    @classmethod
+    def of(cls, kept: NDArray[np.intp], found: Solved, tol: float) -> FittedMachine:
+        """Take the machine from a solution; `kept` has the indices of its rows among all training rows."""
+        machine = found.machine
+        return cls(kept[machine.support], machine.coef, machine.bias, machine.linear, found.proof(tol))
 
-def fitted_pairs(solver: Any, shared: Posed, pairs: Sequence[Pair], code: NDArray[np.intp]) -> list[FittedPair]:
-    """Fit the machine of each pair; `code` has the class of each training row."""
+
+def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> list[FittedMachine]:
+    """Fit the machine of each pair of classes; `code` has the class of each of the shared rows, from 1."""
     began = time.monotonic()
-    found: list[FittedPair | None] = [None] * len(pairs)
+    classes = _ByClass.of(code)
+    pairs = class_pairs(len(classes.starts) - 1)
+    found: list[FittedMachine | None] = [None] * len(pairs)
     first: dict[int, DualSolution] = {}
     if _can_be_solved_together(solver, shared):
-        small = [p for p, (rows, _) in enumerate(pairs) if len(rows) <= SCORED]
-        ordered = _Ordered.of(shared, code)
-        for begin, end in runs([len(pairs[p][0]) for p in small], TOGETHER):
+        held = np.diff(classes.starts).tolist()
+        lengths = [held[i] + held[j] for i, j in pairs]
+        small = [p for p, length in enumerate(lengths) if length <= SCORED]
+        whole = replace(shared.problem, **{name: getattr(shared.problem, name)[classes.order] for name in _BY_ROW})
+        for begin, end in runs([lengths[p] for p in small], TOGETHER):
             some = small[begin:end]
-            fits, solutions = _together(within(solver, began), ordered, [pairs[p] for p in some])
+            parts = classes.parts(whole, [pairs[p] for p in some])
+            fits, solutions = _together(within(solver, began), parts, shared.kept[classes.order])
             for p, fit in zip(some, fits, strict=True):
                 found[p] = fit
             first |= {some[part]: solution for part, solution in solutions.items()}
     rest = [p for p, fit in enumerate(found) if fit is None]
-    for p, fit in zip(rest, _apart(solver, began, shared, [pairs[p] for p in rest], [first.get(p) for p in rest]), strict=True):
+    work = [(*(classes.rows(k) for k in pairs[p]), first.get(p)) for p in rest]
+    for p, fit in zip(rest, _apart(solver, began, shared, work), strict=True):
         found[p] = fit
     return [fit for fit in found if fit is not None]
+
+
+_BY_ROW = ("X", "sign", "weight")
+
+
+@dataclass(frozen=True, eq=False)
+class _ByClass:
+    """The shared rows sorted by class, so that those of a pair lie in two pieces of memory."""
+
+    order: NDArray[np.intp]
+    starts: NDArray[np.int64]  # of the classes in that order, and the end
+
+    @classmethod
+    def of(cls, code: NDArray[np.intp]) -> _ByClass:
+        return cls(np.argsort(code, kind="stable"), np.cumsum(np.bincount(code), dtype=np.int64))
+
+    def rows(self, k: int) -> NDArray[np.intp]:
+        """Give the rows of a class, from 0, ascending."""
+        return self.order[self.starts[k] : self.starts[k + 1]]
+
+    def parts(self, ordered: DualProblem, pairs: Sequence[tuple[int, int]]) -> Parts:
+        """Give the problems of pairs over the sorted rows, the first of each pair +1 as in `SVC`."""
+        each = np.array(pairs, dtype=np.int64).ravel()
+        lengths, every = np.diff(self.starts)[each], np.arange(ordered.n, dtype=np.int64)
+        rows = np.concatenate([every[self.starts[k] : self.starts[k + 1]] for k in each])
+        sign = np.repeat(np.tile(np.array([1, -1], dtype=np.int8), len(pairs)), lengths)
+        starts = np.concatenate([[0], np.cumsum(lengths)[1::2]])
+        return Parts.of(ordered, rows, starts, sign)
 
 
 def within(solver: Any, began: float) -> Any:
@@ -77,33 +115,15 @@ def _can_be_solved_together(solver: Any, shared: Posed) -> bool:
     return isinstance(solver, SMO) and dense and known
 
 
-@dataclass(frozen=True, eq=False)
-class _Ordered:
-    """The shared problem with its rows sorted by class, so that those of a pair lie in two pieces of memory."""
-
-    problem: DualProblem
-    kept: NDArray[np.intp]  # indices of the sorted rows among all training rows
-    position: NDArray[np.int64]  # of each shared row among the sorted ones
-
-    @classmethod
-    def of(cls, shared: Posed, code: NDArray[np.intp]) -> _Ordered:
-        whole, order = shared.problem, np.argsort(code[shared.kept], kind="stable")
-        position = np.empty(whole.n, dtype=np.int64)
-        position[order] = np.arange(whole.n)
-        problem = replace(whole, X=whole.X[order], sign=whole.sign[order], weight=whole.weight[order])
-        return cls(problem, shared.kept[order], position)
-
-
 def _together(
-    solver: SMO, ordered: _Ordered, pairs: Sequence[Pair]
-) -> tuple[list[FittedPair | None], dict[int, DualSolution]]:
+    solver: SMO, parts: Parts, kept: NDArray[np.intp]
+) -> tuple[list[FittedMachine | None], dict[int, DualSolution]]:
     """Solve pairs in one call and certify them by the sums of their machines in float64, computed apart from the solver.
 
     Where anything but the optimum was found, or where rounding may matter, there is only the solution: such a pair is
-    certified, and continued where that helps, by itself.
+    certified, and continued where that helps, by itself. `kept` has the indices of the rows among all training rows.
     """
-    whole = ordered.problem
-    parts = Parts.of(whole, [ordered.position[rows] for rows, _ in pairs], [sign for _, sign in pairs])
+    whole = parts.whole
     answers = solver.solve_parts(parts)
     beta = answers.beta
     finite = np.isfinite(beta)
@@ -113,16 +133,16 @@ def _together(
     known = certify_parts(parts, usable, bias, F)
     proven = _proven(known, answers, solver.tol) & np.logical_and.reduceat(finite, parts.starts[:-1])
     support = np.flatnonzero(beta)
-    coef, kept = beta[support], ordered.kept[parts.rows[support]]
+    coef, vectors = beta[support], kept[parts.rows[support]]
     ends, starts = np.searchsorted(support, parts.starts).tolist(), parts.starts.tolist()
-    fits: list[FittedPair | None] = []
+    fits: list[FittedMachine | None] = []
     solutions = {}
     for part, certificate in enumerate(known.certificates()):
         status, iterations, b = answers.status[part], int(answers.iterations[part]), float(bias[part])
         own, rows = slice(ends[part], ends[part + 1]), slice(starts[part], starts[part + 1])
         if proven[part]:
             numbers = certificate.primal, certificate.dual, certificate.relative_gap, certificate.kkt_violation
-            fits.append(FittedPair(kept[own], coef[own], b, None, Proof(*numbers, status.value, iterations)))
+            fits.append(FittedMachine(vectors[own], coef[own], b, None, Proof(*numbers, status.value, iterations)))
         else:
             fits.append(None)
             solutions[part] = DualSolution(beta[rows], b, F[rows], status, iterations)
@@ -135,20 +155,15 @@ def _proven(known: PartCertificates, answers: PartSolutions, tol: float) -> NDAr
     return np.asarray(optimal & known.feasible & (known.hidden <= NEGLIGIBLE) & converged)
 
 
-def _apart(
-    solver: Any, began: float, shared: Posed, pairs: Sequence[Pair], first: Sequence[DualSolution | None]
-) -> list[FittedPair]:
-    """Solve pairs one by one, from the solutions known already; several at a time with several threads."""
+def _apart(solver: Any, began: float, shared: Posed, work: Sequence[Any]) -> list[FittedMachine]:
+    """Solve pairs, given by the rows of their classes and what is known already; several at a time with several threads."""
     jobs = threads(solver.n_jobs)
     alone = solver if jobs == 1 else replace(solver, n_jobs=1, progress=None)
 
-    def fit(pair: Pair, known: DualSolution | None) -> FittedPair:
-        posed = posed_pair(shared, *pair)
-        found = solved(within(alone, began), posed, None, known)
-        machine = found.machine
-        return FittedPair(posed.kept[machine.support], machine.coef, machine.bias, machine.linear, found.proof(solver.tol))
+    def fit(first: NDArray[np.intp], second: NDArray[np.intp], known: DualSolution | None) -> FittedMachine:
+        posed = posed_pair(shared, first, second)
+        return FittedMachine.of(posed.kept, solved(within(alone, began), posed, None, known), solver.tol)
 
-    work = list(zip(pairs, first, strict=True))
     if jobs == 1 or len(work) < 2:
         return [fit(*one) for one in work]
     return list(Parallel(n_jobs=jobs, backend="threading")(delayed(fit)(*one) for one in work))
