@@ -84,9 +84,10 @@ inline constexpr int working_set = 1024;
 // What a block may grow to if progress is slow: 64 MB in single. x1.0 at 2048 and at 8192 (n = 4000 and 5000).
 inline constexpr int largest_working_set = 4096;
 
-// Rows up to which pair steps run over the whole problem, with kernel rows made when they are first needed: 325 pairs of
-// 1,230 rows (Letter, d = 16) take x0.25 of the time of blocks of 1024 rows, x0.55 of that of blocks of 192.
-inline constexpr Index rows_on_demand = 2048;
+// Rows up to which one of many problems begins with pair steps over all its rows, with kernel rows made when they are first
+// needed: 325 pairs of 1,230 rows (Letter, d = 16) take x0.3 of the time of blocks of 1024 rows, x0.55 of that of blocks of
+// 192; a single fit of 2000 rows takes x0.75 to x0.9, but x1.5 at C = 1000. So blocks follow after so many steps a row.
+inline constexpr Index rows_on_demand = 2048, steps_on_demand = 10;
 
 // Share of the tolerance to which these pair steps go: F in single has to agree with its sum in double only up to the rest.
 inline constexpr double tolerance_on_demand = 0.9;

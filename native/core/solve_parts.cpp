@@ -22,8 +22,8 @@ PartAnswers solve_parts(const Problem& problem, const KernelSpec& spec, const De
     const std::size_t count = parts.count();
     PartAnswers answers{std::vector<double>(problem.size), std::vector<Index>(count), std::vector<Status>(count, Status::time_limit)};
     const ScaledRows<float> scaled(spec, X);
-    Options unchecked = options;
-    unchecked.check_single = false;
+    Options own_options = options;
+    own_options.one_of_many = true;
     Crew crew(watch);
     std::vector<std::exception_ptr> failures(count);
     pool.run(parts.count(), [&](Index p) {
@@ -39,7 +39,7 @@ PartAnswers solve_parts(const Problem& problem, const KernelSpec& spec, const De
             KernelSource source(spec, DenseRows{values.data(), std::ssize(rows), X.features}, options.cache_bytes);
             source.scaled_as(scaled, rows);
             ThreadPool alone(1);
-            const Outcome outcome = Fitter(source, unchecked, alone, own).fit(part_of(problem, parts, p), nullptr);
+            const Outcome outcome = Fitter(source, own_options, alone, own).fit(part_of(problem, parts, p), nullptr);
             std::copy(outcome.beta.begin(), outcome.beta.end(), answers.beta.begin() + parts.starts[p]);
             answers.iterations[p] = outcome.iterations;
             answers.status[p] = outcome.status;
