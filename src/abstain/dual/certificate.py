@@ -250,7 +250,7 @@ def _pair_violation(problem: DualProblem, beta: NDArray[np.float64], F: NDArray[
 def gains(
     problem: RowLosses, beta: NDArray[np.float64], F: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give each row's up and down, the gain of increasing its beta and minus that of decreasing it, per unit:
+    """Give each row's up and down: the gain of increasing its beta, and minus that of decreasing it, per unit.
 
     ::
 

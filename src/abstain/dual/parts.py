@@ -60,7 +60,8 @@ class Parts(RowLosses):
         """Give the parts from `first` to before `last`."""
         ends = self.starts[first : last + 1]
         rows = slice(ends[0], ends[-1])
-        return replace(self, rows=self.rows[rows], starts=ends - ends[0], sign=self.sign[rows], weight=self.weight[rows])
+        sign, weight = self.sign[rows], self.weight[rows]
+        return replace(self, rows=self.rows[rows], starts=ends - ends[0], sign=sign, weight=weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Fit and certify the machines of all pairs of classes: the small ones together, in a few calls, the others one by one."""
+"""Fit and certify the machines of all pairs of classes: small ones together in a few calls, the others one by one."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _can_be_solved_together(solver: Any, shared: Posed) -> bool:
 def _together(
     solver: SMO, parts: Parts, kept: NDArray[np.intp]
 ) -> tuple[list[FittedMachine | None], dict[int, DualSolution]]:
-    """Solve pairs in one call and certify them by the sums of their machines in float64, computed apart from the solver.
+    """Solve pairs in one call and certify them by sums in float64 that are computed apart from the solver.
 
     Where anything but the optimum was found, or where rounding may matter, there is only the solution: such a pair is
     certified, and continued where that helps, by itself. `kept` has the indices of the rows among all training rows.
@@ -128,7 +128,7 @@ def _together(
     beta = answers.beta
     finite = np.isfinite(beta)
     usable = beta if finite.all() else np.where(finite, beta, 0.0)
-    F = expand_parts(whole.kernel, whole.X, parts.rows, parts.starts, usable, solver.n_jobs)
+    F = expand_parts(whole.kernel, whole.X, parts.rows, parts.starts, coef=usable, n_jobs=solver.n_jobs)
     bias = part_biases(parts, F)
     known = certify_parts(parts, usable, bias, F)
     proven = _proven(known, answers, solver.tol) & np.logical_and.reduceat(finite, parts.starts[:-1])
@@ -156,7 +156,7 @@ def _proven(known: PartCertificates, answers: PartSolutions, tol: float) -> NDAr
 
 
 def _apart(solver: Any, began: float, shared: Posed, work: Sequence[Any]) -> list[FittedMachine]:
-    """Solve pairs, given by the rows of their classes and what is known already; several at a time with several threads."""
+    """Solve pairs, given by the rows of their classes and what is known already, one by one or one per thread."""
     jobs = threads(solver.n_jobs)
     alone = solver if jobs == 1 else replace(solver, n_jobs=1, progress=None)
 

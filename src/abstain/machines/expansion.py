@@ -56,12 +56,13 @@ def expand_parts(
     X: NDArray[np.float64],
     rows: NDArray[np.int64],
     starts: NDArray[np.int64],
+    *,
     coef: NDArray[np.float64],
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """Sum, for each part of the rows, the expansion with the part's coefficients at the part's rows.
 
-    Part p has the rows of X with the indices ``rows[starts[p]:starts[p + 1]]``, and the coefficients at the same places.
+    Part p has the rows of X with the indices ``rows[starts[p]:starts[p + 1]]``, and the coefficients at these places.
     X must be dense, and the kernel one that the native core has.
     """
     X, coef = (np.require(one, np.float64, ["C", "A"]) for one in (X, coef))
