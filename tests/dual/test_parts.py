@@ -77,3 +77,21 @@ def test_runs_cover_all_parts_in_order():
     assert found[-1][1] == 7
     assert all(a[1] == b[0] for a, b in pairwise(found))
     assert runs([], 10) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"rows": np.array([0, 300])}, "rows must be indices"),
+        ({"rows": np.array([-1, 0])}, "rows must be indices"),
+        ({"starts": np.array([0, 3])}, "starts must run"),
+        ({"starts": np.array([0, 2, 1, 2])}, "starts must ascend"),
+        ({"coef": np.ones(3)}, "coef must have"),
+    ],
+)
+def test_the_core_refuses_parts_that_are_not_there(wrong, words):
+    X, kernel = np.zeros((300, 2)), Kernel("rbf")
+    good = {"rows": np.arange(2), "starts": np.array([0, 2]), "coef": np.ones(2)}
+    assert expand_parts(kernel, X, **good).tolist() == [2.0, 2.0]
+    with pytest.raises(ValueError, match=words):
+        expand_parts(kernel, X, **(good | wrong))
