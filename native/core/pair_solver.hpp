@@ -33,8 +33,8 @@ template <class T> class PairSolver {
     // The block's rows, their kernel values (a Block or RowsOnDemand) and F = K beta there; moves `state` until the
     // violation is at most tol, `limit` steps are done, or the dual, `dual` at the start, no longer rises.
     template <class Matrix>
-    Result solve(const std::vector<Index>& rows, Matrix& K, const double* diagonal, const double* F, std::vector<Coordinate>& state,
-                 double dual, double tol, Index limit);
+    Result solve(const std::vector<Index>& rows, Matrix& K, const double* diagonal, const double* F,
+                 std::vector<Coordinate>& state, double dual, double tol, Index limit);
 
   private:
     void load(const std::vector<Index>& rows, const double* diagonal, const double* F, const std::vector<Coordinate>& state);

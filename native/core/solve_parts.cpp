@@ -20,7 +20,8 @@ Problem part_of(const Problem& all, const Parts& parts, Index p) {
 PartAnswers solve_parts(const Problem& problem, const KernelSpec& spec, const DenseRows& X, const Parts& parts,
                         const Options& options, ThreadPool& pool, Watch& watch) {
     const std::size_t count = parts.count();
-    PartAnswers answers{std::vector<double>(problem.size), std::vector<Index>(count), std::vector<Status>(count, Status::time_limit)};
+    PartAnswers answers{std::vector<double>(problem.size), std::vector<Index>(count),
+                        std::vector<Status>(count, Status::time_limit)};
     const ScaledRows<float> scaled(spec, X);
     Options own_options = options;
     own_options.one_of_many = true;

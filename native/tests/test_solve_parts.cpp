@@ -101,7 +101,8 @@ void test_optima_and_sums() {
         for (Index a = c.starts[0]; a < c.starts[1]; ++a)
             if (c.sign[a] * wrong.beta[a] == C) {
                 wrong.beta[a] *= 0.5;
-                for (Index b = c.starts[0]; b < c.starts[1]; ++b) F[b] += (wrong.beta[a] - found.beta[a]) * value(c, c.rows[a], c.rows[b]);
+                for (Index b = c.starts[0]; b < c.starts[1]; ++b)
+                    F[b] += (wrong.beta[a] - found.beta[a]) * value(c, c.rows[a], c.rows[b]);
                 break;
             }
         double highest = -1e300, lowest = 1e300;

@@ -63,7 +63,8 @@ void values_by(const Shape<T>& shape, const T* block, const T* half, const T* su
 }
 
 // Four vectors at a time, so that a sum need not wait for the one before.
-template <class T, class F> void row_by(const Shape<T>& shape, const T* block, const T* half, const T* support, T support_half, T* out) {
+template <class T, class F>
+void row_by(const Shape<T>& shape, const T* block, const T* half, const T* support, T support_half, T* out) {
     constexpr int V = 4;
     for (int row = 0; row < block_rows<T>; row += V * width<T>)
         tile<T, F, V, 1>(shape, block + row, half + row, support, &support_half,
