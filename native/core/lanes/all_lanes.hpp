@@ -13,7 +13,7 @@ namespace abstain {
 namespace {
 
 template <class T> constexpr Lanes<T> lanes_of() {
-    return {accumulate<T>, values<T>, combine<T>, step<T>, partner<T>, dot<T>, add<T>};
+    return {accumulate<T>, values<T>, row<T>, combine<T>, step<T>, partner<T>, dot<T>, add<T>};
 }
 constexpr LaneSet all_lanes(const char* name) { return {name, lanes_of<float>(), lanes_of<double>(), {step_losses, least_sum}}; }
 
