@@ -22,8 +22,6 @@ REFUSED = {
     "ThresholdRejector": (lambda: ThresholdRejector(LogisticRegression(), PRICE).fit(X, Y), "RejectSVC and"),
     "around a machine": (lambda: ThresholdRejector(FITTED, cv="prefit").fit(X, Y), "RejectSVC and RejectSVCCV"),
     "ThresholdRejector, named": (lambda: ThresholdRejector(LogisticRegression(), NAMED).fit(X, Y), "take any number"),
-    "compare": (lambda: abstain.compare([RejectSVC(PRICE)], X, Y, PRICE), "RejectSVC and RejectSVCCV"),
-    "compare, named": (lambda: abstain.compare([RejectSVC(NAMED)], X, Y, NAMED), "take any number"),
     "path": (lambda: abstain.reject_svc_path(X, Y, PRICE), "Only binary"),
     "sweep": (lambda: abstain.reject_price_sweep(RejectSVC(PRICE), X, Y, [0.1]), "Only binary"),
     "Forced": (lambda: Forced(RejectSVC(PRICE)).fit(X, Y), "predict_forced of the estimator"),

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.actions import Actions
 from abstain.class_labels import ClassLabels
 from abstain.costs import Costs
 from abstain.estimators.row_costs import RowCostsMixin
@@ -100,12 +101,22 @@ class FittedClassifier:
     final : object
         The classifier inside Pipelines and searches.
     positive : label
-        The positive class.
+        The positive class; None for more than two.
     """
 
     estimator: Any
     final: Any
     positive: Any
+
+    @classmethod
+    def of_any(cls, estimator: Any, pos_label: Any = None) -> Self:
+        """Unwrap a classifier of any number of classes; with more than two, none of them is positive."""
+        count = len(np.asarray(estimator.classes_))
+        if count <= 2:
+            return cls.of(estimator, pos_label)
+        if pos_label is not None:
+            raise ValueError(f"pos_label={pos_label!r} is for two classes, and the estimator has {count}; leave it out.")
+        return cls(estimator, final_estimator(estimator), None)
 
     @classmethod
     def of(cls, estimator: Any, pos_label: Any = None) -> Self:
@@ -157,8 +168,9 @@ class FittedClassifier:
     def costs(self) -> Any:
         """The costs that it uses to decide, if any were stated, with `positive` as the positive class."""
         costs = None if self.rule is None else self.rule.costs
-        same = self.rule is None or self.rule.labels.positive == self.positive
-        return costs.swapped() if isinstance(costs, Costs) and not same else costs
+        if not isinstance(costs, Costs):
+            return costs
+        return costs if self.rule.labels.positive == self.positive else costs.swapped()
 
     @property
     def thresholds(self) -> Thresholds:
@@ -185,7 +197,9 @@ class FittedClassifier:
 
     @property
     def rejects(self) -> bool:
-        """Whether it may reject."""
+        """Whether it may reject; with `Actions`, whether some of them hand the case on."""
+        if isinstance(self.costs, Actions):
+            return bool(self.costs.rejecting.any())
         return self.rule is not None and self.rule.labels.rejects
 
     @property
@@ -201,10 +215,14 @@ class FittedClassifier:
             return free_label(classes)
 
     def score(self, X: Any) -> NDArray[np.float64]:
-        """Give the decision function, or the probability if there is none, oriented to ``classes_[1]``."""
+        """Give the decision function, or the probability if there is none, oriented to ``classes_[1]``.
+
+        With more than two classes, a column for each.
+        """
         if hasattr(self.estimator, "decision_function"):
             return np.asarray(self.estimator.decision_function(X), dtype=np.float64)
-        return np.asarray(self.estimator.predict_proba(X), dtype=np.float64)[:, 1]
+        found = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
+        return found[:, 1] if found.shape[1] == 2 else found
 
     def log_odds(self, score: NDArray[np.float64]) -> tuple[NDArray[np.float64], Thresholds, float]:
         """Give scores, thresholds and cut, on the log-odds if the cuts are tuned on them: Bayes' thresholds there."""

@@ -63,9 +63,14 @@ class ActionTable:
         return float(self.counts.sum())
 
     @property
+    def rejected(self) -> float:
+        """Number of rows with an action that hands the case on."""
+        return float(self.counts[:, self.actions.rejecting].sum())
+
+    @property
     def reject_rate(self) -> float:
         """The share of rows with an action that hands the case on."""
-        return float(self.counts[:, self.actions.rejecting].sum()) / self.total
+        return self.rejected / self.total
 
     @property
     def coverage(self) -> float:
