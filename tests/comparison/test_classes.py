@@ -57,7 +57,7 @@ def test_every_number_against_a_count_of_its_own():
         assert row["mean_cost"] == pytest.approx(paid(GENERAL, REJECT, CODE, choice))
         assert row["reject_rate"] == pytest.approx(1 - accepted.mean())
         assert row["selective_error"] == pytest.approx(wrong[accepted].mean())
-        by_class = [wrong[accepted & (CODE == k)].mean() for k in range(3)]
+        by_class = [wrong[accepted & (k == CODE)].mean() for k in range(3)]
         assert row["worst_class_error"] == pytest.approx(max(by_class))
     svm = np.empty(len(X), dtype=int)
     forced = np.empty(len(X), dtype=int)
@@ -86,11 +86,12 @@ def test_the_verdict_is_against_rejecting_all_one_class_for_all_and_no_rejects()
 
 def test_one_price_for_all_and_repeated_rows():
     once = compare({"near": Nearest(0.5)}, X, Y, Costs(reject=0.2), cv=FOLDS)
-    often = compare({"near": Nearest(0.5)}, X, Y, Costs(reject=0.2), cv=RepeatedStratifiedKFold(n_splits=3, n_repeats=2))
+    twice = RepeatedStratifiedKFold(n_splits=3, n_repeats=2)
+    often = compare({"near": Nearest(0.5)}, X, Y, Costs(reject=0.2), cv=twice)
     choice = Nearest(0.5).code(X)
     assert once.mean_cost[0] == often.mean_cost[0] == pytest.approx(paid(1 - np.eye(3), 0.2, CODE, choice))
     np.testing.assert_allclose(often.tables[0].counts, once.tables[0].counts)
-    repeated = compare({"svm": RejectSVC(COSTS)}, X, Y, COSTS, cv=RepeatedStratifiedKFold(n_splits=3, n_repeats=2))
+    repeated = compare({"svm": RejectSVC(COSTS)}, X, Y, COSTS, cv=twice)
     assert repeated.scores[0].shape == (120, 3)
 
 

@@ -26,7 +26,6 @@ REFUSED = {
     "sweep": (lambda: abstain.reject_price_sweep(RejectSVC(PRICE), X, Y, [0.1]), "Only binary"),
     "Forced": (lambda: Forced(RejectSVC(PRICE)).fit(X, Y), "predict_forced of the estimator"),
     "report": (lambda: report_for(FITTED, X, Y), "estimator has 3 classes"),
-    "display": (lambda: abstain.plot.RiskCoverageDisplay.from_estimator(FITTED, X, Y), "estimator has 3 classes"),
 }
 
 

@@ -13,6 +13,7 @@ from abstain.class_labels import ClassLabels
 from abstain.costs import Costs
 from abstain.estimators.row_costs import RowCostsMixin
 from abstain.labels import default_reject_label, free_label
+from abstain.rules.class_rule import ClassRule
 from abstain.rules.row_rule import MISSING, RowRule
 from abstain.rules.rule import Decisions
 from abstain.thresholds import Thresholds
@@ -115,7 +116,7 @@ class FittedClassifier:
         if count <= 2:
             return cls.of(estimator, pos_label)
         if pos_label is not None:
-            raise ValueError(f"pos_label={pos_label!r} is for two classes, and the estimator has {count}; leave it out.")
+            raise ValueError(f"pos_label={pos_label!r} is for two classes; the estimator has {count}, so leave it out.")
         return cls(estimator, final_estimator(estimator), None)
 
     @classmethod
@@ -223,6 +224,19 @@ class FittedClassifier:
             return np.asarray(self.estimator.decision_function(X), dtype=np.float64)
         found = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
         return found[:, 1] if found.shape[1] == 2 else found
+
+    def class_scores(self, X: Any) -> NDArray[np.float64]:
+        """Give a score for each of several classes, the highest for the forced choice, shape (n, n_classes).
+
+        ::
+
+            Bayes' cuts   f_k - cut_k          by expected cost   minus that of answering k          else   f_k
+
+        """
+        score = self.score(X)
+        if not isinstance(self.rule, ClassRule):
+            return score
+        return -self.rule.expected_cost(score)[:, :-1] if self.rule.by_cost else score - self.rule.thresholds
 
     def log_odds(self, score: NDArray[np.float64]) -> tuple[NDArray[np.float64], Thresholds, float]:
         """Give scores, thresholds and cut, on the log-odds if the cuts are tuned on them: Bayes' thresholds there."""

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs import Costs, assigned_costs
+from abstain.costs import Costs
 from abstain.metrics.areas import area_of
 from abstain.metrics.curve_results import AccuracyRejectCurve, CostCurve, ErrorRejectCurve, RiskCoverageCurve
 from abstain.metrics.frames import frozen
-from abstain.metrics.ranking import RankedRows, running
+from abstain.metrics.ranking import RankedRows, costs_of_scores, running
 
 __all__ = ["accuracy_reject_curve", "cost_curve", "error_reject_curve", "risk_coverage_curve"]
 
@@ -176,7 +176,9 @@ def cost_curve(
 
     `costs` is a `Costs`; the other arguments are those of `risk_coverage_curve`. High scores mean the positive class,
     `pos_label`; if it is None, the class that sorts last, also for costs by class name. The reject band is symmetric
-    about `cut`; for log-odds and unequal error costs the forced choice is cheapest at ``cut=costs.cut``.
+    about `cut`; for log-odds and unequal error costs the forced choice is cheapest at ``cut=costs.cut``. With more than
+    two classes, c is the lead of the highest score over the second, and rows are rejected up to the upper of the
+    thresholds of the operating point.
 
     Returns
     -------
@@ -193,13 +195,8 @@ def cost_curve(
     >>> curve.operating_point
     OperatingPoint(reject_rate=0.25, mean_cost=0.05, thresholds=Thresholds(lower=-1.5, upper=1.5))
     """
-    if np.ndim(score) == 2 and np.shape(score)[1] > 2:
-        raise ValueError(
-            f"cost_curve is for two classes, but score has {np.shape(score)[1]} columns; use risk_coverage_curve, or "
-            "mean_cost of the predictions."
-        )
-    costs, pos_label = assigned_costs(costs, y_true, pos_label)
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+    costs, pos_label = costs_of_scores(costs, y_true, score, pos_label)
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=costs.labels)
     accepted = running(ranked.merged(ranked.weight))
     share = ranked.weight / accepted[-1]
     decided = running(ranked.merged(share * costs.prices(ranked.sign, ranked.choice)))
