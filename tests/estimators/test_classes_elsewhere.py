@@ -10,7 +10,6 @@ from sklearn.preprocessing import StandardScaler
 
 import abstain
 from abstain import Costs, Forced, RejectSVC, ThresholdRejector
-from abstain.report import report_for
 from class_cases import GENERAL, gaussians, table_costs
 
 X, Y = gaussians(90)
@@ -25,7 +24,6 @@ REFUSED = {
     "path": (lambda: abstain.reject_svc_path(X, Y, PRICE), "Only binary"),
     "sweep": (lambda: abstain.reject_price_sweep(RejectSVC(PRICE), X, Y, [0.1]), "Only binary"),
     "Forced": (lambda: Forced(RejectSVC(PRICE)).fit(X, Y), "predict_forced of the estimator"),
-    "report": (lambda: report_for(FITTED, X, Y), "estimator has 3 classes"),
 }
 
 

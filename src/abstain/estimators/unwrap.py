@@ -228,15 +228,23 @@ class FittedClassifier:
     def class_scores(self, X: Any) -> NDArray[np.float64]:
         """Give a score for each of several classes, the highest for the forced choice, shape (n, n_classes).
 
-        ::
+        With costs, its lead grows with the confidence by which the rule rejects, and the other classes have 0 ::
 
-            Bayes' cuts   f_k - cut_k          by expected cost   minus that of answering k          else   f_k
+            log(1 + exp(v))     v = max_k f_k - cut_k, or the expected cost of rejecting less that of the forced choice
 
+        so that curves by the lead pass through the decisions. Otherwise it is the score itself.
         """
         score = self.score(X)
         if not isinstance(self.rule, ClassRule):
             return score
-        return -self.rule.expected_cost(score)[:, :-1] if self.rule.by_cost else score - self.rule.thresholds
+        if self.rule.by_cost:
+            expected = self.rule.expected_cost(score)
+            margin = expected[:, -1] - expected[:, :-1].min(axis=1)
+        else:
+            margin = (score - self.rule.thresholds).max(axis=1)
+        found = np.zeros_like(score)
+        np.put_along_axis(found, self.rule.best(score)[:, np.newaxis] - 1, np.logaddexp(0.0, margin)[:, np.newaxis], 1)
+        return found
 
     def log_odds(self, score: NDArray[np.float64]) -> tuple[NDArray[np.float64], Thresholds, float]:
         """Give scores, thresholds and cut, on the log-odds if the cuts are tuned on them: Bayes' thresholds there."""
