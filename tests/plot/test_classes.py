@@ -65,6 +65,13 @@ def test_curves_start_at_the_forced_choice_and_mark_the_decisions(display, name)
         assert shown.decided[0] == pytest.approx(1 - rejected if display is RiskCoverageDisplay else rejected)
 
 
+def test_rows_may_lack_a_class():
+    some = Y > 0
+    shown = RiskCoverageDisplay.from_estimator(FITTED["plain"], X[some], Y[some], ax=axes())
+    assert shown.curve.risk[-1] == pytest.approx(np.mean(FITTED["plain"].predict(X[some]) != Y[some]))
+    assert shown.curve.total_weight == some.sum()
+
+
 def test_the_region_is_the_prediction_at_every_point_and_counts_the_rows():
     clf = FITTED["expected cost"]
     shown = RejectRegionDisplay.from_estimator(clf, X, Y, grid_resolution=20, ax=axes())

@@ -92,6 +92,17 @@ def test_the_machine_lies_on_its_own_curves(clf):
     assert len(report.plots) == 2
 
 
+def test_rows_may_lack_a_class(reports):
+    some = CODE > 0
+    report = report_for(CLF, X[some], Y[some])
+    assert report.classes[0].rows == 0
+    assert np.isnan(report.classes[0].coverage)
+    assert [one.counts for one in report.classes[1:]] == [one.counts for one in reports["classes"].classes[1:]]
+    assert "n/a" in render(report)
+    with pytest.raises(ValueError, match="'measles', which is not one of the classes"):
+        report_for(CLF, X, np.where(CODE == 0, "measles", Y))
+
+
 def test_refusals():
     for call, text in (
         (lambda: report_for(RejectSVC().fit(X, Y), X, Y), "pass costs"),

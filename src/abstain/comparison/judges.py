@@ -121,26 +121,30 @@ class ActionJudge(Judge):
         return {taking(name): self.costs.prices(sign, at) for at, name in enumerate(self.costs.names)}
 
 
-def judge_of(y: ArrayLike, costs: Any, row_costs: Any = None, pos_label: Any = None) -> Judge:
-    """Check labels and costs, and give the judge for them."""
+def judge_of(
+    y: ArrayLike, costs: Any, row_costs: Any = None, pos_label: Any = None, *, classes: ArrayLike | None = None
+) -> Judge:
+    """Check labels and costs, and give the judge for them; of several classes, `classes`, or those of y."""
     truth = np.asarray(y)
     if isinstance(costs, Actions):
         if row_costs is not None:
             raise ValueError("row_costs replaces Costs, but costs has Actions; leave one of the two out.")
-        labels = Labels.of(y, pos_label=pos_label, rejects=False)
+        labels = Labels.of(y if classes is None else classes, pos_label=pos_label, rejects=False)
         costs.check_classes(labels.classes.tolist())
         return ActionJudge(truth, costs, tuple(labels.classes.tolist()))
-    if isinstance(costs, ClassCosts) or has_several_classes(y):
+    known = y if classes is None else classes
+    if isinstance(costs, ClassCosts) or has_several_classes(known):
         if row_costs is not None:
             raise ValueError("row_costs is for two classes, and y or the costs have more; leave it out.")
         if pos_label is not None:
             raise ValueError(f"pos_label={pos_label!r} is for two classes; leave it out, and name all in the costs.")
-        known = ClassLabels.of(y, rejects=False).classes
+        labels_of = ClassLabels.of(known, rejects=False)
+        labels_of.encode(y)
         stated = costs if isinstance(costs, ClassCosts) else checked_costs(costs)
-        return ClassJudge(truth, costs_for_classes(stated, known), tuple(known.tolist()))
+        return ClassJudge(truth, costs_for_classes(stated, labels_of.classes), tuple(labels_of.classes.tolist()))
     if row_costs is None:
         checked_costs(costs)
-    labels = Labels.of(y, pos_label=pos_label, rejects=False)
+    labels = Labels.of(known, pos_label=pos_label, rejects=False)
     pair = labels.negative, labels.positive
     if row_costs is None:
         return PairJudge(truth, assigned_costs(costs, labels.classes, pos_label)[0], pair)

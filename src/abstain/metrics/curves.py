@@ -28,6 +28,7 @@ def risk_coverage_curve(
     cut: float = 0.0,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> RiskCoverageCurve:
     """Error among accepted rows against coverage.
 
@@ -50,6 +51,8 @@ def risk_coverage_curve(
         ``classes_[1]``; negate the score to make it favour ``classes_[0]``.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows. All rates are shares of the total weight, so only the ratios of weights matter.
+    classes : array-like of shape (n_classes,), default=None
+        With more than two classes, those of the columns of `score`, sorted, if `y_true` may lack some of them.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def risk_coverage_curve(
     >>> curve.coverage, curve.risk
     (array([0.25, 0.5 , 1.  ]), array([0.  , 0.5 , 0.25]))
     """
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
     accepted, wrong = _accepted(ranked, ranked.wrong)
     return RiskCoverageCurve(
         coverage=frozen(accepted[1:] / accepted[-1]),
@@ -81,6 +84,7 @@ def accuracy_reject_curve(
     cut: float = 0.0,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> AccuracyRejectCurve:
     """Accuracy among accepted rows against the reject rate (FR02).
 
@@ -102,7 +106,7 @@ def accuracy_reject_curve(
     >>> curve.reject_rate, curve.accuracy
     (array([0.  , 0.5 , 0.75]), array([0.75, 0.5 , 1.  ]))
     """
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
     accepted, right = _accepted(ranked, ~ranked.wrong)
     return AccuracyRejectCurve(
         reject_rate=frozen(_reject_rate(ranked)[:-1]),
@@ -119,6 +123,7 @@ def error_reject_curve(
     cut: float = 0.0,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> ErrorRejectCurve:
     """Error rate against the reject rate, and its slope, the error-reject ratio (Chow70, A14).
 
@@ -141,7 +146,7 @@ def error_reject_curve(
     >>> curve.reject_rate, curve.error_rate, curve.slope
     (array([0.  , 0.5 , 0.75, 1.  ]), array([0.25, 0.25, 0.  , 0.  ]), array([ 0., -1.,  0.]))
     """
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
     accepted, wrong = _accepted(ranked, ranked.wrong)
     newly = ranked.merged(ranked.weight * ranked.wrong) / ranked.merged(ranked.weight)
     return ErrorRejectCurve(
@@ -161,6 +166,7 @@ def cost_curve(
     cut: float = 0.0,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> CostCurve:
     """Mean cost against the reject rate, with the operating point of least cost.
 
@@ -195,7 +201,7 @@ def cost_curve(
     >>> curve.operating_point
     OperatingPoint(reject_rate=0.25, mean_cost=0.05, thresholds=Thresholds(lower=-1.5, upper=1.5))
     """
-    costs, pos_label = costs_of_scores(costs, y_true, score, pos_label)
+    costs, pos_label = costs_of_scores(costs, y_true if classes is None else classes, score, pos_label)
     ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=costs.labels)
     accepted = running(ranked.merged(ranked.weight))
     share = ranked.weight / accepted[-1]

@@ -60,7 +60,7 @@ class RankedRows:
         pos_label: Any,
         sample_weight: Any,
         *,
-        classes: tuple[Any, ...] | None = None,
+        classes: ArrayLike | None = None,
     ) -> Self:
         """Check labels, scores and weights, and rank the rows; of several classes, `classes`, or those of `y_true`."""
         if has_class_scores(score):
@@ -123,13 +123,13 @@ def has_class_scores(score: Any) -> bool:
     return np.ndim(score) == 2 and np.shape(score)[-1] > 2
 
 
-def costs_of_scores(costs: Any, y_true: ArrayLike, score: Any, pos_label: Any) -> tuple[Any, Any]:
-    """Check the costs of a curve, and give them and the positive class; of several classes there is none."""
+def costs_of_scores(costs: Any, y: ArrayLike, score: Any, pos_label: Any) -> tuple[Any, Any]:
+    """Check the costs of a curve for the classes of y, and give them and the positive class; None for several."""
     if not has_class_scores(score):
-        return assigned_costs(costs, y_true, pos_label)
+        return assigned_costs(costs, y, pos_label)
     if isinstance(costs, ClassCosts):
         return costs, None
-    return costs_for_classes(checked_costs(costs), ClassLabels.of(y_true, rejects=False).classes), None
+    return costs_for_classes(checked_costs(costs), ClassLabels.of(y, rejects=False).classes), None
 
 
 def running(values: NDArray[np.float64]) -> NDArray[np.float64]:

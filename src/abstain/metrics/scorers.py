@@ -80,7 +80,8 @@ class RejectScorer:
             if self.cut is not None:
                 raise ValueError(f"cut={self.cut!r} is for two classes; the estimator has {len(estimator.classes_)}.")
             scores_of = getattr(estimator, "decision_function", None) or estimator.predict_proba
-            return float(getattr(areas, self.name)(y_true, scores_of(X), sample_weight=sample_weight))
+            given = {"sample_weight": sample_weight, "classes": estimator.classes_}
+            return float(getattr(areas, self.name)(y_true, scores_of(X), **given))
         options = {"pos_label": self.pos_label, "sample_weight": sample_weight, "reject_label": self.reject_label}
         rule = getattr(final_estimator(estimator), "rule_", None)
         if isinstance(self.reject_label, str) and self.reject_label == "auto":

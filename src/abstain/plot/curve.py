@@ -118,7 +118,7 @@ class CurveDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; pass the axes of another display to draw both models in one plot. None makes a new figure.
         """
-        display = cls._of(y_true, score, costs, name, (band, n_resamples), cut, pos_label, sample_weight)
+        display = cls._of(y_true, score, costs, name, (band, n_resamples), cut, pos_label, sample_weight, None)
         return display.plot(ax)
 
     @classmethod
@@ -157,7 +157,7 @@ class CurveDisplay:
         costs = fitted.costs if costs is None else costs
         several = len(fitted.classes) > 2
         score, cut = (fitted.class_scores(X), 0.0) if several else fitted.positive_score(X, fitted.cut)
-        options = (cut, fitted.positive, sample_weight)
+        options = (cut, fitted.positive, sample_weight, fitted.classes if several else None)
         display = cls._of(y, score, costs, name or fitted.name, (band, n_resamples), *options)
         if fitted.rejects:
             counted: dict[str, Any] = {"reject_label": fitted.reject_label, "sample_weight": sample_weight}
@@ -173,7 +173,7 @@ class CurveDisplay:
     @classmethod
     def _of(cls, y_true: Any, score: Any, costs: Any, name: str | None, band: tuple[Any, int], *options: Any) -> Self:
         """Compute the curve, its band and the point of least cost."""
-        given = dict(zip(("cut", "pos_label", "sample_weight"), options, strict=True))
+        given = dict(zip(("cut", "pos_label", "sample_weight", "classes"), options, strict=True))
         prices = (costs,) if cls.kind == "cost" else ()
         curve = cls.measure(y_true, score, *prices, **given)
         level, count = band

@@ -100,7 +100,8 @@ def _table_report(
             )
         costs, arguments["pos_label"] = None, own
     arguments |= {"forced": decisions.forced, "score": score, "row_costs": row_costs}
-    return TableReport.of(y, decisions.label, costs, reject_label=fitted.reject_label, **arguments)
+    labels: dict[str, Any] = {"reject_label": fitted.reject_label, "classes": fitted.classes}
+    return TableReport.of(y, decisions.label, costs, **labels, **arguments)
 
 
 def _data_facts(fitted: FittedClassifier, y: Any) -> dict[str, Any]:

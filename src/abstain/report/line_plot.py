@@ -50,7 +50,7 @@ class LinePlot:
 def plots_of(judge: Judge, score: ArrayLike, table: Any) -> tuple[LinePlot, ...]:
     """Give the accuracy among accepted rows and, for costs of classes, the cost per row, by the share rejected."""
     y, s = judge.truth, np.asarray(score, dtype=np.float64)
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, Any] = {"classes": judge.classes}
     if isinstance(judge, PairJudge):
         last = max(judge.classes)
         own = judge.costs if judge.classes[1] == last else judge.costs.swapped()

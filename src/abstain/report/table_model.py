@@ -111,6 +111,7 @@ class TableReport:
         row_costs: Any = None,
         pos_label: Any = None,
         reject_label: Any = "auto",
+        classes: ArrayLike | None = None,
         title: str = "Decide, or reject",
         question: str = "",
         data_facts: Mapping[str, Any] | None = None,
@@ -136,6 +137,8 @@ class TableReport:
             last, from which the row's own cut is subtracted. None for no curves; not used with `Actions`.
         row_costs, pos_label, reject_label
             As in `abstain.metrics.mean_cost`.
+        classes : array-like, default=None
+            The classes, sorted; those of `y_true` by default.
         title, question, data_facts, model_facts, comparison, row_names, date, unseen, warnings
             As in `Report.of`.
 
@@ -147,7 +150,7 @@ class TableReport:
         >>> report.mean_cost, report.choices
         (0.09999999999999999, ('a', 'b', 'c', 'reject'))
         """
-        judge = judge_of(y_true, costs, row_costs, pos_label)
+        judge = judge_of(y_true, costs, row_costs, pos_label, classes=classes)
         names = index_of(y_true) if row_names is None else row_names
         check_consistent_length(judge.truth, y_pred, forced, score, names)
         every = np.arange(len(judge.truth))
