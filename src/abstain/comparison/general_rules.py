@@ -21,7 +21,7 @@ from abstain.row_costs import RowCosts
 __all__ = ["action_rules", "class_rules", "mean_costs", "row_rules"]
 
 # Boosted trees are fitted once for each class, forests once for each fold of the sigmoid: fewer candidates and folds.
-_TREES = {"max_iter": [40, 160], "max_leaf_nodes": [3, 8]}
+_TREES = {"max_iter": [80], "max_leaf_nodes": [3, 8]}
 _FOLDS = 3
 
 

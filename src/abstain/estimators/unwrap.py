@@ -235,16 +235,20 @@ class FittedClassifier:
         so that curves by the lead pass through the decisions. Otherwise it is the score itself.
         """
         score = self.score(X)
-        if not isinstance(self.rule, ClassRule):
+        margin = None if self.rule is None else self._margin(score)
+        if margin is None:
             return score
-        if self.rule.by_cost:
-            expected = self.rule.expected_cost(score)
-            margin = expected[:, -1] - expected[:, :-1].min(axis=1)
-        else:
-            margin = (score - self.rule.thresholds).max(axis=1)
         found = np.zeros_like(score)
-        np.put_along_axis(found, self.rule.best(score)[:, np.newaxis] - 1, np.logaddexp(0.0, margin)[:, np.newaxis], 1)
+        at = self.rule.best(score)[:, np.newaxis] - 1
+        np.put_along_axis(found, at, np.logaddexp(0.0, margin)[:, np.newaxis], axis=1)
         return found
+
+    def _margin(self, score: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Give v of `class_scores`; None if the rule decides by votes, or by cuts on the lead itself."""
+        if not getattr(self.rule, "by_cost", not hasattr(self.rule, "cuts")):
+            return (score - self.rule.cuts).max(axis=1) if isinstance(self.rule, ClassRule) else None
+        expected = self.rule.expected_cost(score)
+        return None if np.isnan(expected).any() else expected[:, -1] - expected[:, :-1].min(axis=1)
 
     def log_odds(self, score: NDArray[np.float64]) -> tuple[NDArray[np.float64], Thresholds, float]:
         """Give scores, thresholds and cut, on the log-odds if the cuts are tuned on them: Bayes' thresholds there."""
