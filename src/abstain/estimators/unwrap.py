@@ -246,7 +246,7 @@ class FittedClassifier:
     def _margin(self, score: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Give v of `class_scores`; None if the rule decides by votes, or by cuts on the lead itself."""
         if not getattr(self.rule, "by_cost", not hasattr(self.rule, "cuts")):
-            return (score - self.rule.cuts).max(axis=1) if isinstance(self.rule, ClassRule) else None
+            return (score - self.rule.thresholds).max(axis=1) if isinstance(self.rule, ClassRule) else None
         expected = self.rule.expected_cost(score)
         return None if np.isnan(expected).any() else expected[:, -1] - expected[:, :-1].min(axis=1)
 
