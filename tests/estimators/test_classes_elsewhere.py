@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import abstain
-from abstain import Costs, Forced, RejectSVC, ThresholdRejector
+from abstain import Costs, RejectSVC, ThresholdRejector
 from class_cases import GENERAL, gaussians, table_costs
 
 X, Y = gaussians(90)
@@ -18,12 +18,9 @@ NAMED = table_costs(GENERAL, 0.4)
 FITTED = RejectSVC(PRICE).fit(X, Y)
 
 REFUSED = {
-    "ThresholdRejector": (lambda: ThresholdRejector(LogisticRegression(), PRICE).fit(X, Y), "RejectSVC and"),
-    "around a machine": (lambda: ThresholdRejector(FITTED, cv="prefit").fit(X, Y), "RejectSVC and RejectSVCCV"),
-    "ThresholdRejector, named": (lambda: ThresholdRejector(LogisticRegression(), NAMED).fit(X, Y), "take any number"),
     "path": (lambda: abstain.reject_svc_path(X, Y, PRICE), "Only binary"),
     "sweep": (lambda: abstain.reject_price_sweep(RejectSVC(PRICE), X, Y, [0.1]), "Only binary"),
-    "Forced": (lambda: Forced(RejectSVC(PRICE)).fit(X, Y), "predict_forced of the estimator"),
+    "to_onnx": (lambda: abstain.to_onnx(ThresholdRejector(LogisticRegression(), PRICE).fit(X, Y)), "two classes only"),
 }
 
 

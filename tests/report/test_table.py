@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
 
-from abstain import Costs, RejectSVC, RejectSVCCV, compare
+from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, compare
 from abstain.metrics import mean_cost
 from abstain.report import TableReport, render, report_for
 from action_cases import CREDIT
@@ -81,9 +82,11 @@ def test_the_numbers_of_rows_with_their_own_costs(reports):
 
 
 TUNED = RejectSVCCV(COSTS, Cs=[1, 10], gammas=[0.5])
+LEAD = ThresholdRejector(LogisticRegression(), COSTS, method="roc")  # a cut for each class answered
+CHOW = ThresholdRejector(LogisticRegression(), COSTS, method="chow")
 
 
-@pytest.mark.parametrize("clf", [CLF, RejectSVC(Costs(reject=0.2), C=100), TUNED], ids=["cost", "cuts", "tuned"])
+@pytest.mark.parametrize("clf", [CLF, RejectSVC(Costs(reject=0.2), C=100), TUNED, LEAD, CHOW], ids=str)
 def test_the_machine_lies_on_its_own_curves(clf):
     report = report_for(clf.fit(X, Y), X, Y)
     for plot in report.plots:

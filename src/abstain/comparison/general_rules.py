@@ -7,7 +7,6 @@ from typing import Any
 
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
-from sklearn.utils import get_tags
 
 from abstain.actions import Actions
 from abstain.candidates.machines import MACHINES, SVM
@@ -41,8 +40,7 @@ def class_rules(costs: ClassCosts, machines: Any, grid: dict[str, Any], *, group
         "SVM, cut on the lead": ThresholdRejector(plain, costs, method="symmetric"),
         "SVM, Chow on Platt": ThresholdRejector(plain, costs, method="chow"),
     }
-    rules = (rules if SVM in machines else {}) | _others(costs, machines, grouped=grouped)
-    return {name: rule for name, rule in rules.items() if get_tags(_rejector(rule)).classifier_tags.multi_class}
+    return (rules if SVM in machines else {}) | _others(costs, machines, grouped=grouped)
 
 
 def action_rules(actions: Actions, machines: Any, grid: dict[str, Any], *, grouped: bool) -> dict[str, Any]:
@@ -101,7 +99,3 @@ def _others(costs: Any, machines: Any, *, grouped: bool) -> dict[str, Any]:
 def _never_rejecting(costs: ClassCosts) -> ClassCosts:
     """The same error costs with the largest reject costs that can pay, at which nothing is rejected."""
     return replace(costs, reject=tuple((costs.largest_scale * costs.reject_costs).tolist()))
-
-
-def _rejector(rule: Any) -> Any:
-    return rule.estimator if isinstance(rule, GridSearchCV) else rule

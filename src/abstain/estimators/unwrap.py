@@ -13,7 +13,9 @@ from abstain.class_labels import ClassLabels
 from abstain.costs import Costs
 from abstain.estimators.row_costs import RowCostsMixin
 from abstain.labels import default_reject_label, free_label
+from abstain.rules.answered_rows import confidence_of
 from abstain.rules.class_rule import ClassRule
+from abstain.rules.lead_rule import LeadRule
 from abstain.rules.row_rule import MISSING, RowRule
 from abstain.rules.rule import Decisions
 from abstain.thresholds import Thresholds
@@ -230,7 +232,8 @@ class FittedClassifier:
 
         With costs, its lead grows with the confidence by which the rule rejects, and the other classes have 0 ::
 
-            log(1 + exp(v))     v = max_k f_k - cut_k, or the expected cost of rejecting less that of the forced choice
+            log(1 + exp(v))     v = max_k f_k - cut_k, the expected cost of rejecting less that of the forced choice,
+                                or for cuts on the confidence of the answer k: confidence - cut_k
 
         so that curves by the lead pass through the decisions. Otherwise it is the score itself.
         """
@@ -244,9 +247,12 @@ class FittedClassifier:
         return found
 
     def _margin(self, score: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Give v of `class_scores`; None if the rule decides by votes, or by cuts on the lead itself."""
-        if not getattr(self.rule, "by_cost", not hasattr(self.rule, "cuts")):
-            return (score - self.rule.thresholds).max(axis=1) if isinstance(self.rule, ClassRule) else None
+        """Give v of `class_scores`; None if the rule decides by votes."""
+        if isinstance(self.rule, LeadRule):
+            cuts = np.where(np.isneginf(self.rule.cuts), 0.0, self.rule.cuts)  # nothing is rejected there
+            return confidence_of(score, self.rule.by) - cuts[self.rule.best(score) - 1]
+        if isinstance(self.rule, ClassRule) and not self.rule.by_cost:
+            return np.asarray((score - self.rule.thresholds).max(axis=1))
         expected = self.rule.expected_cost(score)
         return None if np.isnan(expected).any() else expected[:, -1] - expected[:, :-1].min(axis=1)
 

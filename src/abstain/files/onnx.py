@@ -132,11 +132,11 @@ def scoring_machine(estimator: Any) -> KernelMachine | LinearMachine:
                 "method='symmetric' or 'roc' around LogisticRegression or a machine of this library."
             )
         machine = getattr(classifier, "machine_", None)
-        if type(classifier) is LogisticRegression:
+        if type(classifier) is LogisticRegression and len(classifier.classes_) <= 2:
             weights = np.asarray(classifier.coef_[0], dtype=np.float64)
             machine = LinearMachine(weights, np.zeros(len(weights)), float(classifier.intercept_[0]))
-    if isinstance(machine, OneVsRestMachine):
-        raise ValueError(  # noqa: TRY004 (as below)
+    if isinstance(machine, OneVsRestMachine) or len(getattr(estimator, "classes_", ())) > 2:
+        raise ValueError(
             f"{what} of {len(estimator.classes_)} classes, but to_onnx takes two classes only; use abstain.save, or "
             "decide where Python runs."
         )
