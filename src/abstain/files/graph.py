@@ -49,7 +49,7 @@ class Graph:
     def output(self, name: str, kind: int, value: str, width: int | None = None) -> None:
         """Add an output with one entry per row, or one row of `width` entries."""
         self.apply("Identity", value, name=name)
-        shape = ["rows"] if width is None else ["rows", width]
+        shape: list[str | int | None] = ["rows"] if width is None else ["rows", width]
         self._outputs.append(helper.make_tensor_value_info(name, kind, shape))
 
     def model(self, version: str, note: str) -> onnx.ModelProto:

@@ -36,7 +36,9 @@ class Expansion:
     """
 
     def __init__(self, machine: Scoring) -> None:
-        self.vectors, self.centre, self.kernel = None, None, getattr(machine, "kernel", None)
+        self.vectors: Any = None
+        self.centre: Any = None
+        self.kernel: Any = getattr(machine, "kernel", None)
         if isinstance(machine, OneVsRestMachine):
             self.biases, coef = machine.biases, machine.coef
             if machine.linear is not None:
