@@ -16,7 +16,6 @@ from abstain.cli.exit_codes import TimeUpError, UsageError, exit_on_error, one_l
 if TYPE_CHECKING:
     from abstain.cli.input.training_table import TrainingTable
     from abstain.comparison.result import Comparison
-    from abstain.costs import Costs
 
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="HTML", help="Also write a report as one HTML file.")
@@ -63,7 +62,8 @@ def command(
     """Compare all rules on your data: cross-validated mean costs with intervals."""
     with exit_on_error():
         from abstain.cli.commands.machines import checked_machines
-        from abstain.cli.input.costs import stated_costs
+        from abstain.cli.input.classes import two_class_option
+        from abstain.cli.input.costs import stated_costs, two_prices
         from abstain.cli.input.notation import Notation
         from abstain.cli.input.training_table import read_training
         from abstain.cli.output.files import check_free
@@ -71,6 +71,13 @@ def command(
 
         check_free(output, force=force, inputs=[data])
         machines = checked_machines(machine)
+        stated = {
+            "--pos-label": pos_label,
+            "--false-positive": false_positive,
+            "--false-negative": false_negative,
+            "two costs of --reject": two_prices(reject, decimal),
+            "abstain compare": True,
+        }
         table = read_training(
             data,
             target,
@@ -81,6 +88,7 @@ def command(
             max_memory=max_memory,
             notation=Notation.of(encoding, decimal, thousands, dates, missing_value),
             drop_unlabelled=drop_unlabelled,
+            only_two=two_class_option(stated),
         )
         errors = (false_positive, false_negative)
         costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
@@ -103,7 +111,7 @@ def command(
 
 def compare(
     table: TrainingTable,
-    costs: Costs,
+    costs: Any,
     folds: int,
     seed: int,
     output: Path | None,

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from abstain.cli.commands.alternatives import blind_alternatives
 from abstain.cli.input.columns import for_sklearn
+from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
-from abstain.comparison.verdict import REJECTING, blind_prices, cautions, deciding
-from abstain.costs import Costs
+from abstain.comparison.verdict import REJECTING, cautions
 from abstain.estimators.svc_cv import RejectSVCCV
-from abstain.estimators.unwrap import FittedClassifier, decide
+from abstain.estimators.unwrap import decide
 from abstain.row_costs import RowCosts
 
 TOLERANCE = 0.01  # a cost that is less by no more than this share counts as not less: it is only an estimate
@@ -32,16 +33,15 @@ def _held_out(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
 
 
 def compared_with_none(
-    table: TrainingTable, costs: Costs | RowCosts | None, cost: float, rejected: float
+    table: TrainingTable, costs: Any, cost: float, rejected: float
 ) -> dict[str, Any]:
     """The cost of held-out rows that the choice has not seen, against doing the same with every row."""
     known = {"cross-validated mean cost": cost, "held-out reject rate": None if math.isnan(rejected) else rejected}
     if math.isnan(cost) or costs is None:
         sentence = f"No fit of the search finished, so the cost of new rows is unknown. {NEXT}"
         return known | {"verdict": {"sentence": sentence}, "warnings": []}
-    blind = blind_prices(costs, np.where(table.y == table.positive, 1, -1)).mean(axis=0)
-    names = (REJECTING, *(deciding(label) for label in table.classes))
-    other, other_cost = min(zip(names, blind.tolist(), strict=True), key=lambda pair: pair[1])
+    blind = {name: float(prices.mean()) for name, prices in blind_alternatives(costs, table.y, table.classes).items()}
+    other, other_cost = min(blind.items(), key=lambda pair: pair[1])
     sentence = (
         f"Held-out rows, which the choice has not seen, cost {cost:.4g} each; {other}, the cheapest way without a "
         f"machine, costs {other_cost:.4g}. {NEXT}"
@@ -51,8 +51,8 @@ def compared_with_none(
     return known | {"verdict": verdict, "warnings": list(found)}
 
 
-def _costs(table: TrainingTable, model: Pipeline) -> Costs | RowCosts | None:
-    return FittedClassifier.of(model).costs if table.row_costs is None else RowCosts.of(table.row_costs)
+def _costs(table: TrainingTable, model: Pipeline) -> Any:
+    return FittedModel.of(model).costs if table.row_costs is None else RowCosts.of(table.row_costs)
 
 
 def _trained_on(table: TrainingTable, model: Pipeline) -> dict[str, Any]:

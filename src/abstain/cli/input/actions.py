@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.read_table import opened
@@ -11,11 +12,32 @@ from abstain.cli.input.read_table import opened
 if TYPE_CHECKING:
     from abstain.actions import Actions
 
-__all__ = ["stated_actions"]
+__all__ = ["check_alone", "stated_actions"]
 
 REJECTS = "rejects"  # the column that says whether an action hands the case on
 YES, NO = ("yes", "true", "1", "x"), ("no", "false", "0", "")
+COSTS = (
+    "--reject",
+    "--false-positive",
+    "--false-negative",
+    "--cost-matrix",
+    "--pos-label",
+    "--false-positive-column",
+    "--false-negative-column",
+    "--reject-column",
+)
 EXAMPLE = "action,good,bad,rejects"
+
+
+def check_alone(given: Mapping[str, Any]) -> None:
+    """Raise an error if --actions is given together with another option that states costs or names decisions."""
+    if given["--actions"] is None:
+        if given["--reject-actions"] is not None:
+            raise UsageError("--reject-actions names some of the actions in the file of --actions; give that too.")
+        return
+    others = [name for name in (*COSTS, "--reject-label") if given[name] not in (None, False)]
+    if others:
+        raise UsageError(f"--actions gives the costs and the names of all decisions; leave out {others[0]}.")
 
 
 def stated_actions(path: Path, classes: tuple[str, ...], handed_on: str | None) -> Actions:

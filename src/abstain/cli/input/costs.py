@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.classes import in_order
+from abstain.cli.input.columns import listed
 from abstain.cli.input.read_table import opened
 
 if TYPE_CHECKING:
@@ -62,11 +62,6 @@ def _class_costs(named: CostFile | None, reject: str | None, classes: tuple[str,
     from abstain.cost_tables import CostTable
 
     price: object = named.reject if named is not None and named.reject is not None else reject_price(reject, decimal)
-    if isinstance(price, tuple):
-        raise UsageError(
-            f"--reject {reject!r} must be one cost for {len(classes)} classes; for one per class add a column "
-            f"{REJECT!r} to --cost-matrix."
-        )
     try:
         if named is not None:
             return ClassCosts.of(CostTable.of(named.errors), price)
@@ -129,6 +124,11 @@ def _ask_for_positive(given: str, costs: Costs, first: str, last: str) -> str:
     )
 
 
+def two_prices(reject: str | None, decimal: str) -> bool:
+    """Whether two reject costs are stated, for the negative and the positive class."""
+    return reject is not None and isinstance(reject_price(reject, decimal), tuple)
+
+
 def reject_price(reject: str | None, decimal: str) -> float | tuple[float, float]:
     """The reject cost as stated: one number, or two by class."""
     if reject is None:
@@ -180,12 +180,12 @@ class CostFile:
             wanted = "three" if len(classes) == 2 else str(1 + len(classes))
             raise DataError(
                 f"{path}: line 1 has {len(columns)} columns; a cost matrix has {wanted}: actual, and one predicted "
-                f"column per class, {_listed(classes)}; one more may be {REJECT!r}."
+                f"column per class, {listed(classes)}; one more may be {REJECT!r}."
             )
         places = {_class_of(name, classes): at for at, name in enumerate(columns) if at not in (0, rejecting)}
         if missing := [name for name in classes if name not in places]:
             as_in = ",".join(f"pred_{name}" for name in classes[:3]) + (",..." if len(classes) > 3 else "")
-            found = _listed([name for name in columns[1:] if _class_of(name, classes) is None] or columns[1:])
+            found = listed([name for name in columns[1:] if _class_of(name, classes) is None] or columns[1:])
             raise DataError(
                 f"{path}: line 1 must name a predicted column for each class, as in actual,{as_in}; it has none for "
                 f"{missing[0]!r}, but {found}."
@@ -193,7 +193,7 @@ class CostFile:
         by_class = {str(row[0]): row for row in rows}
         if len(rows) != len(classes) or set(by_class) != set(classes):
             raise DataError(
-                f"{path}: column {columns[0]!r} must name each class once, {_listed(classes)}; it names "
+                f"{path}: column {columns[0]!r} must name each class once, {listed(classes)}; it names "
                 f"{', '.join(repr(row[0]) for row in rows[:5])}."
             )
         errors = {a: {p: _price(path, by_class[a][places[p]], a, p) for p in classes} for a in classes}
@@ -205,14 +205,6 @@ class CostFile:
                 )
         reject = None if rejecting is None else {a: _price(path, by_class[a][rejecting], a, REJECT) for a in classes}
         return cls(errors, reject)
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Names in a message, the first few if there are many."""
-    some = [repr(name[:40]) for name in names[:5]]
-    if len(names) > 5:
-        return f"{', '.join(some)} and {len(names) - 5} more"
-    return " and ".join([", ".join(some[:-1]), some[-1]]) if len(some) > 1 else some[0]
 
 
 def _class_of(column: str, classes: tuple[str, ...]) -> str | None:

@@ -23,6 +23,9 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     from abstain.report.model import Report
 
     model = judged.model
+    if model.several or model.actions is not None:
+        what = f"{len(model.classes)} classes" if model.several else "actions"
+        raise UsageError(f"--report is for two classes and costs, and this model has {what}; leave it out.")
     if judged.row_costs is not None:
         raise UsageError("--report shows one set of costs, and this model reads each row's own; leave it out.")
     if model.costs is None:
