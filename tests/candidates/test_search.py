@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import abstain
 from abstain.candidates.machines import MACHINES, NAMES
+from abstain.candidates.pricing import Pricing
 from abstain.candidates.search import MachineSearch, trials_of
 from abstain.candidates.tuning import Rows
 from abstain.costs import Costs
@@ -45,10 +46,10 @@ def test_a_sigmoid_sees_no_label_of_the_rows_it_is_applied_to():
     X, y = rows(90)
     sign = np.where(y == "b", 1, -1).astype(np.int8)
     splits = checked_splits(FOLDS, y, None, sign, np.ones(len(y)))
-    given = [np.random.default_rng(fold).random(30) for fold in range(3)]
-    before = Rows(X, y, sign, COSTS, splits).sigmoids(given)
+    given = [np.random.default_rng(fold).random((30, 2)) for fold in range(3)]
+    before = Rows(X, y, Pricing(sign, COSTS), splits).sigmoids(given)
     flipped = np.where(splits.tests[0] > 0, -sign, sign).astype(np.int8)
-    after = Rows(X, y, flipped, COSTS, splits).sigmoids(given)
+    after = Rows(X, y, Pricing(flipped, COSTS), splits).sigmoids(given)
     np.testing.assert_array_equal(before[0], after[0])
     assert (before[1] != after[1]).any()  # control
 

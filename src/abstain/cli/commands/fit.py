@@ -30,6 +30,9 @@ def command(
     cost_matrix: o.CostMatrix = None,
     actions: o.Actions = None,
     reject_actions: o.RejectActions = None,
+    reject_rate: o.RejectRate = None,
+    max_error: o.MaxError = None,
+    confidence: o.Confidence = 0.9,
     false_positive_column: o.FalsePositiveColumn = None,
     false_negative_column: o.FalseNegativeColumn = None,
     reject_column: o.RejectColumn = None,
@@ -62,7 +65,8 @@ def command(
     parameters of another --machine, are chosen by cross-validated mean cost. With a column of costs each row has its
     own: the model reads the same columns when it predicts and is evaluated.
     """
-    with exit_on_error():
+    with exit_on_error() as heard:
+        from abstain.cli.commands.budgets import stated_budget
         from abstain.cli.commands.machines import checked_machine
         from abstain.cli.input.actions import check_alone, stated_actions
         from abstain.cli.input.classes import two_class_option
@@ -88,6 +92,11 @@ def command(
             "--actions": actions,
             f"--machine {machine}": machine,
         }
+        given = {name: value for name, value in stated.items() if not name.startswith(("--machine", "--pos-label"))}
+        budget = stated_budget(
+            reject_rate, max_error, confidence, given | {"--reject": reject, "--cost-matrix": cost_matrix}
+        )
+        stated |= {"--reject-rate": reject_rate, "--max-error": max_error}
         others = {"--reject": reject, "--cost-matrix": cost_matrix, "--reject-label": reject_label}
         check_alone(stated | others | {"--reject-actions": reject_actions})
         errors = (false_positive, false_negative)
@@ -114,6 +123,8 @@ def command(
         costs: Any = None
         if actions is not None:
             costs = stated_actions(actions, table.classes, reject_actions)
+        elif budget is not None:
+            pass
         elif by_row:
             check_positive_stated(table.classes, pos_label)
         else:
@@ -121,21 +132,25 @@ def command(
         from abstain.cli.commands.training import TrainingOptions
 
         options = TrainingOptions(C, gamma, reject_label, seed, time_limit, *grid, machine)
-        facts = fit(table, costs, options, output, force=force)
+        facts = fit(table, costs if budget is None else budget, options, output, force=force)
+        facts["warnings"] += heard.unfinished
         print_judged(facts, json=json)
 
 
 def fit(
     table: TrainingTable, costs: Any, options: TrainingOptions, output: Path, *, force: bool = False
 ) -> dict[str, Any]:
-    """Train on a table, save the model, and return its facts."""
+    """Train on a table, save the model, and return its facts; `costs` may be a `Budget` instead."""
+    from abstain.cli.commands.budgets import Budget, budgeted
     from abstain.cli.commands.machines import machine_facts, searched
     from abstain.cli.commands.training import facts_of, trained
     from abstain.cli.output.files import writing
     from abstain.files.save import write_model
 
     facts = None
-    if options.machine == "svm":
+    if isinstance(costs, Budget):
+        model, facts = budgeted(table, options, costs)
+    elif options.machine == "svm":
         model = trained(table, costs, options)
     else:
         if table.row_costs is not None:

@@ -59,6 +59,19 @@ RejectActions = Annotated[
     str | None,
     typer.Option(metavar="NAMES", help="The actions that hand the case on, with commas; or a column 'rejects'."),
 ]
+RejectRate = Annotated[
+    list[str] | None,
+    typer.Option(metavar="SHARE", help="Instead of costs: the largest share of rows to reject; or CLASS=SHARE, repeated."),
+]
+MaxError = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SHARE", help="Instead of costs: the largest error among the accepted rows; or CLASS=SHARE, repeated."
+    ),
+]
+Confidence = Annotated[
+    float, typer.Option(metavar="SHARE", min=0.001, max=0.999, help="Confidence with which --max-error holds.")
+]
 Categorical = Annotated[
     list[str] | None, typer.Option(metavar="COL", help="A numeric column to treat as categories; may be repeated.")
 ]

@@ -66,7 +66,7 @@ class TrainingOptions:
 
 def trained(table: TrainingTable, costs: Any, options: TrainingOptions) -> Pipeline:
     """Fit the default pipeline; if time runs out, the result so far is returned with a warning."""
-    machine = svm_search(table, costs, options) if options.searches else _machine(table, costs, options)
+    machine = svm_search(table, costs, options) if options.searches else plain_svm(table, costs, options)
     return fitted_pipeline(table, machine)
 
 
@@ -112,7 +112,7 @@ def _cost_facts(table: TrainingTable, costs: Any) -> dict[str, Any]:
         errors = sorted({cost for row in costs.errors for cost in row if cost})
         known = errors[0] if len(errors) == 1 else f"{errors[0]:g} to {errors[-1]:g}, by class"
         return {"error costs": known, "reject costs": costs.reject}
-    if costs is None:
+    if costs is None:  # each row has its own, or there are none
         read = [(name, f"column {source}" if isinstance(source, str) else source) for name, source in table.plan.costs]
         return {f"{name.replace('_', ' ')} costs": source for name, source in read}
     return {
@@ -178,7 +178,8 @@ def _count(values: Any) -> int:
     return values if isinstance(values, int) else len(values)
 
 
-def _machine(table: TrainingTable, costs: Any, options: TrainingOptions) -> RejectSVC:
+def plain_svm(table: TrainingTable, costs: Any, options: TrainingOptions) -> RejectSVC:
+    """The svm at the C and gamma of the options, not yet fitted."""
     return RejectSVC(**_shared(table, costs, options, 0, 0) | {"C": options.C, "gamma": options.gamma})
 
 

@@ -41,7 +41,7 @@ TWO_ONLY = {
 
 def two_class_option(given: Mapping[str, Any]) -> str | None:
     """The first option of `TWO_ONLY` that was given; None if there is none."""
-    return next((name for name in TWO_ONLY if given.get(name) not in (None, False)), None)
+    return next((name for name in TWO_ONLY if given.get(name) not in (None, False, [])), None)
 
 
 def checked_classes(
@@ -106,7 +106,8 @@ def _third(table: InputTable, batch: Batch, target: str, y: NDArray[Any], option
     one, two, third = sorted(first, key=lambda label: (_looks_missing(label), first[label]))[:3]
     return DataError(
         f"{table.place(batch.places[first[third]])}, column {target!r}: {third[:60]!r} is a third class after "
-        f"{one[:60]!r} and {two[:60]!r}, and {option} takes two classes; {TWO_ONLY[option]}{_missing_way(third)}."
+        f"{one[:60]!r} and {two[:60]!r}, and with {option} there can be only two; "
+        f"{TWO_ONLY[option]}{_missing_way(third)}."
     )
 
 
