@@ -112,7 +112,7 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         return self
 
     def _fitted_svm(self, X: Any, y: Any, groups: Groups | None, cv: Any, limit: float | None) -> RejectSVCCV:
-        """Search and fit the svm: it has its share of the search, and all of the time that is kept for last fits.
+        """Search for `limit` seconds and fit the svm, for which it has all of the time that is kept for last fits.
 
         Its warnings name the whole limit, which is the one that can be raised.
         """
@@ -120,6 +120,8 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         search.set_params(costs=self.costs, cv=cv, pos_label=self.pos_label, reject_label=self.reject_label)
         own = None if limit is None or self.time_limit is None else limit + (1.0 - SEARCHING) * self.time_limit
         search.set_params(time_limit=own, verbose=self.verbose)
+        if own is not None and limit is not None:
+            search._searching = limit / own  # noqa: SLF001 (the share of its time limit)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             search.fit(X, y, groups=groups)

@@ -13,8 +13,8 @@ from scipy import stats
 from abstain import Costs, Thresholds
 from abstain.cli.commands.evaluation import Judged
 from abstain.cli.input.models import FittedModel
-from abstain.preprocessing import CellPlan
 from abstain.metrics import cost_curve
+from abstain.preprocessing import CellPlan
 from cli.running import FIT, run, said, write_table
 
 

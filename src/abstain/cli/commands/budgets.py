@@ -11,9 +11,16 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from abstain.candidates.machines import SVM
+from abstain.candidates.machines import SVM, machine_of
 from abstain.cli.commands.machines import searched
-from abstain.cli.commands.training import TrainingOptions, fitted_pipeline, folds_for, plain_svm, svm_search
+from abstain.cli.commands.training import (
+    TrainingOptions,
+    fitted_pipeline,
+    folds_for,
+    plain_svm,
+    svm_facts,
+    svm_search,
+)
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.training_table import TrainingTable
 from abstain.costs import Costs
@@ -85,7 +92,7 @@ def _shares(option: str, texts: Sequence[str]) -> Share:
     for text in texts:
         name, sign, share = text.rpartition("=")
         if not sign or name in found:
-            raise UsageError(f"{option} {text!r} must be one share, as in 0.1, or one for each of some classes: CLASS=0.1.")
+            raise UsageError(f"{option} {text!r} must be one share, as in 0.1, or one for each class, as in CLASS=0.1.")
         found[name] = _share(option, text, share)
     if not BY_CLASS:
         raise UsageError(f"{option} takes one share for all classes so far; write {option} {min(found.values()):g}.")
@@ -115,7 +122,7 @@ def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> 
         reject_label=options.reject_label or "auto",
     )
     pipeline = fitted_pipeline(table, model)
-    return pipeline, _facts(options, budget, pipeline[-1])
+    return pipeline, _facts(budget, pipeline[-1])
 
 
 def _classifier(table: TrainingTable, options: TrainingOptions, folds: int) -> Any:
@@ -131,11 +138,10 @@ def _classifier(table: TrainingTable, options: TrainingOptions, folds: int) -> A
     return clone(found.estimator)
 
 
-def _facts(options: TrainingOptions, budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
-    classifier, rows, bound = final.estimator_, final._fitted_.rows, final.certificate_  # noqa: SLF001 (held-out scores)
-    facts: dict[str, Any] = {"machine": options.machine, "classifier": type(classifier).__name__}
-    for name in ("C_", "gamma_"):
-        facts |= {name.rstrip("_"): getattr(classifier, name)} if hasattr(classifier, name) else {}
+def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
+    classifier, rows, bound = final.estimator_, final._fitted_.rows, final.certificate_
+    found = machine_of(classifier)
+    facts = svm_facts(classifier) if found is None else {"machine": found[0], **found[1]}
     facts |= budget.facts
     known = ""
     if isinstance(rows, ScoredRows):
@@ -143,7 +149,7 @@ def _facts(options: TrainingOptions, budget: Budget, final: ThresholdRejector) -
         accepted = choice != 0
         rejected, wrong = float(np.mean(~accepted)), float(np.mean(choice[accepted] != rows.sign[accepted]))
         facts |= {"held-out reject rate": rejected, "held-out error among the accepted": wrong}
-        known = f" Of the held-out rows {100 * rejected:.1f} % are rejected, and {100 * wrong:.2g} % of the others wrong."
+        known = f" Of these {100 * rejected:.1f} % are rejected, and {100 * wrong:.2g} % of the others are wrong."
     if bound is not None:
         facts |= {"rows accepted": bound.accepted, "errors among them": bound.errors}
     sentence = f"The thresholds were placed on held-out rows.{known} 'abstain evaluate' on new rows shows both shares."

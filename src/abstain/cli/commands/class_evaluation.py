@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.cli.commands.alternatives import blind_alternatives, class_codes
 from abstain.class_costs import ClassCosts
+from abstain.cli.commands.alternatives import blind_alternatives, class_codes
 from abstain.comparison.verdict import FORCED, verdict_on
 from abstain.metrics import ActionTable, ClassTable, accuracy_reject_curve, augrc, aurc, e_aurc
 

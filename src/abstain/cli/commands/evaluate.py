@@ -1,4 +1,4 @@
-"""``abstain evaluate``: the table of decisions of a model on labelled rows, its mean cost, and key points of the curves."""
+"""``abstain evaluate``: the decisions of a model on labelled rows, their mean cost, and key points of the curves."""
 
 from __future__ import annotations
 

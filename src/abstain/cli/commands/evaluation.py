@@ -31,7 +31,6 @@ from abstain.rules.scored_rows import ScoredRows
 from abstain.rules.tuning import roc_thresholds
 
 
-
 @dataclass(frozen=True, eq=False)
 class Judged:
     """Labelled rows and the predictions of a model.
@@ -104,7 +103,8 @@ class Judged:
             warnings.warn(f"{path}: {words}", Note, stacklevel=2)
         known = [rows for rows in costs if rows is not None]
         by_row = RowCosts.of(np.concatenate(known)) if known else None
-        return cls(model, path, places, *map(np.concatenate, (truth, answers, scores, forced)), by_row)
+        of_rows = [np.concatenate(parts) for parts in (truth, answers, scores, forced)]
+        return cls(model, path, places, of_rows[0], of_rows[1], of_rows[2], of_rows[3], by_row)
 
     @property
     def table(self) -> RejectTable:

@@ -81,7 +81,7 @@ def command(
         check_free(output, force=force, inputs=[data])
         grid = (stated_grid("C", Cs, C), stated_grid("gamma", gammas, gamma, ("scale", "auto")), stated_search(search))
         checked_machine(machine)
-        stated = {
+        stated: dict[str, Any] = {
             "--pos-label": pos_label,
             "--false-positive": false_positive,
             "--false-negative": false_negative,

@@ -16,7 +16,9 @@ Data = Annotated[
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", exists=True, dir_okay=False, help="A model file written by 'abstain fit'.")
 ]
-Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="Column of the labels, of two or more classes.")]
+Target = Annotated[
+    str, typer.Option("--target", "-t", metavar="COL", help="Column of the labels, of two or more classes.")
+]
 PosLabel = Annotated[
     str | None, typer.Option(metavar="LABEL", help="The positive class; required for text classes whose costs differ.")
 ]
@@ -61,7 +63,9 @@ RejectActions = Annotated[
 ]
 RejectRate = Annotated[
     list[str] | None,
-    typer.Option(metavar="SHARE", help="Instead of costs: the largest share of rows to reject; or CLASS=SHARE, repeated."),
+    typer.Option(
+        metavar="SHARE", help="Instead of costs: the largest share of rows to reject; or CLASS=SHARE, repeated."
+    ),
 ]
 MaxError = Annotated[
     list[str] | None,

@@ -32,10 +32,10 @@ EXAMPLE = "action,good,bad,rejects"
 def check_alone(given: Mapping[str, Any]) -> None:
     """Raise an error if --actions is given together with another option that states costs or names decisions."""
     if given["--actions"] is None:
-        if given["--reject-actions"] is not None:
+        if given.get("--reject-actions") is not None:
             raise UsageError("--reject-actions names some of the actions in the file of --actions; give that too.")
         return
-    others = [name for name in (*COSTS, "--reject-label") if given[name] not in (None, False)]
+    others = [name for name in (*COSTS, "--reject-label") if given.get(name) not in (None, False)]
     if others:
         raise UsageError(f"--actions gives the costs and the names of all decisions; leave out {others[0]}.")
 
@@ -82,11 +82,13 @@ def stated_actions(path: Path, classes: tuple[str, ...], handed_on: str | None) 
         rejects = [name for name in names if name not in classes]
         if len(rejects) == len(names):
             raise UsageError(
-                f"no action of {path} has the name of a class, so it is not known which of them hand the case on; add a "
-                f"column {REJECTS!r} with yes or no, or pass --reject-actions {names[-1]!r} (with commas; '' for none)."
+                f"no action of {path} has the name of a class, so it is not known which of them hand the case on; add "
+                f"a column {REJECTS!r} with yes or no, or pass --reject-actions {names[-1]!r} (several with commas, '' "
+                "for none)."
             )
     if unknown := [name for name in rejects if name not in names]:
-        raise UsageError(f"--reject-actions {handed_on!r}: {unknown[0]!r} is not one of the actions {', '.join(names)}.")
+        known = ", ".join(names)
+        raise UsageError(f"--reject-actions {handed_on!r}: {unknown[0]!r} is not one of the actions {known}.")
     try:
         return Actions(read, rejects=rejects)
     except ValueError as error:

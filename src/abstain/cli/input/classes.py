@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.read_table import Batch, InputTable
 
-__all__ = ["TWO_ONLY", "checked_classes", "in_order", "two_class_option"]
+__all__ = ["ACTIONS", "COMPARE", "TWO_ONLY", "checked_classes", "in_order", "two_class_option"]
 
 UNLABELLED = ("na", "n/a", "null", "none", "unknown", "missing", "?", "-", ".", "99", "999", "-999", "-9999")
 MOST = 100  # more labels are quantities or names
 SURELY_FEW = 20  # this many labels may be classes, however few rows there are
 SHOWN = 5  # names in a message
 BY_NAME = "state the costs of all classes by name with --cost-matrix"
-# What takes two classes only, and what to do with more. To let one of them take more, delete its line.
+COMPARE, ACTIONS = "abstain compare", "abstain compare --actions"
+# What takes two classes only (the last: no actions at all), and what to do otherwise. To lift a limit, delete its line.
 TWO_ONLY = {
     "--pos-label": f"leave it out, and {BY_NAME} if they differ",
     "--false-positive": BY_NAME,
@@ -35,7 +36,8 @@ TWO_ONLY = {
     "--machine best": "use --machine svm",
     "--reject-rate": "state costs with --reject",
     "--max-error": "state costs with --reject",
-    "abstain compare": "use abstain fit and abstain evaluate",
+    COMPARE: "use abstain fit and abstain evaluate",
+    ACTIONS: "use abstain fit and abstain evaluate",
 }
 
 
@@ -45,7 +47,13 @@ def two_class_option(given: Mapping[str, Any]) -> str | None:
 
 
 def checked_classes(
-    table: InputTable, batch: Batch, target: str, y: NDArray[Any], pos_label: str | None, only_two: str | None = None
+    table: InputTable,
+    batch: Batch,
+    target: str,
+    y: NDArray[Any],
+    *,
+    pos_label: str | None,
+    only_two: str | None = None,
 ) -> tuple[str, ...]:
     """The classes: two as (negative, positive), or more in order.
 

@@ -53,7 +53,14 @@ def stated_costs(
         raise UsageError(f"--reject and the column {REJECT!r} of {matrix} both give this cost; leave one of them out.")
     if len(classes) > 2:
         return _class_costs(named, reject, classes, decimal)
-    return _two_class_costs(false_positive, false_negative, reject, named, classes, pos_label, decimal)
+    costs = _two_class_costs(false_positive, false_negative, reject, named, classes, decimal=decimal)
+    by_name = named is not None and (reject is None or not isinstance(costs.reject, tuple))
+    if not (pos_label is not None or costs.symmetric or in_order(classes) or by_name):
+        given = "--false-positive" if false_negative is None else "--false-negative"
+        if named is not None or costs.false_positive == costs.false_negative:
+            given = "--reject"
+        raise UsageError(_ask_for_positive(given, costs, *(name[:60] for name in classes)))
+    return costs
 
 
 def _class_costs(named: CostFile | None, reject: str | None, classes: tuple[str, ...], decimal: str) -> ClassCosts:
@@ -76,7 +83,7 @@ def _two_class_costs(
     reject: str | None,
     named: CostFile | None,
     classes: tuple[str, ...],
-    pos_label: str | None,
+    *,
     decimal: str,
 ) -> Costs:
     from abstain.costs import Costs
@@ -90,17 +97,10 @@ def _two_class_costs(
     else:
         price = reject_price(reject, decimal)
     try:
-        costs = Costs(*errors, price)
+        return Costs(*errors, price)
     except ValueError as error:
         hint = f" {_point(reject)}" if reject is not None and re.fullmatch(r"\d+,\d+", reject.strip()) else ""
         raise UsageError(f"{error}{hint}") from error
-    known = pos_label is not None or costs.symmetric or in_order(classes) or (named is not None and reject is None)
-    if not known and (named is None or isinstance(costs.reject, tuple)):
-        given = "--false-positive" if false_negative is None else "--false-negative"
-        if named is not None or costs.false_positive == costs.false_negative:
-            given = "--reject"
-        raise UsageError(_ask_for_positive(given, costs, *(name[:60] for name in classes)))
-    return costs
 
 
 def _ask_for_positive(given: str, costs: Costs, first: str, last: str) -> str:

@@ -167,7 +167,7 @@ def read_training(
         batch = _whole(table, [name for name in table.columns if name not in ignore or name in kept], memory)
     y = labels(table, batch, target, notation.missing)
     batch, y, left_out = _labelled(table, batch, target, y, drop=drop_unlabelled)
-    classes = checked_classes(table, batch, target, y, pos_label, only_two)
+    classes = checked_classes(table, batch, target, y, pos_label=pos_label, only_two=only_two)
     names = [name for name in batch.frame.columns if name not in (target, groups, *ignore)]
     if not names:
         others = f"{target!r}" if groups is None else f"{target!r} and {groups!r}"
