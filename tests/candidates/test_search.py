@@ -132,6 +132,26 @@ def test_time_that_runs_out_leaves_the_first_candidate_and_a_warning():
         search("logistic", time_limit=600).fit(X, y)  # control
 
 
+def test_the_last_fit_of_the_svm_has_the_time_that_is_kept_for_it():
+    X, y = rows(90)
+    seen = {}
+
+    def late(self, X, y, groups=None):
+        seen.update(limit=self.time_limit, search=self._searching * self.time_limit)
+        warnings.warn(f"out of time; raise time_limit={self.time_limit} or so", ConvergenceWarning, stacklevel=2)
+        return RejectSVCCV.fit(self, X, y, groups=groups)
+
+    class Late(RejectSVCCV):
+        fit = late
+
+    machines = MachineSearch(COSTS, ("svm", "logistic"), svm=Late(Cs=[1.0], gammas=[0.1]), cv=FOLDS, time_limit=80.0)
+    with pytest.warns(ConvergenceWarning, match=r"raise time_limit=80\.0 or so"):
+        machines.fit(X, y)
+    # three quarters are for the two searches, in equal shares, and the rest for last fits
+    assert seen["search"] == pytest.approx(30.0, abs=1.0)
+    assert seen["limit"] - seen["search"] == pytest.approx(20.0)
+
+
 def test_the_positive_class_may_sort_first():
     X, y = rows(90)
     turned = Costs(COSTS.false_negative, COSTS.false_positive, COSTS.reject[::-1])

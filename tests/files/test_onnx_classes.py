@@ -106,8 +106,8 @@ def test_a_score_on_a_cut_is_rejected_and_a_tie_is_the_first_class():
 def test_votes_and_their_ties_are_those_of_SVC():
     each = np.array(list(product([-2.0, -0.0, 0.0, 0.5, 2.0], repeat=3)))
     graph = Graph()
-    score, votes = _ovr_values(graph, graph.input("X", kinds()["f"], 3, "pairs"), 3)
-    label, rejected, kind = decision_nodes(graph, VoteRule(LABELS), votes)
+    score = _ovr_values(graph, graph.input("X", kinds()["f"], 3, "pairs"), 3)
+    label, rejected, kind = decision_nodes(graph, VoteRule(LABELS), score)
     graph.output("label", kind, label)
     graph.output("score", kinds()["f"], score, 3)
     graph.output("rejected", kinds()["b"], rejected)

@@ -89,8 +89,8 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
             "costs; state costs and fit again."
         )
     X = _features(graph, estimator) if type(estimator) is Pipeline else _matrix(graph, machine.n_features)
-    score, values = score_nodes(graph, machine, X)
-    label, rejected, kind = decision_nodes(graph, decider.rule_, values)
+    score = score_nodes(graph, machine, X)
+    label, rejected, kind = decision_nodes(graph, decider.rule_, score)
     graph.output("label", kind, label)
     graph.output("score", kinds()["f"], score, len(decider.classes_) if isinstance(machine, OneVsRestMachine) else None)
     graph.output("rejected", kinds()["b"], rejected)

@@ -26,12 +26,12 @@ __all__ = ["decision_nodes", "label_list"]
 LAST = -1  # axis
 
 
-def decision_nodes(graph: Graph, rule: Any, values: str) -> tuple[str, str, int]:
-    """Give the labels and the rejects by the values of `score_nodes`, and the type of the labels."""
+def decision_nodes(graph: Graph, rule: Any, score: str) -> tuple[str, str, int]:
+    """Give the labels and the rejects by the scores of `score_nodes`, and the type of the labels."""
     if type(rule) not in _NODES:
         raise ValueError(f"a {type(rule).__name__} has no graph; use abstain.save, or decide where Python runs.")
     kind, names = label_list(rule)
-    place, rejected = _NODES[type(rule)](graph, rule, values)
+    place, rejected = _NODES[type(rule)](graph, rule, score)
     return graph.apply("Gather", graph.constant(names), place), rejected, kinds()[kind]
 
 
@@ -58,8 +58,9 @@ def _of_levels(graph: Graph, rule: ActionRule, score: str) -> tuple[str, str]:
     return place, graph.apply("Gather", graph.constant(rule.costs.rejecting), place)
 
 
-def _of_votes(graph: Graph, rule: VoteRule, votes: str) -> tuple[str, str]:
+def _of_votes(graph: Graph, rule: VoteRule, score: str) -> tuple[str, str]:
     """The class with the most votes, ties to the first; nothing is rejected."""
+    votes = graph.apply("Round", score)
     place = _column(graph, graph.apply("ArgMax", votes, axis=LAST, keepdims=1))
     most = graph.constant(np.int64(rule.labels.n_classes))
     return graph.apply("Add", place, graph.constant(np.int64(1))), graph.apply("Greater", place, most)
@@ -134,7 +135,7 @@ def _from(graph: Graph, score: str, at: float, above: str, below: str) -> str:
     return graph.apply("Where", graph.apply("GreaterOrEqual", score, graph.constant(at)), above, below)
 
 
-# One function per kind of rule: (graph, rule, values) -> (place of the label in `label_list`, rejected).
+# One function per kind of rule: (graph, rule, score) -> (place of the label in `label_list`, rejected).
 _NODES: dict[type, Callable[[Graph, Any, str], tuple[str, str]]] = {
     Rule: _of_thresholds,
     ActionRule: _of_levels,

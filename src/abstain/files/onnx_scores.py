@@ -60,14 +60,14 @@ def dense(matrix: Any) -> NDArray[np.float64]:
     return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
 
 
-def score_nodes(graph: Graph, machine: Scoring, X: str) -> tuple[str, str]:
-    """Give the score of each row, as `decision_function` has it, and what the rule needs: the same, or the votes."""
+def score_nodes(graph: Graph, machine: Scoring, X: str) -> str:
+    """Give the score of each row, as `decision_function` has it."""
     each = _sums(graph, Expansion(machine), X)
     if isinstance(machine, OneVsOneMachine):
         return _ovr_values(graph, each, len(machine.n_support))
     if not isinstance(machine, OneVsRestMachine):
         each = graph.apply("Squeeze", each, graph.constant(np.array([1])))
-    return each, each
+    return each
 
 
 def _sums(graph: Graph, machine: Expansion, X: str) -> str:
@@ -83,8 +83,8 @@ def _sums(graph: Graph, machine: Expansion, X: str) -> str:
     return graph.apply("Add", sums, graph.constant(machine.biases))
 
 
-def _ovr_values(graph: Graph, each: str, n_classes: int) -> tuple[str, str]:
-    """The values of `SVC` from the scores of the pairs, and the votes, as in `ovr_values`.
+def _ovr_values(graph: Graph, each: str, n_classes: int) -> str:
+    """The values of `SVC` from the scores of the pairs, as in `ovr_values`.
 
     ::
 
@@ -102,7 +102,7 @@ def _ovr_values(graph: Graph, each: str, n_classes: int) -> tuple[str, str]:
     total = graph.apply("Gemm", each, turned)
     size = graph.apply("Add", graph.apply("Abs", total), graph.constant(1.0))
     part = graph.apply("Div", total, graph.apply("Mul", size, graph.constant(3.0)))
-    return graph.apply("Add", votes, part), votes
+    return graph.apply("Add", votes, part)
 
 
 def _float64() -> int:

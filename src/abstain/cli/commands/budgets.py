@@ -143,14 +143,15 @@ def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
     found = machine_of(classifier)
     facts = svm_facts(classifier) if found is None else {"machine": found[0], **found[1]}
     facts |= budget.facts
-    known = ""
-    if isinstance(rows, ScoredRows):
-        choice = final.rule_.choose(rows.score)
-        accepted = choice != 0
-        rejected, wrong = float(np.mean(~accepted)), float(np.mean(choice[accepted] != rows.sign[accepted]))
-        facts |= {"held-out reject rate": rejected, "held-out error among the accepted": wrong}
-        known = f" Of these {100 * rejected:.1f} % are rejected, and {100 * wrong:.2g} % of the others are wrong."
+    truth, choice = rows.sign if isinstance(rows, ScoredRows) else rows.code, final.rule_.choose(rows.score)
+    accepted = choice != 0
+    rejected = float(np.mean(~accepted))
+    wrong = float(np.mean(choice[accepted] != truth[accepted])) if accepted.any() else math.nan
+    facts |= {"held-out reject rate": rejected, "held-out error among the accepted": wrong}
     if bound is not None:
         facts |= {"rows accepted": bound.accepted, "errors among them": bound.errors}
-    sentence = f"The thresholds were placed on held-out rows.{known} 'abstain evaluate' on new rows shows both shares."
+    sentence = (
+        f"The thresholds were placed on held-out rows: {100 * rejected:.1f} % of them are rejected, and "
+        f"{100 * wrong:.2g} % of the others are wrong. 'abstain evaluate' on new rows gives the same shares there."
+    )
     return facts | {"verdict": {"sentence": sentence}, "warnings": []}
