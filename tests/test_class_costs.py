@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from abstain import Costs
+from abstain import Costs, reject_svc_path
 from abstain.class_labels import ClassLabels
 from class_cases import ANSWERS, GENERAL, table_costs
 
@@ -103,12 +103,8 @@ def test_mean_cost_reads_labels():
 
 
 def test_costs_of_several_classes_are_refused_where_two_are_meant():
-    from sklearn.linear_model import LogisticRegression
-
-    from abstain import ThresholdRejector
-
     with pytest.raises(ValueError, match="takes two classes only"):
-        ThresholdRejector(LogisticRegression(), table_costs(GENERAL, 0.4)).fit([[0.0], [1.0]] * 9, [0, 1] * 9)
+        reject_svc_path([[0.0], [1.0]] * 9, [0, 1] * 9, table_costs(GENERAL, 0.4))
 
 
 class TestLabels:

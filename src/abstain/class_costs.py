@@ -121,6 +121,12 @@ class ClassCosts:
         return off[:, 0].copy() if (off == off[:, :1]).all() else None
 
     @property
+    def symmetric(self) -> bool:
+        """Whether all wrong answers cost the same, and all rejects."""
+        errors = self.answer_costs
+        return errors is not None and bool((errors == errors[0]).all()) and not isinstance(self.reject, tuple)
+
+    @property
     def cuts(self) -> NDArray[np.float64] | None:
         """Bayes' cuts on the log-odds of each class, where at most one class can pass its own; else None.
 

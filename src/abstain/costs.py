@@ -323,7 +323,7 @@ def checked_costs(costs: object, call: str = "{}") -> Costs:
     if isinstance(costs, ClassCosts):
         raise InvalidParameterError(
             f"costs name {len(costs.labels)} classes, {[*costs.labels]}, but this takes two classes only; RejectSVC, "
-            "RejectSVCCV and the metrics of predictions take any number."
+            "RejectSVCCV, ThresholdRejector and the metrics of predictions take any number."
         )
     stated = call.format("Costs(false_positive=1, false_negative=5, reject=0.3)")
     if isinstance(costs, Actions):

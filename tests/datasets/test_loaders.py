@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer
 
 from abstain import Costs
 from abstain.datasets import (
+    load_cells,
     load_covtype,
     load_german,
     load_heart,
@@ -37,6 +38,23 @@ SETS = [
     (load_mitbih, {}, 18, {"normal conduction": 43148, "ventricular ectopic": 6800}),
     (load_mitbih, {"features": False}, 200, {"normal conduction": 43148, "ventricular ectopic": 6800}),
     (load_mitbih, {"records": [214, 221]}, 18, {"normal conduction": 4034, "ventricular ectopic": 652}),
+    (
+        load_cells,
+        {},
+        765,
+        {
+            "CD14+ Monocyte": 129,
+            "CD19+ B": 95,
+            "CD34+": 13,
+            "CD4+/CD25 T Reg": 68,
+            "CD4+/CD45RA+/CD25- Naive T": 8,
+            "CD4+/CD45RO+ Memory": 19,
+            "CD56+ NK": 31,
+            "CD8+ Cytotoxic T": 54,
+            "CD8+/CD45RA+ Naive Cytotoxic": 43,
+            "Dendritic": 240,
+        },
+    ),
 ]
 NAMES = [f"{loader.__name__}-{'-'.join(map(str, keywords.values()))}" for loader, keywords, *_ in SETS]
 
@@ -95,6 +113,19 @@ def test_all_cover_types():
     rows = np.isin(loaded.target, (3, 5))
     np.testing.assert_array_equal(loaded.data[rows], pair.data)
     np.testing.assert_array_equal(loaded.target[rows] == 5, pair.target == 1)
+
+
+def test_cells_are_those_of_the_file(data, monkeypatch):
+    loaded = load_cells()
+    with np.load(data / "pbmc68k_reduced.npz") as arrays:
+        assert [loaded.target_names[k] for k in loaded.target] == arrays["cell_type"].tolist()
+        assert loaded.feature_names == arrays["genes"].tolist()
+        assert loaded.data.sum() == pytest.approx(float(arrays["data"].sum(dtype=np.float64)))
+        first = slice(*arrays["indptr"][:2])
+        np.testing.assert_array_equal(loaded.data[0, arrays["indices"][first]], arrays["data"][first].astype(float))
+    monkeypatch.delenv("ABSTAIN_DATA")
+    with pytest.raises(FileNotFoundError, match=r"from a data folder only; set ABSTAIN_DATA .* 'pbmc68k_reduced.npz'"):
+        load_cells()
 
 
 def test_wdbc_needs_neither_folder_nor_network(monkeypatch):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import abstain
-from abstain import Costs, Forced, RejectSVC, ThresholdRejector
+from abstain import Costs, RejectSVC
 from abstain.report import report_for
 from class_cases import GENERAL, gaussians, table_costs
 
@@ -19,14 +18,10 @@ NAMED = table_costs(GENERAL, 0.4)
 FITTED = RejectSVC(PRICE).fit(X, Y)
 
 REFUSED = {
-    "ThresholdRejector": (lambda: ThresholdRejector(LogisticRegression(), PRICE).fit(X, Y), "RejectSVC and"),
-    "around a machine": (lambda: ThresholdRejector(FITTED, cv="prefit").fit(X, Y), "RejectSVC and RejectSVCCV"),
-    "ThresholdRejector, named": (lambda: ThresholdRejector(LogisticRegression(), NAMED).fit(X, Y), "take any number"),
     "compare": (lambda: abstain.compare([RejectSVC(PRICE)], X, Y, PRICE), "RejectSVC and RejectSVCCV"),
     "compare, named": (lambda: abstain.compare([RejectSVC(NAMED)], X, Y, NAMED), "take any number"),
     "path": (lambda: abstain.reject_svc_path(X, Y, PRICE), "Only binary"),
     "sweep": (lambda: abstain.reject_price_sweep(RejectSVC(PRICE), X, Y, [0.1]), "Only binary"),
-    "Forced": (lambda: Forced(RejectSVC(PRICE)).fit(X, Y), "predict_forced of the estimator"),
     "report": (lambda: report_for(FITTED, X, Y), "estimator has 3 classes"),
     "display": (lambda: abstain.plot.RiskCoverageDisplay.from_estimator(FITTED, X, Y), "estimator has 3 classes"),
 }

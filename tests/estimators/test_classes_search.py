@@ -7,13 +7,13 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 
 from abstain import Costs, RejectSVC, RejectSVCCV
-from abstain.rules.class_rule import softmax
 from abstain.rules.class_scale import fitted_scale
 from class_cases import ANSWERS, GENERAL, gaussians, table_costs
 
@@ -63,7 +63,7 @@ def test_the_machine_is_that_of_the_chosen_pair():
     search = RejectSVCCV(costs, **GRID).fit(X, y)
     one = RejectSVC(costs, C=search.C_, gamma=search.gamma_).fit(X, y)
     np.testing.assert_array_equal(search.decision_function(X), one.decision_function(X))
-    assert search.rule_.scale is not None
+    assert search.rule_.lead is not None
     assert not hasattr(search, "thresholds_")
 
 
@@ -100,7 +100,7 @@ def test_a_label_does_not_move_its_own_cut():
     assert moved[0] > plain[0] + 0.2
     # the others now train on wrong labels; the first trains on the same rows, so its decisions are the same
     fits = [RejectSVCCV(Costs(reject=0.2), **one).fit(X, labels) for labels in (y, other)]
-    assert fits[0].rule_.scale != fits[1].rule_.scale
+    assert fits[0].rule_.lead != fits[1].rule_.lead
 
 
 def test_groups_and_weights_reach_the_folds():
@@ -142,7 +142,7 @@ class TestScale:
     def test_it_is_found_again(self):
         rng = np.random.default_rng(0)
         g = rng.standard_normal((4000, 4))
-        code = 1 + np.array([rng.choice(4, p=p) for p in softmax(2.5 * g)])
+        code = 1 + np.array([rng.choice(4, p=p) for p in softmax(2.5 * g, axis=1)])
         assert fitted_scale(g, code, np.ones(4000)) == pytest.approx(2.5, rel=0.06)
 
     def test_rows_without_errors_leave_it_finite(self):

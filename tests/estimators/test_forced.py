@@ -15,9 +15,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from abstain import Costs, EmbeddedRejectSVC, Forced, RejectSVC, RejectSVCCV, ThresholdRejector, save
+from abstain import Costs, EmbeddedRejectSVC, Forced, RejectSVC, RejectSVCCV, ThresholdRejector, decide, save
+from abstain.rules.class_rule import VoteRule
+from class_cases import GENERAL, gaussians, table_costs
 
 COSTS, UNEQUAL = Costs(reject=0.2), Costs(1, 20, 0.3)
+HIGH = table_costs(GENERAL, 0.6)
 REJECTING = RejectSVC(COSTS, C=10)
 ENSEMBLES = {
     "bagging": lambda clf: BaggingClassifier(clf, n_estimators=5, random_state=0),
@@ -91,6 +94,42 @@ def test_predict_is_predict_forced(data, clf):
         np.testing.assert_array_equal(forced.predict_proba(X), inner.predict_proba(X))
 
 
+@pytest.mark.parametrize(
+    "clf",
+    [
+        RejectSVC(),
+        RejectSVC(COSTS),
+        RejectSVC(HIGH),
+        RejectSVCCV(COSTS, Cs=2, gammas=1, cv=2),
+        ThresholdRejector(LogisticRegression(), COSTS),
+        ThresholdRejector(LogisticRegression(), HIGH, method="chow"),
+        make_pipeline(StandardScaler(), ThresholdRejector(RandomForestClassifier(5, random_state=0), reject_rate=0.3)),
+    ],
+    ids=["votes", "cuts", "costs", "search", "lead", "chow", "pipeline"],
+)
+def test_of_several_classes(clf):
+    X, y = gaussians(120)
+    forced, inner = Forced(clf).fit(X, y), clone(clf).fit(X, y)
+    np.testing.assert_array_equal(forced.predict(X), decide(inner, X).forced)
+    assert set(forced.predict(X)) == {0, 1, 2}
+    assert forced.decision_function(X).shape == (120, 3)
+    if not isinstance(getattr(inner, "rule_", None), VoteRule):  # whose votes may tie
+        np.testing.assert_array_equal(forced.decision_function(X).argmax(axis=1), forced.predict(X))
+    assert forced.score(X, y) == np.mean(forced.predict(X) == y)
+
+
+def test_several_classes_by_name_in_ensembles_that_encode_them():
+    X, y = gaussians(150)
+    names = np.array(["ant", "bee", "cow"])
+    costs = Costs.from_table({"ant": {"bee": 1, "cow": 9}, "bee": {"ant": 1, "cow": 9}, "cow": {"ant": 1, "bee": 1}})
+    clf = Forced(ThresholdRejector(LogisticRegression(), costs), classes=names)
+    np.testing.assert_array_equal(clone(clf).fit(X, names[y]).predict(X), names[clone(clf).fit(X, y).predict(X)])
+    model = StackingClassifier([("one", clf)], cv=3).fit(X, names[y])
+    assert model.score(X, names[y]) > 0.6
+    with pytest.raises(ValueError, match=r"neither classes=.* nor their positions 0 to 2"):
+        clone(clf).fit(X, y + 5)
+
+
 def test_pipelines_searches_weights_and_names(data):
     X, y = data
     frame, weight = pd.DataFrame(X, columns=[*"abcd"]), np.linspace(0.5, 2, len(y))
@@ -116,7 +155,8 @@ def test_a_model_file_names_what_to_save(data, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-def test_every_check_passes():
-    results = check_estimator(Forced(RejectSVC()), on_fail=None, on_skip=None)
+@pytest.mark.parametrize("clf", [RejectSVC(), ThresholdRejector(LogisticRegression(), reject_rate=0.2, cv=2)])
+def test_every_check_passes(clf):
+    results = check_estimator(Forced(clf), on_fail=None, on_skip=None)
     assert sum(result["status"] == "passed" for result in results) > 50
     assert [result["check_name"] for result in results if result["status"] == "failed"] == []

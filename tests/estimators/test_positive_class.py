@@ -181,7 +181,7 @@ class TestEncodedLabels:
         X, y = rows
         with pytest.raises(ValueError, match=r"neither classes=\['disease', 'healthy'\] nor their positions"):
             Forced(RejectSVC(NAMED), classes=["healthy", "disease"]).fit(X, np.where(y == "disease", 1, 2))
-        with pytest.raises(ValueError, match="must be the two classes"):
+        with pytest.raises(ValueError, match="must be the classes, two or more"):
             Forced(RejectSVC(NAMED), classes=["disease"]).fit(X, y)
 
 

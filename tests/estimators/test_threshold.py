@@ -63,10 +63,6 @@ class TestAsking:
         with pytest.raises(ValueError, match="The 'estimator' parameter"):
             ThresholdRejector(StandardScaler(), ASYMMETRIC).fit(*data)
 
-    def test_three_classes_are_too_many(self, data):
-        with pytest.raises(ValueError, match="Only binary classification"):
-            ThresholdRejector(LogisticRegression(), ASYMMETRIC).fit(data[0], np.arange(len(data[1])) % 3)
-
 
 class TestWhichScores:
     """Held out by folds (GRKC08), the training rows' own (FR02), or those of a fitted classifier."""

@@ -10,6 +10,9 @@ from scipy.sparse import csr_array
 
 import abstain
 from abstain import Costs, RejectSVC, RejectSVCCV
+from abstain.files.class_codec import class_from, class_parts
+from abstain.files.schema import Fields
+from abstain.rules.class_lead import Lead
 from class_cases import GENERAL, gaussians, table_costs
 
 X, Y = gaussians(90)
@@ -43,10 +46,30 @@ def test_a_round_trip_keeps_every_bit(case, tmp_path):
     assert again.costs == clf.costs
     if isinstance(clf, RejectSVCCV):
         assert again.best_score_ == clf.best_score_
-        assert getattr(again.rule_, "scale", None) == getattr(clf.rule_, "scale", None)
+        assert getattr(again.rule_, "lead", None) == getattr(clf.rule_, "lead", None)
     second = tmp_path / "second"
     abstain.save(again, second)
     assert second.read_bytes() == path.read_bytes()
+
+
+def loaded_with(clf, cuts):
+    state, arrays = class_parts(clf)
+    state["rule"]["cuts"] = cuts
+    return class_from(clf, Fields(state, "machine"), arrays, X.shape[1])
+
+
+def test_files_with_a_scale_only_still_load():
+    clf = RejectSVCCV(Costs(reject=0.2), Cs=[1.0], gammas=[0.3]).fit(X, Y)
+    lead = clf.rule_.lead
+    assert loaded_with(clf, [lead.scale, lead.slope, lead.shift]).rule.lead == lead
+    assert loaded_with(clf, [lead.scale]).rule.lead == Lead(lead.scale, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("cuts", [[0.0], [-1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0], [1, 1.0, 0.0], ["x", 1.0, 0.0]])
+def test_leads_that_no_search_finds_are_refused(cuts):
+    clf = RejectSVCCV(Costs(reject=0.2), Cs=[1.0], gammas=[0.3]).fit(X, Y)
+    with pytest.raises(ValueError, match=r"are not possible|does not have 0 or 1 or 3 cuts"):
+        loaded_with(clf, cuts)
 
 
 def forged(clf, **changes):
@@ -64,7 +87,7 @@ FORGERIES = {
     "a gap that is too small": lambda clf: forged(
         clf, proofs=tuple(replace(proof, gap=0.0, dual_objective=0.5 * proof.objective) for proof in clf.proofs_)
     ),
-    "a scale without a search": lambda clf: forged(clf, rule=clf.rule_.tuned(3.0)),
+    "a lead without a search": lambda clf: forged(clf, rule=clf.rule_.tuned(Lead(3.0))),
     "sets out of range": lambda clf: forged(clf, sets=clf.sets_ + np.int8(50)),
     "another kernel": lambda clf: forged(clf, machine=machine_of(clf, kernel=replace(clf.machine_.kernel, gamma=9.0))),
 }

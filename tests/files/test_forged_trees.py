@@ -187,7 +187,7 @@ SIGMOIDS = {
     "features": (field("classifier/n_features", 4), "the features of its classifiers differ"),
     "names": (field("classifier/feature_names", [*"abc"]), "the features of its classifiers differ"),
     "ten thousand classes": (
-        field("rule/classes", [*range(10_001)]),
+        lambda inside: inside.model["rule"].update(classes=[*range(10_001)], cuts=[]),
         "it has 2 classifiers with a calibration, not from 1 to 100|curves",
     ),
     "a tree out of bounds": (entry("fold.left", 0, 10**6), BRANCHES),

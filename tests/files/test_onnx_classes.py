@@ -6,10 +6,11 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from sklearn.utils.multiclass import _ovr_decision_function
 
-from abstain import Actions, Costs, RejectSVC, RejectSVCCV, to_onnx
+from abstain import Actions, Costs, RejectSVC, RejectSVCCV, ThresholdRejector, to_onnx
 from abstain.class_labels import ClassLabels
 from abstain.files import onnx_check
 from abstain.files.graph import Graph
@@ -18,7 +19,9 @@ from abstain.files.onnx_scores import _ovr_values
 from abstain.files.onnx_steps import kinds
 from abstain.preprocessing import default_pipeline
 from abstain.rules.action_rule import ActionRule
+from abstain.rules.class_lead import Lead
 from abstain.rules.class_rule import ClassRule, Ladder, VoteRule
+from abstain.rules.lead_rule import LeadRule
 from action_cases import CREDIT, with_crossings
 from class_cases import GENERAL, gaussians, table_costs
 from onnx_cases import run
@@ -39,18 +42,32 @@ NAMED = Costs.from_matrix(GENERAL, labels=["ant", "bee", "cow"], reject=0.6)
         RejectSVC(NAMED),
         RejectSVCCV(Costs(reject=0.2), Cs=[1.0], gammas=[0.3], cv=2),
         RejectSVCCV(NAMED, Cs=[1.0], gammas=[0.3], cv=2),
+        ThresholdRejector(RejectSVC(), reject_rate=0.2),
+        ThresholdRejector(RejectSVC(Costs(reject=0.5)), reject_rate={"ant": 0.1, "cow": 0.3}),
     ],
-    ids=["votes", "cuts", "ladders", "tuned", "tuned by name"],
+    ids=["votes", "cuts", "ladders", "tuned", "tuned by name", "lead", "leads"],
 )
 def test_no_label_of_5000_rows_changes(estimator, kernel):
-    clf = estimator.set_params(kernel=kernel).fit(X, Y)
+    rejector = isinstance(estimator, ThresholdRejector)
+    clf = estimator.set_params(**{"estimator__kernel" if rejector else "kernel": kernel}).fit(X, Y)
     label, score, rejected = run(to_onnx(clf), {"X": NEW})
     found = clf.decide(NEW)
     assert label.tolist() == found.label.tolist()
     assert rejected.tolist() == found.rejected.tolist()
-    assert rejected.any() == (clf.costs is not None)
+    assert rejected.any() == (rejector or clf.costs is not None)
     assert score.shape == (5000, 3)
     np.testing.assert_allclose(score, found.score, rtol=0, atol=1e-9)
+
+
+def test_logistic_regression_that_rejects():
+    clf = ThresholdRejector(LogisticRegression(), Costs(reject=0.3)).fit(X, Y)
+    label, score, rejected = run(to_onnx(clf), {"X": NEW})
+    assert label.tolist() == clf.predict(NEW).tolist()
+    assert rejected.any()
+    np.testing.assert_allclose(score, clf.estimator_.decision_function(NEW), rtol=0, atol=1e-12)
+    chow = ThresholdRejector(LogisticRegression(), Costs(reject=0.3), method="chow").fit(X, Y)
+    with pytest.raises(ValueError, match="decides by probabilities, but to_onnx supports decision functions only"):
+        to_onnx(chow)
 
 
 def test_labels_without_costs_are_those_of_SVC():
@@ -77,8 +94,8 @@ LADDER = Ladder((-3.0, -1.0, 1.0, 3.0), (0.0, 0.25, 0.75, 1.0))
 TIES = np.array(list(product([-3.0, -1.0, 0.0, 0.5, 1.0, np.nextafter(1.0, 2.0), 3.0, 9.0], repeat=3)))
 
 
-def rule(costs, cuts=None, scale=None):
-    return ClassRule(LABELS, costs, (LADDER,) * 3, cuts, scale)
+def rule(costs, cuts=None, lead=None):
+    return ClassRule(LABELS, costs, (LADDER,) * 3, cuts, lead)
 
 
 EVEN = Costs.from_matrix(1 - np.eye(3), labels=["ant", "bee", "cow"], reject=0.25)
@@ -86,8 +103,16 @@ EVEN = Costs.from_matrix(1 - np.eye(3), labels=["ant", "bee", "cow"], reject=0.2
 
 @pytest.mark.parametrize(
     "rule",
-    [rule(EVEN, np.ones(3)), rule(EVEN, np.array([1.0, 0.5, 0.0])), rule(EVEN), rule(EVEN, np.ones(3), 2.0)],
-    ids=["equal cuts", "other cuts", "ladders", "softmax"],
+    [
+        rule(EVEN, np.ones(3)),
+        rule(EVEN, np.array([1.0, 0.5, 0.0])),
+        rule(EVEN),
+        rule(EVEN, np.ones(3), Lead(5.0)),
+        rule(EVEN, np.ones(3), Lead(5.0, 0.5, -0.3)),
+        LeadRule(LABELS, np.array([0.5, 1.0, 0.0])),
+        LeadRule(LABELS, np.array([1.0, np.inf, -np.inf]), by="highest"),
+    ],
+    ids=["equal cuts", "other cuts", "ladders", "softmax", "corrected", "lead", "highest"],
 )
 def test_scores_that_tie_and_scores_on_a_cut(rule):
     label, rejected = nodes(rule, TIES)

@@ -8,6 +8,7 @@ import pytest
 from abstain.class_labels import ClassLabels
 from abstain.estimators.class_training import ladder
 from abstain.losses.tangent_hinge import tangent_hinge
+from abstain.rules.class_lead import Lead
 from abstain.rules.class_rule import ClassRule, VoteRule
 from class_cases import ANSWERS, GENERAL, table_costs
 
@@ -28,10 +29,10 @@ def test_a_ladder_passes_its_tangents_and_ends_where_the_losses_do():
     np.testing.assert_array_equal(steps(np.array([low - 1, low, high, high + 1])), [0, 0, 1, 1])
 
 
-@pytest.mark.parametrize("scale", [None, 15.0])
-def test_by_cost_it_takes_the_least_expected_cost(scale):
+@pytest.mark.parametrize("lead", [None, Lead(15.0), Lead(15.0, 0.7, -0.4)])
+def test_by_cost_it_takes_the_least_expected_cost(lead):
     rule = rule_of(GENERAL, [0.2, 0.6, 0.3])
-    rule = rule if scale is None else rule.tuned(scale)
+    rule = rule if lead is None else rule.tuned(lead)
     score = np.random.default_rng(0).uniform(-2, 3, (200, 3))
     P = rule.probabilities(score)
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
@@ -48,11 +49,11 @@ def test_by_cost_it_takes_the_least_expected_cost(scale):
 def test_a_scale_moves_the_cut_on_the_lead():
     rule = rule_of(1 - np.eye(3), 0.2)
     score = np.column_stack([np.linspace(0.0, 3.0, 50), np.zeros(50), np.full(50, -100.0)])
-    rejected = [int(np.sum(rule.tuned(scale).choose(score) == 0)) for scale in (2.0, 5.0, 20.0)]
+    rejected = [int(np.sum(rule.tuned(Lead(scale)).choose(score) == 0)) for scale in (2.0, 5.0, 20.0)]
     assert rejected == sorted(rejected, reverse=True)
     low, high = rule.ladders[0].scores[0], rule.ladders[0].scores[-1]
     lead = np.log(0.8 / 0.2) / 5.0 * (high - low)  # where the likelier of two classes has 1 - reject
-    np.testing.assert_array_equal(rule.tuned(5.0).choose(score) == 0, score[:, 0] < lead)
+    np.testing.assert_array_equal(rule.tuned(Lead(5.0)).choose(score) == 0, score[:, 0] < lead)
 
 
 def test_costs_of_decisions():

@@ -4,6 +4,7 @@ Loaders read from the folder named by the environment variable ``ABSTAIN_DATA``;
 public source into a cache. Either way the arrays are verified against a checksum before they are returned.
 """
 
+from abstain.datasets.cells import load_cells
 from abstain.datasets.covtype import load_covtype
 from abstain.datasets.gaussians import Gaussians
 from abstain.datasets.generators import make_gaussians
@@ -14,6 +15,7 @@ from abstain.datasets.statlog import load_german, load_heart
 
 __all__ = [
     "Gaussians",
+    "load_cells",
     "load_covtype",
     "load_german",
     "load_heart",

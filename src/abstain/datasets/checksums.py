@@ -33,6 +33,7 @@ CHECKSUMS = {
     "covtype": "cf5952c7b693275cb87a17b07b466940d487996614fc264b68804a511fe11d36",
     "mitbih_beats": "c679adc23d1655688adc454851b62873f82ce486bf5718f21ca1ed167a98bada",
     "mitbih_features": "d46e68f8affa56e54bcf29bb0e620c10fd1e43e540e10bad279ada561a34d2ed",
+    "pbmc68k": "3d4210cb80afb3bd3d3a176eb09b86b3058cfab11a4892f9ed0a8b356cc570d2",
 }
 
 

@@ -198,5 +198,18 @@ _ALL = (
         "beat, for a fair test.",
         most_mb=16,
     ),
+    Source(
+        name="pbmc68k",
+        file="pbmc68k_reduced.npz",
+        url="https://scanpy.readthedocs.io/en/stable/generated/scanpy.datasets.pbmc68k_reduced.html",
+        title="PBMC 68k, reduced",
+        citation="G. X. Y. Zheng et al., Massively parallel digital transcriptional profiling of single cells, Nature "
+        "Communications 8 (2017) 14049.",
+        licence="BSD-3-Clause (scanpy, which contains this part of the data of 10x Genomics)",
+        description="Log-normalised expression of 765 genes in 700 blood cells, as in scanpy's pbmc68k_reduced().raw. "
+        "The types (bulk_labels) are those of the sorted cells with the most similar expression.",
+        most_mb=16,
+        file_layout=None,
+    ),
 )
 SOURCES = {source.name: source for source in _ALL}

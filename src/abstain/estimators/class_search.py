@@ -1,7 +1,7 @@
 """The search of RejectSVCCV with more than two classes: the mean cost of every C and gamma, and the cuts of the best.
 
-Held-out scores are decided by Bayes' rule and, with ``cuts="tuned"``, under a softmax of the scores whose scale comes
-from the other folds (`rules/class_scale.py`), so that no row's label affects its own cut.
+Held-out scores are decided by Bayes' rule and, with ``cuts="tuned"``, under probabilities that are fitted to the other
+folds (`rules/class_lead.py`), so that no row's label affects its own cut.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from abstain.estimators.progress import SearchLine
 from abstain.estimators.splitting import Groups
 from abstain.kernels import Kernel
 from abstain.machines.class_machine import class_pairs, ovr_values
+from abstain.rules.class_lead import Lead, fitted_lead
 from abstain.rules.class_rule import ClassRule
-from abstain.rules.class_scale import fitted_scale
 from abstain.solvers.class_cross_validation import Limits, OutOfFoldClasses, pair_scores, rest_scores
 
 __all__ = ["ClassSearch", "FittedClassSearch"]
@@ -84,7 +84,7 @@ class ClassSearch:
         shape = (len(self.Cs), len(self.gammas), len(self.splits.trains))
         costs, cut_costs = np.full(shape, np.nan), np.full(shape, np.nan)
         rejected, cut_rejected = np.full(shape[:2], np.nan), np.full(shape[:2], np.nan)
-        scales, optimal = np.full(shape[:2], np.nan), np.ones(shape, dtype=bool)
+        leads, optimal = np.full(shape[:2], None), np.ones(shape, dtype=bool)
         tests = [np.flatnonzero(test) for test in self.splits.tests]
         rule: Any = self.training.rule
         tuned = tuned and isinstance(rule, ClassRule) and self._can_tell(tests)
@@ -100,13 +100,13 @@ class ClassSearch:
                     costs[c, g, ~found.finished[:, c]] = np.nan
                     rejected[c, g] = rejects.mean()
                     if tuned and found.finished[:, c].all():
-                        cut_costs[c, g], scales[c, g], cut_rejected[c, g] = self._tuned(values, tests)
+                        cut_costs[c, g], leads[c, g], cut_rejected[c, g] = self._tuned(values, tests)
                 line.report((done + 1) * shape[0] * shape[2])
         cut = cut_costs if np.isfinite(cut_costs).any() else None
         rows = np.full(shape[:2], len(self.training.code), dtype=np.int64)
         grid = Grid(self.Cs, self.gammas, costs, not np.isnan(self.gammas[0]), rows, cut)
         if cut is not None and grid.best_is_tuned:
-            rejected, rule = cut_rejected, rule.tuned(float(scales[grid.place]))
+            rejected, rule = cut_rejected, rule.tuned(leads[grid.place])
         return replace(grid, rejected=float(rejected[grid.place])), rule, optimal
 
     def _can_tell(self, tests: list[NDArray[np.intp]]) -> bool:
@@ -139,8 +139,8 @@ class ClassSearch:
 
     def _tuned(
         self, values: list[NDArray[np.float64]], tests: list[NDArray[np.intp]]
-    ) -> tuple[NDArray[np.float64], float, float]:
-        """The mean cost of each fold with the scale of the others, the scale of all, and the rejects with that."""
+    ) -> tuple[NDArray[np.float64], Lead, float]:
+        """The mean cost of each fold with the lead fitted to the others, that of all, and the rejects with that."""
         training = self.training
         rule: Any = training.rule
         heights = np.concatenate([rule.heights(score) for score in values])
@@ -150,22 +150,22 @@ class ClassSearch:
         costs = np.empty(len(tests))
         for k, score in enumerate(values):
             others = ~np.isin(row, tests[k])
-            scale = self._scale(heights, code, weight, row, others) if others.any() else 1.0
-            costs[k], _ = self._cost(rule.tuned(scale), score, k, tests)
-        scale = self._scale(heights, code, weight, row, np.ones(len(row), dtype=bool))
-        final = [self._cost(rule.tuned(scale), score, k, tests)[1] for k, score in enumerate(values)]
-        return costs, scale, float(np.mean(final))
+            lead = self._lead(heights, code, weight, row, others) if others.any() else Lead(1.0)
+            costs[k], _ = self._cost(rule.tuned(lead), score, k, tests)
+        lead = self._lead(heights, code, weight, row, np.ones(len(row), dtype=bool))
+        final = [self._cost(rule.tuned(lead), score, k, tests)[1] for k, score in enumerate(values)]
+        return costs, lead, float(np.mean(final))
 
     @staticmethod
-    def _scale(
+    def _lead(
         heights: NDArray[np.float64],
         code: NDArray[np.intp],
         weight: NDArray[np.float64],
         row: NDArray[np.intp],
         which: NDArray[np.bool_],
-    ) -> float:
+    ) -> Lead:
         share = weight[which] / weight[which].sum()
-        return fitted_scale(heights[which], code[which], len(np.unique(row[which])) * share)
+        return fitted_lead(heights[which], code[which], len(np.unique(row[which])) * share)
 
 
 def search_limits(parameters: Any, tol: float, seconds: float | None) -> Limits:

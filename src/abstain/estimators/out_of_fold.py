@@ -16,9 +16,11 @@ from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import has_fit_parameter
 
-from abstain.estimators.splitting import Groups, group_parameters, parts_of, splitter
+from abstain.arguments import row_weights
+from abstain.estimators.splitting import Groups, group_parameters, parts_of, row_groups, splitter
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.request import Request
 
@@ -45,7 +47,7 @@ class Scored:
     ----------
     machine : ResponseMachine
         Around the classifier fitted on all rows, or the classifier given.
-    score : ndarray of float64, shape (m,), or None
+    score : ndarray of float64, shape (m,) or (m, n_classes), or None
         The scores; None if there is nothing to tune.
     index : ndarray of intp, shape (m,)
         Their rows; a splitter may leave out rows, or score them more than once.
@@ -89,6 +91,15 @@ def fit_parameters(
     return parameters
 
 
+def checked_rows(
+    settings: Any, X: Any, sample_weight: Any, groups: Any, *, tune: bool, fits: bool = True
+) -> tuple[NDArray[np.float64] | None, Groups | None, dict[str, Any]]:
+    """Check weights and groups; give them, and what the classifier's `fit` takes of them if it is fitted."""
+    n = number_of_rows(X)
+    weight, checked = row_weights(sample_weight, n), row_groups(groups, n)
+    return weight, checked, fit_parameters(settings, weight, checked, tune=tune) if fits else {}
+
+
 def _on_all_rows(settings: Any, X: Any, y: Any, parameters: dict[str, Any], request: Request) -> Scored:
     """For `cv` = "prefit" or "train": tune on the rows given."""
     prefit, probabilities, tune = settings.cv == "prefit", request.method.needs_probabilities, request.needs_rows
@@ -121,15 +132,28 @@ def _by_folds(
         _fit(classifier, X, y, sigmoid_groups, parameters)
         return Scored(machine)
     parts = parts_of(folds, X, y, groups)
-    for train, _ in parts:
-        if len(np.unique(_safe_indexing(y, train))) < 2:
-            raise ValueError("a fold of cv leaves only one class to fit on; use fewer folds, or a stratified splitter.")
+    _check_classes(parts, y)
     tasks = (delayed(_fold)(machine, (X, y), part, sigmoid_groups, parameters) for part in parts)
     score = np.concatenate(Parallel(n_jobs=settings.n_jobs)(tasks))
     index = np.concatenate([np.asarray(test) for _, test in parts])
     flaw = "" if len(np.unique(index)) == len(index) else ROWS_TWICE
     _fit(classifier, X, y, sigmoid_groups, parameters)
     return Scored(machine, score, index, flaw)
+
+
+def _check_classes(parts: list[tuple[Any, Any]], y: Any) -> None:
+    """Raise an error if a fold has no rows of some class to fit on: it would have no score for it."""
+    known = np.unique(np.asarray(y))
+    for train, _ in parts:
+        found = np.unique(_safe_indexing(y, train))
+        if len(found) < min(len(known), 2):
+            raise ValueError("a fold of cv leaves only one class to fit on; use fewer folds, or a stratified splitter.")
+        if len(found) < len(known):
+            missing = np.setdiff1d(known, found).tolist()[0]
+            raise ValueError(
+                f"a fold of cv leaves no rows of the class {missing!r} to fit on; use fewer folds, a stratified "
+                "splitter, or more rows of this class."
+            )
 
 
 def with_probabilities(classifier: Any, cv: Any, n_jobs: int | None) -> Any:

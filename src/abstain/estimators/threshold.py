@@ -3,70 +3,34 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context
-from sklearn.utils import get_tags, indexable
+from numpy.typing import ArrayLike
+from sklearn.base import _fit_context
+from sklearn.utils import indexable
 from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.actions import Actions
 from abstain.arguments import row_weights
-from abstain.estimators.decide import Fitted, RejectMixin, fitted
-from abstain.estimators.out_of_fold import fit_and_score, fit_parameters
-from abstain.estimators.splitting import row_groups
+from abstain.class_labels import ClassLabels
+from abstain.estimators.out_of_fold import checked_rows, fit_and_score
+from abstain.estimators.tuned import labels_for, rows_for, tuned
+from abstain.estimators.tuned_decisions import TunedDecisions
 from abstain.labels import Labels
-from abstain.machines.response_machine import ResponseMachine
-from abstain.rules.action_rule import ActionRule
 from abstain.rules.request import Request
-from abstain.rules.risk_control import ErrorBound
-from abstain.rules.rule import Rule
-from abstain.rules.scored_rows import ScoredRows
 
 
-@dataclass(frozen=True, eq=False)
-class Tuned(Fitted):
-    """A fitted `ThresholdRejector`.
-
-    Attributes
-    ----------
-    rows : ScoredRows or None
-        The scores that the thresholds were tuned on, for `retune`; None if nothing was tuned.
-    error_bound : ErrorBound or None
-        The guarantee of `max_error`.
-    method : str
-        The name of the method that placed the thresholds.
-    """
-
-    rows: ScoredRows | None
-    error_bound: ErrorBound | None
-    method: str
-
-
-def _classifier_has(name: str) -> Any:
-    """Whether the classifier has a method, fitted or not; as scikit-learn's `available_if` asks it."""
-
-    def check(estimator: ThresholdRejector) -> bool:
-        fitted = vars(estimator).get("_fitted_")
-        return hasattr(estimator.estimator if fitted is None else fitted.machine.classifier, name)
-
-    return check
-
-
-class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Reject where the score of a classifier lies between two thresholds.
+class ThresholdRejector(TunedDecisions):
+    """Reject where the score of a classifier lies between two thresholds, or does not lead by enough.
 
     The score f is the classifier's `decision_function`; if it has none, or if `method` needs probabilities, the
     log-odds of ``classes_[1]``, the class that sorts last, log(p / (1 - p)) of its `predict_proba`. The classifier's
-    own cut is at 0 either way. `predict_proba` is that of the classifier, without rejects. There are three ways to
-    specify the thresholds, and without any of them nothing is rejected:
+    own cut is at 0 either way. With more than two classes there is a score for each, of `decision_function` or
+    log(p_k); the class of the highest is answered, and its confidence is the lead over the second highest. A cut on the
+    confidence takes the place of the thresholds. `predict_proba` is that of the classifier, without rejects. There are
+    three ways to specify the thresholds, and without any of them nothing is rejected:
 
     - `costs`: the costs of the errors and of a reject; their sum over the rows is minimised;
     - `reject_rate`: a budget, the largest share of rows to reject;
@@ -75,34 +39,39 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
     Parameters
     ----------
     estimator : classifier
-        With `decision_function` or `predict_proba`, for two classes.
-    costs : Costs, Actions or None, default=None
-        Costs of the two errors and of a reject; or of several actions, with ``method="chow"`` only.
-    reject_rate : float, (float, float) or None, default=None
-        At most this share of the rows is rejected, or these shares of the (negative, positive) class. As many rows are
-        rejected as the budget allows. Rows with the same score are rejected together or not at all, so the budget is
-        never exceeded.
-    max_error : float, (float, float) or None, default=None
-        The error among the accepted rows is at most this, or among those of the (negative, positive) class at most
-        these (one minus the specificity and sensitivity over the accepted), by exact binomial tests along a sequence
-        of thresholds fixed without the labels [3]_. If no threshold can be certified, a `ValueError` gives the number
-        of rows needed.
+        With `decision_function` or `predict_proba`; with more than two classes, one score for each class.
+    costs : Costs, ClassCosts, Actions or None, default=None
+        Costs of the errors and of a reject, for any number of classes; or, for two classes, of several actions, with
+        ``method="chow"`` only.
+    reject_rate : float, (float, float), dict or None, default=None
+        At most this share of the rows is rejected, or these shares of the true (negative, positive) class; or, with a
+        dict {class: share}, of the rows for which this class is the forced answer. As many rows are rejected as the
+        budget allows. Rows with the same confidence are rejected together or not at all, so the budget is never
+        exceeded. Answers of a class that the dict does not name are never rejected.
+    max_error : float, (float, float), dict or None, default=None
+        The error among the accepted rows is at most this, or among those truly of the (negative, positive) class at
+        most these (one minus the specificity and sensitivity over the accepted), or, with a dict {class: ceiling},
+        among those answered so (one minus the predictivity of the class); by exact binomial tests along a sequence of
+        thresholds fixed without the labels [3]_. If no threshold can be certified, a `ValueError` gives the number of
+        rows needed. Answers of a class that the dict does not name are all accepted.
     confidence : float, default=0.9
-        The ceiling `max_error` holds for at least this share of calibrations like this one.
+        The ceiling `max_error` holds for at least this share of calibrations like this one. Several ceilings hold
+        together with this confidence; those of a dict, as each of m is tested at the level (1 - confidence) / m.
     method : {"auto", "symmetric", "roc", "chow"}, default="auto"
         "auto": "roc" for `costs` that differ by class, where one symmetric threshold lies in the wrong place, otherwise
-        "symmetric". "symmetric": one threshold D; a row is rejected if f lies within D of the classifier's own cut, 0.
-        "roc": two thresholds, with `costs` from the convex hull of the ROC curve [1]_, with `reject_rate` those that
-        leave the fewest errors. "chow": on probabilities, by Platt's sigmoid (`CalibratedClassifierCV`) if the
-        classifier has none; with `costs` the thresholds are those of Chow's rule [2]_ and nothing is tuned, otherwise
-        there is one threshold on the larger of the two probabilities.
+        "symmetric". "symmetric": one threshold D; a row is rejected if f lies within D of the classifier's own cut, 0,
+        or leads by at most D. "roc": two thresholds, with `costs` from the convex hull of the ROC curve [1]_, with
+        `reject_rate` those that leave the fewest errors; with more than two classes and `costs`, a cut on the lead for
+        each class answered, where the rows cost least. "chow": on probabilities, by Platt's sigmoid
+        (`CalibratedClassifierCV`) if the classifier has none; with `costs` the least expected cost decides (Chow's rule
+        [2]_) and nothing is tuned, otherwise there is one threshold on the largest probability.
     cv : int, splitter, iterable, "prefit" or "train", default=5
         The scores on which thresholds are tuned. Folds: the scores of the rows left out of each fold; the classifier is
         then fitted on all rows. "prefit": the classifier is already fitted, and the thresholds are tuned on the rows
         given to `fit`. "train": the classifier is fitted and the thresholds are tuned on the same rows, as in FR02. If
         `fit` is given groups, a number of folds means `StratifiedGroupKFold`.
     pos_label : label, default=None
-        The class that "positive" means in costs, budgets and ceilings; ``classes_[1]`` if None.
+        The class that "positive" means in costs, budgets and ceilings of two classes; ``classes_[1]`` if None.
     reject_label : label, default="auto"
         The label that `predict` gives a rejected row; see `RejectSVC`.
     n_jobs : int or None, default=None
@@ -114,12 +83,14 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
     ----------
     estimator_ : classifier
         The fitted classifier, with a sigmoid if one was needed.
-    classes_ : ndarray of shape (2,)
-        The two classes, sorted.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
     reject_label_ : scalar
         The label of a rejected row.
-    thresholds_ : Thresholds
-        In the units of the score, oriented to ``classes_[1]``.
+    thresholds_ : Thresholds, or ndarray of shape (n_classes,)
+        In the units of the score, oriented to ``classes_[1]``. With more than two classes, the cut on the lead (for
+        "chow" on the logarithm of the largest probability) for each class answered; it does not exist for "chow" with
+        `costs`.
     response_method_ : {"decision_function", "predict_proba"}
         The method that gives the score.
     method_ : {"symmetric", "roc", "chow"}
@@ -131,10 +102,15 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
 
     Notes
     -----
-    `predict_forced` is the classifier's own decision for "symmetric", the cheaper class by the probability for "chow",
-    and the decision at the single threshold of least cost for "roc". The expected costs of `decide` are computed from
-    the classifier's `predict_proba`, and are nan if it has none or if no costs were stated. `score` is minus the mean
-    cost; without costs, minus the share of rows decided wrongly.
+    `predict_forced` is the classifier's own decision for "symmetric", the cheapest class by the probability for "chow",
+    and the decision at the single threshold of least cost for "roc" with two classes. With more, the classifier's own
+    decision is the class of its highest score; `SVC` and `RejectSVC` without costs count votes, and where these tie the
+    highest score can be another class. With unequal costs the cheapest of several classes may be another one, which
+    "symmetric" and "roc" never answer: they reject instead. "chow" does, and needs probabilities that are good enough;
+    around forests, naive Bayes and sigmoids of `SVC` tuned cuts were cheaper, so that "auto" does not take it.
+
+    The expected costs of `decide` are computed from the classifier's `predict_proba`, and are nan if it has none or if
+    no costs were stated. `score` is minus the mean cost; without costs, minus the share of rows decided wrongly.
 
     The guarantee of `max_error` is exact for ``cv="prefit"`` and rows that the classifier was not fitted on. With folds
     it holds for the classifiers fitted on the folds; the final classifier is fitted on slightly more rows. It holds for
@@ -216,7 +192,7 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Rows, in the form that the classifier takes.
         y : array-like of shape (n_samples,)
-            Their labels, of two classes.
+            Their labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows: for fitting, if the classifier takes them, and for tuning by `costs` or `reject_rate`.
         groups : array-like of shape (n_samples,), default=None
@@ -231,21 +207,20 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         """
         request = Request.of(self)
         X, y = indexable(X, y)
-        weight = row_weights(sample_weight, number_of_rows(X))
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         if prefit:
             check_is_fitted(self.estimator)
         labels = self._labels(request, self.estimator.classes_ if prefit else y)
         request.warn_if_assumed(labels, self.pos_label)
         request = request.of_classes(labels, self.pos_label)
-        sign = labels.encode(y)
-        groups = row_groups(groups, number_of_rows(X))
-        parameters = {} if prefit else fit_parameters(self, weight, groups, tune=request.needs_rows)
+        code = labels.encode(y)
+        weight, groups, parameters = checked_rows(
+            self, X, sample_weight, groups, tune=request.needs_rows, fits=not prefit
+        )
         scored = fit_and_score(self, X, y, groups, parameters, request=request)
         rows, at = None, scored.index
         if scored.score is not None:
-            weight = None if weight is None else weight[at]
-            rows = ScoredRows.of(scored.score, sign[at], weight, cut=0.0, flaw=scored.flaw)
+            rows = rows_for(labels, scored.score, code[at], None if weight is None else weight[at], scored.flaw)
         self._fitted_ = tuned(scored.machine, request, labels, rows)
         return self
 
@@ -282,78 +257,19 @@ class ThresholdRejector(RejectMixin, ClassifierMixin, MetaEstimatorMixin, BaseEs
         request = Request.of(other)
         if request.method.needs_probabilities and fitted.machine.method != "predict_proba":
             raise ValueError(
-                f"method={other.method!r} needs probabilities, and fit used the decision function; fit again instead."
+                f"method={request.name!r} needs probabilities, and fit used the decision function; fit again instead."
             )
         labels = other._labels(request, fitted.rule.labels.classes)  # noqa: SLF001 (a copy of self)
         request.warn_if_assumed(labels, self.pos_label)
         request = request.of_classes(labels, self.pos_label)
         rows = fitted.rows
         if X is not None:
-            sign = labels.encode(np.asarray(y))
-            weight = row_weights(sample_weight, len(sign))
-            rows = ScoredRows.of(self._score(fitted, X), sign, weight, cut=0.0)
+            code = labels.encode(np.asarray(y))
+            rows = rows_for(labels, self._score(fitted, X), code, row_weights(sample_weight, len(code)))
         if request.needs_rows and rows is None:
             raise ValueError("retune needs X and y, because fit had no thresholds to tune and kept no scores.")
         other._fitted_ = tuned(fitted.machine, request, labels, rows)
         return other
 
-    def _labels(self, request: Request, y: Any) -> Labels:
-        if isinstance(request.costs, Actions):
-            return ActionRule.of(request.costs, y, self.pos_label, self.reject_label).labels
-        rejects = request.way is not None
-        return Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=rejects)
-
-    def _probability(self, fitted: Fitted, X: Any, score: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        machine: ResponseMachine = fitted.machine
-        if machine.method == "predict_proba":
-            return None  # the rule computes it from the log-odds
-        if fitted.rule.costs is None or not hasattr(machine.classifier, "predict_proba"):
-            return np.full(len(score), np.nan)
-        return np.asarray(machine.classifier.predict_proba(X), dtype=np.float64)[:, 1]
-
-    @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the classes by the classifier, in the order of `classes_`."""
-        return np.asarray(self._now.machine.classifier.predict_proba(X))
-
-    @available_if(_classifier_has("predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Logarithms of `predict_proba`, by the classifier."""
-        return np.asarray(self._now.machine.classifier.predict_log_proba(X))
-
-    method_ = fitted("method", 'The method that placed the thresholds; not "auto".')
-    estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
-    response_method_ = fitted("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
-    certificate_ = fitted("error_bound", "For `max_error`: rows accepted, errors among them, and the exact bound.")
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features of the fitted classifier."""
-        return self.estimator_.n_features_in_
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the features of the fitted classifier, if it has them."""
-        return self.estimator_.feature_names_in_
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Metadata routing: weights and groups are used by `fit`, and by the classifier's `fit` if it requests them."""
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(estimator=self.estimator, method_mapping=mapping)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
-
-
-def tuned(machine: ResponseMachine, request: Request, labels: Labels, rows: ScoredRows | None) -> Tuned:
-    """Place the cuts that a request for these classes asks for."""
-    if isinstance(request.costs, Actions):
-        actions = ActionRule.of(request.costs, labels.classes, labels.positive)
-        return Tuned(machine, actions, rows, None, request.name)
-    cuts = request.cuts(rows, labels.orientation)
-    rule = Rule(labels, cuts.thresholds, cuts.cut, request.costs, machine.unit)
-    return Tuned(machine, rule, rows, cuts.error_bound, request.name)
+    def _labels(self, request: Request, y: Any) -> Labels | ClassLabels:
+        return labels_for(self, request, y)

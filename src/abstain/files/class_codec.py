@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ from abstain.files.values import to_json
 from abstain.kernels import Kernel
 from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
+from abstain.rules.class_lead import Lead
 from abstain.rules.class_rule import ClassRule
 
 __all__ = ["any_svc_from", "any_svc_parts"]
@@ -86,9 +88,9 @@ def class_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     if grid is not None:
         check_grid(estimator, grid, rule.costs)
     check_kernel(estimator, machine, estimator.gamma if grid is None else grid.best[1])
-    scale = getattr(fitted.rule, "scale", None)
-    if (scale is not None) != (grid is not None and grid.best_is_tuned):
-        raise ModelFileError("the scale of its scores is not what its search found.")
+    lead = getattr(fitted.rule, "lead", None)
+    if (lead is not None) != (grid is not None and grid.best_is_tuned):
+        raise ModelFileError("the probabilities of its rule are not what its search found.")
     _check_machines(fitted, float(estimator.tol))
     storage, arrays = vector_parts(machine)
     state = {
@@ -97,7 +99,7 @@ def class_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
             "n_rows": machine.n_rows,
             "vectors": storage,
         },
-        "rule": rule_state(fitted.rule, () if scale is None else (scale,)),
+        "rule": rule_state(fitted.rule, () if lead is None else astuple(lead)),
         "proofs": [proof_state(proof) for proof in fitted.proofs],
     }
     arrays |= {
@@ -116,14 +118,16 @@ def class_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
 def class_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedClasses:
     """Make the fitted value from fields and arrays; `class_parts` compares them with the parameters."""
     searches = isinstance(estimator, RejectSVCCV)
-    classes, scales = rule_from(fields.take("rule", dict), *((0, 1) if searches else (0,)))
+    # one number: a scale without the sigmoid's correction, as in older files
+    classes, numbers = rule_from(fields.take("rule", dict), *((0, 1, 3) if searches else (0,)))
     if len(classes) < 3 or (np.unique(classes) != classes).any():
         raise ModelFileError("its classes are not more than two, different and sorted.")
     rule, losses = implied_class_rule(estimator, _twice(classes))
-    if scales:
-        if not isinstance(rule, ClassRule) or not (math.isfinite(scales[0]) and scales[0] > 0.0):
-            raise ModelFileError("the scale of its scores is not possible.")
-        rule = rule.tuned(scales[0])
+    if numbers:
+        lead, finite = Lead(*numbers), all(map(math.isfinite, numbers))
+        if not (isinstance(rule, ClassRule) and finite and lead.scale > 0.0 and lead.slope > 0.0):
+            raise ModelFileError("the scale, slope and shift of its scores are not possible.")
+        rule = rule.tuned(lead)
     rest, q = isinstance(rule, ClassRule), len(classes)
     m = q if rest else q * (q - 1) // 2
     given = Fields(fields.take("machines", dict), "machines")
@@ -135,14 +139,14 @@ def class_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features:
     if searches:
         specs |= SEARCH | (TUNED if "search_tuned" in arrays else {})
     letters = {"d": n_features, "n": n_rows, "m": m, "q": q, "m + 1": m + 1}
-    numbers = fitting(arrays, specs, "machines", letters)
+    sizes = fitting(arrays, specs, "machines", letters)
     support, n_support = arrays["support"].astype(np.intp, copy=False), arrays["class_support"]
     inside = len(np.unique(support)) == len(support) and ((support >= 0) & (support < n_rows)).all()
     if not inside or (n_support < 0).any() or n_support.sum() != len(support):
         raise ModelFileError("the indices of its support vectors are not different indices of training rows.")
     if precomputed and n_rows != n_features:
         raise ModelFileError("its Gram matrix does not have one column per training row.")
-    vectors = np.empty((0, 0)) if precomputed else vectors_from(arrays, storage, numbers)
+    vectors = np.empty((0, 0)) if precomputed else vectors_from(arrays, storage, sizes)
     listed = fields.take("proofs", list)
     if len(listed) != m:
         raise ModelFileError("it does not have one proof per machine.")

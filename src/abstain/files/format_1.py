@@ -234,7 +234,8 @@ def _on_log_odds(new: dict[str, Any], arrays: Arrays) -> tuple[Arrays, list[Any]
     """Give the rows that thresholds were tuned on, and the cuts; in format 1 the score was the probability itself."""
     estimator = ThresholdRejector(None, **{name: from_json(value) for name, value in new["parameters"].items()})
     request, (classes, _) = Request.of(estimator), rule_from(new["rule"], 3)
-    labels, rows = estimator._labels(request, classes), None
+    labels: Any = estimator._labels(request, classes)
+    rows = None
     if new["flaw"] is not None:
         p = arrays["rows_score"]
         arrays = arrays | {"rows_score": log_odds(np.column_stack([1.0 - p, p]))}

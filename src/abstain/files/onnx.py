@@ -15,11 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from abstain.files.onnx_inputs import Inputs, input_name
 from abstain.files.onnx_rules import decision_nodes
-from abstain.files.onnx_scores import KERNELS, Scoring, score_nodes
+from abstain.files.onnx_scores import KERNELS, LinearScores, Scoring, score_nodes
 from abstain.files.onnx_steps import Column, Table, graph_of, kinds
 from abstain.kernels import Kernel
-from abstain.machines.class_machine import OneVsRestMachine
-from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.row_rule import RowRule
@@ -92,7 +90,7 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     score = score_nodes(graph, machine, X)
     label, rejected, kind = decision_nodes(graph, decider.rule_, score)
     graph.output("label", kind, label)
-    graph.output("score", kinds()["f"], score, len(decider.classes_) if isinstance(machine, OneVsRestMachine) else None)
+    graph.output("score", kinds()["f"], score, len(decider.classes_) if len(decider.classes_) > 2 else None)
     graph.output("rejected", kinds()["b"], rejected)
     model = graph.model(metadata.version("abstain"), f"{type(decider).__name__} by abstain")
     from abstain.files.onnx_check import compare
@@ -134,16 +132,18 @@ def scoring_machine(estimator: Any) -> Scoring:
                 "method='symmetric' or 'roc' around LogisticRegression or a machine of this library."
             )
         machine = getattr(classifier, "machine_", None)
-        if type(classifier) is LogisticRegression and len(classifier.classes_) == 2:
+        if type(classifier) is LogisticRegression and len(classifier.classes_) > 2:
+            machine = LinearScores(*(np.asarray(part, np.float64) for part in (classifier.coef_, classifier.intercept_)))
+        elif type(classifier) is LogisticRegression:
             weights = np.asarray(classifier.coef_[0], dtype=np.float64)
             machine = LinearMachine(weights, np.zeros(len(weights)), float(classifier.intercept_[0]))
-    if not isinstance(machine, KernelMachine | LinearMachine | OneVsRestMachine):
+    if not isinstance(machine, Scoring):
         raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
             f"{what}, but to_onnx takes RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejectors around one of "
             "these or LogisticRegression, and Pipelines that end in one of these; use skl2onnx for scikit-learn's own "
             "estimators."
         )
-    kernel = None if isinstance(machine, LinearMachine) else machine.kernel
+    kernel = getattr(machine, "kernel", None)
     if kernel is not None and not (isinstance(kernel, Kernel) and kernel.name in KERNELS):
         which = f"kernel={kernel.name!r}" if isinstance(kernel, Kernel) else "a callable kernel"
         raise ValueError(f"{which} has no graph; to_onnx needs {', '.join(KERNELS)}.")

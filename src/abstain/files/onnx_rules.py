@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from abstain.files.onnx_steps import kinds
 from abstain.rules.action_rule import ActionRule
+from abstain.rules.class_lead import FIRST, Lead
 from abstain.rules.class_rule import ClassRule, Ladder, VoteRule
+from abstain.rules.lead_rule import LeadRule
 from abstain.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ def _of_classes(graph: Graph, rule: ClassRule, score: str) -> tuple[str, str]:
 def _of_cuts(graph: Graph, rule: ClassRule, score: str) -> tuple[str, str]:
     """Answer the k of the largest f_k - cuts_k if that is > 0, else reject."""
     above = graph.apply("Sub", score, graph.constant(rule.thresholds))
-    most = _column(graph, graph.apply("ReduceMax", above, graph.constant(np.array([LAST])), keepdims=1))
+    most = _column(graph, _most(graph, above))
     passed = graph.apply("Greater", most, graph.constant(0.0))
     place = _column(graph, graph.apply("ArgMax", above, axis=LAST, keepdims=1))
     return _answer(graph, place, graph.apply("Not", passed))
@@ -92,6 +94,16 @@ def _column(graph: Graph, reduced: str) -> str:
     return graph.apply("Gather", reduced, graph.constant(np.int64(0)), axis=1)
 
 
+def _of_lead(graph: Graph, rule: LeadRule, score: str) -> tuple[str, str]:
+    """The class of the highest score if its confidence, the lead or the score itself, exceeds the cut of this class."""
+    confidence = _most(graph, score)
+    if rule.by == "lead":
+        confidence = graph.apply("Sub", confidence, _most(graph, _top(graph, score, rule.labels.n_classes)[1]))
+    place = _column(graph, graph.apply("ArgMax", score, axis=LAST, keepdims=1))
+    cut = graph.apply("Gather", graph.constant(rule.cuts), place)
+    return _answer(graph, place, graph.apply("LessOrEqual", _column(graph, confidence), cut))
+
+
 def _answer(graph: Graph, place: str, rejected: str) -> tuple[str, str]:
     """1, ..., n for a class and 0 for a reject."""
     answered = graph.apply("Add", place, graph.constant(np.int64(1)))
@@ -99,12 +111,12 @@ def _answer(graph: Graph, place: str, rejected: str) -> tuple[str, str]:
 
 
 def _probabilities(graph: Graph, rule: ClassRule, score: str) -> str:
-    """As `ClassRule.probabilities`: a softmax of the heights, or the ladders, normalised."""
-    if rule.scale is not None:
+    """As `ClassRule.probabilities`: by the lead of the likeliest class, or by the ladders, normalised."""
+    if rule.lead is not None:
         low, high = np.array([(ladder.scores[0], ladder.scores[-1]) for ladder in rule.ladders]).T
         height = graph.apply("Sub", score, graph.constant(low))
         height = graph.apply("Div", height, graph.constant(high - low))
-        return graph.apply("Softmax", graph.apply("Mul", height, graph.constant(rule.scale)), axis=LAST)
+        return _corrected(graph, rule.lead, height, len(low))
     own = _on_ladders(graph, rule.ladders, score)
     total = graph.apply("ReduceSum", own, graph.constant(np.array([LAST])), keepdims=1)
     one = graph.constant(1.0)
@@ -112,6 +124,33 @@ def _probabilities(graph: Graph, rule: ClassRule, score: str) -> str:
     spread = graph.apply("Add", own, share)
     scaled = graph.apply("Div", own, graph.apply("Max", total, one))
     return graph.apply("Where", graph.apply("Less", total, one), spread, scaled)
+
+
+def _corrected(graph: Graph, lead: Lead, heights: str, n_classes: int) -> str:
+    """As `Lead`: a softmax, in which the log-odds of the likeliest class against the rest are corrected."""
+    power = graph.apply("Mul", heights, graph.constant(lead.scale))
+    top, others = _top(graph, power, n_classes)
+    second = _most(graph, others)
+    terms = graph.apply("Exp", graph.apply("Sub", others, second))
+    total = graph.apply("Log", graph.apply("ReduceSum", terms, graph.constant(np.array([LAST])), keepdims=1))
+    ahead = graph.apply("Sub", graph.apply("Sub", _most(graph, power), second), total)
+    rest = graph.apply("Softmax", others, axis=LAST)
+    odds = graph.apply("Add", graph.apply("Mul", ahead, graph.constant(lead.slope)), graph.constant(lead.shift))
+    least = graph.apply("Add", graph.apply("Log", _most(graph, rest)), graph.constant(FIRST))
+    odds = graph.apply("Max", odds, least)
+    behind = graph.apply("Mul", rest, graph.apply("Sigmoid", graph.apply("Neg", odds)))
+    return graph.apply("Where", top, graph.apply("Sigmoid", odds), behind)
+
+
+def _top(graph: Graph, values: str, n_classes: int) -> tuple[str, str]:
+    """Where the first largest value of each row is, and the values with -inf there."""
+    at = graph.apply("ArgMax", values, axis=LAST, keepdims=1)
+    top = graph.apply("Equal", graph.constant(np.arange(n_classes)), at)
+    return top, graph.apply("Where", top, graph.constant(-np.inf), values)
+
+
+def _most(graph: Graph, values: str) -> str:
+    return graph.apply("ReduceMax", values, graph.constant(np.array([LAST])), keepdims=1)
 
 
 def _on_ladders(graph: Graph, ladders: tuple[Ladder, ...], score: str) -> str:
@@ -141,6 +180,7 @@ _NODES: dict[type, Callable[[Graph, Any, str], tuple[str, str]]] = {
     ActionRule: _of_levels,
     VoteRule: _of_votes,
     ClassRule: _of_classes,
+    LeadRule: _of_lead,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +17,30 @@ from abstain.machines.linear_machine import LinearMachine
 if TYPE_CHECKING:
     from abstain.files.graph import Graph
 
-__all__ = ["KERNELS", "Expansion", "Scoring", "dense", "score_nodes"]
+__all__ = ["KERNELS", "Expansion", "LinearScores", "Scoring", "dense", "score_nodes"]
 
-Scoring = KernelMachine | LinearMachine | OneVsRestMachine
+
+
+@dataclass(frozen=True, eq=False)
+class LinearScores:
+    """One linear score per class, as `LogisticRegression` has them.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_classes, n_features)
+    biases : ndarray of shape (n_classes,)
+    """
+
+    coef: NDArray[np.float64]
+    biases: NDArray[np.float64]
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of X."""
+        return int(self.coef.shape[1])
+
+
+Scoring = KernelMachine | LinearMachine | LinearScores | OneVsRestMachine
 
 
 class Expansion:
@@ -39,7 +61,9 @@ class Expansion:
         self.vectors: Any = None
         self.centre: Any = None
         self.kernel: Any = getattr(machine, "kernel", None)
-        if isinstance(machine, OneVsRestMachine):
+        if isinstance(machine, LinearScores):
+            self.biases, coef, self.centre = machine.biases, machine.coef, np.zeros(machine.n_features)
+        elif isinstance(machine, OneVsRestMachine):
             self.biases, coef = machine.biases, machine.coef
             if machine.linear is not None:
                 coef, self.centre = machine.linear
@@ -65,7 +89,7 @@ def score_nodes(graph: Graph, machine: Scoring, X: str) -> str:
     each = _sums(graph, Expansion(machine), X)
     if isinstance(machine, OneVsOneMachine):
         return _ovr_values(graph, each, len(machine.n_support))
-    if not isinstance(machine, OneVsRestMachine):
+    if isinstance(machine, KernelMachine | LinearMachine):
         each = graph.apply("Squeeze", each, graph.constant(np.array([1])))
     return each
 

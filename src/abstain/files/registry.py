@@ -32,8 +32,7 @@ from abstain.files.errors import ModelFileError
 from abstain.files.pipeline_codec import settings, settings_from, steps_from, steps_parts
 from abstain.files.pool import PoolReader, PoolWriter
 from abstain.files.preprocessing_codec import is_default, table_from, table_parts
-from abstain.files.rejector_codec import rejector_from, rejector_parts
-from abstain.files.rule_codec import rule_from
+from abstain.files.rejector_codec import rejector_classes, rejector_from, rejector_parts
 from abstain.files.schema import Fields, prefixed, within
 from abstain.files.steps_codec import SUPPORTED, Columns
 from abstain.preprocessing import ESTIMATOR
@@ -208,7 +207,7 @@ def _rejector(fields: Fields, arrays: Arrays) -> Any:
     parameters = given_parameters(ThresholdRejector, fields)
     inner = Fields(fields.take("classifier", dict), "classifier")
     kind = inner.one_of("kind", CLASSIFIERS)
-    classes, _ = rule_from(fields.peek("rule"), 3)
+    classes = rejector_classes(fields.peek("rule"))
     classifier = classifier_from(kind, CLASSIFIERS, inner, within(arrays, CLASSIFIER_PREFIX), classes)
     sigmoid = CLASSIFIERS[kind] is CALIBRATED and fields.take("sigmoid_added", bool)
     given = inside(classifier) if sigmoid else classifier

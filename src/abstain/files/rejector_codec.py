@@ -5,21 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from abstain.estimators.threshold import ThresholdRejector, Tuned, tuned
+from abstain.estimators.threshold import ThresholdRejector
+from abstain.estimators.tuned import Tuned, tuned
 from abstain.files.arrays import Arrays
 from abstain.files.errors import ModelFileError
 from abstain.files.rule_codec import check_same, rule_from, rule_state
 from abstain.files.schema import Fields, Spec, fitting
 from abstain.files.values import to_json
 from abstain.machines.response_machine import ResponseMachine
+from abstain.rules.answered_rows import ClassRows
+from abstain.rules.lead_rule import LeadRule, WrappedRule
+from abstain.rules.probability_rule import ProbabilityRule
 from abstain.rules.request import Request
 from abstain.rules.scored_rows import ScoredRows
 
-# r rows that thresholds were tuned on
+# r rows that thresholds were tuned on; of more than two classes, q scores each
 ROWS: dict[str, Spec] = {
     "rows_score": (("<f8",), ("r",)),
     "rows_sign": (("|i1",), ("r",)),
+    "rows_weight": (("<f8",), ("r",)),
+}
+CLASS_ROWS: dict[str, Spec] = {
+    "rows_score": (("<f8",), ("r", "q")),
+    "rows_code": (("<i8",), ("r",)),
     "rows_weight": (("<f8",), ("r",)),
 }
 PROMISE = ("max_error", "confidence", "n_rows", "accepted", "errors")
@@ -30,7 +40,7 @@ def rejector_parts(estimator: ThresholdRejector, given: Any) -> tuple[dict[str, 
     fitted: Tuned = estimator._fitted_
     rule, rows, bound = fitted.rule, fitted.rows, fitted.error_bound
     again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows)
-    check_same(again.rule, rule)
+    (_check_same_classes if isinstance(again.rule, WrappedRule) else check_same)(again.rule, rule)
     added = given is not fitted.machine.classifier
     if added and (hasattr(given, "predict_proba") or not Request.of(estimator).method.needs_probabilities):
         raise ModelFileError("it has a sigmoid that its parameters do not call for.")
@@ -40,13 +50,48 @@ def rejector_parts(estimator: ThresholdRejector, given: Any) -> tuple[dict[str, 
     if prefit != (estimator.estimator is given):
         raise ModelFileError('its classifier is the one given although cv is not "prefit", or the other way round.')
     state = {
-        "rule": rule_state(rule, (rule.thresholds.lower, rule.thresholds.upper, rule.cut)),
+        "rule": rule_state(rule, _cuts(rule)),
         "method": fitted.machine.method,
         "error_bound": None if bound is None else [to_json(name, getattr(bound, name)) for name in PROMISE],
         "flaw": None if rows is None else rows.flaw,
     }
-    arrays = {} if rows is None else {f"rows_{name}": getattr(rows, name) for name in ("score", "sign", "weight")}
-    return state, arrays
+    return state, _row_arrays(rows)
+
+
+def _cuts(rule: Any) -> tuple[float, ...]:
+    if isinstance(rule, ProbabilityRule):
+        return ()
+    if isinstance(rule, LeadRule):
+        return tuple(rule.cuts.tolist())
+    return rule.thresholds.lower, rule.thresholds.upper, rule.cut
+
+
+def _row_arrays(rows: Any) -> Arrays:
+    if rows is None:
+        return {}
+    if isinstance(rows, ClassRows):
+        return {"rows_score": rows.score, "rows_code": rows.code.astype("<i8"), "rows_weight": rows.weight}
+    return {f"rows_{name}": getattr(rows, name) for name in ("score", "sign", "weight")}
+
+
+def _check_same_classes(rule: Any, fitted: Any) -> None:
+    """Compare the rule of several classes that the parameters imply with the fitted one."""
+    same = type(rule) is type(fitted) and rule.costs == fitted.costs and _cuts(rule) == _cuts(fitted)
+    same = same and rule.is_log_probability == fitted.is_log_probability
+    same = same and getattr(rule, "by", None) == getattr(fitted, "by", None)
+    labels, others = rule.labels, fitted.labels
+    if not same or (labels.reject_label, labels.rejects) != (others.reject_label, others.rejects):
+        raise ModelFileError("its costs, thresholds or labels do not match its parameters.")
+
+
+def rejector_classes(given: Any) -> NDArray[Any]:
+    """Give the classes of the rule in a file, which has three cuts for two classes; for more one each, or none."""
+    listed = given.get("classes") if isinstance(given, dict) else None
+    n = len(listed) if isinstance(listed, list) else 0
+    classes, _ = rule_from(given, *((3,) if n <= 2 else (0, n)))
+    if n > 2 and not np.array_equal(np.unique(classes), classes):
+        raise ModelFileError("its classes are not different and sorted.")
+    return classes
 
 
 def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, classifier: Any) -> Tuned:
@@ -54,16 +99,16 @@ def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, 
 
     Cuts and bound are computed again from the rows: `restored` compares all fields of the result with those given.
     """
-    classes, _ = rule_from(fields.take("rule", dict), 3)
+    classes = rejector_classes(fields.take("rule", dict))
     if classes.tolist() != classifier.classes_.tolist():
         raise ModelFileError("the classes of its classifier differ from those of its rule.")
     fields.one_of("method", ("decision_function", "predict_proba"))
-    rows = _rows(fields.take("flaw"), arrays)
+    rows = _rows(fields.take("flaw"), arrays, len(classes))
     fields.take("error_bound")
     return _tuned(estimator, classes, classifier, rows)
 
 
-def _tuned(estimator: ThresholdRejector, classes: Any, classifier: Any, rows: ScoredRows | None) -> Tuned:
+def _tuned(estimator: ThresholdRejector, classes: Any, classifier: Any, rows: Any) -> Tuned:
     """Give the fitted value that follows from the parameters and rows."""
     request = Request.of(estimator)
     if rows is None and request.needs_rows:
@@ -76,12 +121,19 @@ def _tuned(estimator: ThresholdRejector, classes: Any, classifier: Any, rows: Sc
     return tuned(machine, request, labels, rows)
 
 
-def _rows(flaw: Any, arrays: Arrays) -> ScoredRows | None:
+def _rows(flaw: Any, arrays: Arrays, n_classes: int) -> ScoredRows | ClassRows | None:
     if flaw is None:
         fitting(arrays, {}, "rejector", {})
         return None
-    fitting(arrays, ROWS, "rejector", {})
-    sign, weight = arrays["rows_sign"], arrays["rows_weight"]
-    if not isinstance(flaw, str) or not (np.abs(sign) == 1).all() or not (weight > 0).all():
-        raise ModelFileError("the rows that its thresholds were tuned on have an invalid sign, weight or flaw.")
-    return ScoredRows.of(arrays["rows_score"], sign, weight, cut=0.0, flaw=flaw)
+    several = n_classes > 2
+    fitting(arrays, CLASS_ROWS if several else ROWS, "rejector", {"q": n_classes} if several else {})
+    code, weight = arrays["rows_code" if several else "rows_sign"], arrays["rows_weight"]
+    known = ((code >= 1) & (code <= n_classes)).all() if several else (np.abs(code) == 1).all()
+    if not isinstance(flaw, str) or not known or not (weight > 0).all():
+        raise ModelFileError(
+            f"the rows that its thresholds were tuned on have an invalid {'class' if several else 'sign'}, weight or "
+            "flaw."
+        )
+    if several:
+        return ClassRows.of(arrays["rows_score"], code, weight, flaw=flaw)
+    return ScoredRows.of(arrays["rows_score"], code, weight, cut=0.0, flaw=flaw)

@@ -18,7 +18,8 @@ from abstain.estimators.forced import Forced
 from abstain.estimators.grid import Grid
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.svc_cv import FittedSearch, RejectSVCCV
-from abstain.estimators.threshold import ThresholdRejector, Tuned
+from abstain.estimators.threshold import ThresholdRejector
+from abstain.estimators.tuned import Tuned
 from abstain.kernels import Kernel
 from abstain.labels import Labels
 from abstain.levels import Levels
@@ -28,7 +29,10 @@ from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.action_rule import ActionRule
+from abstain.rules.answered_rows import ClassRows
 from abstain.rules.class_rule import ClassRule, Ladder, VoteRule
+from abstain.rules.lead_rule import LeadRule
+from abstain.rules.probability_rule import ProbabilityRule
 from abstain.rules.risk_control import ErrorBound
 from abstain.rules.rule import Rule
 from abstain.rules.scored_rows import ScoredRows
@@ -38,7 +42,7 @@ _TYPES: tuple[Any, ...] = (
     *(RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, Forced),
     *(FittedSVC, FittedSearch, FittedEmbedded, Tuned, FittedClasses, FittedClassSearch),
     *(KernelMachine, LinearMachine, ResponseMachine, OneVsRestMachine, OneVsOneMachine, Proof),
-    *(Rule, ActionRule, ClassRule, VoteRule, Ladder, ClassCosts, ClassLabels),
+    *(Rule, ActionRule, ClassRule, VoteRule, Ladder, LeadRule, ProbabilityRule, ClassRows, ClassCosts, ClassLabels),
     *(Actions, BartlettWegkamp, Costs, ErrorBound, Grid, Kernel, Labels, Levels, ScoredRows, Thresholds),
     *(csr_array, csr_matrix),
 )

@@ -1,4 +1,4 @@
-"""The machine around another classifier: its decision function, or the log-odds of its probabilities."""
+"""The machine around another classifier: its decision function, or the logarithms of its probabilities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ResponseMachine", "log_odds"]
+__all__ = ["ResponseMachine", "log_odds", "log_probabilities"]
+
+PAIRWISE = (
+    'A decision function for pairs of classes has no score for each class: use decision_function_shape="ovr", or a '
+    "classifier with one score for each class."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,9 +24,10 @@ class ResponseMachine:
     Attributes
     ----------
     classifier : classifier
-        Fitted, for two classes.
+        Fitted.
     method : {"decision_function", "predict_proba"}
-        Of probabilities, the score is the log-odds, so that it has the same meaning as that of `RejectSVC`.
+        Of the probabilities of two classes, the score is the log-odds, so that it has the same meaning as that of
+        `RejectSVC`; of those of more, their logarithms.
     """
 
     classifier: Any
@@ -39,17 +45,39 @@ class ResponseMachine:
         return 1.0 if self.method == "predict_proba" else math.nan
 
     def score(self, X: Any, n_jobs: int | None = None) -> NDArray[np.float64]:  # noqa: ARG002 (as every machine)
-        """Give the score of each row, oriented to ``classes_[1]``; the classifier itself cuts it at 0."""
+        """Give the score of each row.
+
+        Of two classes it is oriented to ``classes_[1]``, and the classifier itself cuts it at 0. Of more there is one
+        for each class, and the classifier itself answers the class of the highest.
+        """
+        n_classes = len(getattr(self.classifier, "classes_", ()))
+        several = n_classes if n_classes > 2 else None
+        if several and self.method == "decision_function" and _is_pairwise(self.classifier):
+            raise ValueError(PAIRWISE)
         values = np.asarray(getattr(self.classifier, self.method)(X), dtype=np.float64)
         if self.method == "predict_proba":
-            values = log_odds(values)
-        if values.ndim != 1 or np.isnan(values).any():
-            what = "contains nan" if values.ndim == 1 else f"has shape {values.shape}"
-            raise ValueError(
-                f"{type(self.classifier).__name__}.{self.method} must return one number per row for two classes; "
-                f"its result {what}."
-            )
-        return values
+            values = log_probabilities(values) if several else log_odds(values)
+        shape = (*values.shape[:1], several) if several else values.shape[:1] or (0,)
+        if values.shape == shape and not np.isnan(values).any():
+            return values
+        what = "contains nan" if values.shape == shape else f"has shape {values.shape}"
+        wanted = f"{several} numbers per row, one for each class" if several else "one number per row for two classes"
+        raise ValueError(
+            f"{type(self.classifier).__name__}.{self.method} must return {wanted}; its result {what}."
+            + (f" {PAIRWISE}" if several and values.shape != shape and self.method == "decision_function" else "")
+        )
+
+
+def _is_pairwise(classifier: Any) -> bool:
+    """Whether the decision function is for pairs of classes, as in `SVC`; of three classes there are three pairs."""
+    found = getattr(classifier, "best_estimator_", classifier)
+    parameters = found.get_params() if hasattr(found, "get_params") else {}
+    return any(name.endswith("decision_function_shape") and value == "ovo" for name, value in parameters.items())
+
+
+def log_probabilities(probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute the logarithms of probabilities; finite where one is 0."""
+    return np.asarray(np.log(np.maximum(probability, np.finfo(np.float64).tiny)))
 
 
 def log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,8 +13,9 @@ from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels
 from abstain.html import html_table, shortened
 from abstain.machines.class_machine import votes
+from abstain.rules.class_lead import Lead
 
-__all__ = ["ClassDecisions", "ClassRule", "Ladder", "VoteRule", "softmax"]
+__all__ = ["ClassDecisions", "ClassRule", "Ladder", "VoteRule"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,12 +184,12 @@ class ClassRule(_Deciding):
 
     Bayes' cuts are for costs where a wrong answer k costs the same whatever is true, and rejecting less than half of
     it: then at most one class has P_k > 1 - reject / e_k, and the machines are consistent for that. For other costs P
-    is made from all scores (`Ladder`, then normalised), which no theorem covers. With a `scale`, found on held-out
+    is made from all scores (`Ladder`, then normalised), which no theorem covers. With a `lead`, fitted to held-out
     scores, decisions are by expected cost for all costs, under ::
 
-        P = softmax(scale g),   g_k the score of k on its ladder, from 0 (surely not) to 1 (surely)
+        P = lead(g),   g_k the score of k on its ladder, from 0 (surely not) to 1 (surely)
 
-    so that what counts is the lead over the second class, and over the others the less the further they are behind.
+    a softmax in which the log-odds of the likeliest class, its lead over all others, are corrected (`Lead`).
 
     Attributes
     ----------
@@ -198,15 +199,15 @@ class ClassRule(_Deciding):
         One for each class.
     cuts : ndarray of shape (n_classes,) or None
         Bayes' cuts on the scores; None if the decision is by expected cost.
-    scale : float or None, default=None
-        The log-odds between two classes per unit of g, if it was tuned.
+    lead : Lead or None, default=None
+        The probabilities as a function of g, if it was tuned.
     """
 
     labels: ClassLabels
     costs: ClassCosts
     ladders: tuple[Ladder, ...]
     cuts: NDArray[np.float64] | None
-    scale: float | None = None
+    lead: Lead | None = None
 
     @property
     def thresholds(self) -> NDArray[np.float64]:
@@ -218,11 +219,11 @@ class ClassRule(_Deciding):
     @property
     def by_cost(self) -> bool:
         """Whether decisions are by expected cost, not by Bayes' cuts."""
-        return self.cuts is None or self.scale is not None
+        return self.cuts is None or self.lead is not None
 
-    def tuned(self, scale: float) -> ClassRule:
-        """Give the rule with a scale found on held-out scores."""
-        return replace(self, scale=scale)
+    def tuned(self, lead: Lead) -> ClassRule:
+        """Give the rule with probabilities fitted to held-out scores."""
+        return replace(self, lead=lead)
 
     def heights(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the scores on their ladders, from 0 to 1 and beyond."""
@@ -231,8 +232,8 @@ class ClassRule(_Deciding):
 
     def probabilities(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give rough probabilities of all classes, which sum to 1."""
-        if self.scale is not None:
-            return softmax(self.scale * self.heights(score))
+        if self.lead is not None:
+            return self.lead(self.heights(score))
         own = self._own(score)
         total = own.sum(axis=-1, keepdims=True)
         # what the classes leave open is shared evenly, which makes rejecting cheaper
@@ -268,14 +269,8 @@ class ClassRule(_Deciding):
         np.put_along_axis(named, self.best(score)[:, np.newaxis] - 1, values=True, axis=1)
         if include is not None:
             return named | (self.probabilities(score) >= include)
-        own = self._own(score) if self.scale is None else self.probabilities(score)
+        own = self._own(score) if self.lead is None else self.probabilities(score)
         return named | (own >= self.costs.reject_costs / np.max(self.costs.errors, axis=1))
 
     def _own(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.stack([ladder(score[..., k]) for k, ladder in enumerate(self.ladders)], axis=-1)
-
-
-def softmax(power: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give exp(power) over its sum on the last axis."""
-    found = np.exp(power - power.max(axis=-1, keepdims=True))
-    return np.asarray(found / found.sum(axis=-1, keepdims=True))

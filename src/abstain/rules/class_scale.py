@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-
-from abstain.rules.class_rule import softmax
+from scipy.special import softmax
 
 __all__ = ["fitted_scale"]
 
@@ -30,7 +29,7 @@ def fitted_scale(heights: NDArray[np.float64], code: NDArray[np.intp], weight: N
 
     def excess(scale: float) -> float:
         """The derivative of the sum."""
-        return float(weight @ np.einsum("ik,ik->i", softmax(scale * g), g)) - aim
+        return float(weight @ np.einsum("ik,ik->i", softmax(scale * g, axis=1), g)) - aim
 
     low, high = np.log(SMALLEST), np.log(LARGEST)
     if excess(SMALLEST) >= 0.0:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from abstain.arguments import real_number
+from abstain.rules.action_rule import refuse_actions
 from abstain.rules.rule import Rule
 
 __all__ = ["class_sets"]
@@ -22,6 +23,7 @@ def class_sets(rule: Any, score: NDArray[np.float64], include: float | None) -> 
     """
     if include is not None and not 0.0 < real_number("include", include) <= 1.0:
         raise ValueError(f"include={include!r} must be a probability above 0, at most 1; None uses the lower cuts.")
+    refuse_actions(rule, "predict_set", "decide, which gives the expected cost of each action")
     if not isinstance(rule, Rule):
         return np.asarray(rule.included(score, include))
     if include is None:

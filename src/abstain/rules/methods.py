@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from abstain.actions import Actions
+from abstain.class_costs import ClassCosts
 from abstain.costs import Costs
+from abstain.rules.answer_cuts import cheapest_cut, cheapest_cuts
+from abstain.rules.answered_rows import AnsweredRows
 from abstain.rules.budget import Shares, roc_within, symmetric_within
 from abstain.rules.scored_rows import ScoredRows
 from abstain.rules.tuning import forced_cut, roc_thresholds, symmetric_thresholds
@@ -32,6 +38,9 @@ class Method:
         Whether the score must be the log-odds of a probability.
     looks_at_labels : bool
         Whether the sequence of thresholds depends on the labels, so that no error can be certified.
+    for_answers : callable or None
+        ``for_answers(rows, costs)`` gives the cuts of least cost on the confidence, by the class answered, for more
+        than two classes. None means that there are none: either `for_costs` is None too, or the method is for two.
     """
 
     for_costs: Callable[[ScoredRows, Costs], Thresholds] | None
@@ -39,22 +48,24 @@ class Method:
     forced_cut: Callable[[ScoredRows, Costs], float] | None = None
     needs_probabilities: bool = False
     looks_at_labels: bool = False
+    for_answers: Callable[[AnsweredRows, ClassCosts], NDArray[np.float64]] | None = None
 
 
 METHODS = {
-    "symmetric": Method(symmetric_thresholds, symmetric_within),
-    "roc": Method(roc_thresholds, roc_within, forced_cut, looks_at_labels=True),
+    "symmetric": Method(symmetric_thresholds, symmetric_within, for_answers=cheapest_cut),
+    "roc": Method(roc_thresholds, roc_within, forced_cut, looks_at_labels=True, for_answers=cheapest_cuts),
     "chow": Method(None, symmetric_within, needs_probabilities=True),
 }
 
 AUTO = "auto"
 
 
-def automatic(costs: Costs | Actions | None) -> str:
-    """The method of "auto": two thresholds if the costs differ by class, Chow's rule for `Actions`, otherwise one.
+def automatic(costs: Costs | ClassCosts | Actions | None) -> str:
+    """The method of "auto": "roc" if the costs differ by class, Chow's rule for `Actions`, otherwise "symmetric".
 
-    With unequal costs a band that is symmetric about the classifier's cut is in the wrong place. Without costs one
-    threshold needs fewer rows, and only one can be certified.
+    With unequal costs one symmetric threshold is in the wrong place. Tuned cuts need no good probabilities; Chow's rule
+    does, and costs several times as much around classifiers whose probabilities are rough, such as forests and naive
+    Bayes. Without costs one threshold needs fewer rows, and only one can be certified.
     """
     if isinstance(costs, Actions):
         return "chow"

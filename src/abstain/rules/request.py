@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -11,9 +11,16 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from abstain.actions import Actions
 from abstain.arguments import real_number, warn_caller
-from abstain.costs import Costs, checked_costs, costs_of_classes, warn_if_assumed
+from abstain.class_costs import ClassCosts
+from abstain.class_labels import ClassLabels
+from abstain.costs import Costs, checked_costs, costs_for_classes, costs_of_classes, warn_if_assumed
 from abstain.labels import Labels
+from abstain.rules.answer_control import certify_answers
+from abstain.rules.answer_cuts import cuts_within, two_sided
+from abstain.rules.answered_rows import AnsweredRows
 from abstain.rules.budget import Shares
+from abstain.rules.by_answer import ByAnswer
+from abstain.rules.class_request import check_several
 from abstain.rules.methods import AUTO, METHODS, Method, automatic
 from abstain.rules.risk_control import ErrorBound, certify
 from abstain.rules.scored_rows import ScoredRows
@@ -37,12 +44,12 @@ class Request:
 
     Attributes
     ----------
-    costs : Costs, Actions or None
+    costs : Costs, ClassCosts, Actions or None
         Costs, whose sum is minimised.
-    reject_rate : float, (float, float) or None
-        The largest share of rejects among all rows, or in the (negative, positive) class.
-    max_error : float, (float, float) or None
-        The ceiling on the error among all accepted rows, or those of the (negative, positive) class.
+    reject_rate : float, (float, float), dict, ByAnswer or None
+        The largest share of rejects among all rows, in the (negative, positive) class, or by the class answered.
+    max_error : float, (float, float), dict, ByAnswer or None
+        The ceiling on the error among all accepted rows, those of the (negative, positive) class, or those answered so.
     confidence : float
         The confidence with which the ceiling holds.
     method : Method
@@ -51,9 +58,9 @@ class Request:
         The name of the method.
     """
 
-    costs: Costs | Actions | None
-    reject_rate: Shares | None
-    max_error: Shares | None
+    costs: Costs | ClassCosts | Actions | None
+    reject_rate: Any
+    max_error: Any
     confidence: float
     method: Method
     name: str
@@ -68,7 +75,7 @@ class Request:
                 "confidence."
             )
         costs, confidence = parameters.costs, real_number("confidence", parameters.confidence)
-        if costs is not None and not isinstance(costs, Actions):
+        if costs is not None and not isinstance(costs, Actions | ClassCosts):
             costs = checked_costs(costs, "ThresholdRejector(estimator, {})")
         if not isinstance(parameters.method, str) or parameters.method not in (AUTO, *METHODS):
             known = ", ".join((AUTO, *METHODS))
@@ -83,7 +90,8 @@ class Request:
         if not 0 < confidence < 1:
             raise ValueError(f"confidence={parameters.confidence!r} must lie between 0 and 1, both excluded.")
         reject_rate, max_error = _shares("reject_rate", parameters), _shares("max_error", parameters)
-        if max_error is not None and not (np.min(max_error) > 0 and np.max(max_error) < 1):
+        ceilings = [*max_error.values()] if isinstance(max_error, dict) else max_error
+        if ceilings is not None and not (np.min(ceilings) > 0 and np.max(ceilings) < 1):
             raise ValueError(
                 f"max_error={parameters.max_error!r} must lie between 0 and 1, both excluded: no number of rows "
                 "can certify an error of 0."
@@ -94,16 +102,31 @@ class Request:
                 "certified only for a sequence of thresholds fixed without them; use "
                 'method="symmetric" or method="chow".'
             )
+        if isinstance(reject_rate, dict) and method.looks_at_labels:
+            raise ValueError(
+                f'method="{parameters.method}" chooses the cut of the forced answer, by which the dict reject_rate is '
+                'stated; use method="symmetric" or method="chow".'
+            )
         return cls(costs, reject_rate, max_error, confidence, method, name)
 
-    def of_classes(self, labels: Labels, pos_label: Any) -> Self:
-        """Give the request with costs for the positive class, also if they were stated by name."""
+    def of_classes(self, labels: Labels | ClassLabels, pos_label: Any) -> Self:
+        """Give the request with costs and shares for these classes, also if they were stated by name."""
+        shares = {"reject_rate": self.reject_rate, "max_error": self.max_error}
+        named = {name: value for name, value in shares.items() if isinstance(value, dict)}
+        ordered: dict[str, Any] = {name: ByAnswer.of(name, value, labels.classes) for name, value in named.items()}
+        found = replace(self, **ordered)
+        if isinstance(labels, ClassLabels):
+            check_several(found, labels, pos_label)
         if self.costs is None or isinstance(self.costs, Actions):
-            return self
-        return replace(self, costs=costs_of_classes(self.costs, labels.classes, pos_label)[0])
+            return found
+        if isinstance(labels, ClassLabels) or isinstance(self.costs, ClassCosts):
+            return replace(found, costs=costs_for_classes(self.costs, labels.classes))
+        return replace(found, costs=costs_of_classes(self.costs, labels.classes, pos_label)[0])
 
-    def warn_if_assumed(self, labels: Labels, pos_label: Any) -> None:
+    def warn_if_assumed(self, labels: Labels | ClassLabels, pos_label: Any) -> None:
         """Warn if the request differs by class, and only the sort order of two strings gives the positive class."""
+        if isinstance(labels, ClassLabels):
+            return
         asked = {"reject_rate": self.reject_rate, "max_error": self.max_error}
         pairs = {name: value for name, value in asked.items() if isinstance(value, tuple)}
         if isinstance(self.costs, Costs):
@@ -131,7 +154,7 @@ class Request:
         return self.way is not None and not (self.way == "costs" and self.method.for_costs is None)
 
     def cuts(self, rows: ScoredRows | None, orientation: int) -> Cuts:
-        """Place the cuts on a score oriented to ``classes_[1]``, which the classifier itself cuts at 0.
+        """Place the cuts of two classes on a score oriented to ``classes_[1]``, which the classifier itself cuts at 0.
 
         Parameters
         ----------
@@ -148,6 +171,11 @@ class Request:
             return Cuts(costs.score_thresholds(), costs.cut)
         if rows is None or self.way is None:
             return Cuts(Thresholds(cut, cut), cut)
+        if isinstance(self.max_error, ByAnswer):
+            found, bound = certify_answers(AnsweredRows.of_two(rows), self.max_error, self.confidence)
+            return Cuts(two_sided(found), cut, bound)
+        if isinstance(self.reject_rate, ByAnswer):
+            return Cuts(two_sided(cuts_within(AnsweredRows.of_two(rows), self.reject_rate)), cut)
         if self.max_error is not None:
             thresholds, bound = certify(rows, self.max_error, self.confidence, orientation)
             return Cuts(thresholds, cut, bound)
@@ -156,23 +184,33 @@ class Request:
         elif self.reject_rate is not None:
             shares = self.reject_rate
             swapped = isinstance(shares, tuple) and orientation < 0
-            thresholds = method.for_budget(rows, (shares[1], shares[0]) if swapped else shares)  # type: ignore[index]
+            thresholds = method.for_budget(rows, (shares[1], shares[0]) if swapped else shares)
         if method.forced_cut is not None:
             cut = float(np.clip(method.forced_cut(rows, costs or Costs()), thresholds.lower, thresholds.upper))
         return Cuts(thresholds, cut)
 
 
-def _shares(name: str, parameters: Any) -> Shares | None:
-    """One share, or the pair (negative, positive), each in [0, 1]."""
+def _shares(name: str, parameters: Any) -> Shares | dict[Any, float] | None:
+    """One share, the pair (negative, positive), or a dict by the class answered, each in [0, 1]."""
     given = getattr(parameters, name)
     if given is None:
         return None
     value = given.tolist() if isinstance(given, np.ndarray) else given
+    if isinstance(value, Mapping):
+        named = {label: real_number(f"{name}[{label!r}]", one) for label, one in value.items()}
+        if not named:
+            raise ValueError(f"{name}={given!r} names no class; name at least one, or leave {name} out.")
+        _check_range(name, given, named.values())
+        return named
     pair = isinstance(value, Sequence) and not isinstance(value, str | bytes)
     if pair and len(value) != 2:
         raise ValueError(f"{name}={given!r} must be one share or the pair (negative, positive).")
     shares = tuple(real_number(f"{name}[{at}]", one) for at, one in enumerate(value)) if pair else None
     shares = (real_number(name, value),) if shares is None else shares
+    _check_range(name, given, shares)
+    return (shares[0], shares[1]) if pair else shares[0]
+
+
+def _check_range(name: str, given: Any, shares: Iterable[float]) -> None:
     if not all(0 <= share <= 1 for share in shares):
         raise ValueError(f"{name}={given!r} must lie in [0, 1]: it is a share of the rows.")
-    return (shares[0], shares[1]) if pair else shares[0]

@@ -22,11 +22,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, betainc, betaincinv
 
+from abstain.rules.answered_rows import AnsweredRows
 from abstain.rules.scored_rows import ScoredRows
 from abstain.thresholds import Thresholds
 
@@ -43,36 +45,47 @@ class ErrorBound:
 
     Attributes
     ----------
-    max_error : float or (float, float)
-        The ceiling, for all accepted rows or for those of the (negative, positive) class.
+    max_error : float, (float, float) or dict
+        The ceiling, for all accepted rows, for those of the (negative, positive) class, or for those answered so.
     confidence : float
-        The ceiling holds for at least this share of calibrations.
+        The ceiling holds for at least this share of calibrations; several ceilings hold together.
     n_rows : int
         Calibration rows.
-    accepted, errors : int or (int, int)
-        Number of rows accepted by the thresholds, and of errors among them; by class if there are two ceilings.
-    upper_bound : float or (float, float)
+    accepted, errors : int, (int, int) or dict
+        Number of rows accepted by the thresholds, and of errors among them; by true class if there are two ceilings, by
+        class answered, also of classes without a ceiling, if there is a dict of them.
+    upper_bound : float, (float, float) or dict
         The exact (Clopper-Pearson) upper bound on the error among accepted rows, at this confidence, for this
-        threshold alone.
+        threshold alone; those of a dict hold together.
     """
 
-    max_error: Ceilings
+    max_error: Ceilings | dict[Any, float]
     confidence: float
     n_rows: int
-    accepted: int | tuple[int, int]
-    errors: int | tuple[int, int]
+    accepted: int | tuple[int, int] | dict[Any, int]
+    errors: int | tuple[int, int] | dict[Any, int]
 
     @property
     def coverage(self) -> float:
         """The share of calibration rows that are accepted."""
-        return float(np.sum(self.accepted)) / self.n_rows
+        accepted = [*self.accepted.values()] if isinstance(self.accepted, dict) else self.accepted
+        return float(np.sum(accepted)) / self.n_rows
 
     @property
-    def upper_bound(self) -> float | tuple[float, float]:
-        """The exact upper bound on the error, a number or a pair like `max_error`."""
-        pairs = np.broadcast(self.accepted, self.errors)
-        bounds = [1.0 if e == k else float(betaincinv(e + 1, k - e, self.confidence)) for k, e in pairs]
+    def upper_bound(self) -> float | tuple[float, float] | dict[Any, float]:
+        """The exact upper bound on the error, in the form of `max_error`."""
+        accepted: Any = self.accepted
+        errors: Any = self.errors
+        if isinstance(self.max_error, dict):
+            level = (1.0 - self.confidence) / len(self.max_error)
+            return {label: _upper(accepted[label], errors[label], 1.0 - level) for label in self.max_error}
+        pairs = np.broadcast(accepted, errors)
+        bounds = [_upper(k, e, self.confidence) for k, e in pairs]
         return bounds[0] if len(bounds) == 1 else (bounds[0], bounds[1])
+
+
+def _upper(accepted: int, errors: int, confidence: float) -> float:
+    return 1.0 if errors == accepted else float(betaincinv(errors + 1, accepted - errors, confidence))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,22 +99,33 @@ class _Sequence:
 
     @classmethod
     def of(cls, rows: ScoredRows, positive: int, *, by_class: bool) -> _Sequence:
-        order = np.argsort(-rows.confidence, kind="stable")
-        confidence, wrong = rows.confidence[order], rows.wrong[order]
-        truth, decision = rows.sign[order] == positive, (rows.score[order] > rows.cut) == (positive > 0)
-        everything = np.ones(len(order), dtype=bool)
+        """Rows of two classes; the last step accepts every row, with an empty band."""
+        truth, decision = rows.sign == positive, (rows.score > rows.cut) == (positive > 0)
+        everything = np.ones(len(truth), dtype=bool)
         groups = np.stack([~truth, truth] if by_class else [everything], axis=1)
         known = np.stack([~decision, decision] if by_class else [everything], axis=1)
-        # a step accepts all rows beyond one of the confidences; the last accepts every row, with an empty band
-        ends = np.flatnonzero((np.diff(confidence) < 0) & (confidence[1:] > 0))
-        steps = np.append(ends, len(order) - 1)
-        t = np.append(confidence[ends + 1], 0.0)
+        return cls._of(rows.confidence, rows.wrong, groups, known, above=0.0)
+
+    @classmethod
+    def of_answers(cls, rows: AnsweredRows, at: NDArray[np.bool_]) -> _Sequence:
+        """Some of the rows of several classes, as one group."""
+        everything = np.ones((int(at.sum()), 1), dtype=bool)
+        return cls._of(rows.confidence[at], rows.wrong[at], everything, everything)
+
+    @classmethod
+    def _of(cls, confidence: Any, wrong: Any, groups: Any, known: Any, above: float = -math.inf) -> _Sequence:
+        """A step accepts all rows beyond one of the confidences, which is above a value; the last accepts every row."""
+        order = np.argsort(-confidence, kind="stable")
+        confidence, wrong, groups, known = (each[order] for each in (confidence, wrong, groups, known))
+        ends = np.flatnonzero((np.diff(confidence) < 0) & (confidence[1:] > above))
+        steps = np.append(ends, len(order) - 1) if len(order) else ends
+        t = np.append(confidence[ends + 1], 0.0) if len(order) else confidence
         counts = (np.cumsum(mask, axis=0)[steps] for mask in (groups, groups & wrong[:, np.newaxis], known))
         return cls(t, *counts)
 
     def __len__(self) -> int:
         """Number of rows."""
-        return int(self.accepted[-1].sum())
+        return int(self.accepted[-1].sum()) if len(self.accepted) else 0
 
     def p_values(self, ceilings: NDArray[np.float64]) -> NDArray[np.float64]:
         """At each step, the largest over the groups of P(Binomial(accepted, ceiling) <= errors)."""
@@ -126,6 +150,23 @@ def certify(
     positive : {1, -1}, default=1
         The sign of the class called positive.
     """
+    check_rows(rows)
+    by_class = isinstance(max_error, tuple)
+    ceilings = np.atleast_1d(np.asarray(max_error, dtype=np.float64))
+    sequence = _Sequence.of(rows, positive, by_class=by_class)
+    asked = f"max_error={max_error} with confidence={confidence:g} cannot be certified on {len(sequence)} rows"
+    step = certified_step(sequence, ceilings, 1.0 - confidence, asked)
+    accepted, errors = (tuple(map(int, counts[step])) for counts in (sequence.accepted, sequence.errors))
+    thresholds = Thresholds(rows.cut, rows.cut)
+    if step < len(sequence.t) - 1:
+        t = float(sequence.t[step])
+        thresholds = rows.symmetric_band(t, t)
+    shown = (accepted, errors) if by_class else (accepted[0], errors[0])
+    return thresholds, ErrorBound(max_error, confidence, len(rows.score), *shown)
+
+
+def check_rows(rows: ScoredRows | AnsweredRows) -> None:
+    """Raise an error if nothing can be certified on these rows."""
     if (rows.weight != 1).any():
         raise ValueError(
             "max_error cannot be certified with sample_weight: the exact binomial test counts each row once. Fit the "
@@ -134,22 +175,14 @@ def certify(
         )
     if rows.flaw:
         raise ValueError(f"max_error cannot be certified: {rows.flaw}")
-    by_class = isinstance(max_error, tuple)
-    ceilings = np.atleast_1d(np.asarray(max_error, dtype=np.float64))
-    sequence = _Sequence.of(rows, positive, by_class=by_class)
-    level = 1.0 - confidence
-    shares = _starts(sequence, ceilings, level)
-    p = sequence.p_values(ceilings)
-    step = _last_passed(p, shares)
+
+
+def certified_step(sequence: _Sequence, ceilings: NDArray[np.float64], level: float, asked: str) -> int:
+    """The last step that is certified; if there is none, an error that begins with what was asked."""
+    step = _last_passed(sequence.p_values(ceilings), _starts(sequence, ceilings, level))
     if step is None:
-        raise ValueError(_too_few(sequence, ceilings, level, max_error))
-    accepted, errors = (tuple(map(int, counts[step])) for counts in (sequence.accepted, sequence.errors))
-    thresholds = Thresholds(rows.cut, rows.cut)
-    if step < len(sequence.t) - 1:
-        t = float(sequence.t[step])
-        thresholds = rows.symmetric_band(t, t)
-    shown = (accepted, errors) if by_class else (accepted[0], errors[0])
-    return thresholds, ErrorBound(max_error, confidence, len(rows.score), *shown)
+        raise ValueError(_too_few(sequence, ceilings, level, asked))
+    return step
 
 
 def rows_without_error(max_error: float, level: float) -> int:
@@ -193,9 +226,8 @@ def _last_passed(p: NDArray[np.float64], shares: dict[int, float]) -> int | None
     return last
 
 
-def _too_few(sequence: _Sequence, ceilings: NDArray[np.float64], level: float, max_error: Ceilings) -> str:
+def _too_few(sequence: _Sequence, ceilings: NDArray[np.float64], level: float, asked: str) -> str:
     """Why nothing was certified, and the number of rows needed."""
-    asked = f"max_error={max_error} with confidence={1 - level:g} cannot be certified on {len(sequence)} rows"
     ways = "raise max_error, or lower confidence."
     if _first(sequence, ceilings, level) is None:
         needed = [rows_without_error(c, level) for c in ceilings]

@@ -11,6 +11,12 @@ from numpy.typing import NDArray
 
 from abstain.thresholds import Thresholds, distances
 
+NOT_FINITE = (
+    "the estimator returned a nan or infinite score, for which no threshold can be set; scale its features, or wrap a "
+    "classifier with finite scores."
+)
+NO_ROWS = "thresholds cannot be tuned without rows; pass rows with weight above 0."
+
 
 @dataclass(frozen=True, eq=False)
 class ScoredRows:
@@ -42,15 +48,12 @@ class ScoredRows:
         s, y = np.asarray(score, dtype=np.float64), np.asarray(sign, dtype=np.int8)
         w = np.ones(len(s)) if weight is None else np.asarray(weight, dtype=np.float64)
         if not np.isfinite(s).all():
-            raise ValueError(
-                "the estimator returned a nan or infinite score, for which no threshold can be set; "
-                "scale its features, or wrap a classifier with finite scores."
-            )
+            raise ValueError(NOT_FINITE)
         # also by class and weight, so that sums of weights round the same way for every order of the rows
         order = np.lexsort((w, y, s))
         order = order[w[order] > 0]
         if not len(order):
-            raise ValueError("thresholds cannot be tuned without rows; pass rows with weight above 0.")
+            raise ValueError(NO_ROWS)
         return cls(s[order], y[order], w[order], cut, flaw)
 
     @cached_property
@@ -105,13 +108,7 @@ class Prefixes:
 
     def cut_after(self, i: int) -> float:
         """A number t with the i smallest values <= t < the others; infinite if either group is empty."""
-        if i == 0:
-            return -np.inf
-        if i == len(self.values):
-            return np.inf
-        below, above = self.values[i - 1], self.values[i]
-        middle = below / 2 + above / 2
-        return float(middle if below <= middle < above else below)
+        return cut_between(self.values, i)
 
     def band(self, i: int, j: int) -> Thresholds:
         """Thresholds with the i smallest values below, the next j - i in between, and the rest above."""
@@ -122,3 +119,14 @@ class Prefixes:
         if i > 0 and lower == self.values[i - 1]:  # adjacent floats: values below the band must be strictly smaller
             lower = float(self.values[i])
         return Thresholds(lower, upper)
+
+
+def cut_between(values: NDArray[np.float64], i: int) -> float:
+    """A number t with the i first of increasing values <= t < the others; infinite if either group is empty."""
+    if i == 0:
+        return -np.inf
+    if i == len(values):
+        return np.inf
+    below, above = values[i - 1], values[i]
+    middle = below / 2 + above / 2
+    return float(middle if below <= middle < above else below)

@@ -2,9 +2,9 @@
 
 For scores that are log-odds up to a factor and a shift (Platt 1999)::
 
-    log-odds = e^t score + b,    minimise  sum_i w_i log(1 + exp(-y_i (e^t score_i + b))) + (t^2 + b^2) / (2 TAU^2)
+    log-odds = e^t score + b,    minimise  sum_i w_i log(1 + exp(-y_i (e^t score_i + b))) + (t^2 + b^2) / (2 tau^2)
 
-The penalty is the prior that t and b are normal with standard deviation TAU: few rows leave the score as it is.
+The penalty is the prior that t and b are normal with standard deviation tau: few rows leave the score as it is.
 """
 
 from __future__ import annotations
@@ -25,19 +25,21 @@ def shrunk_sigmoids(
     sign: NDArray[np.int8],
     weight: NDArray[np.float64],
     start: NDArray[np.float64] | None = None,
+    *,
+    tau: float = TAU,
 ) -> NDArray[np.float64]:
     """Fit (t, b) for each row of `scores`, shape (machines, rows), by Newton's method; shape (machines, 2)."""
     y = sign.astype(np.float64)
     at = np.zeros((len(scores), 2)) if start is None else start.copy()
-    value = _objective(at, scores, y, weight)
+    value = _objective(at, scores, y, weight, tau)
     for _ in range(STEPS):
-        gradient, step = _newton(at, scores, y, weight)
+        gradient, step = _newton(at, scores, y, weight, tau)
         if np.abs(gradient).max(initial=0.0) <= CLOSE * max(1.0, float(weight.sum())):
             break
         share = np.ones(len(at))
         for _ in range(HALVINGS):
             moved = at + share[:, np.newaxis] * step
-            reached = _objective(moved, scores, y, weight)
+            reached = _objective(moved, scores, y, weight, tau)
             worse = ~(reached <= value)  # also where it overflows
             if not worse.any():
                 break
@@ -49,25 +51,33 @@ def shrunk_sigmoids(
 
 
 def _objective(
-    at: NDArray[np.float64], scores: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64]
+    at: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    tau: float,
 ) -> NDArray[np.float64]:
     with np.errstate(over="ignore", invalid="ignore"):
         margin = y * (np.exp(at[:, :1]) * scores + at[:, 1:])
         loss = np.logaddexp(0.0, -margin) @ weight
-    return np.asarray(loss + (at**2).sum(axis=1) / (2.0 * TAU**2))
+    return np.asarray(loss + (at**2).sum(axis=1) / (2.0 * tau**2))
 
 
 def _newton(
-    at: NDArray[np.float64], scores: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64]
+    at: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    tau: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The gradient in (t, b) and Newton's step; the curvature of e^t counts only where it is positive."""
     scaled = np.exp(at[:, :1]) * scores
     wrong = expit(-y * (scaled + at[:, 1:]))
     slope, bend = -y * wrong * weight, wrong * (1.0 - wrong) * weight
     along = (slope * scaled).sum(axis=1)
-    gradient = np.stack([along, slope.sum(axis=1)], axis=1) + at / TAU**2
-    tt = (bend * scaled**2).sum(axis=1) + np.maximum(along, 0.0) + 1.0 / TAU**2
-    tb, bb = (bend * scaled).sum(axis=1), bend.sum(axis=1) + 1.0 / TAU**2
+    gradient = np.stack([along, slope.sum(axis=1)], axis=1) + at / tau**2
+    tt = (bend * scaled**2).sum(axis=1) + np.maximum(along, 0.0) + 1.0 / tau**2
+    tb, bb = (bend * scaled).sum(axis=1), bend.sum(axis=1) + 1.0 / tau**2
     determinant = tt * bb - tb**2
     step = np.stack([tb * gradient[:, 1] - bb * gradient[:, 0], tb * gradient[:, 0] - tt * gradient[:, 1]], axis=1)
     return gradient, step / determinant[:, np.newaxis]

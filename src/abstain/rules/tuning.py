@@ -26,7 +26,7 @@ def symmetric_thresholds(rows: ScoredRows, costs: Costs) -> Thresholds:
     rejects = costs.reject_negative * sides.negative + costs.reject_positive * sides.positive
     errors = costs.false_positive * (wrong.negative[-1] - wrong.negative)
     errors += costs.false_negative * (wrong.positive[-1] - wrong.positive)
-    return symmetric_after(rows, sides, int(_ties(rejects + errors, rejects + errors)[0]))
+    return symmetric_after(rows, sides, int(ties(rejects + errors, rejects + errors)[0]))
 
 
 def roc_thresholds(rows: ScoredRows, costs: Costs) -> Thresholds:
@@ -69,10 +69,10 @@ def symmetric_after(rows: ScoredRows, sides: Prefixes, rejected: int) -> Thresho
 def _tangent(sides: Prefixes, per_positive: float, per_negative: float) -> NDArray[np.intp]:
     """All i that minimise ``per_positive P_i - per_negative N_i``, increasing."""
     loss, gain = per_positive * sides.positive, per_negative * sides.negative
-    return _ties(loss - gain, loss + gain)
+    return ties(loss - gain, loss + gain)
 
 
-def _ties(cost: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.intp]:
+def ties(cost: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.intp]:
     """Where `cost`, a sum of terms of total size `size`, is minimal up to rounding."""
     best = int(np.argmin(cost))
     return np.flatnonzero(cost - cost[best] <= TIE * (size + size[best]))

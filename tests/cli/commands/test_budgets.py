@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.cli.commands.budgets import BY_CLASS, stated_budget
-from abstain.cli.exit_codes import UsageError
+from abstain.cli.commands.budgets import stated_budget
 from cli.running import run, said, write_table
 
 FIXED = ("--target", "answer", "--C", 1, "--gamma", 0.5)
@@ -76,11 +75,13 @@ def test_what_cannot_be_meant_is_usage(table, tmp_path, options, words):
     assert words in said(result)
 
 
-def test_shares_by_class(monkeypatch):
-    if not BY_CLASS:
-        with pytest.raises(UsageError, match=r"takes one share for all classes so far; write --max-error 0\.1"):
-            stated_budget(None, ["no=0.2", "yes=0.1"], 0.9, {})
-    monkeypatch.setattr("abstain.cli.commands.budgets.BY_CLASS", True)
+def test_shares_by_class(large, tmp_path):
     found = stated_budget(None, ["no=0.2", "a=b=0.1"], 0.9, {})
     assert (found.reject_rate, found.max_error) == (None, {"no": 0.2, "a=b": 0.1})
     assert stated_budget(None, None, 0.9, {}) is None
+    arguments = ("fit", large, *FIXED, "-o", tmp_path / "m")
+    assert run(*arguments, "--reject-rate", "no=0.2", "--reject-rate", "yes=0.1").exit_code == 0
+    assert abstain.load(tmp_path / "m")[-1].reject_rate == {"no": 0.2, "yes": 0.1}
+    result = run(*arguments, "--reject-rate", "maybe=0.2", "--force")
+    assert result.exit_code == 2
+    assert "maybe" in said(result)

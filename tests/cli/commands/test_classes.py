@@ -202,12 +202,6 @@ OPTIONS = {
     "--false-positive-column": ("--false-positive-column", "a", *REJECT),
     "--false-negative-column": ("--false-negative-column", "a", *REJECT),
     "--reject-column": ("--reject-column", "a"),
-    "--machine logistic": ("--machine", "logistic", *REJECT),
-    "--machine forest": ("--machine", "forest", *REJECT),
-    "--machine boosting": ("--machine", "boosting", *REJECT),
-    "--machine best": ("--machine", "best", *REJECT),
-    "--reject-rate": ("--reject-rate", 0.1),
-    "--max-error": ("--max-error", 0.1),
 }
 
 
@@ -219,6 +213,23 @@ def test_what_is_for_two_classes_names_the_third_and_the_way_out(data, tmp_path,
     assert "is a third class after" in line
     assert f"with {option} there can be only two; {TWO_ONLY[option]}" in line
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("machine", ["logistic", "forest", "boosting", "best"])
+def test_other_machines_take_them(data, tmp_path, machine):
+    result = run("fit", data, "--target", "animal", *REJECT, "--machine", machine, "-o", tmp_path / "m", "--json")
+    assert result.exit_code == 0, result.output
+    assert 0 < json.loads(result.stdout)["cross_validated_mean_cost"] < 0.5
+    judged = json.loads(run("evaluate", tmp_path / "m", data, "--json").stdout)
+    assert sum(sum(record["decided"]) + record["rejected"] for record in judged["table"]) == 120
+
+
+@pytest.mark.parametrize(("share", "most"), [("0.2", 0.2), ("ant=0.1", 0.1)])
+def test_a_share_of_rejects_is_kept(data, tmp_path, share, most):
+    result = run("fit", data, *FIXED, "--reject-rate", share, "-o", tmp_path / "m", "--json")
+    assert result.exit_code == 0, result.output
+    assert 0 < json.loads(result.stdout)["held_out_reject_rate"] <= most
+    assert run("export", tmp_path / "m", "--onnx", tmp_path / "graph").exit_code == 0
 
 
 @pytest.mark.skipif("abstain compare" not in TWO_ONLY, reason="compare takes any number of classes")

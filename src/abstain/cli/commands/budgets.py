@@ -30,7 +30,6 @@ from abstain.rules.scored_rows import ScoredRows
 
 __all__ = ["Budget", "budgeted", "stated_budget"]
 
-BY_CLASS = False  # whether ThresholdRejector takes a dict by the class answered
 ERRORS = Costs(reject=0.5)  # at which nothing is rejected, and the mean cost is the error rate
 Share = float | dict[str, float]
 
@@ -94,8 +93,6 @@ def _shares(option: str, texts: Sequence[str]) -> Share:
         if not sign or name in found:
             raise UsageError(f"{option} {text!r} must be one share, as in 0.1, or one for each class, as in CLASS=0.1.")
         found[name] = _share(option, text, share)
-    if not BY_CLASS:
-        raise UsageError(f"{option} takes one share for all classes so far; write {option} {min(found.values()):g}.")
     return found
 
 

@@ -90,13 +90,11 @@ def command(
             "--false-negative-column": false_negative_column,
             "--reject-column": reject_column,
             "--actions": actions,
-            f"--machine {machine}": machine,
         }
-        given = {name: value for name, value in stated.items() if not name.startswith(("--machine", "--pos-label"))}
+        given = {name: value for name, value in stated.items() if name != "--pos-label"}
         budget = stated_budget(
             reject_rate, max_error, confidence, given | {"--reject": reject, "--cost-matrix": cost_matrix}
         )
-        stated |= {"--reject-rate": reject_rate, "--max-error": max_error}
         others = {"--reject": reject, "--cost-matrix": cost_matrix, "--reject-label": reject_label}
         check_alone(stated | others | {"--reject-actions": reject_actions})
         errors = (false_positive, false_negative)

@@ -30,12 +30,6 @@ TWO_ONLY = {
     "--false-negative-column": BY_NAME,
     "--reject-column": "give one cost with --reject, or one per class in a column 'reject' of --cost-matrix",
     "--actions": f"{BY_NAME}, and one way to hand rows on with --reject",
-    "--machine logistic": "use --machine svm",
-    "--machine forest": "use --machine svm",
-    "--machine boosting": "use --machine svm",
-    "--machine best": "use --machine svm",
-    "--reject-rate": "state costs with --reject",
-    "--max-error": "state costs with --reject",
     COMPARE: "use abstain fit and abstain evaluate",
     ACTIONS: "use abstain fit and abstain evaluate",
 }

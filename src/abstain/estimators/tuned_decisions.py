@@ -1,0 +1,76 @@
+"""What a fitted ThresholdRejector gives besides the decisions of all rejectors: probabilities and sets of classes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+
+from abstain.estimators.decide import Fitted, RejectMixin, fitted
+from abstain.estimators.wrapping import AroundClassifier
+from abstain.machines.response_machine import ResponseMachine
+from abstain.rules.class_sets import class_sets
+
+__all__ = ["TunedDecisions"]
+
+
+def _classifier_has(name: str) -> Any:
+    """Whether the classifier has a method, fitted or not; as scikit-learn's `available_if` asks it."""
+
+    def check(estimator: TunedDecisions) -> bool:
+        fitted = vars(estimator).get("_fitted_")
+        return hasattr(estimator.estimator if fitted is None else fitted.machine.classifier, name)
+
+    return check
+
+
+class TunedDecisions(RejectMixin, AroundClassifier):
+    """Decisions of an estimator around a classifier whose `fit` sets `_fitted_`, a `Tuned`."""
+
+    _uses_metadata: ClassVar[bool] = True
+
+    def _probability(self, fitted: Fitted, X: Any, score: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        machine: ResponseMachine = fitted.machine
+        if machine.method == "predict_proba":
+            return None  # the rule computes it from the logarithms
+        if fitted.rule.costs is None or not hasattr(machine.classifier, "predict_proba"):
+            return np.full(score.shape, np.nan)
+        found = np.asarray(machine.classifier.predict_proba(X), dtype=np.float64)
+        return found if score.ndim > 1 else found[:, 1]
+
+    def predict_set(self, X: Any, include: float | None = None) -> NDArray[np.bool_]:
+        """The classes that are not ruled out for each row: the answer alone for an accepted row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows to decide on.
+        include : float or None, default=None
+            None: a rejected row has both of two classes; of several, all that are behind the first by at most the cut
+            on the lead, for a cut on the probability the likeliest that exceed it together, and for costs with "chow"
+            those that cost less to reject than to miss. A number: the answer, and every class that is at least so
+            likely; only if the score is made of probabilities.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_classes)
+        """
+        now = self._now
+        return class_sets(now.rule, self._score(now, X), include)
+
+    @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the classes by the classifier, in the order of `classes_`."""
+        return np.asarray(self._now.machine.classifier.predict_proba(X))
+
+    @available_if(_classifier_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of `predict_proba`, by the classifier."""
+        return np.asarray(self._now.machine.classifier.predict_log_proba(X))
+
+    method_ = fitted("method", 'The method that placed the thresholds; not "auto".')
+    estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
+    response_method_ = fitted("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
+    certificate_ = fitted("error_bound", "For `max_error`: rows accepted, errors among them, and the exact bound.")

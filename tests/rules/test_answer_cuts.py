@@ -1,0 +1,110 @@
+"""Cuts on the confidence of answers: least cost against every cut tried, budgets never exceeded, ties together."""
+
+import numpy as np
+import pytest
+
+from abstain.class_costs import ClassCosts
+from abstain.rules.answer_cuts import cheapest_cut, cheapest_cuts, cut_within, cuts_within, two_sided
+from abstain.rules.answered_rows import AnsweredRows, ClassRows
+from abstain.rules.by_answer import ByAnswer
+from abstain.rules.scored_rows import ScoredRows
+
+UNEVEN = ClassCosts((1, 2, 3), ((0, 1, 2), (5, 0, 3), (1, 1, 0)), (0.3, 0.4, 0.2))
+EVEN = ClassCosts.even((1, 2, 3), 1.0, 0.25)
+
+
+def random_rows(seed, n=60, weighted=True):
+    """Scores in quarters, so that many rows tie."""
+    rng = np.random.default_rng(seed)
+    code = rng.integers(1, 4, n)
+    score = np.round(4 * (rng.normal(size=(n, 3)) + 0.8 * np.eye(3)[code - 1])) / 4
+    return ClassRows.of(score, code, rng.integers(0, 4, n) if weighted else None).answered("lead")
+
+
+def cost(rows, costs, cuts):
+    choice = np.where(rows.confidence > np.asarray(cuts)[rows.answer - 1], rows.answer, 0)
+    return float(rows.weight @ costs.prices(rows.truth, choice))
+
+
+def tried(rows):
+    return [-np.inf, *np.unique(rows.confidence)]
+
+
+@pytest.mark.parametrize("costs", [EVEN, UNEVEN], ids=["even", "uneven"])
+def test_no_other_cut_costs_less(costs):
+    for seed in range(12):
+        rows = random_rows(seed)
+        one, each = cheapest_cut(rows, costs), cheapest_cuts(rows, costs)
+        assert len(set(one)) == 1
+        assert cost(rows, costs, one) == pytest.approx(min(cost(rows, costs, [t, t, t]) for t in tried(rows)))
+        least = [[cost(rows, costs, np.where(np.arange(3) == k, t, each)) for t in tried(rows)] for k in range(3)]
+        assert cost(rows, costs, each) == pytest.approx(np.min(least))  # no cut of one class alone does better
+        assert cost(rows, costs, each) <= cost(rows, costs, one) + 1e-9
+
+
+def test_ties_of_costs_go_to_fewer_rejects():
+    rows = AnsweredRows(np.array([1, 1, 1, 1]), np.array([2, 1, 1, 1]), np.arange(1.0, 5.0), np.ones(4), 3)
+    assert cheapest_cuts(rows, ClassCosts.even((1, 2, 3), 1.0, 0.6))[0] == 1.5
+    pair = AnsweredRows(np.array([1, 1]), np.array([1, 2]), np.array([1.0, 2.0]), np.ones(2), 3)
+    assert cheapest_cuts(pair, ClassCosts.even((1, 2, 3), 1.0, 0.5))[0] == -np.inf  # two rejects cost one error
+
+
+def test_budgets_are_used_up_and_never_exceeded():
+    for seed in range(12):
+        rows = random_rows(seed, weighted=seed % 2 == 0)
+        for share in (0.0, 0.1, 0.3, 1.0):
+            cut = cut_within(rows, share)[0]
+            within = [t for t in tried(rows) if rows.weight @ (rows.confidence <= t) <= share * rows.weight.sum()]
+            np.testing.assert_array_equal(rows.confidence <= cut, rows.confidence <= within[-1])
+        shares = (0.05, 0.3, 0.6)
+        cuts = cuts_within(rows, ByAnswer((1, 2, 3), shares))
+        for k, share in enumerate(shares):
+            own = rows.answer == k + 1
+            confidence, weight = rows.confidence[own], rows.weight[own]
+            assert weight @ (confidence <= cuts[k]) <= share * weight.sum() + 1e-9
+            above = confidence[confidence > cuts[k]]
+            assert weight @ (confidence <= above.min()) > share * weight.sum()  # one more tie would be too much
+
+
+def test_a_tenth_of_thirty_rows_is_three():
+    rows = AnsweredRows(np.ones(30, dtype=int), np.ones(30, dtype=int), np.arange(30.0), np.ones(30), 3)
+    assert cut_within(rows, 0.1)[0] == 2.5
+
+
+def test_a_class_that_is_never_answered_or_not_named_is_not_cut():
+    rows = AnsweredRows(np.array([1, 1, 2]), np.array([1, 3, 2]), np.ones(3), np.ones(3), 3)
+    np.testing.assert_array_equal(cheapest_cuts(rows, EVEN)[1:], -np.inf)
+    named = ByAnswer((1, 2, 3), (np.nan, 1.0, 1.0))
+    np.testing.assert_array_equal(cuts_within(rows, named), [-np.inf, np.inf, -np.inf])
+
+
+def test_constant_scores_are_one_tie():
+    rows = ClassRows.of(np.zeros((10, 3)), np.arange(10) % 3 + 1).answered("lead")
+    assert set(rows.answer) == {1}
+    assert cut_within(rows, 0.9)[0] == -np.inf
+    assert cut_within(rows, 1.0)[0] == np.inf
+
+
+@pytest.mark.parametrize("scores", [[-2, -1, 0, 1, 2], [0, 0, 0, 1, 2], [-3, -1, -1, 0, 0]])
+def test_two_classes_are_cut_on_both_sides(scores):
+    rows = ScoredRows.of(scores, [1, -1, 1, -1, 1], cut=0.0)
+    answered = AnsweredRows.of_two(rows)
+    for cuts in np.array(np.meshgrid([-np.inf, 0.0, 0.5, 1.0, np.inf], [-np.inf, 0.5, 1.0, np.inf])).reshape(2, -1).T:
+        expected = np.where(answered.confidence > cuts[answered.answer - 1], np.where(rows.score > 0, 1, -1), 0)
+        np.testing.assert_array_equal(two_sided(cuts).decide(rows.score), expected)
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    rng = np.random.default_rng(0)
+    score, code, weight = rng.integers(0, 3, (40, 3)), rng.integers(1, 4, 40), rng.random(40)
+    mixed = rng.permutation(40)
+    one, other = ClassRows.of(score, code, weight), ClassRows.of(score[mixed], code[mixed], weight[mixed])
+    for name in ("score", "code", "weight"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_scores_that_are_not_finite_are_refused():
+    with pytest.raises(ValueError, match="nan or infinite score"):
+        ClassRows.of([[0.0, 1.0, np.inf]], [1])
+    with pytest.raises(ValueError, match="without rows"):
+        ClassRows.of(np.zeros((2, 3)), [1, 2], [0.0, 0.0])
