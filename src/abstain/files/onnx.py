@@ -133,7 +133,8 @@ def scoring_machine(estimator: Any) -> Scoring:
             )
         machine = getattr(classifier, "machine_", None)
         if type(classifier) is LogisticRegression and len(classifier.classes_) > 2:
-            machine = LinearScores(*(np.asarray(part, np.float64) for part in (classifier.coef_, classifier.intercept_)))
+            coef, intercept = (np.asarray(part, np.float64) for part in (classifier.coef_, classifier.intercept_))
+            machine = LinearScores(coef, intercept)
         elif type(classifier) is LogisticRegression:
             weights = np.asarray(classifier.coef_[0], dtype=np.float64)
             machine = LinearMachine(weights, np.zeros(len(weights)), float(classifier.intercept_[0]))
