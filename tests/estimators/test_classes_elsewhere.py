@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import abstain
-from abstain import Costs, RejectSVC, ThresholdRejector
+from abstain import Costs, RejectSVC
 from class_cases import GENERAL, gaussians, table_costs
 
 X, Y = gaussians(90)
@@ -20,7 +19,6 @@ FITTED = RejectSVC(PRICE).fit(X, Y)
 REFUSED = {
     "path": (lambda: abstain.reject_svc_path(X, Y, PRICE), "Only binary"),
     "sweep": (lambda: abstain.reject_price_sweep(RejectSVC(PRICE), X, Y, [0.1]), "Only binary"),
-    "to_onnx": (lambda: abstain.to_onnx(ThresholdRejector(LogisticRegression(), PRICE).fit(X, Y)), "two classes only"),
 }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abstain.actions import Actions
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.output.files import writing
 
@@ -17,12 +18,20 @@ if TYPE_CHECKING:
     from abstain.report.model import Report
 
 
+def check_reportable(n_classes: int, costs: Any, option: str) -> None:
+    """Raise an error for what the report does not show."""
+    if n_classes > 2 or isinstance(costs, Actions):
+        what = f"{n_classes} classes" if n_classes > 2 else "actions"
+        raise UsageError(f"{option} writes a report on two classes and costs, and these are {what}; leave it out.")
+
+
 def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     """Write the report of a model on labelled rows."""
     from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report
 
     model = judged.model
+    check_reportable(len(model.classes), model.costs, "--report")
     if judged.row_costs is not None:
         raise UsageError("--report shows one set of costs, and this model reads each row's own; leave it out.")
     if model.costs is None:
