@@ -143,7 +143,7 @@ def test_the_default_rules_fit_the_kind_of_costs():
     assert list(of_actions) == ["tangent hinge", "SVM, Chow on Platt", "logistic, Chow"]
     logistic = of_actions["logistic, Chow"].fit(TWO, CREDITS)
     assert set(logistic.predict(TWO)) <= set(CREDIT.names)
-    assert logistic[-1].best_params_["estimator__C"] > 0.001  # chosen by the mean cost, not the first
+    assert logistic[-1].choice_.chosen.best["C"] > 0.001  # chosen by the mean cost, not the first
 
 
 def test_the_default_rules_of_rows_have_one_that_uses_their_costs():

@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
-
 from abstain.actions import Actions
-from abstain.candidates.machines import MACHINES, SVM
+from abstain.candidates.machines import BEST, MACHINES, NAMES, SVM
 from abstain.candidates.search import MachineSearch
 from abstain.class_costs import ClassCosts
 from abstain.costs import Costs
@@ -17,14 +14,12 @@ from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
 from abstain.row_costs import RowCosts
 
-__all__ = ["action_rules", "class_rules", "mean_costs", "row_rules"]
+__all__ = ["CHOSEN", "action_rules", "class_rules", "mean_costs", "row_rules"]
 
-# Boosted trees are fitted once for each class, forests once for each fold of the sigmoid: fewer candidates and folds.
-_TREES = {"max_iter": [80], "max_leaf_nodes": [3, 8]}
-_FOLDS = 3
+CHOSEN = "best machine"
 
 
-def class_rules(costs: ClassCosts, machines: Any, grid: dict[str, Any], *, grouped: bool) -> dict[str, Any]:
+def class_rules(costs: ClassCosts, machines: Any, grid: dict[str, Any]) -> dict[str, Any]:
     """The rules for several classes, each tuned inside the training rows by the mean cost.
 
     One machine for each class against the rest, with tuned cuts and with Bayes' cuts; the same trained and cut at the
@@ -40,16 +35,16 @@ def class_rules(costs: ClassCosts, machines: Any, grid: dict[str, Any], *, group
         "SVM, cut on the lead": ThresholdRejector(plain, costs, method="symmetric"),
         "SVM, Chow on Platt": ThresholdRejector(plain, costs, method="chow"),
     }
-    return (rules if SVM in machines else {}) | _others(costs, machines, grouped=grouped)
+    return (rules if SVM in machines else {}) | _others(costs, machines, grid)
 
 
-def action_rules(actions: Actions, machines: Any, grid: dict[str, Any], *, grouped: bool) -> dict[str, Any]:
+def action_rules(actions: Actions, machines: Any, grid: dict[str, Any]) -> dict[str, Any]:
     """The rules that choose between actions: the tangent hinge with a knot at each cut, and Chow's rule."""
     rules: dict[str, Any] = {
         "tangent hinge": RejectSVCCV(actions, **grid),
         "SVM, Chow on Platt": ThresholdRejector(RejectSVCCV(**grid), actions, method="chow"),
     }
-    return (rules if SVM in machines else {}) | _others(actions, machines, grouped=grouped)
+    return (rules if SVM in machines else {}) | _others(actions, machines, grid)
 
 
 def row_rules(costs: RowCosts, machines: Any, grid: dict[str, Any], *, pos_label: Any, sparse: bool) -> dict[str, Any]:
@@ -76,24 +71,11 @@ def mean_costs(costs: RowCosts) -> Costs:
     return Costs(fp, fn, r_neg / share if r_neg == r_pos else (r_neg / share, r_pos / share))
 
 
-def _others(costs: Any, machines: Any, *, grouped: bool) -> dict[str, Any]:
-    """Other machines with Chow's rule, whose parameters are chosen by the mean cost."""
-    found: dict[str, Any] = {}
-    for name in (name for name in MACHINES if name in machines):
-        machine = MACHINES[name]
-        classifier = machine.make(random_state=0) if machine.sigmoid or machine.stages else machine.make()
-        grid: dict[str, list[Any]] = {}
-        for candidate in machine.grid:
-            for key, value in candidate.items():
-                grid.setdefault(key, []).append(value)
-        grid = _TREES if machine.stages else grid
-        prefix = "estimator__"
-        if machine.sigmoid:
-            classifier, prefix = CalibratedClassifierCV(classifier, cv=_FOLDS, ensemble=False), "estimator__estimator__"
-        rule = ThresholdRejector(classifier, costs, method="chow")
-        folds = StratifiedGroupKFold(_FOLDS) if grouped else _FOLDS
-        found[f"{name}, Chow"] = GridSearchCV(rule, {prefix + key: grid[key] for key in grid}, cv=folds)
-    return found
+def _others(costs: Any, machines: Any, grid: dict[str, Any]) -> dict[str, Any]:
+    """Other machines with Chow's rule, and the choice among all, whose parameters are chosen by the mean cost."""
+    shared: dict[str, Any] = {"svm": RejectSVCCV(**grid), "n_jobs": -1}
+    found = {f"{name}, Chow": MachineSearch(costs, (name,), **shared) for name in MACHINES if name in machines}
+    return found | ({CHOSEN: MachineSearch(costs, NAMES, **shared)} if BEST in machines else {})
 
 
 def _never_rejecting(costs: ClassCosts) -> ClassCosts:

@@ -15,7 +15,7 @@ from abstain.actions import Actions
 from abstain.candidates.machines import BEST, MACHINES, NAMES, SVM
 from abstain.candidates.search import MachineSearch
 from abstain.class_costs import ClassCosts
-from abstain.comparison.general_rules import action_rules, class_rules, row_rules
+from abstain.comparison.general_rules import CHOSEN, action_rules, class_rules, row_rules
 from abstain.costs import Costs
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
@@ -27,7 +27,6 @@ _GRID: dict[str, Any] = {"Cs": 6, "gammas": 3}
 _EMBEDDED_CS = tuple(np.logspace(-3, 1, 5).tolist())
 
 BARTLETT_WEGKAMP, EMBEDDED = "Bartlett-Wegkamp", "embedded, linear"
-CHOSEN = "best machine"
 EQUAL_COSTS = "it supports only equal error costs and one reject cost, and these costs differ by class"
 TWO_CLASSES = "it supports only two classes that are answered or rejected, at one set of costs"
 SPARSE = "it does not support sparse rows"
@@ -71,9 +70,9 @@ def default_rules(
         Without the rules returned by `left_out`.
     """
     if isinstance(costs, ClassCosts):
-        rules = class_rules(costs, machines, _GRID, grouped=grouped)
+        rules = class_rules(costs, machines, _GRID)
     elif isinstance(costs, Actions):
-        rules = action_rules(costs, machines, _GRID, grouped=grouped)
+        rules = action_rules(costs, machines, _GRID)
     elif isinstance(costs, RowCosts):
         rules = row_rules(costs, machines, _GRID, pos_label=pos_label, sparse=sparse)
     else:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import abstain
-from abstain.cli.input.classes import ACTIONS, TWO_ONLY
 from action_cases import CREDIT
 from cli.running import run, said, write_table
 
@@ -128,15 +127,16 @@ def test_other_machines_choose_among_actions(data, tmp_path, machine):
     assert run("predict", tmp_path / "m", data, "-o", tmp_path / "out.csv").exit_code == 0
 
 
-def test_a_graph_is_exported_and_a_report_is_refused(data, model, tmp_path):
+def test_a_graph_and_a_report_are_written(data, model, tmp_path):
     assert run("export", model, "--onnx", tmp_path / "graph").exit_code == 0
-    result = run("evaluate", model, data, "--report", tmp_path / "page.html")
-    assert result.exit_code == 2
-    assert "these are actions" in said(result)
+    page = tmp_path / "page.html"
+    result = run("evaluate", model, data, "--report", page)
+    assert result.exit_code == 0, result.output
+    assert "<bdi>approve</bdi></th>" in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.skipif(ACTIONS not in TWO_ONLY, reason="compare takes actions")
-def test_compare_says_what_to_use_instead(data, tmp_path):
-    result = run("compare", data, "--target", "answer", "--actions", written(tmp_path, MARKED))
-    assert result.exit_code == 2
-    assert "use abstain fit and abstain evaluate" in said(result)
+def test_compare_takes_actions(data, tmp_path):
+    asked = ("--machine", "logistic", "--folds", 2, "--json")
+    result = run("compare", data, "--target", "answer", "--actions", written(tmp_path, MARKED), *asked)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["verdict"]["sentence"]

@@ -232,17 +232,21 @@ def test_a_share_of_rejects_is_kept(data, tmp_path, share, most):
     assert run("export", tmp_path / "m", "--onnx", tmp_path / "graph").exit_code == 0
 
 
-@pytest.mark.skipif("abstain compare" not in TWO_ONLY, reason="compare takes any number of classes")
-def test_compare_says_what_to_use_instead(data):
-    result = run("compare", data, "--target", "animal", *REJECT)
-    assert result.exit_code == 3
-    assert "with abstain compare there can be only two; use abstain fit and abstain evaluate" in said(result)
+def test_compare_takes_them(data, tmp_path):
+    page = tmp_path / "page.html"
+    asked = ("--machine", "logistic", "--folds", 2, "-o", page, "--json")
+    result = run("compare", data, "--target", "animal", *REJECT, *asked)
+    assert result.exit_code == 0, result.output
+    assert [row["rule"] for row in json.loads(result.stdout)["rules"]] == ["logistic, Chow"]
+    assert "cow" in page.read_text(encoding="utf-8")
 
 
-def test_a_report_is_refused_before_it_is_written(data, model, tmp_path):
-    result = run("evaluate", model, data, "--report", tmp_path / "page.html")
-    assert result.exit_code == 2
-    assert "--report writes a report on two classes and costs, and these are 3 classes" in said(result)
+def test_a_report_has_a_column_for_each_class_and_for_rejects(data, model, tmp_path):
+    page = tmp_path / "page.html"
+    assert run("evaluate", model, data, "--report", page).exit_code == 0
+    text = page.read_text(encoding="utf-8")
+    for name in (*NAMES, "reject"):
+        assert f"<bdi>{name}</bdi></th>" in text
 
 
 def test_quantities_and_names_are_not_classes(data, tmp_path):

@@ -66,7 +66,7 @@ def command(
     with exit_on_error():
         from abstain.cli.commands.machines import checked_machines
         from abstain.cli.input.actions import check_alone, stated_actions
-        from abstain.cli.input.classes import ACTIONS, COMPARE, TWO_ONLY, two_class_option
+        from abstain.cli.input.classes import two_class_option
         from abstain.cli.input.costs import stated_costs, two_prices
         from abstain.cli.input.notation import Notation
         from abstain.cli.input.training_table import read_training
@@ -81,12 +81,9 @@ def command(
             "--false-negative": false_negative,
             "two costs of --reject": two_prices(reject, decimal),
             "--actions": actions,
-            COMPARE: True,
         }
         others = {"--reject": reject, "--cost-matrix": cost_matrix, "--reject-actions": reject_actions}
         check_alone(stated | others)
-        if actions is not None and ACTIONS in TWO_ONLY:
-            raise UsageError(f"{ACTIONS} is not supported yet; {TWO_ONLY[ACTIONS]}.")
         table = read_training(
             data,
             target,
@@ -137,10 +134,6 @@ def compare(
     from abstain.comparison.rules import default_rules, left_out
     from abstain.preprocessing import default_pipeline
 
-    if output is not None:
-        from abstain.cli.output.reports import check_reportable
-
-        check_reportable(len(table.classes), costs, "-o")
     if folds > table.smallest_class:
         name, count = table.rarest
         rarer = f"{name[:60]!r}, the rarest," if table.several else "the rarer"

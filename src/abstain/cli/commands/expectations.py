@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from abstain.actions import Actions
 from abstain.cli.commands.alternatives import blind_alternatives
-from abstain.cli.input.classes import ACTIONS, COMPARE, TWO_ONLY
 from abstain.cli.input.columns import for_sklearn
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
@@ -40,13 +38,13 @@ def compared_with_none(
     """The cost of held-out rows that the choice has not seen, against doing the same with every row."""
     known = {"cross-validated mean cost": cost, "held-out reject rate": None if math.isnan(rejected) else rejected}
     if math.isnan(cost) or costs is None:
-        sentence = f"No fit of the search finished, so the cost of new rows is unknown. {_next(table, costs)}"
+        sentence = f"No fit of the search finished, so the cost of new rows is unknown. {_next(table)}"
         return known | {"verdict": {"sentence": sentence}, "warnings": []}
     blind = {name: float(prices.mean()) for name, prices in blind_alternatives(costs, table.y, table.classes).items()}
     other, other_cost = min(blind.items(), key=lambda pair: pair[1])
     sentence = (
         f"Held-out rows, which the choice has not seen, cost {cost:.4g} each; {other}, the cheapest way without a "
-        f"machine, costs {other_cost:.4g}. {_next(table, costs)}"
+        f"machine, costs {other_cost:.4g}. {_next(table)}"
     )
     found = cautions("In cross-validation the machine", cost, rejected, other, other_cost, tolerance=TOLERANCE)
     verdict = {"sentence": sentence, "cheapest alternative": other, "its mean cost": other_cost}
@@ -65,14 +63,12 @@ def _trained_on(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
     of_training = f"of {len(some):,} training rows" if len(some) < len(table.y) else "of the training rows"
     sentence = (
         f"No row was held out, so the cost of new rows is unknown; {100 * rejected:.1f} % {of_training} are rejected. "
-        f"{_next(table, model[-1].costs)}"
+        f"{_next(table)}"
     )
     found = cautions("The machine", 0.0, rejected, REJECTING, math.inf)
     return {"verdict": {"sentence": sentence}, "warnings": [text.replace("of the rows", of_training) for text in found]}
 
 
-def _next(table: TrainingTable, costs: Any) -> str:
-    """What says more about new rows; compare is named if it takes this table and these costs."""
-    refused = (table.several and COMPARE in TWO_ONLY) or (isinstance(costs, Actions) and ACTIONS in TWO_ONLY)
-    refused |= table.row_costs is not None
-    return f"{NEXT}." if refused else f"{NEXT}, and so does 'abstain compare'."
+def _next(table: TrainingTable) -> str:
+    """What says more about new rows; compare is named if it takes this table."""
+    return f"{NEXT}." if table.row_costs is not None else f"{NEXT}, and so does 'abstain compare'."

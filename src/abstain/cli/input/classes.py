@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.read_table import Batch, InputTable
 
-__all__ = ["ACTIONS", "COMPARE", "TWO_ONLY", "checked_classes", "in_order", "two_class_option"]
+__all__ = ["TWO_ONLY", "checked_classes", "in_order", "two_class_option"]
 
 UNLABELLED = ("na", "n/a", "null", "none", "unknown", "missing", "?", "-", ".", "99", "999", "-999", "-9999")
 MOST = 100  # more labels are quantities or names
 SURELY_FEW = 20  # this many labels may be classes, however few rows there are
 SHOWN = 5  # names in a message
 BY_NAME = "state the costs of all classes by name with --cost-matrix"
-COMPARE, ACTIONS = "abstain compare", "abstain compare --actions"
-# What takes two classes only (the last: no actions at all), and what to do otherwise. To lift a limit, delete its line.
+# What takes two classes only, and what to do otherwise. To lift a limit, delete its line.
 TWO_ONLY = {
     "--pos-label": f"leave it out, and {BY_NAME} if they differ",
     "--false-positive": BY_NAME,
@@ -30,8 +29,6 @@ TWO_ONLY = {
     "--false-negative-column": BY_NAME,
     "--reject-column": "give one cost with --reject, or one per class in a column 'reject' of --cost-matrix",
     "--actions": f"{BY_NAME}, and one way to hand rows on with --reject",
-    COMPARE: "use abstain fit and abstain evaluate",
-    ACTIONS: "use abstain fit and abstain evaluate",
 }
 
 
