@@ -102,12 +102,12 @@ def _protocol(results: dict[str, Any]) -> str:
   So has PBMC 68k: confusing two kinds of T cell costs 1, confusing other cells 3, a reject 0.3.
 - Splits are stratified; features are standardised on the training rows. Of PBMC 68k, the {facts["genes"]} genes of
   largest variance in the training rows are used. Of Covertype, 20,000 rows were drawn once.
-- All SVMs have the Gaussian kernel, C of {_numbers(facts["Cs"])} and gamma of {_numbers(facts["widths"])} times "scale",
-  and the same {facts["folds"]} folds. Every rule chooses the pair for which its own decisions cost least out of fold.
-- Forests: {facts["trees"]} trees, leaves of at least {_numbers(facts["leaves"])} rows, {_numbers(facts["shares"])} of the
-  features per split. Boosting: {_numbers(facts["nodes"])} leaves, {_numbers(facts["stages"])} stages. Chosen by their
-  cost on {facts["folds_of_trees"]} folds, for time. Conformal sets: a fifth of the training rows is held out for them;
-  the forest and one of {len(facts["levels"])} levels are those of least cost on these rows.
+- All SVMs have the Gaussian kernel, C of {_numbers(facts["Cs"])} and gamma of {_numbers(facts["widths"])} times
+  "scale", and the same {facts["folds"]} folds. Every rule chooses the pair whose decisions cost least out of fold.
+- Forests: {facts["trees"]} trees, leaves of at least {_numbers(facts["leaves"])} rows, {_numbers(facts["shares"])} of
+  the features per split. Boosting: {_numbers(facts["nodes"])} leaves, {_numbers(facts["stages"])} stages. Chosen by
+  their cost on {facts["folds_of_trees"]} folds, for time. Conformal sets: a fifth of the training rows is held out for
+  them; the forest and one of {len(facts["levels"])} levels are those of least cost on these rows.
 - The one constant of our tuned cuts, how strongly they are shrunk, was chosen on other splits of digits, new-thyroid,
   PBMC 68k and Covertype and on generated sets, before this was run. Nothing was changed afterwards.
 - ± is the standard error over splits. Intervals are paired, 95 %, by Student's t; for random splits, which share rows,
@@ -179,9 +179,9 @@ def _budgets(results: dict[str, Any]) -> str:
             rows.append([item["title"], method, *cells])
     return f"""## Error against a budget of rejects
 
-Errors among the accepted rows, in percent ± standard error, if each machine rejects the same share of the test rows, its
-least sure ones. The machines are those of the price {results["protocol"]["curve"]}; an asterisk marks a difference to
-“{TUNED}” whose 95 % interval excludes 0, without a correction for the number of comparisons.
+Errors among the accepted rows, in percent ± standard error, if each machine rejects the same share of the test rows,
+its least sure ones. The machines are those of the price {results["protocol"]["curve"]}; an asterisk marks a difference
+to “{TUNED}” whose 95 % interval excludes 0, without a correction for the number of comparisons.
 
 {table(["set", "method", *(f"reject {share(s, digits=0)}" for s in shares)], rows)}
 
@@ -195,8 +195,8 @@ def _budget_cell(error: dict[str, Any], gap: dict[str, Any]) -> str:
 
 def _end(results: dict[str, Any]) -> str:
     return (
-        "The conformal sets are MAPIE's (Cordier et al. 2023; LAC: Sadinle, Lei & Wasserman 2019); MAPIE is needed to run "
-        "this experiment only: `pip install mapie`.\n\n" + run_it(results) + "\n"
+        "The conformal sets are MAPIE's (Cordier et al. 2023; LAC: Sadinle, Lei & Wasserman 2019); MAPIE is needed to "
+        "run this experiment only: `pip install mapie`.\n\n" + run_it(results) + "\n"
     )
 
 
