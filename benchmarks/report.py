@@ -79,6 +79,30 @@ def predict_table(predict: dict[str, Any]) -> str:
     return table(("decision_function, ms", *(measured["set"] for measured in sets), "time / SVC"), rows)
 
 
+def classes_tables(classes: dict[str, Any]) -> str:
+    """One table per set and C, then the means."""
+    header = ("classes", "fit, ms", "SVC / fit", "predict, ms", "SVC / predict", "labels unlike SVC's", "largest gap")
+    parts = []
+    for measured in classes["sets"]:
+        rows = [
+            (
+                row["name"],
+                f"{1e3 * row['fit']:.0f}",
+                f"{row['fit_ratio']:.1f}",
+                f"{1e3 * row['predict']:.0f}",
+                f"{row['predict_ratio']:.1f}",
+                "" if row["different_labels"] is None else f"{row['different_labels']:,}",
+                "" if row["gap"] is None else f"{row['gap']:.1e}",
+            )
+            for row in measured["contenders"]
+        ]
+        size = f"{measured['rows']:,} x {measured['features']}, {measured['classes']} classes"
+        parts.append(f"**{measured['set']}** ({size}), C = {measured['C']:g}\n\n{table(header, rows)}")
+    means = [(row["name"], f"{row['fit_ratio']:.1f}", f"{row['predict_ratio']:.1f}") for row in classes["means"]]
+    parts.append("**Geometric means over the sets**\n\n" + table(("classes", "SVC / fit", "SVC / predict"), means))
+    return "\n\n".join(parts)
+
+
 def scaling_table(scaling: dict[str, Any]) -> str:
     """Seconds by size, and the exponent."""
     header = ("seconds for n =", *(f"{size:,}" for size in scaling["sizes"]), "exponent of n")
@@ -217,8 +241,8 @@ def embedded_tables(embedded: dict[str, Any]) -> str:
 
 
 def markdown(results: dict[str, Any]) -> str:
-    """Everything between the markers; searches of large sets only if they have been measured."""
-    large = results.get("large_search")
+    """Everything between the markers; several classes and searches of large sets only if they have been measured."""
+    large, classes = results.get("large_search"), results.get("classes")
     machine = "; ".join(f"{name} {value}" for name, value in results["machine"].items())
     return "\n\n".join([
         f"Measured on: {machine}.",
@@ -230,6 +254,7 @@ def markdown(results: dict[str, Any]) -> str:
         hard_table(results["hard"]),
         "### Predict",
         predict_table(results["predict"]),
+        *((f"### Several classes, best of {classes['repeats']}", classes_tables(classes)) if classes else ()),
         "### Growth",
         scaling_table(results["scaling"]),
         "### Memory",

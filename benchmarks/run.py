@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import classes
 import embedded
 import fit
 import hard
@@ -38,6 +39,7 @@ def main(*, trial: bool, only: list[str], full: bool) -> None:
         "fit": lambda: fit.run(**small),
         "hard": lambda: hard.run(**({"share": 0.1} if trial else {})),
         "predict": lambda: predict.run(**small, **({"test_rows": 500} if trial else {})),
+        "classes": lambda: classes.run(**small, **({"test_rows": 500} if trial else {})),
         "scaling": lambda: scaling.run(**({"smallest": 400, "doublings": 2} if trial else {})),
         "memory": lambda: memory.run(**({"rows": 4000} if trial else {})),
         "path": lambda: path.run(**({"rows": 120, "repeats": 1} if trial else {})),

@@ -13,7 +13,8 @@ LINE += "class_costs costs row_costs losses kernels features machines dual solve
 LINE += "preprocessing files metrics comparison plot report cli"
 LAYERS = LINE.split()
 PACKAGE = Path(importlib.util.find_spec("abstain").origin).parent
-MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+ENTRIES = (PACKAGE / "__init__.py", PACKAGE / "__main__.py")
+MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py") if path not in ENTRIES)
 
 
 def layer_of(module):

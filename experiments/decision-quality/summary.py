@@ -7,11 +7,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from harness.ranks import ranked
 from harness.trials import corrected_p, holm, over_sets, over_splits
 from measure_sets import SETS, TEST_SHARE, rows_of, split
 from measure_trial import CANDIDATES, COSTS, FOLDS
 from numpy.typing import NDArray
-from ranks import ranked
 
 BAYES, TUNED = "RejectSVCCV", "RejectSVCCV, tuned"
 FORCED = ", forced"

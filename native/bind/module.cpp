@@ -8,8 +8,8 @@
 #include <string>
 #include <tuple>
 
-#include "inputs.hpp"
 #include "expansion.hpp"
+#include "inputs.hpp"
 #include "lanes/lanes.hpp"
 #include "solve_many.hpp"
 
@@ -20,31 +20,10 @@ using namespace nb::literals;
 namespace abstain::bind {
 void bind_embedded(nb::module_& m);
 void bind_linear(nb::module_& m);
+void bind_parts(nb::module_& m);
 }
 
 namespace {
-
-KernelSpec kernel_spec(const std::string& name, double gamma, double coef0, int degree) {
-    require(gamma >= 0 && std::isfinite(gamma) && std::isfinite(coef0), "gamma must be finite and >= 0, coef0 finite");
-    if (name == "precomputed") return {KernelName::linear, gamma, coef0, degree};
-    for (std::size_t k = 0; k < std::size(kernel_names); ++k)
-        if (name == kernel_names[k]) return {static_cast<KernelName>(k), gamma, coef0, degree};
-    throw nb::value_error("kernel must be precomputed, linear, rbf, poly or sigmoid");
-}
-
-Method method_of(const std::string& name) {
-    if (name == "auto") return Method::automatic;
-    if (name == "smo") return Method::pairs;
-    if (name == "active-set") return Method::active_set;
-    if (name == "search") return Method::search;
-    throw nb::value_error("method must be auto, smo, active-set or search");
-}
-
-Options options_of(const std::string& method, double tol, Index max_iter, double cache_size) {
-    require(tol >= 0, "tol must be a number >= 0");
-    require(cache_size >= 0, "cache_size must be a number >= 0");
-    return {method_of(method), tol, max_iter, cache_size * 1e6};
-}
 
 // Dense rows, the three arrays of compressed rows, or a Gram matrix, by the names of the entries given.
 Rows rows_of(const nb::dict& data, Indices& own) {
@@ -54,9 +33,7 @@ Rows rows_of(const nb::dict& data, Indices& own) {
         return GramRows{gram.data(), static_cast<Index>(gram.shape(0))};
     }
     if (data.contains("X")) {
-        const auto X = entry<Matrix>(data, "X");
-        require(X.shape(0) > 0 && X.shape(1) > 0, "X must have at least one row and one column");
-        return DenseRows{X.data(), static_cast<Index>(X.shape(0)), static_cast<Index>(X.shape(1))};
+        return dense_rows(entry<Matrix>(data, "X"));
     }
     const auto starts = entry<View<std::int64_t, 1>>(data, "starts");
     const auto columns = entry<View<std::int32_t, 1>>(data, "columns");
@@ -224,6 +201,7 @@ NB_MODULE(_native, m) {
 
     bind::bind_embedded(m);
     bind::bind_linear(m);
+    bind::bind_parts(m);
 
     m.def("instruction_set", [] { return widest_lanes().name; });
 }

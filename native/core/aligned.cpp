@@ -25,7 +25,8 @@ Shelf& shelf() {
     return *one;
 }
 
-std::size_t capacity(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+// Coarse, so that problems of nearly the same size reuse each other's memory.
+std::size_t capacity(std::size_t bytes) { return (bytes + worth_keeping - 1) / worth_keeping * worth_keeping; }
 
 }  // namespace
 

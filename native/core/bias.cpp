@@ -20,16 +20,32 @@ double best_bias(const Problem& problem, const std::vector<double>& F) {
         }
         if (y > 0) slope -= problem.breakpoint(i, K);
     }
-    std::sort(bends.begin(), bends.end(), [](const Bend& a, const Bend& b) { return a.at < b.at; });
+    const auto before = [](const Bend& a, const Bend& b) { return a.at < b.at; };
     const double flat = rounding * total;
     const bool open = slope >= -flat;  // one class has no weight: the optimum is a ray, and its finite end is taken
+    // Half of the bends at a time are skipped where the slope does not yet reach 0; only those that are left are sorted.
+    auto first = bends.begin(), last = bends.end();
+    while (last - first > 32) {
+        const auto middle = first + (last - first) / 2;
+        std::nth_element(first, middle, last, before);
+        double beyond = slope;
+        for (auto bend = first; bend != middle; ++bend) beyond += bend->size;
+        if (beyond < -flat) {
+            slope = beyond;
+            first = middle;
+        } else {
+            last = middle;
+        }
+    }
+    std::sort(first, last, before);
     double ends[2] = {0, 0};
     int found = 0;
-    for (const Bend& bend : bends) {
-        slope += bend.size;
-        if (found == 0 && slope >= -flat) ends[found++] = bend.at;
+    for (auto bend = first; bend != bends.end(); ++bend) {
+        if (bend == last) std::sort(last, bends.end(), before);  // the slope is 0 up to the first of these
+        slope += bend->size;
+        if (found == 0 && slope >= -flat) ends[found++] = bend->at;
         if (found == 1 && slope > flat) {
-            ends[found++] = bend.at;
+            ends[found++] = bend->at;
             break;
         }
     }

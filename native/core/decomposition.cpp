@@ -46,6 +46,7 @@ template <class T> void Decomposition<T>::begin(const double* start) {
     up_.resize(n);
     down_.resize(n);
     kernel_.activate(active_);
+    if (settings_.on_demand && !kernel_.whole()) on_demand_.emplace(kernel_, active_);
     balance(total);
     SparseVector coef;
     for (Index i : active_) coef.add(i, state_[i].beta);
@@ -100,8 +101,8 @@ template <class T> void Decomposition<T>::select() {
         return x.violation != y.violation ? x.violation > y.violation : x.order < y.order;
     };
     const std::size_t size = settings_.working_set, fresh = working_.empty() ? size : size / 2;
-    if (state_.size() <= size && active_.size() == state_.size()) {  // the whole problem is small enough for a block
-        working_.resize(state_.size());
+    if (on_demand_ || (state_.size() <= size && active_.size() == state_.size())) {  // small enough for a block
+        working_.resize(active_.size());
         std::iota(working_.begin(), working_.end(), std::size_t(0));
         return;
     }
@@ -147,29 +148,40 @@ template <class T> bool Decomposition<T>::improve() {
         state[w] = state_[rows[w]];
         before[w] = state[w].beta;
     }
-    const Index stride = rounded_up(static_cast<Index>(q));
-    const bool whole = q == state_.size();  // the block is the whole problem: stopping early gains nothing
-    const T* K = whole ? kernel_.whole() : nullptr;
-    if (!K) {
-        block_.resize(stride * stride);
-        kernel_.block(rows, block_.data(), stride);
-        K = block_.data();
-    }
-    const double tol =
-        whole ? 0.5 * settings_.tol : std::max(0.5 * settings_.tol, policy::violation_left_in_block * (highest_ - lowest_));
-    const Index left = settings_.max_iterations - iterations_;
-    const Index limit = whole ? left : std::min<Index>(left, policy::steps_in_block(std::ssize(rows)));
-    const auto result = pairs_.solve(rows, K, stride, diagonal.data(), F.data(), state, dual_, tol, limit);
+    const auto result = solve_block(rows, diagonal.data(), F.data(), state);
     iterations_ += result.iterations;
     dual_ += result.rise;
     SparseVector change;
     for (std::size_t w = 0; w < q; ++w) {
         state_[rows[w]] = state[w];
         refresh(working_[w]);
-        change.add(rows[w], state[w].beta - before[w]);
+        change.add(on_demand_ ? static_cast<Index>(w) : rows[w], state[w].beta - before[w]);
     }
-    kernel_.accumulate(change, sums_.data());
+    if (on_demand_) on_demand_->accumulate(change, sums_.data());
+    else kernel_.accumulate(change, sums_.data());
     return !change.rows.empty();
+}
+
+template <class T>
+typename PairSolver<T>::Result Decomposition<T>::solve_block(const std::vector<Index>& rows, const double* diagonal,
+                                                             const double* F, std::vector<Coordinate>& state) {
+    const Index q = std::ssize(rows), stride = rounded_up(q);
+    const bool whole = on_demand_ || q == std::ssize(state_);  // nothing else can move: stopping early gains nothing
+    const double tol =
+        whole ? 0.5 * settings_.tol : std::max(0.5 * settings_.tol, policy::violation_left_in_block * (highest_ - lowest_));
+    const Index left = settings_.max_iterations - iterations_;
+    const Index limit = whole ? left : std::min<Index>(left, policy::steps_in_block(q));
+    if (on_demand_) {
+        const Index first = rounds_ == 0 ? std::min(limit, policy::steps_before_shrinking(q)) : limit;
+        return pairs_.solve(rows, *on_demand_, diagonal, F, state, dual_, policy::tolerance_on_demand * settings_.tol, first);
+    }
+    Block<T> K{whole ? kernel_.whole() : nullptr, stride};
+    if (!K.values) {
+        block_.resize(stride * stride);
+        kernel_.block(rows, block_.data(), stride);
+        K.values = block_.data();
+    }
+    return pairs_.solve(rows, K, diagonal, F, state, dual_, tol, limit);
 }
 
 template <class T> Outcome Decomposition<T>::outcome(Status status) {

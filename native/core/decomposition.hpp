@@ -6,11 +6,14 @@
 // (shrinking by compaction); before the end their F is updated and they are checked again.
 #pragma once
 
+#include <optional>
+
 #include "aligned.hpp"
 #include "kernel_matrix.hpp"
 #include "outcome.hpp"
 #include "pair_solver.hpp"
 #include "policy.hpp"
+#include "rows_on_demand.hpp"
 
 namespace abstain {
 
@@ -18,6 +21,7 @@ struct Settings {
     double tol = 1e-3;
     Index max_iterations = 10'000'000;
     int working_set = policy::working_set;  // rows to begin with
+    bool on_demand = false;                 // the working set is the whole problem, its kernel values are made row by row
 };
 
 template <class T> class Decomposition {
@@ -35,6 +39,8 @@ template <class T> class Decomposition {
     void select();                // the working set
     void fill_up(const std::vector<std::size_t>& last, std::size_t size);
     bool improve();  // false: nothing moved
+    typename PairSolver<T>::Result solve_block(const std::vector<Index>& rows, const double* diagonal, const double* F,
+                                               std::vector<Coordinate>& state);
     void grow_where_slow();
     void shrink();
     void restore();  // all rows active again
@@ -61,6 +67,7 @@ template <class T> class Decomposition {
 
     std::vector<std::size_t> working_;  // positions among the active rows
     Aligned<T> block_;                  // its kernel values
+    std::optional<RowsOnDemand<T>> on_demand_;  // or those of the rows needed
     double highest_ = 0, lowest_ = 0;   // max(up - F), min(down - F)
     double dual_ = 0;                   // objective
     double milestone_ = 0;              // violation that the next rounds are to halve

@@ -58,6 +58,26 @@ ScaledRows<T>::ScaledRows(const KernelSpec& spec, const DenseRows& X, const doub
 }
 
 template <class T>
+ScaledRows<T>::ScaledRows(const KernelSpec& spec, const DenseRows& X)
+    : ScaledRows([&] {
+          std::vector<double> centre;
+          if (spec.may_be_centred()) centre = column_means(X);
+          const double* middle = centre.empty() ? nullptr : centre.data();
+          const bool far = spec.shift_invariant() && !(spread(spec, X, middle) < policy::far_spread);
+          return ScaledRows<T>(spec, X, middle, far);
+      }()) {}
+
+template <class T>
+ScaledRows<T>::ScaledRows(const ScaledRows& all, std::span<const Index> which)
+    : shape(all.shape), values(std::ssize(which) * all.shape.features), half(which.size()) {
+    const Index d = shape.features;
+    for (std::size_t a = 0; a < which.size(); ++a) {
+        std::copy_n(all.values.data() + which[a] * d, d, values.data() + static_cast<Index>(a) * d);
+        half[a] = all.half[which[a]];
+    }
+}
+
+template <class T>
 void ScaledRows<T>::pack(std::span<const Index> which, Index lanes, Index multiple, PackedRows<T>& out) const {
     const Index d = shape.features, padded = rounded_up(std::ssize(which), multiple);
     out.count = std::ssize(which);
@@ -76,15 +96,9 @@ void ScaledRows<T>::pack(std::span<const Index> which, Index lanes, Index multip
 }
 
 template <class T>
-DenseKernel<T>::DenseKernel(const KernelSpec& spec, const DenseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch)
-    : rows_([&] {
-          std::vector<double> centre;
-          if (spec.may_be_centred()) centre = column_means(X);
-          const double* middle = centre.empty() ? nullptr : centre.data();
-          const bool far = spec.shift_invariant() && !(spread(spec, X, middle) < policy::far_spread);
-          return ScaledRows<T>(spec, X, middle, far);
-      }()),
-      diagonal_(X.rows), cache_(X.rows, X.features >= policy::features_worth_caching ? cache_bytes : 0.0), pool_(pool),
+DenseKernel<T>::DenseKernel(const KernelSpec& spec, ScaledRows<T> rows, double cache_bytes, ThreadPool& pool, Watch& watch)
+    : rows_(std::move(rows)), diagonal_(rows_.half.size()),
+      cache_(std::ssize(diagonal_), rows_.shape.features >= policy::features_worth_caching ? cache_bytes : 0.0), pool_(pool),
       watch_(watch) {
     for (std::size_t i = 0; i < diagonal_.size(); ++i) diagonal_[i] = spec.value(2 * static_cast<double>(rows_.half[i]), 0);
 }
@@ -134,6 +148,14 @@ template <class T> void DenseKernel<T>::activate(const std::vector<Index>& rows)
 template <class T> void DenseKernel<T>::accumulate(const SparseVector& coef, double* sums) {
     if (std::ssize(coef.rows) <= cache_.capacity()) accumulate_cached(coef, sums);
     else accumulate_made(coef, sums);
+}
+
+template <class T> void DenseKernel<T>::row(Index i, T* out) {
+    constexpr Index B = block_rows<T>;
+    const Index d = rows_.shape.features, blocks = rounded_up(packed_.count) / B;
+    for (Index b = 0; b < blocks; ++b)
+        lanes<T>().row(rows_.shape, packed_.values.data() + b * B * d, packed_.half.data() + b * B, rows_.values.data() + i * d,
+                       rows_.half[i], out + b * B);
 }
 
 template <class T> void DenseKernel<T>::accumulate_made(const SparseVector& coef, double* sums) {

@@ -30,6 +30,8 @@ template <class T> class ScaledRows {
     // centre: nullptr, or what is subtracted from each row (kernels that depend on differences only, and the linear
     // one under sum beta = 0, keep their digits when data lie far from the origin).
     ScaledRows(const KernelSpec& spec, const DenseRows& X, const double* centre, bool far);
+    ScaledRows(const KernelSpec& spec, const DenseRows& X);                        // centred where that is allowed
+    ScaledRows(const ScaledRows& all, std::span<const Index> which);
 
     Shape<T> shape;
     Aligned<T> values, half;
@@ -47,12 +49,15 @@ std::vector<double> column_means(const DenseRows& X);
 
 template <class T> class DenseKernel final : public KernelMatrix<T> {
   public:
-    DenseKernel(const KernelSpec& spec, const DenseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch);
+    DenseKernel(const KernelSpec& spec, ScaledRows<T> rows, double cache_bytes, ThreadPool& pool, Watch& watch);
+    DenseKernel(const KernelSpec& spec, const DenseRows& X, double cache_bytes, ThreadPool& pool, Watch& watch)
+        : DenseKernel(spec, ScaledRows<T>(spec, X), cache_bytes, pool, watch) {}
 
     double diagonal(Index i) const override { return diagonal_[i]; }
     void block(const std::vector<Index>& rows, T* out, Index stride) override;
     void activate(const std::vector<Index>& rows) override;
     void accumulate(const SparseVector& coef, double* sums) override;
+    void row(Index i, T* out) override;
 
   private:
     enum class Half { both, upper };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "crew.hpp"
 #include "dense_kernel.hpp"
 #include "policy.hpp"
 
@@ -41,6 +42,41 @@ void expand(const KernelSpec& spec, const DenseRows& X, const DenseRows& support
         }
         std::copy_n(sums.data(), count, out + first);
     }
+}
+
+void expand_parts(const KernelSpec& spec, const DenseRows& X, const Parts& parts, const double* coef, double* out,
+                  ThreadPool& pool, Watch& watch) {
+    constexpr Index B = block_rows<double>;
+    const ScaledRows<double> scaled(spec, X);
+    const Index d = X.features;
+    Crew crew(watch);
+    std::vector<std::exception_ptr> failures(parts.count());
+    pool.run(parts.count(), [&](Index p) {
+        failures[p] = crew.guarded([&](Watch& own) {
+            const std::span<const Index> rows = parts.of(p);
+            const double* beta = coef + parts.starts[p];
+            std::vector<Index> support;
+            Aligned<double> factors;
+            for (std::size_t a = 0; a < rows.size(); ++a)
+                if (beta[a] != 0) {
+                    support.push_back(rows[a]);
+                    factors.push_back(beta[a]);
+                }
+            PackedRows<double> packed_support, packed;
+            scaled.pack_support(support, packed_support);
+            factors.resize(packed_support.half.size(), 0.0);
+            scaled.pack_rows(rows, packed);
+            Aligned<double> sums(rounded_up(std::ssize(rows)), 0.0);
+            for (Index b = 0; b < std::ssize(sums) / B; ++b, own.look())
+                lanes<double>().accumulate(scaled.shape, packed.values.data() + b * B * d, packed.half.data() + b * B,
+                                           packed_support.values.data(), packed_support.half.data(), factors.data(),
+                                           packed_support.tiles(), sums.data() + b * B);
+            std::copy_n(sums.data(), rows.size(), out + parts.starts[p]);
+        });
+    });
+    crew.check();
+    for (const std::exception_ptr& failure : failures)
+        if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace abstain

@@ -1,6 +1,8 @@
 // f(x) = sum_s coef_s k(x, s) for new rows x, in double.
 #pragma once
 
+#include <span>
+
 #include "kernel.hpp"
 #include "rows.hpp"
 #include "thread_pool.hpp"
@@ -10,5 +12,16 @@ namespace abstain {
 
 void expand(const KernelSpec& spec, const DenseRows& X, const DenseRows& support, const double* coef, double* out,
             ThreadPool& pool, Watch& watch);
+
+// For each part, some of the rows of X (their indices from starts[p] to starts[p + 1]) with coefficients: the sums of its
+// expansion at its own rows. The rows are scaled once for all parts.
+struct Parts {
+    std::span<const Index> rows, starts;  // one start more than there are parts
+
+    Index count() const { return std::ssize(starts) - 1; }
+    std::span<const Index> of(Index part) const { return rows.subspan(starts[part], starts[part + 1] - starts[part]); }
+};
+void expand_parts(const KernelSpec& spec, const DenseRows& X, const Parts& parts, const double* coef, double* out,
+                  ThreadPool& pool, Watch& watch);
 
 }  // namespace abstain

@@ -45,6 +45,12 @@ template <class T> void GramKernel<T>::accumulate(const SparseVector& coef, doub
     });
 }
 
+template <class T> void GramKernel<T>::row(Index i, T* out) {
+    const Index active = std::ssize(active_);
+    for (Index a = 0; a < active; ++a) out[a] = values_[i * stride_ + active_[a]];
+    std::fill(out + active, out + rounded_up(active), T(0));
+}
+
 template class GramKernel<float>;
 template class GramKernel<double>;
 

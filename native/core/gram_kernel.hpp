@@ -18,6 +18,7 @@ template <class T> class GramKernel final : public KernelMatrix<T> {
     const T* whole() const override { return stride_ == rounded_up(size_) ? values_ : nullptr; }
     void activate(const std::vector<Index>& rows) override { active_ = rows; }
     void accumulate(const SparseVector& coef, double* sums) override;
+    void row(Index i, T* out) override;
 
   private:
     const T* values_;

@@ -29,10 +29,12 @@ template <class T> class KernelMatrix {
     virtual void block(const std::vector<Index>& rows, T* out, Index stride) = 0;
     // The whole matrix if it is in memory with a stride that is a multiple of 64; else nullptr.
     virtual const T* whole() const { return nullptr; }
-    // The rows of `accumulate` from now on; ascending.
+    // The rows of `accumulate` and `row` from now on; ascending.
     virtual void activate(const std::vector<Index>& rows) = 0;
     // sums[a] += sum_s coef_s k(x_active[a], x_s); `sums` has room for the active rows rounded up to 64.
     virtual void accumulate(const SparseVector& coef, double* sums) = 0;
+    // out[a] = k(x_active[a], x_i), finite in the padding up to a multiple of 64.
+    virtual void row(Index i, T* out) = 0;
 };
 
 }  // namespace abstain

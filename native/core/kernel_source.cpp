@@ -39,6 +39,9 @@ template <class T> void KernelSource::hold(ThreadPool& pool, Watch& watch) {
 
 template <class T> std::unique_ptr<KernelMatrix<T>> KernelSource::kernel(ThreadPool& pool, Watch& watch) const {
     const auto& values = std::get<Held<T>>(held_).values;
+    if constexpr (std::is_same_v<T, float>)
+        if (values.empty() && scaled_.all)
+            return std::make_unique<DenseKernel<T>>(spec, ScaledRows<T>(*scaled_.all, scaled_.which), cache_bytes_, pool, watch);
     if (values.empty()) return make_kernel<T>(spec, rows, cache_bytes_, pool, watch);
     return std::make_unique<GramKernel<T>>(values.data(), size, rounded_up(size), pool);
 }

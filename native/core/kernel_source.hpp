@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <tuple>
 
 #include "aligned.hpp"
@@ -18,6 +19,8 @@
 namespace abstain {
 
 inline bool has_single_precision(const Rows& rows) { return std::holds_alternative<DenseRows>(rows); }
+
+template <class T> class ScaledRows;
 
 class KernelSource {
   public:
@@ -43,13 +46,22 @@ class KernelSource {
     // computes values on demand.
     template <class T> std::unique_ptr<KernelMatrix<T>> kernel(ThreadPool& pool, Watch& watch) const;
 
+    // Rows scaled beforehand, of which the rows of this source are `which`: values in single precision are made of these.
+    void scaled_as(const ScaledRows<float>& all, std::span<const Index> which) { scaled_ = {&all, which}; }
+
   private:
     template <class T> struct Held {
         std::once_flag once;
         Aligned<T> values;
     };
 
+    struct Scaled {
+        const ScaledRows<float>* all = nullptr;
+        std::span<const Index> which;
+    };
+
     double cache_bytes_;
+    Scaled scaled_;
     std::tuple<Held<float>, Held<double>> held_;
 };
 

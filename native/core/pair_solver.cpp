@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "policy.hpp"
+#include "rows_on_demand.hpp"
 
 namespace abstain {
 
@@ -25,18 +26,19 @@ void PairSolver<T>::load(const std::vector<Index>& rows, const double* diagonal,
 }
 
 template <class T>
-typename PairSolver<T>::Result PairSolver<T>::solve(const std::vector<Index>& rows, const T* K, Index stride,
-                                                    const double* diagonal, const double* F, std::vector<Coordinate>& state,
-                                                    double dual, double tol, Index limit) {
+template <class Matrix>
+typename PairSolver<T>::Result PairSolver<T>::solve(const std::vector<Index>& rows, Matrix& K, const double* diagonal,
+                                                    const double* F, std::vector<Coordinate>& state, double dual, double tol,
+                                                    Index limit) {
     const Lanes<T>& lane = lanes<T>();
     load(rows, diagonal, F, state);
     Result result{0, 0, 0};
     double risen = 0;  // at the last look
-    Rising<T> top = lane.step(size_, F_.data(), K, K, T(0), T(0), up_.data());
+    Rising<T> top = lane.step(size_, F_.data(), F_.data(), F_.data(), T(0), T(0), up_.data());
     for (;; ++result.iterations) {
         const int i = top.index;
         const std::size_t a = i;
-        const T* Ki = K + i * stride;
+        const T* Ki = K.row(i);
         const Falling<T> partner = lane.partner(size_, F_.data(), Ki, diagonal_.data(), down_.data(), diagonal_[a], top.gain);
         result.violation = static_cast<double>(top.gain) - static_cast<double>(partner.lowest);
         if (!(result.violation > tol) || result.iterations >= limit || partner.index < 0) break;
@@ -49,7 +51,7 @@ typename PairSolver<T>::Result PairSolver<T>::solve(const std::vector<Index>& ro
         if (step.di == 0 && step.dj == 0) break;
         refresh(rows, i, state[a]);
         refresh(rows, j, state[b]);
-        top = lane.step(size_, F_.data(), Ki, K + j * stride, static_cast<T>(step.di), static_cast<T>(step.dj), up_.data());
+        top = lane.step(size_, F_.data(), Ki, K.row(j), static_cast<T>(step.di), static_cast<T>(step.dj), up_.data());
         if ((result.iterations + 1) % policy::steps_between_looks == 0) {
             watch_.look();
             if (watch_.expired() || !(result.rise - risen > policy::least_rise * std::abs(dual + result.rise))) break;
@@ -61,5 +63,13 @@ typename PairSolver<T>::Result PairSolver<T>::solve(const std::vector<Index>& ro
 
 template class PairSolver<float>;
 template class PairSolver<double>;
+template PairSolver<float>::Result PairSolver<float>::solve(const std::vector<Index>&, Block<float>&, const double*, const double*,
+                                                            std::vector<Coordinate>&, double, double, Index);
+template PairSolver<double>::Result PairSolver<double>::solve(const std::vector<Index>&, Block<double>&, const double*,
+                                                              const double*, std::vector<Coordinate>&, double, double, Index);
+template PairSolver<float>::Result PairSolver<float>::solve(const std::vector<Index>&, RowsOnDemand<float>&, const double*,
+                                                            const double*, std::vector<Coordinate>&, double, double, Index);
+template PairSolver<double>::Result PairSolver<double>::solve(const std::vector<Index>&, RowsOnDemand<double>&, const double*,
+                                                              const double*, std::vector<Coordinate>&, double, double, Index);
 
 }  // namespace abstain

@@ -12,6 +12,14 @@
 
 namespace abstain {
 
+// Kernel values that are all in memory.
+template <class T> struct Block {
+    const T* values;
+    Index stride;
+
+    const T* row(Index a) const { return values + a * stride; }
+};
+
 template <class T> class PairSolver {
   public:
     PairSolver(const Problem& problem, Watch& watch) : problem_(problem), watch_(watch) {}
@@ -22,9 +30,10 @@ template <class T> class PairSolver {
         double violation;  // left in the block
     };
 
-    // The block's rows, their kernel values (row a at K + a * stride) and F = K beta there; moves `state` until the
+    // The block's rows, their kernel values (a Block or RowsOnDemand) and F = K beta there; moves `state` until the
     // violation is at most tol, `limit` steps are done, or the dual, `dual` at the start, no longer rises.
-    Result solve(const std::vector<Index>& rows, const T* K, Index stride, const double* diagonal, const double* F,
+    template <class Matrix>
+    Result solve(const std::vector<Index>& rows, Matrix& K, const double* diagonal, const double* F,
                  std::vector<Coordinate>& state, double dual, double tol, Index limit);
 
   private:

@@ -84,6 +84,20 @@ inline constexpr int working_set = 1024;
 // What a block may grow to if progress is slow: 64 MB in single. x1.0 at 2048 and at 8192 (n = 4000 and 5000).
 inline constexpr int largest_working_set = 4096;
 
+// Rows up to which one of many problems begins with pair steps over all its rows, with kernel rows made when they are first
+// needed: 325 pairs of 1,230 rows (Letter, d = 16) take x0.3 of the time of blocks of 1024 rows, x0.55 of that of blocks of
+// 192; a single fit of 2000 rows takes x0.75 to x0.9, but x1.5 at C = 1000. So blocks follow after so many steps a row.
+inline constexpr Index rows_on_demand = 2048, steps_on_demand = 10;
+
+// Share of the tolerance to which these pair steps go: F in single has to agree with its sum in double only up to the rest.
+inline constexpr double tolerance_on_demand = 0.9;
+
+// Pair steps before rows are first set aside there: x1.1 at n / 8 (C = 1), x1.05 without (C = 10).
+inline constexpr Index steps_before_shrinking(Index rows) { return rows / 2; }
+
+// Values of the pieces that these kernel rows are stored in: 256 KB in single.
+inline constexpr Index values_in_piece = 1 << 16;
+
 // Rounds in which the violation should halve, else the block grows. x0.9 to x1.07 at 4, x0.96 to x1.0 at 16.
 inline constexpr int rounds_to_halve = 8;
 

@@ -33,6 +33,11 @@ template <class T> void Decomposition<T>::shrink() {
     active_ = departure.stayed;
     departures_.push_back(std::move(departure));
     kernel_.activate(active_);
+    if (!on_demand_) return;
+    std::vector<Index> kept;
+    for (std::size_t a = 0; a < position.size(); ++a)
+        if (position[a] != dropped) kept.push_back(static_cast<Index>(a));
+    on_demand_->keep(kept);
 }
 
 // F of a row that left has changed only by the coefficients that have moved since.
@@ -53,6 +58,7 @@ template <class T> void Decomposition<T>::restore() {
     std::copy(F_.begin(), F_.end(), sums_.begin());
     for (std::size_t a = 0; a < active_.size(); ++a) refresh(a);
     kernel_.activate(active_);
+    if (on_demand_) on_demand_.emplace(kernel_, active_);
     working_.clear();
 }
 

@@ -156,16 +156,32 @@ Outcome Fitter::solve_exactly(const Problem& problem, const double* start, const
     return last;
 }
 
+// Few pair steps over all rows with kernel rows on demand; if they are not enough, blocks.
+template <class T> Outcome Fitter::decompose_on_demand(const Problem& problem, const double* start, const Settings& settings) {
+    Settings first = settings;
+    first.on_demand = true;
+    first.max_iterations = std::min(settings.max_iterations, policy::steps_on_demand * problem.size);
+    Outcome outcome = decompose<T>(problem, start, first);
+    const bool unfinished = outcome.status == Status::iteration_limit && outcome.iterations < settings.max_iterations;
+    if (!unfinished || watch_.expired() || overflown(outcome)) return outcome;
+    Outcome rest = decompose<T>(problem, outcome.beta.data(), {settings.tol, settings.max_iterations - outcome.iterations});
+    rest.iterations += outcome.iterations;
+    return rest;
+}
+
 // In single precision where there is one, checked in double; continued in double if the check fails or the steps stall.
 template <class T> Outcome Fitter::fit_large(const Problem& problem, const double* start) {
     constexpr bool in_single = std::is_same_v<T, float>;
     const Index steps = options_.tol < policy::fine_tolerance ? policy::steps_in_single_if_fine : policy::steps_in_single;
     const Index most = options_.max_iterations;
-    const Outcome outcome = decompose<T>(problem, start, {options_.tol, std::min(most / 2, steps * problem.size)});
+    const Settings settings{options_.tol, std::min(most / 2, steps * problem.size)};
+    const bool on_demand = options_.one_of_many && problem.size <= policy::rows_on_demand;
+    const Outcome outcome = on_demand ? decompose_on_demand<T>(problem, start, settings) : decompose<T>(problem, start, settings);
     if (outcome.iterations >= most || outcome.status == Status::time_limit || watch_.expired()) return outcome;
     const auto drifted = [&] {
-        return overflown(outcome) || !(drift(source_.spec, std::get<DenseRows>(source_.rows), outcome, pool_, watch_) <=
-                                       policy::drift_allowed * options_.tol);
+        if (overflown(outcome)) return true;
+        return !options_.one_of_many && !(drift(source_.spec, std::get<DenseRows>(source_.rows), outcome, pool_, watch_) <=
+                                         policy::drift_allowed * options_.tol);
     };
     if (outcome.status == Status::converged && !(in_single && drifted())) return outcome;
     std::get<std::unique_ptr<KernelMatrix<T>>>(kernels_).reset();  // frees its cache for the next kernel

@@ -20,6 +20,7 @@ struct Options {
     double tol = 1e-3;
     Index max_iterations = 10'000'000;
     double cache_bytes = 500e6;
+    bool one_of_many = false;  // kernel rows on demand, and no comparison of F with double: the caller does that for all rows
 };
 
 // Solves one problem after another over the same kernel values, on one thread of control.
@@ -39,6 +40,7 @@ class Fitter {
     Outcome solve_exactly(const Problem& problem, const double* start, const Settings& settings);
     Index affordable_changes(const Problem& problem, const Outcome& outcome, const Settings& settings) const;
     void walk_up(const Problem& problem, Outcome& outcome, Index max_iterations, Index changes);
+    template <class T> Outcome decompose_on_demand(const Problem& problem, const double* start, const Settings& settings);
     template <class T> Outcome fit_large(const Problem& problem, const double* start);
     template <class T> Outcome fit_for_search(const Problem& problem, const double* start);
 

@@ -3,52 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
-#include <thread>
 
 #include "bias.hpp"
+#include "crew.hpp"
 #include "policy.hpp"
 
 namespace abstain {
 
 namespace {
-
-// Only the first thread may call the report, which runs Python: the others follow the flags that it sets.
-class Crew {
-  public:
-    explicit Crew(Watch& watch) : watch_(watch), first_(std::this_thread::get_id()) {}
-
-    // Returns the exception that the work threw, if any; an interrupt sets a flag instead.
-    template <class Work> std::exception_ptr guarded(Work&& work) noexcept {
-        if (interrupted_) return nullptr;  // nothing more is begun
-        try {
-            if (std::this_thread::get_id() == first_) {
-                work(watch_);
-                finish_ = watch_.expired();
-            } else {
-                Watch follower([this](Index, double) { return followed(); }, watch_.seconds_left());
-                work(follower);
-            }
-        } catch (const Interrupted&) {
-            interrupted_ = true;
-        } catch (...) {
-            return std::current_exception();
-        }
-        return nullptr;
-    }
-
-    void check() const {
-        if (interrupted_) throw Interrupted();
-    }
-
-  private:
-    Watch::Answer followed() const {
-        return interrupted_ ? Watch::Answer::interrupt : finish_ ? Watch::Answer::finish : Watch::Answer::go_on;
-    }
-
-    Watch& watch_;
-    std::thread::id first_;
-    std::atomic<bool> interrupted_{false}, finish_{false};
-};
 
 // beta / C is piecewise linear in 1 / C: from the last two fits to the next along a straight line.
 void predict(const std::vector<double>& Cs, std::size_t c, const std::vector<double>& last, const std::vector<double>& before,

@@ -61,6 +61,11 @@ void SparseKernel::activate(const std::vector<Index>& rows) {
     active_ = rows;
 }
 
+void SparseKernel::row(Index i, double* out) {
+    Aligned<double> scratch(X_.rows);
+    make_row(i, active_, rounded_up(std::ssize(active_)), scratch.data(), out);
+}
+
 void SparseKernel::accumulate(const SparseVector& coef, double* sums) {
     const std::vector<Index>& support = coef.rows;
     const Index padded = rounded_up(std::ssize(active_));

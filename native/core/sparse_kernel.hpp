@@ -20,6 +20,7 @@ class SparseKernel final : public KernelMatrix<double> {
     void block(const std::vector<Index>& rows, double* out, Index stride) override;
     void activate(const std::vector<Index>& rows) override;
     void accumulate(const SparseVector& coef, double* sums) override;
+    void row(Index i, double* out) override;
 
   private:
     double value(double dot, Index i, Index j) const;

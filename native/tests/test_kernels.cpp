@@ -2,6 +2,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "cases.hpp"
 #include "kernel_source.hpp"
@@ -58,6 +59,10 @@ template <class T> void check(KernelMatrix<T>& kernel, const std::vector<double>
         std::vector<Index> active;
         for (Index i = 0; i < n; i += step) active.push_back(i);
         kernel.activate(active);
+        Aligned<T> row(rounded_up(std::ssize(active)), std::numeric_limits<T>::quiet_NaN());
+        kernel.row(5, row.data());
+        for (std::size_t a = 0; a < active.size(); ++a) assert(near(static_cast<double>(row[a]), K[active[a] * n + 5]));
+        for (const T value : row) assert(std::isfinite(value));
         for (int again = 0; again < 2; ++again) {  // the second time from a cache, if there is one
             Aligned<double> sums(rounded_up(std::ssize(active)), 1.0);
             kernel.accumulate(coef, sums.data());

@@ -66,7 +66,7 @@ class ClassCosts:
         object.__setattr__(self, "labels", read.labels)
         object.__setattr__(self, "errors", tuple(map(tuple, read.errors.tolist())))
         object.__setattr__(self, "reject", reject)
-        scale = self._largest_scale()
+        scale = self.largest_scale
         if scale < 1.0 - _EQUALITY:
             largest = (
                 f"cost allowed is {scale * reject:.12g}"
@@ -106,7 +106,7 @@ class ClassCosts:
     @property
     def rejects(self) -> bool:
         """Whether rejecting ever pays; False if some answer is always as cheap."""
-        return self._largest_scale() > 1.0 + _EQUALITY
+        return self.largest_scale > 1.0 + _EQUALITY
 
     @property
     def reject_costs(self) -> NDArray[np.float64]:
@@ -191,7 +191,8 @@ class ClassCosts:
         truth, choice, _ = read_classes(y_true, y_pred, reject_label, self.labels)
         return float(np.average(self.prices(truth, choice), weights=row_weights(sample_weight, len(truth))))
 
-    def _largest_scale(self) -> float:
+    @property
+    def largest_scale(self) -> float:
         """Give the largest factor on the reject costs at which rejecting still pays for some probabilities.
 
         ::

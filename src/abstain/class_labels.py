@@ -64,6 +64,11 @@ class ClassLabels:
         """Codes of true labels, 1 to n; any other label is an error."""
         return _codes(label_vector(y, "y"), self.classes, "y", f"one of the classes {some(self.classes)}")
 
+    def codes(self, labels: ArrayLike) -> NDArray[np.intp]:
+        """Codes of labels as `decode` gives them: 1 to n, and 0 for the reject label."""
+        named = f"one of the classes {some(self.classes)} nor reject_label={self.reject_label!r}"
+        return _codes(label_vector(labels, "labels"), self.classes, "labels", named, reject=self.reject_label)
+
     def decode(self, choice: NDArray[np.intp]) -> NDArray[Any]:
         """Labels of choices: a plain array with `reject_label` where the choice is 0."""
         dtype = decoded_dtype(self.classes, self.reject_label) if self.rejects else self.classes.dtype

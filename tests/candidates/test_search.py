@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import abstain
 from abstain.candidates.machines import MACHINES, NAMES
+from abstain.candidates.pricing import Pricing
 from abstain.candidates.search import MachineSearch, trials_of
 from abstain.candidates.tuning import Rows
 from abstain.costs import Costs
@@ -45,10 +46,10 @@ def test_a_sigmoid_sees_no_label_of_the_rows_it_is_applied_to():
     X, y = rows(90)
     sign = np.where(y == "b", 1, -1).astype(np.int8)
     splits = checked_splits(FOLDS, y, None, sign, np.ones(len(y)))
-    given = [np.random.default_rng(fold).random(30) for fold in range(3)]
-    before = Rows(X, y, sign, COSTS, splits).sigmoids(given)
+    given = [np.random.default_rng(fold).random((30, 2)) for fold in range(3)]
+    before = Rows(X, y, Pricing(sign, COSTS), splits).sigmoids(given)
     flipped = np.where(splits.tests[0] > 0, -sign, sign).astype(np.int8)
-    after = Rows(X, y, flipped, COSTS, splits).sigmoids(given)
+    after = Rows(X, y, Pricing(flipped, COSTS), splits).sigmoids(given)
     np.testing.assert_array_equal(before[0], after[0])
     assert (before[1] != after[1]).any()  # control
 
@@ -129,6 +130,26 @@ def test_time_that_runs_out_leaves_the_first_candidate_and_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         search("logistic", time_limit=600).fit(X, y)  # control
+
+
+def test_the_last_fit_of_the_svm_has_the_time_that_is_kept_for_it():
+    X, y = rows(90)
+    seen = {}
+
+    def late(self, X, y, groups=None):
+        seen.update(limit=self.time_limit, search=self._searching * self.time_limit)
+        warnings.warn(f"out of time; raise time_limit={self.time_limit} or so", ConvergenceWarning, stacklevel=2)
+        return RejectSVCCV.fit(self, X, y, groups=groups)
+
+    class Late(RejectSVCCV):
+        fit = late
+
+    machines = MachineSearch(COSTS, ("svm", "logistic"), svm=Late(Cs=[1.0], gammas=[0.1]), cv=FOLDS, time_limit=80.0)
+    with pytest.warns(ConvergenceWarning, match=r"raise time_limit=80\.0 or so"):
+        machines.fit(X, y)
+    # three quarters are for the two searches, in equal shares, and the rest for last fits
+    assert seen["search"] == pytest.approx(30.0, abs=1.0)
+    assert seen["limit"] - seen["search"] == pytest.approx(20.0)
 
 
 def test_the_positive_class_may_sort_first():

@@ -31,6 +31,12 @@ def test_help_loads_nothing_heavy(arguments):
     assert HEAVY.isdisjoint(loaded)
 
 
+def test_the_package_is_a_command():
+    arguments = [sys.executable, "-m", "abstain", "--version"]
+    ended = subprocess.run(arguments, capture_output=True, text=True, check=True)  # noqa: S603
+    assert ended.stdout == run("--version").stdout
+
+
 def test_every_command_is_listed_and_has_help():
     printed = run("--help").stdout
     listed = printed[printed.index("Commands:") :].split()

@@ -10,6 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from abstain.cli.input.actions import stated_actions
+from abstain.cli.input.costs import stated_costs
+from action_cases import CREDIT
 from cli.running import run
 
 TOUR = [
@@ -55,6 +58,19 @@ def test_the_readmes_commands_run_as_printed(tmp_path):
 
 def test_the_page_prints_the_tour():
     assert commands_in(ROOT / "docs" / "command_line.md") == TOUR
+
+
+def test_the_files_of_the_page_are_read(tmp_path):
+    page = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
+    blocks = [block.partition("\n```")[0] for block in page.split("```text\n")[1:]]
+    (actions,) = [block for block in blocks if block.startswith("action,")]
+    (costs,) = [block for block in blocks if block.startswith("actual,cold")]
+    for name, text in (("actions.csv", actions), ("costs.csv", costs)):
+        (tmp_path / name).write_text(text + "\n", encoding="utf-8")
+    assert stated_actions(tmp_path / "actions.csv", ("bad", "good"), None) == CREDIT
+    classes = ("cold", "flu", "pneumonia")
+    read = stated_costs(None, None, "0.5", tmp_path / "costs.csv", classes, pos_label=None)
+    assert read.errors == ((0.0, 1.0, 2.0), (2.0, 0.0, 1.0), (20.0, 15.0, 0.0))
 
 
 @pytest.fixture(scope="module")

@@ -67,8 +67,6 @@ def test_a_search_gets_them_by_routing():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="name the models"):
-        compare(None, X, Y, row_costs=ROWS)
     with pytest.raises(ValueError, match="each of the 90 rows of X; it has 4"):
         compare({"svc": RejectSVC()}, X, Y, row_costs=ROWS[:4])
     with pytest.raises(ValueError, match="costs=None must be a Costs"):

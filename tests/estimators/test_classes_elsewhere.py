@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import abstain
-from abstain import Costs, RejectSVC, ThresholdRejector
-from abstain.report import report_for
+from abstain import Costs, RejectSVC
 from class_cases import GENERAL, gaussians, table_costs
 
 X, Y = gaussians(90)
@@ -19,13 +17,8 @@ NAMED = table_costs(GENERAL, 0.4)
 FITTED = RejectSVC(PRICE).fit(X, Y)
 
 REFUSED = {
-    "compare": (lambda: abstain.compare([RejectSVC(PRICE)], X, Y, PRICE), "RejectSVC and RejectSVCCV"),
-    "compare, named": (lambda: abstain.compare([RejectSVC(NAMED)], X, Y, NAMED), "take any number"),
     "path": (lambda: abstain.reject_svc_path(X, Y, PRICE), "Only binary"),
     "sweep": (lambda: abstain.reject_price_sweep(RejectSVC(PRICE), X, Y, [0.1]), "Only binary"),
-    "to_onnx": (lambda: abstain.to_onnx(ThresholdRejector(LogisticRegression(), PRICE).fit(X, Y)), "two classes only"),
-    "report": (lambda: report_for(FITTED, X, Y), "estimator has 3 classes"),
-    "display": (lambda: abstain.plot.RiskCoverageDisplay.from_estimator(FITTED, X, Y), "estimator has 3 classes"),
 }
 
 

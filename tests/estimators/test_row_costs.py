@@ -213,3 +213,23 @@ def test_several_classes_are_refused_with_costs_of_rows():
     actions = Actions({"approve": {0: 0, 1: 5}, "decline": {0: 1, 1: 0}, "call": 0.3})
     with pytest.raises(ValueError, match="costs has actions for the two classes"):
         RejectSVC(actions).fit(X, y)
+
+
+def test_another_rule_than_chows_refuses_them_at_predict_too(data):
+    X, y, rows = data
+    even = Costs(1, 1, 0.3)
+    bartlett = RejectSVC(even, rule="bartlett-wegkamp").fit(X, y)
+    for method in (bartlett.predict, bartlett.decide, bartlett.reject_mask, bartlett.predict_forced):
+        with pytest.raises(ValueError, match='fit it with rule="chow"'):
+            method(X, row_costs=rows)
+    tuned = RejectSVCCV(even, Cs=[1], gammas=[0.2]).fit(X, y)  # the control: tuned cuts are Chow's on the log-odds
+    same = np.tile([1, 1, 0.3], (120, 1))
+    np.testing.assert_array_equal(tuned.predict(X, row_costs=same), tuned.predict(X))
+
+
+def test_a_path_and_a_sweep_refuse_them(data):
+    X, y, rows = data
+    with pytest.raises(ValueError, match="a path has one set of costs for all rows"):
+        abstain.reject_svc_path(X, y, ONE, row_costs=rows)
+    with pytest.raises(ValueError, match="a sweep varies one set of costs for all rows"):
+        abstain.reject_price_sweep(RejectSVC(ONE), X, y, [0.1], row_costs=rows)

@@ -195,3 +195,10 @@ def test_a_fold_whose_weights_are_zero_is_refused(rows):
     weight[:30] = 0
     with pytest.raises(ValueError, match=r"fold 0 of cv=KFold\(.*\) has no test rows with weight"):
         RejectSVCCV(cv=KFold(5)).fit(*rows, weight)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize("y", [[0, 0, 1], [0, 1, 1]])
+def test_two_folds_of_three_rows_are_not_to_be_fewer(y):
+    with pytest.raises(ValueError, match="cv=2 trains on one class only; add rows of the other class, or"):
+        RejectSVCCV(Costs(reject=0.2), cv=2).fit([[0.0], [1.0], [2.0]], y)

@@ -39,7 +39,7 @@ sets, trial, others, svm, summary, ranks, sentences, figures, plan, pages, tasks
     "measure_others",
     "measure_svm",
     "summary",
-    "ranks",
+    "harness.ranks",
     "sentences",
     "figures",
     "plan",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from abstain import Actions, RejectSVC, RejectSVCCV, ThresholdRejector, to_onnx
+from abstain import Actions, RejectSVC, RejectSVCCV, ThresholdRejector
 from abstain.files.errors import ModelFileError
 from abstain.files.values import from_json, to_json
 from abstain.report import report_for
@@ -63,7 +63,5 @@ def test_forged_actions_are_refused(content):
 
 def test_what_does_not_support_them_says_so():
     clf = RejectSVC(CREDIT).fit(X, Y)
-    with pytest.raises(ValueError, match="Actions are not supported by to_onnx yet; use"):
-        to_onnx(clf)
     with pytest.raises(ValueError, match="Actions are not supported by reports yet; use"):
         report_for(clf, X, Y)

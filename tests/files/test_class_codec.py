@@ -99,8 +99,3 @@ def test_a_machine_that_contradicts_itself_is_refused(case, tmp_path):
     abstain.save(clf, tmp_path / "good")
     with pytest.raises(ValueError, match=r"its|it |one of"):
         abstain.save(FORGERIES[case](clf), tmp_path / "model")
-
-
-def test_onnx_says_that_it_takes_two_classes():
-    with pytest.raises(ValueError, match="of 3 classes, but to_onnx takes two classes only"):
-        abstain.to_onnx(RejectSVC().fit(X, Y))

@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from abstain import Costs, RejectSVC, metrics
 from abstain.metrics import ClassTable, get_scorer
-from class_cases import GENERAL, gaussians, table_costs
+from class_cases import GENERAL, gaussians, paid, table_costs
 
 TRUE = np.array(["a", "a", "b", "b", "c", "c", "c", "c"])
 PRED = np.array(["a", "b", "b", "reject", "c", "c", "a", "reject"])
@@ -80,8 +80,29 @@ def test_curves_are_those_of_the_lead():
     assert metrics.aurc(y, score) != pytest.approx(metrics.aurc(y, score[:, [1, 0, 2]]))
     with pytest.raises(ValueError, match="each of the 3 classes"):
         metrics.aurc(y, np.column_stack([score, score[:, 0]]))
-    with pytest.raises(ValueError, match="cost_curve is for two classes"):
-        metrics.cost_curve(y, score, Costs(reject=0.2))
+
+
+@pytest.mark.parametrize("costs", [Costs(reject=0.2), table_costs(GENERAL, [0.2, 0.6, 0.4])], ids=["equal", "named"])
+def test_the_cost_curve_rejects_by_the_lead(costs):
+    X, y = gaussians(120)
+    score = RejectSVC(Costs(reject=0.2), C=10).fit(X, y).decision_function(X)
+    ranked = np.sort(score, axis=1)
+    lead, answer = ranked[:, -1] - ranked[:, -2], score.argmax(axis=1)
+    curve = metrics.cost_curve(y, score, costs)
+    errors, reject = (GENERAL, [0.2, 0.6, 0.4]) if costs.labels else (1 - np.eye(3), 0.2)
+    for at in (0, 30, 60, -2, -1):
+        choice = np.where(lead < curve.confidence[at], 3, answer)
+        assert curve.mean_cost[at] == pytest.approx(paid(errors, reject, y, choice))
+    best = curve.operating_point
+    chosen = np.where(lead <= best.thresholds.upper, 3, answer)
+    assert best.mean_cost == pytest.approx(paid(errors, reject, y, chosen))
+    band = metrics.bootstrap_band("cost", y, score, costs, n_resamples=20)
+    np.testing.assert_allclose(band.estimate, curve.at(band.grid))
+    if costs.labels:  # they name the classes, so that the rows may lack one
+        some = y > 0
+        assert metrics.cost_curve(y[some], score[some], costs).total_weight == some.sum()
+    with pytest.raises(ValueError, match="differ between a positive"):
+        metrics.cost_curve(y, score, Costs(1, 5, 0.2))
 
 
 @pytest.mark.parametrize("name", ["mean_cost", "coverage", "selective_accuracy", "aurc"])

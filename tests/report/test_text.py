@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from abstain.report.text import amount, cell, class_names, plain, share
+from abstain.report.text import amount, cell, plain, share, unique_names
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ def test_long_text_keeps_its_two_ends():
 
 
 def test_classes_that_look_alike_are_told_apart():
-    assert class_names("a", "b") == ("a", "b")
-    below, above = class_names("a" * 100 + "1" + "b" * 100, "a" * 100 + "2" + "b" * 100)
+    assert unique_names(["a", "b"]) == ("a", "b")
+    below, above = unique_names("a" * 100 + one + "b" * 100 for one in "12")
     assert below != above
 
 

@@ -14,7 +14,7 @@ namespace abstain {
 namespace {
 
 template <class T> constexpr Lanes<T> lanes_of() {
-    return {accumulate<T>, values<T>, combine<T>, step<T>, partner<T>, dot<T>, add<T>};
+    return {accumulate<T>, values<T>, row<T>, combine<T>, step<T>, partner<T>, dot<T>, add<T>};
 }
 template <class T> constexpr LinearLanes<T> linear_lanes_of() { return {rows_times<T>, rows_sum<T>}; }
 constexpr LaneSet all_lanes(const char* name) {

@@ -39,6 +39,8 @@ template <class T> struct Lanes {
     // out[s][first + row] = k(x_row, s) over one block of rows.
     void (*values)(const Shape<T>&, const T* block, const T* half, const T* support, const T* support_half, int tiles,
                    T* const* out, long first);
+    // out[row] = k(x_row, s) over one block of rows, for one support vector whose features are contiguous.
+    void (*row)(const Shape<T>&, const T* block, const T* half, const T* support, T support_half, T* out);
     // sums[row] += sum_r coef_r rows[r][row]: the same sum from rows that a cache holds.
     void (*combine)(const T* const* rows, const T* coef, int count, long first, long last, double* sums);
     // F += di Ki + dj Kj, and where (up - F) is largest; size a multiple of 64. Ties go to the lower index.

@@ -3,20 +3,20 @@
 namespace abstain {
 namespace {
 
-// One tile: V vectors of rows against four support vectors, handed to `sink(s, v, values)`.
-template <class T, class F, int V, class Sink>
+// One tile: V vectors of rows against S support vectors, handed to `sink(s, v, values)`.
+template <class T, class F, int V, int S = support_tile, class Sink>
 [[gnu::always_inline]] inline void tile(const Shape<T>& shape, const T* block, const T* half, const T* support,
                                         const T* support_half, Sink&& sink) {
-    Vec<T> t[support_tile][V];
-    for (int s = 0; s < support_tile; ++s)
+    Vec<T> t[S][V];
+    for (int s = 0; s < S; ++s)
         for (int v = 0; v < V; ++v) {
             if constexpr (F::halves) t[s][v] = -load<T>(half + v * width<T>) - support_half[s];
             else t[s][v] = Vec<T>{};
         }
-    for (int k = 0; k < shape.features; ++k, block += block_rows<T>, support += support_tile) {
+    for (int k = 0; k < shape.features; ++k, block += block_rows<T>, support += S) {
         Vec<T> x[V];
         for (int v = 0; v < V; ++v) x[v] = load<T>(block + v * width<T>);
-        for (int s = 0; s < support_tile; ++s)
+        for (int s = 0; s < S; ++s)
             for (int v = 0; v < V; ++v) {
                 if constexpr (F::differences) {
                     const Vec<T> difference = x[v] - support[s];
@@ -26,7 +26,7 @@ template <class T, class F, int V, class Sink>
                 }
             }
     }
-    for (int s = 0; s < support_tile; ++s)
+    for (int s = 0; s < S; ++s)
         for (int v = 0; v < V; ++v) sink(s, v, finish<T, F>(t[s][v], shape));
 }
 
@@ -62,6 +62,15 @@ void values_by(const Shape<T>& shape, const T* block, const T* half, const T* su
         }
 }
 
+// Four vectors at a time, so that a sum need not wait for the one before.
+template <class T, class F>
+void row_by(const Shape<T>& shape, const T* block, const T* half, const T* support, T support_half, T* out) {
+    constexpr int V = 4;
+    for (int row = 0; row < block_rows<T>; row += V * width<T>)
+        tile<T, F, V, 1>(shape, block + row, half + row, support, &support_half,
+                         [&](int, int v, Vec<T> value) { store<T>(out + row + v * width<T>, value); });
+}
+
 template <class T>
 void accumulate(const Shape<T>& shape, const T* block, const T* half, const T* support, const T* support_half, const T* coef,
                 int tiles, double* sums) {
@@ -72,6 +81,10 @@ template <class T>
 void values(const Shape<T>& shape, const T* block, const T* half, const T* support, const T* support_half, int tiles,
             T* const* out, long first) {
     with_formula(shape, [&]<class F>(F) { values_by<T, F>(shape, block, half, support, support_half, tiles, out, first); });
+}
+
+template <class T> void row(const Shape<T>& shape, const T* block, const T* half, const T* support, T support_half, T* out) {
+    with_formula(shape, [&]<class F>(F) { row_by<T, F>(shape, block, half, support, support_half, out); });
 }
 
 // Sixteen rows at a time keep the partial sums in registers and short enough for float.

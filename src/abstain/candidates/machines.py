@@ -58,16 +58,16 @@ class Machine:
     def probabilities(
         self, parameters: dict[str, Any], X: Any, y: NDArray[Any], rows: Any
     ) -> Iterator[NDArray[np.float64]]:
-        """Fit once, and give the probability of ``classes_[1]`` for other rows: one array, or one per stage."""
+        """Fit once, and give the probabilities of the classes for other rows: one array, or one per stage."""
         last = {"max_iter": self.stages[-1]} if self.stages else {}
         with warnings.catch_warnings():  # scikit-learn's threads may leave the filters of warnings empty
             fitted = self.make(**parameters, **last).fit(X, y)
         if not self.stages:
-            yield (fitted.set_params(n_jobs=None) if self.takes_n_jobs else fitted).predict_proba(rows)[:, 1]
+            yield (fitted.set_params(n_jobs=None) if self.takes_n_jobs else fitted).predict_proba(rows)
             return
         for at, probability in enumerate(fitted.staged_predict_proba(rows), start=1):
             if at in self.stages:
-                yield probability[:, 1]
+                yield probability
 
 
 def logistic(**parameters: Any) -> LogisticRegression:

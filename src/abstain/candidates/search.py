@@ -16,15 +16,13 @@ from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.candidates.machines import MACHINES, NAMES, SVM
+from abstain.candidates.pricing import Pricing
 from abstain.candidates.trials import Choice, Trials
 from abstain.candidates.tuning import Rows, few_threads, tuned
-from abstain.costs import checked_costs, costs_of_classes
 from abstain.estimators.grid import Splits, checked_splits
 from abstain.estimators.splitting import Groups, row_groups
 from abstain.estimators.svc_cv import SEARCHING, RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
-from abstain.labels import Labels
-from abstain.rules.rule import oriented_costs
 
 
 class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -32,8 +30,8 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
 
     Parameters
     ----------
-    costs : Costs
-        Costs of the two errors and of a reject.
+    costs : Costs or Actions
+        Costs of the errors and of a reject, of any number of classes; or of several actions.
     machines : sequence of str
         Names from `NAMES`: one to tune, or several to choose among, on the same folds.
     svm : RejectSVCCV or None
@@ -88,14 +86,13 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         """Choose and fit; `groups` are kept in one fold each."""
         began = time.monotonic()
         X, truth = indexable(X, np.asarray(y))
-        labels = Labels.of(truth, pos_label=self.pos_label, reject_label=self.reject_label, rejects=True)
-        costs = oriented_costs(costs_of_classes(checked_costs(self.costs), labels.classes, self.pos_label)[0], labels)
-        groups, sign = row_groups(groups, len(truth)), labels.encode(truth)
-        cv = self.cv
-        if isinstance(cv, Integral):  # at most one fold for each row of the rarer class
-            cv = max(2, min(int(cv), int((sign > 0).sum()), int((sign < 0).sum())))
-        splits = checked_splits(cv, truth, groups, sign, np.ones(len(truth)))
-        rows = Rows(X, truth, sign, costs, splits)
+        pricing = Pricing.of(self.costs, truth, self.pos_label, self.reject_label)
+        groups, cv = row_groups(groups, len(truth)), self.cv
+        if isinstance(cv, Integral):  # at most one fold for each row of the rarest class
+            cv = max(2, min(int(cv), int(np.unique(truth, return_counts=True)[1].min())))
+        splits = checked_splits(cv, truth, groups, pricing.truth, np.ones(len(truth)))
+        _check_classes(splits, pricing)
+        rows = Rows(X, truth, pricing, splits)
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
         found, fitted = list[Trials](), None
         for at, name in enumerate(self.machines):
@@ -115,10 +112,23 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         return self
 
     def _fitted_svm(self, X: Any, y: Any, groups: Groups | None, cv: Any, limit: float | None) -> RejectSVCCV:
+        """Search for `limit` seconds and fit the svm, for which it has all of the time that is kept for last fits.
+
+        Its warnings name the whole limit, which is the one that can be raised.
+        """
         search = RejectSVCCV() if self.svm is None else clone(self.svm)
         search.set_params(costs=self.costs, cv=cv, pos_label=self.pos_label, reject_label=self.reject_label)
-        search.set_params(time_limit=limit, verbose=self.verbose)
-        return search.fit(X, y, groups=groups)
+        own = None if limit is None or self.time_limit is None else limit + (1.0 - SEARCHING) * self.time_limit
+        search.set_params(time_limit=own, verbose=self.verbose)
+        if own is not None and limit is not None:
+            search._searching = limit / own  # noqa: SLF001 (the share of its time limit)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            search.fit(X, y, groups=groups)
+        for one in caught:
+            text = str(one.message).replace(f"time_limit={own}", f"time_limit={self.time_limit}")
+            warnings.warn(text, one.category, stacklevel=3)
+        return search.set_params(time_limit=self.time_limit)
 
     def _fitted(self, trials: Trials, X: Any, y: Any, splits: Splits) -> ThresholdRejector:
         machine = MACHINES[trials.name]
@@ -137,7 +147,7 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The two classes, sorted."""
+        """The classes, sorted."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.classes_)
 
@@ -147,9 +157,16 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         return np.asarray(self.best_estimator_.predict(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The log-odds of ``classes_[1]`` by the chosen machine."""
+        """The log-odds of ``classes_[1]`` by the chosen machine; of more than two classes, a score for each."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.decision_function(X))
+
+
+def _check_classes(splits: Splits, pricing: Pricing) -> None:
+    """Raise an error if a fold trains without one of several classes."""
+    for fold, train in enumerate(splits.trains):
+        if len(np.unique(pricing.truth[train > 0])) < len(pricing.codes):
+            raise ValueError(f"fold {fold} of cv trains without one of the classes; stratify the folds, or add rows.")
 
 
 def trials_of(search: RejectSVCCV) -> Trials:

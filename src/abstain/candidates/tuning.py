@@ -17,8 +17,8 @@ from sklearn.utils import _safe_indexing
 from threadpoolctl import ThreadpoolController
 
 from abstain.candidates.machines import MACHINES, Machine
+from abstain.candidates.pricing import Pricing
 from abstain.candidates.trials import Trials
-from abstain.costs import Costs
 from abstain.estimators.grid import Splits
 from abstain.estimators.progress import SearchLine
 
@@ -43,18 +43,15 @@ class Rows:
     ----------
     X, y
         The rows and their labels.
-    sign : ndarray of int8
-        The labels as -1 and +1, which is the class that sorts last.
-    costs : Costs
-        With that class as the positive one.
+    pricing : Pricing
+        The true classes, and what decisions on them cost.
     splits : Splits
         The folds.
     """
 
     X: Any
     y: NDArray[Any]
-    sign: NDArray[np.int8]
-    costs: Costs
+    pricing: Pricing
     splits: Splits
 
     def held_out(self, machine: Machine, parameters: dict[str, Any], fold: int) -> list[NDArray[np.float64]]:
@@ -64,21 +61,32 @@ class Rows:
         return list(machine.probabilities(parameters, part, self.y[train], others))
 
     def costs_of(self, probabilities: Sequence[NDArray[np.float64]]) -> list[float]:
-        """The mean cost of each fold at Bayes' cuts, given the probabilities of its test rows."""
-        thresholds, signs = self.costs.thresholds(), self._signs()
-        folds = zip(probabilities, signs, strict=True)
-        return [float(self.costs.prices(sign, thresholds.decide(p)).mean()) for p, sign in folds]
+        """The mean cost of each fold by Bayes' rule, given the probabilities of its test rows."""
+        folds = zip(probabilities, self.splits.tests, strict=True)
+        return [float(self.pricing.prices(p, np.flatnonzero(test)).mean()) for p, test in folds]
 
     def sigmoids(self, probabilities: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
-        """Calibrate each fold by Platt's sigmoid, fitted to the held-out probabilities of the other folds."""
-        signs, found = self._signs(), []
+        """Calibrate each fold by Platt's sigmoids, fitted to the held-out probabilities of the other folds.
+
+        With more than two classes one sigmoid for each against the rest, normalised, as `CalibratedClassifierCV` does.
+        """
+        truths, found = [self.pricing.truth[test > 0] for test in self.splits.tests], []
         for fold, p in enumerate(probabilities):
-            others, truth = (np.concatenate([*parts[:fold], *parts[fold + 1 :]]) for parts in (probabilities, signs))
-            found.append(_SigmoidCalibration().fit(others, truth > 0).predict(p))
+            others, truth = (np.concatenate([*parts[:fold], *parts[fold + 1 :]]) for parts in (probabilities, truths))
+            found.append(_calibrated(others, truth, self.pricing.codes, p))
         return found
 
-    def _signs(self) -> list[NDArray[np.int8]]:
-        return [self.sign[test > 0] for test in self.splits.tests]
+
+def _calibrated(
+    others: NDArray[np.float64], truth: NDArray[Any], codes: list[int], p: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    columns = range(len(codes)) if len(codes) > 2 else (1,)
+    own = [_SigmoidCalibration().fit(others[:, k], truth == codes[k]).predict(p[:, k]) for k in columns]
+    if len(codes) == 2:
+        return np.column_stack([1.0 - own[0], own[0]])
+    stacked = np.column_stack(own)
+    total = stacked.sum(axis=1, keepdims=True)
+    return np.where(total > 0.0, stacked / np.where(total > 0.0, total, 1.0), 1.0 / len(codes))
 
 
 def tuned(

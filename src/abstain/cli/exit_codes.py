@@ -46,15 +46,23 @@ class TimeUpError(Exception):
     """The time limit of `within` has passed."""
 
 
+class Heard:
+    """What the warnings of a command said of fits that did not end as planned."""
+
+    def __init__(self) -> None:
+        self.unfinished: list[str] = []
+
+
 @contextmanager
-def exit_on_error() -> Iterator[None]:
+def exit_on_error() -> Iterator[Heard]:
     """Run a command and turn every exception into an exit code and one sentence, without a traceback."""
+    heard = Heard()
     try:
         _check_streams()
-        with _ended_by_signals(), _plain_warnings() as heard:
-            yield
+        with _ended_by_signals(), _plain_warnings(heard):
+            yield heard
             sys.stdout.flush()
-        code, text = (NOT_CONVERGED, None) if heard.not_converged else (0, None)
+        code, text = (NOT_CONVERGED, None) if heard.unfinished else (0, None)
     except (UsageError, DataError) as fault:
         code, text = fault.code, str(fault)
     except KeyboardInterrupt:
@@ -158,25 +166,22 @@ def within(seconds: float | None) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-class _Heard:
-    not_converged = False
-
-
 @contextmanager
-def _plain_warnings() -> Iterator[_Heard]:
-    """Write each warning for users once, on one line, and record whether a fit did not converge."""
-    heard, said = _Heard(), set()
+def _plain_warnings(heard: Heard) -> Iterator[None]:
+    """Write each warning for users once, on one line, and record those of fits that did not converge."""
+    said = set[str]()
 
     def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-        heard.not_converged |= any(kind.__name__ == "ConvergenceWarning" for kind in category.__mro__)
         text = one_line(str(message))
         if text not in said:
             kind = "note" if issubclass(category, Note) else "warning"
             _say(f"{kind}: {text}")
+            if any(kind.__name__ == "ConvergenceWarning" for kind in category.__mro__):
+                heard.unfinished.append(text)
         said.add(text)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show
-        yield heard
+        yield

@@ -10,16 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import indexable
 
+from abstain.actions import Actions
 from abstain.arguments import real_number
-from abstain.comparison.folds import Folds, HeldOut, held_out
+from abstain.comparison.folds import Folds, held_out
+from abstain.comparison.judges import Judge, PairJudge, judge_of
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
-from abstain.comparison.verdict import blind_prices
-from abstain.costs import Costs, assigned_costs, checked_costs
+from abstain.costs import Costs
 from abstain.estimators.splitting import parts_of, row_groups, splitter
-from abstain.labels import Labels, encode_pair
 from abstain.metrics.frames import frozen
-from abstain.metrics.table import RejectTable
 from abstain.row_costs import RowCosts
 
 __all__ = ["compare"]
@@ -29,7 +28,7 @@ def compare(
     models: Mapping[str, Any] | None,
     X: Any,
     y: ArrayLike,
-    costs: Costs | None = None,
+    costs: Costs | Actions | None = None,
     *,
     row_costs: Any = None,
     cv: Any = 5,
@@ -54,13 +53,15 @@ def compare(
         threshold, with Tortorella's two thresholds, and with Chow's rule on Platt's probabilities. If the costs are
         symmetric and X is dense, Fumera & Roli's linear machine is added. Then follow logistic regression, a
         random forest and, if X is dense, gradient boosting, with Chow's rule. Features are standardised, and the
-        parameters of each model are chosen inside the training rows.
+        parameters of each model are chosen inside the training rows. For several classes, `Actions` and `row_costs`
+        these are the rules that take them; the others are named with the reason, as "left out".
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Rows, in a form that the models accept.
     y : array-like of shape (n_samples,)
-        Labels of the rows, of two classes.
-    costs : Costs
-        The costs by which decisions are evaluated. Models with a `costs` parameter should get the same ones.
+        Labels of the rows, of any number of classes.
+    costs : Costs or Actions
+        The costs by which decisions are evaluated. Models with a `costs` parameter should get the same ones. With
+        `Actions`, every model must predict names of actions.
     row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
         Costs of each row, as in `RejectSVC.fit`, in place of `costs`. They are also passed to the models whose `fit`
         and `predict` take them, and to Pipelines that end in one; with metadata routing, to those that request them.
@@ -74,7 +75,7 @@ def compare(
         is a group splitter, and Pipelines that end in one of these. Other searches split inside groups. With metadata
         routing, a Pipeline or search gets them if it requests them.
     pos_label : label, default=None
-        The class that "positive" means in the costs; the larger of the two if None.
+        The class that "positive" means in the costs of two classes; the larger of the two if None.
     confidence : float, default=0.95
         Confidence of the intervals.
     random_state : int, RandomState or None, default=0
@@ -113,71 +114,74 @@ def compare(
     >>> compare(models, X, y, costs)
     Comparison(names=('rejecting', 'deciding'), rows=569, n_splits=5, best='rejecting')
     """
-    checked_costs(costs) if row_costs is None else None
     level = real_number("confidence", confidence)
     if not 0.0 < level < 1.0:
         raise ValueError(f"confidence={confidence!r} must be strictly between 0 and 1, such as 0.95.")
-    labels = Labels.of(y, pos_label=pos_label, rejects=False)
-    X, truth = indexable(X, np.asarray(y))
-    stated: Any  # the costs that price decisions: one set, or one per row
-    if row_costs is None:
-        stated, _ = assigned_costs(costs, labels.classes, pos_label)
-    else:
-        stated = RowCosts.of(row_costs, len(truth))
-        stated.warn_if_assumed(labels.classes, pos_label)
-        if models is None:
-            raise ValueError("models=None compares rules for one set of costs, not for row_costs; name the models.")
+    judge = judge_of(y, costs, row_costs, pos_label)
+    X, truth = indexable(X, judge.truth)
     groups = row_groups(groups, len(truth))
-    chosen, missing = _checked_models(models, stated, labels.positive, X, grouped=groups is not None)
+    chosen, missing = _checked_models(models, judge, X, grouped=groups is not None)
     folds: Folds = parts_of(splitter(cv, truth, groups, shuffle=True, random_state=random_state), X, truth, groups)
-    for train, _ in folds:
-        if len(np.unique(truth[train])) < 2:
-            raise ValueError("a fold of cv leaves only one class to fit on; use fewer folds, or a stratified splitter.")
+    _check_classes(judge, folds)
     decided = np.concatenate([test for _, test in folds])
-    by_row = stated if row_costs is not None else None
+    by_row = judge.costs if isinstance(judge.costs, RowCosts) else None
     answers = held_out(chosen, X, truth, groups, folds, verbose=verbose, row_costs=by_row)
     rows, place, times = np.unique(decided, return_inverse=True, return_counts=True)
 
-    def priced(predicted: NDArray[Any], reject_label: Any) -> NDArray[np.float64]:
-        """The mean cost of the decisions on each row."""
-        priced_by = stated if by_row is None else by_row.take(decided)
-        prices = priced_by.prices(*encode_pair(truth[decided], predicted, labels.positive, reject_label))
-        return frozen(np.bincount(place, weights=prices) / times)
+    def mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mean over the repetitions of each row."""
+        columns = [np.bincount(place, weights=column) / times for column in np.atleast_2d(values.T)]
+        return frozen(np.column_stack(columns) if values.ndim > 1 else columns[0])
 
-    scores = [None if one.score is None else frozen(np.bincount(place, one.score) / times) for one in answers]
+    def priced(name: str, predicted: NDArray[Any], reject_label: Any) -> NDArray[np.float64]:
+        """The mean cost of the decisions on each row."""
+        try:
+            return mean(judge.prices(decided, predicted, reject_label))
+        except ValueError as error:
+            error.add_note(f"Raised by the predictions of model {name!r} in abstain.compare.")
+            raise
+
+    named = dict(zip(chosen, answers, strict=True))
     weight = None if (times == 1).all() else 1.0 / times[place]
+    blind = judge.blind(rows)
     return Comparison(
         names=tuple(chosen),
-        prices=frozen(np.column_stack([priced(one.predicted, one.reject_label) for one in answers])),
+        prices=frozen(np.column_stack([priced(name, one.predicted, one.reject_label) for name, one in named.items()])),
         rows=frozen(rows),
-        scores=tuple(scores),
-        tables=tuple(_table(answer, truth[decided], labels.positive, weight) for answer in answers),
+        scores=tuple(None if one.score is None else mean(one.score) for one in answers),
+        tables=tuple(judge.table(decided, one.predicted, one.reject_label, weight) for one in answers),
         fit_seconds=frozen(np.array([answer.fit_seconds for answer in answers])),
         predict_seconds=frozen(np.array([answer.predict_seconds for answer in answers])),
-        costs=stated,
+        costs=judge.costs,
         confidence=level,
         n_splits=len(folds),
         left_out=tuple(missing.items()),
-        classes=(labels.negative, labels.positive),
-        blind_prices=frozen(
-            blind_prices(
-                stated if by_row is None else by_row.take(rows), np.where(truth[rows] == labels.positive, 1, -1)
-            )
-        ),
+        classes=judge.classes,
+        blind_prices=frozen(np.column_stack(list(blind.values()))),
+        blind_names=tuple(blind),
         forced_prices=tuple(
-            None if one.forced is None else priced(one.forced, one.reject_label) for one in answers
+            None if one.forced is None else priced(name, one.forced, one.reject_label) for name, one in named.items()
         ),
     )
 
 
+def _check_classes(judge: Judge, folds: Folds) -> None:
+    """Raise an error if the training rows of a fold lack a class."""
+    for train, _ in folds:
+        found = len(np.unique(judge.truth[train]))
+        if found < len(judge.classes):
+            left = "only one class" if found == 1 else f"{found} of {len(judge.classes)} classes"
+            raise ValueError(f"a fold of cv leaves {left} to fit on; use fewer folds, or a stratified splitter.")
+
+
 def _checked_models(
-    models: Any, costs: Costs, pos_label: Any, X: Any, *, grouped: bool
+    models: Any, judge: Judge, X: Any, *, grouped: bool
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The models by name, and the default rules left out, with the reasons."""
     if models is None:
-        is_sparse = sparse.issparse(X)
-        rules = default_rules(costs, pos_label=pos_label, sparse=is_sparse, grouped=grouped)
-        return rules, left_out(costs, sparse=is_sparse)
+        is_sparse, positive = sparse.issparse(X), judge.classes[1] if isinstance(judge, PairJudge) else None
+        rules = default_rules(judge.costs, pos_label=positive, sparse=is_sparse, grouped=grouped)
+        return rules, left_out(judge.costs, sparse=is_sparse)
     if not isinstance(models, Mapping) or not models:
         raise ValueError(
             f"models={models!r} must be a dict of names to classifiers, such as {{'mine': RejectSVC(costs)}}, or None "
@@ -188,7 +192,3 @@ def _checked_models(
             raise ValueError(f"models[{name!r}]={model!r} must be a string and a classifier with fit and predict.")
     return dict(models), {}
 
-
-def _table(answer: HeldOut, y: NDArray[Any], positive: Any, weight: NDArray[np.float64] | None) -> RejectTable:
-    options = {"pos_label": positive, "reject_label": answer.reject_label}
-    return RejectTable.of(y, answer.predicted, sample_weight=weight, **options)

@@ -31,6 +31,7 @@ class HeldOut:
         Labels, including rejects, fold by fold.
     score : ndarray of shape (m,) or None
         Their scores, oriented to ``classes_[1]``; None if the model has neither a decision function nor probabilities.
+        With more than two classes a column for each.
     forced : ndarray of shape (m,) or None
         Its forced decisions, at the cut of its rule; None if it is not a rejecting classifier of this library.
     reject_label : label
@@ -100,14 +101,17 @@ def _one(
     asked_with = {} if known is None else row_cost_parameters(decider(model), "predict", known[test])
     predicted = np.asarray(decider(model).predict(X_test, **asked_with) if asked_with else model.predict(X_test))
     asked = time.perf_counter()
-    classifier = FittedClassifier.of(model)
-    has_score = hasattr(model, "decision_function") or hasattr(model, "predict_proba")
-    score = classifier.score(X_test) if has_score else None
-    forced = None
+    classifier = FittedClassifier.of_any(model)
+    forced: NDArray[Any] | None = None
+    score: NDArray[np.float64] | None = None
     if asked_with and known is not None:
         decisions = decide(model, X_test, known[test])
         forced, score = decisions.forced, classifier.final.rule_.log_odds(decisions.score)
-    elif score is not None and classifier.rejects:
-        forced = np.asarray(classifier.final.classes_)[(score > classifier.cut).astype(np.intp)]
-        score, _, _ = classifier.log_odds(score)  # where the cuts of all folds are the same
+    elif classifier.rejects:
+        decisions = decide(model, X_test)
+        forced, score = decisions.forced, decisions.score
+        if len(classifier.classes) == 2:
+            score, _, _ = classifier.log_odds(score)  # where the cuts of all folds are the same
+    elif hasattr(model, "decision_function") or hasattr(model, "predict_proba"):
+        score = classifier.score(X_test)
     return predicted, score, forced, classifier.reject_label, fitted - start, asked - fitted

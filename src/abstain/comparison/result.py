@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.comparison.intervals import half_width
-from abstain.comparison.verdict import FORCED, REJECTING, Verdict, deciding, verdict_on
+from abstain.comparison.rates import rates_of
+from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.metrics.frames import frame_of, frozen
-from abstain.metrics.table import RejectTable
-
-_RATES = ("reject_rate", "error_rate", "selective_error", "sensitivity", "positive_predictivity")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,12 +27,13 @@ class Comparison:
     rows : ndarray of shape (n_rows,)
         Indices of the rows in X.
     scores : tuple of (ndarray of shape (n_rows,) or None)
-        The scores that each model decided by, oriented to ``classes_[1]``; None if it has none.
-    tables : tuple of RejectTable
+        The scores that each model decided by, oriented to ``classes_[1]``; (n_rows, n_classes) for more than two
+        classes; None if it has none.
+    tables : tuple of RejectTable, ClassTable or ActionTable
         Counts of decisions, for each model.
     fit_seconds, predict_seconds : ndarray of shape (n_models,)
         Means over the folds.
-    costs : Costs or RowCosts
+    costs : Costs, RowCosts or Actions
         The costs, of all rows or of each row of X.
     confidence : float
         Confidence of all intervals.
@@ -43,18 +42,21 @@ class Comparison:
     left_out : tuple of (str, str)
         Rules that could not be compared, each with the reason.
     classes : tuple of label
-        The negative and the positive class; empty if unknown.
-    blind_prices : ndarray of shape (n_rows, 3) or None
-        The costs of the rows if all are rejected, decided as negative, and decided as positive.
+        The negative and the positive class, or all classes, sorted; empty if unknown.
+    blind_prices : ndarray of shape (n_rows, n_ways) or None
+        The costs of the rows if all are rejected, or decided as each class in turn; with `Actions`, if one action is
+        taken for all.
     forced_prices : tuple of (ndarray of shape (n_rows,) or None)
         The cost of each forced decision, for each model; None if the model is not one of this library that rejects.
+    blind_names : tuple of str
+        The names of the ways to treat all rows alike, in the order of `blind_prices`.
     """
 
     names: tuple[str, ...]
     prices: NDArray[np.float64]
     rows: NDArray[np.intp]
     scores: tuple[NDArray[np.float64] | None, ...]
-    tables: tuple[RejectTable, ...]
+    tables: tuple[Any, ...]
     fit_seconds: NDArray[np.float64]
     predict_seconds: NDArray[np.float64]
     costs: Any
@@ -64,6 +66,7 @@ class Comparison:
     classes: tuple[Any, ...] = ()
     blind_prices: NDArray[np.float64] | None = None
     forced_prices: tuple[NDArray[np.float64] | None, ...] = ()
+    blind_names: tuple[str, ...] = ()
 
     @property
     def mean_cost(self) -> NDArray[np.float64]:
@@ -103,8 +106,9 @@ class Comparison:
     def verdict(self) -> Verdict | None:
         """Whether the cheapest model that rejects is worth using; None if the labels of the rows are unknown.
 
-        The alternatives are to reject every row, to decide one class for every row, its own forced decisions, and the
-        models that reject no row. If all models decide every row, it is the verdict on the cheapest of them.
+        The alternatives are to reject every row, to decide one class (take one action) for every row, its own forced
+        decisions, and the models that reject no row. If all models decide every row, it is the verdict on the cheapest
+        of them.
         """
         if self.blind_prices is None:
             return None
@@ -120,17 +124,13 @@ class Comparison:
         return verdict_on(
             self.names[chosen],
             self.prices[:, chosen],
-            dict(zip(self._blind, self.blind_prices.T, strict=True)),
+            dict(zip(self.blind_names, self.blind_prices.T, strict=True)),
             machines,
             reject_rate=counts.reject_rate,
             largest=float(self.costs.table().max()),
             confidence=self.confidence,
             n_candidates=len(candidates),
         )
-
-    @property
-    def _blind(self) -> tuple[str, ...]:
-        return REJECTING, *(deciding(label) for label in self.classes or ("negative", "positive"))
 
     def to_frame(self) -> Any:
         """One row per model, from the cheapest to the most expensive, as a pandas DataFrame."""
@@ -154,6 +154,7 @@ class Comparison:
 
     def _columns(self) -> dict[str, Any]:
         interval, apart = self.mean_cost_interval, self.difference_interval
+        rates = [rates_of(table) for table in self.tables]
         return {
             "mean_cost": self.mean_cost,
             "mean_cost_lower": interval[:, 0],
@@ -161,7 +162,7 @@ class Comparison:
             "difference": self.difference,
             "difference_lower": apart[:, 0],
             "difference_upper": apart[:, 1],
-            **{rate: [getattr(table, rate) for table in self.tables] for rate in _RATES},
+            **{name: [of_model[name] for of_model in rates] for name in rates[0]},
             "fit_seconds": self.fit_seconds,
             "predict_seconds": self.predict_seconds,
         }

@@ -11,25 +11,29 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
+from abstain.actions import Actions
 from abstain.candidates.machines import BEST, MACHINES, NAMES, SVM
 from abstain.candidates.search import MachineSearch
+from abstain.class_costs import ClassCosts
+from abstain.comparison.general_rules import CHOSEN, action_rules, class_rules, row_rules
 from abstain.costs import Costs
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
+from abstain.row_costs import RowCosts
 
 # Decades of C and a factor of 16 either way in gamma: enough for a fair comparison, in a third of the usual time.
 _GRID: dict[str, Any] = {"Cs": 6, "gammas": 3}
 _EMBEDDED_CS = tuple(np.logspace(-3, 1, 5).tolist())
 
 BARTLETT_WEGKAMP, EMBEDDED = "Bartlett-Wegkamp", "embedded, linear"
-CHOSEN = "best machine"
 EQUAL_COSTS = "it supports only equal error costs and one reject cost, and these costs differ by class"
+TWO_CLASSES = "it supports only two classes that are answered or rejected, at one set of costs"
 SPARSE = "it does not support sparse rows"
 
 
 def default_rules(
-    costs: Costs,
+    costs: Any,
     *,
     pos_label: Any = None,
     sparse: bool = False,
@@ -48,8 +52,8 @@ def default_rules(
 
     Parameters
     ----------
-    costs : Costs
-        The costs.
+    costs : Costs, RowCosts or Actions
+        The costs. For several classes, `Actions` and costs per row, see `abstain.comparison.general_rules`.
     pos_label : label, default=None
         The positive class of the costs.
     sparse : bool, default=False
@@ -65,6 +69,32 @@ def default_rules(
     dict of str to Pipeline
         Without the rules returned by `left_out`.
     """
+    if isinstance(costs, ClassCosts):
+        rules = class_rules(costs, machines, _GRID)
+    elif isinstance(costs, Actions):
+        rules = action_rules(costs, machines, _GRID)
+    elif isinstance(costs, RowCosts):
+        rules = row_rules(costs, machines, _GRID, pos_label=pos_label, sparse=sparse)
+    else:
+        rules = _pair_rules(costs, machines, pos_label=pos_label, sparse=sparse, grouped=grouped)
+    if routing_enabled():
+        for rule in rules.values():
+            if isinstance(costs, RowCosts) and isinstance(rule, RejectSVCCV):
+                rule.set_fit_request(row_costs=True).set_predict_request(row_costs=True)
+            if grouped and not isinstance(rule, GridSearchCV):
+                rule.set_fit_request(groups=True)
+    missing = left_out(costs, sparse=sparse, machines=machines)
+    return {
+        name: make_pipeline(StandardScaler(with_mean=not sparse), rule)
+        for name, rule in rules.items()
+        if name not in missing
+    }
+
+
+def _pair_rules(
+    costs: Costs, machines: Sequence[str], *, pos_label: Any, sparse: bool, grouped: bool
+) -> dict[str, Any]:
+    """The rules for two classes and one set of costs."""
     machine = RejectSVCCV(**_GRID)
     rules: dict[str, Any] = {
         "double hinge": RejectSVCCV(costs, pos_label=pos_label, **_GRID),
@@ -80,23 +110,16 @@ def default_rules(
     shared: dict[str, Any] = {"pos_label": pos_label, "svm": RejectSVCCV(**_GRID), "n_jobs": -1}
     able = [name for name in NAMES if name == SVM or MACHINES[name].takes_sparse or not sparse]
     rules |= {title_of(name): MachineSearch(costs, (name,), **shared) for name in MACHINES if name in machines}
-    rules |= {CHOSEN: MachineSearch(costs, able, **shared)} if BEST in machines else {}
-    if grouped and routing_enabled():
-        for rule in (rule for name, rule in rules.items() if name != EMBEDDED):
-            rule.set_fit_request(groups=True)
-    missing = left_out(costs, sparse=sparse, machines=machines)
-    return {
-        name: make_pipeline(StandardScaler(with_mean=not sparse), rule)
-        for name, rule in rules.items()
-        if name not in missing
-    }
+    return rules | ({CHOSEN: MachineSearch(costs, able, **shared)} if BEST in machines else {})
 
 
-def left_out(costs: Costs, *, sparse: bool = False, machines: Sequence[str] = NAMES) -> dict[str, str]:
+def left_out(costs: Any, *, sparse: bool = False, machines: Sequence[str] = NAMES) -> dict[str, str]:
     """The rules that cannot be compared at these costs or on sparse rows, each with the reason."""
     found = {}
     if SVM in machines:
-        if costs.false_positive != costs.false_negative or costs.reject_negative != costs.reject_positive:
+        if not isinstance(costs, Costs):
+            found = {BARTLETT_WEGKAMP: TWO_CLASSES, EMBEDDED: TWO_CLASSES}
+        elif costs.false_positive != costs.false_negative or costs.reject_negative != costs.reject_positive:
             found = {BARTLETT_WEGKAMP: EQUAL_COSTS, EMBEDDED: EQUAL_COSTS}
         elif sparse:
             found = {EMBEDDED: SPARSE}

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.actions import Actions
+from abstain.class_costs import ClassCosts
+from abstain.comparison.rates import heading, rates_of
 from abstain.html import html_table
 from abstain.row_costs import RowCosts
 
@@ -16,19 +19,20 @@ if TYPE_CHECKING:
     from abstain.comparison.result import Comparison
     from abstain.costs import Costs
 
-_HEAD = ("", "mean cost", "{level} interval", "difference from best", "", "rejected", "errors", "selective error")
+_HEAD = ("", "mean cost", "{level} interval", "difference from best", "")
 SIGNIFICANT = "All differences from the best are significant."
 _MACHINES = (
     "All intervals are for the machines fitted on these folds and do not include variation between training sets."
 )
 _HINDSIGHT = "The cheapest is chosen on these rows, so its mean cost on new ones is a little higher."
-_TAIL = ("sensitivity", "predictivity", "fit", "predict")
+_TAIL = ("fit", "predict")
+_MOST = 6  # classes or actions named in a title
 
 
 def as_text(comparison: Comparison) -> str:
     """The models from the cheapest to the most expensive, with notes on the intervals."""
     level = f"{100 * comparison.confidence:.4g}%"
-    head = tuple(word.format(level=level) for word in _HEAD + _TAIL)
+    head = tuple(word.format(level=level) for word in _HEAD) + _rate_heads(comparison) + _TAIL
     order = np.argsort(comparison.mean_cost, kind="stable")
     body = [_line(comparison, int(at)) for at in order]
     further = [(name, f"{cost:.4g}", *[""] * (len(head) - 2)) for name, cost in alternatives(comparison)]
@@ -57,10 +61,11 @@ def missing_rules(comparison: Comparison) -> list[str]:
 def as_html(comparison: Comparison) -> str:
     """The same table for notebooks, with the significant differences in words."""
     order = np.argsort(comparison.mean_cost, kind="stable").tolist()
-    columns = ("model", "mean cost", _interval(comparison), "difference from best", "rejected", "errors")
+    rates = _rate_heads(comparison)[:2]
+    columns = ("model", "mean cost", _interval(comparison), "difference from best", *rates)
     lines = [_line(comparison, at) for at in order]
-    shown = [(name, cost, interval, difference, *rates[:2]) for name, cost, interval, difference, _, *rates in lines]
-    further = [(name, f"{cost:.4g}", "", "", "", "") for name, cost in alternatives(comparison)]
+    shown = [(*line[:4], *line[5 : 5 + len(rates)]) for line in lines]
+    further = [(name, f"{cost:.4g}", *[""] * (len(columns) - 2)) for name, cost in alternatives(comparison)]
     words = " ".join([in_words(comparison), *judged(comparison)])
     return html_table(_title(comparison), columns, [*shown, *further], words)
 
@@ -96,8 +101,7 @@ def _interval(comparison: Comparison) -> str:
 
 def _line(comparison: Comparison, at: int) -> tuple[str, ...]:
     low, high = comparison.mean_cost_interval[at]
-    table = comparison.tables[at]
-    rates = (table.reject_rate, table.error_rate, table.selective_error, table.sensitivity, table.positive_predictivity)
+    rates = rates_of(comparison.tables[at]).values()
     seconds = (comparison.fit_seconds[at], comparison.predict_seconds[at])
     return (
         comparison.names[at],
@@ -117,21 +121,42 @@ def _difference(comparison: Comparison, at: int) -> str:
     return f"{comparison.difference[at]:+.3g} ({low:+.3g} to {high:+.3g})"
 
 
+def _rate_heads(comparison: Comparison) -> tuple[str, ...]:
+    return tuple(heading(rate) for rate in rates_of(comparison.tables[0]))
+
+
 def _title(comparison: Comparison) -> str:
     counts = comparison.tables[0].counts.sum(axis=1)
-    negative, positive = [f" {str(label)[:60]!r}" for label in comparison.classes] or ("", "")
+    labels = [f" {str(label)[:60]!r}" for label in comparison.classes] or ["", ""]
+    named = [f"{count:,.0f}{label}" for count, label in zip(counts[:_MOST], labels, strict=False)]
+    if not isinstance(comparison.costs, Actions | ClassCosts):
+        named = [f"{counts[0]:,.0f} negative{labels[0]}", f"{counts[1]:,.0f} positive{labels[1]}"]
+    elif len(counts) > _MOST:
+        named.append(f"{counts[_MOST:].sum():,.0f} of {len(counts) - _MOST} more classes")
     return (
-        f"{len(comparison.names)} models on {len(comparison.rows):,} rows ({counts[0]:,.0f} negative{negative}, "
-        f"{counts[1]:,.0f} positive{positive}), {comparison.n_splits} folds; {_stated(comparison.costs)}"
+        f"{len(comparison.names)} models on {len(comparison.rows):,} rows ({', '.join(named)}), "
+        f"{comparison.n_splits} folds; {stated_costs(comparison.costs)}"
     )
 
 
-def _stated(costs: Costs | RowCosts) -> str:
+def stated_costs(costs: Costs | RowCosts | ClassCosts | Actions) -> str:
+    """The costs in a few words."""
+    if isinstance(costs, Actions):
+        names = [str(name)[:60] for name in costs.names[:_MOST]] + ["..."] * (len(costs.names) > _MOST)
+        return f"{len(costs.names)} actions: {', '.join(names)}"
+    if isinstance(costs, ClassCosts):
+        off = np.array(costs.errors)[~np.eye(len(costs.labels), dtype=bool)]
+        return f"error {_range(off)}, reject {_range(costs.reject_costs)}"
     if isinstance(costs, RowCosts):
         errors, rejects = costs.table().mean(axis=0)[:2], np.unique(costs.table().mean(axis=0)[2:])
         return f"each row has its own costs: {_prices(errors, rejects)} on average"
     rejects = np.array(costs.reject if isinstance(costs.reject, tuple) else (costs.reject,))
     return _prices(np.array([costs.false_positive, costs.false_negative]), rejects)
+
+
+def _range(values: NDArray[np.float64]) -> str:
+    low, high = values.min(), values.max()
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
 def _prices(errors: NDArray[np.float64], rejects: NDArray[np.float64]) -> str:

@@ -4,9 +4,9 @@ With the cost c_i of the machine's decision on row i, and b_i of an alternative'
 
     saving = mean(b_i - c_i)          interval: saving -+ t s / sqrt(n), paired by row
 
-The alternatives need no reject, no scores, or no machine at all: reject every row, decide one class for every row,
-decide every row by the machine's own forced choice. The cheapest of them is determined from the same rows, so the
-interval holds for all of them at once (Bonferroni).
+The alternatives need no reject, no scores, or no machine at all: reject every row, decide one class (take one action)
+for every row, decide every row by the machine's own forced choice. The cheapest of them is determined from the same
+rows, so the interval holds for all of them at once (Bonferroni).
 
 If the machine costs more on fewer than five rows, their spread does not show how many of them to expect: a machine
 without errors on a few rows would have an interval of width 0. The lower end is then at most ::
@@ -30,7 +30,7 @@ from abstain.comparison.intervals import half_width
 from abstain.costs import Costs
 from abstain.row_costs import RowCosts
 
-__all__ = ["FORCED", "REJECTING", "Verdict", "blind_prices", "cautions", "deciding", "verdict_on"]
+__all__ = ["FORCED", "REJECTING", "Verdict", "blind_prices", "cautions", "deciding", "taking", "verdict_on"]
 
 # From this share of rejected rows on, a machine hardly decides anything.
 _NEARLY_ALL = 0.95
@@ -42,6 +42,11 @@ REJECTING, FORCED = "rejecting every row", "deciding every row without rejects"
 def deciding(label: Any) -> str:
     """The name of the alternative that decides one class for every row."""
     return f"deciding {str(label)[:60]!r} for every row"
+
+
+def taking(action: Any) -> str:
+    """The name of the alternative that takes one action for every row."""
+    return f"taking {str(action)[:60]!r} for every row"
 
 
 def blind_prices(costs: Costs | RowCosts, sign: NDArray[np.int8]) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain.dual.problem import DualProblem
+from abstain.dual.row_losses import RowLosses
 from abstain.kernels import Kernel
 
 __all__ = [
@@ -18,6 +19,8 @@ __all__ = [
     "best_bias",
     "certify",
     "feasible",
+    "gains",
+    "magnitudes",
     "rounding",
     "score_rounding",
     "set_names",
@@ -28,7 +31,7 @@ __all__ = [
 # The rounding allowed between a coefficient and the breakpoint it rests on, as a share of the row's largest breakpoint.
 _ROUNDING = 1e-12
 # As a share of the sum of coefficients of a class: what rounding may leave between the two sums.
-_UNBALANCED = 1e-10
+UNBALANCED = 1e-10
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def score_rounding(
     1/2 |beta root|_1 if one class is summed before the other.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        root, exponent = _magnitudes(problem)
+        root, exponent = magnitudes(problem)
         products = beta * root
         values = (1.0 + exponent) * np.linalg.norm(products) + np.linalg.norm(products * exponent)
         values *= float(np.finfo(precision).eps)
@@ -119,7 +122,7 @@ def rounding(problem: DualProblem, beta: NDArray[np.float64], error: NDArray[np.
         return 10.0 * float(np.linalg.norm((problem.breakpoint(problem.loss.n_knots) + np.abs(beta)) * error))
 
 
-def _magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.float64] | float]:
+def magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.float64] | float]:
     """Give root_i and s_i of `rounding` for each row."""
     kernel, X = problem.kernel, problem.X
     if kernel.name == "precomputed":
@@ -145,7 +148,7 @@ def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.floa
     """
     g = np.clip(problem.sign * beta, 0.0, problem.breakpoint(problem.loss.n_knots))
     negative, positive = (float(g[problem.sign == y].sum()) for y in (-1, 1))
-    if abs(positive - negative) <= _UNBALANCED * max(positive, negative) and (g == problem.sign * beta).all():
+    if abs(positive - negative) <= UNBALANCED * max(positive, negative) and (g == problem.sign * beta).all():
         return beta
     least = min(negative, positive)
     shrink = np.where(problem.sign > 0, least / (positive or 1.0), least / (negative or 1.0))
@@ -224,12 +227,12 @@ def set_names(n_knots: int) -> tuple[str, ...]:
     return tuple(f"I_{k // 2}" if k % 2 == 0 else f"I_{k // 2}_{k // 2 + 1}" for k in range(2 * n_knots + 1))
 
 
-def _pieces(problem: DualProblem, beta: NDArray[np.float64], atol: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _pieces(problem: RowLosses, beta: NDArray[np.float64], atol: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Give the pieces of phi to the left and to the right of each g: equal inside a piece, -1 and K beyond the ends."""
     g = problem.sign * beta
     slack = atol * problem.breakpoint(problem.loss.n_knots)
     left = np.where(g <= slack, -1, 0)
-    right = np.zeros(problem.n, dtype=np.intp)
+    right = np.zeros(len(g), dtype=np.intp)
     for k in range(1, problem.loss.n_knots + 1):
         at = problem.breakpoint(k)
         right += at <= g + slack
@@ -239,7 +242,15 @@ def _pieces(problem: DualProblem, beta: NDArray[np.float64], atol: float) -> tup
 
 
 def _pair_violation(problem: DualProblem, beta: NDArray[np.float64], F: NDArray[np.float64]) -> float:
-    """Compute max(up) - min(down), at least 0: the gain of increasing beta_i plus that of decreasing beta_j.
+    """Compute max(up) - min(down), at least 0: the gain of increasing beta_i plus that of decreasing beta_j."""
+    up, down = gains(problem, beta, F)
+    return max(0.0, float(up.max()) - float(down.min()))
+
+
+def gains(
+    problem: RowLosses, beta: NDArray[np.float64], F: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give each row's up and down: the gain of increasing its beta, and minus that of decreasing it, per unit.
 
     ::
 
@@ -248,9 +259,7 @@ def _pair_violation(problem: DualProblem, beta: NDArray[np.float64], F: NDArray[
     """
     left, right = (problem.dual_slope(piece) for piece in _pieces(problem, beta, _ROUNDING))
     positive = problem.sign > 0
-    up = np.where(positive, right, -left) - F
-    down = np.where(positive, left, -right) - F
-    return max(0.0, float(up.max()) - float(down.min()))
+    return np.where(positive, right, -left) - F, np.where(positive, left, -right) - F
 
 
 def _infeasibility(problem: DualProblem, beta: NDArray[np.float64]) -> float:

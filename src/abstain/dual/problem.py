@@ -12,12 +12,12 @@ breakpoint, or lies between two while the margin sits on a knot.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from abstain.dual.row_losses import RowLosses
 from abstain.kernels import Kernel, Matrix
 from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
@@ -27,7 +27,7 @@ __all__ = ["DualProblem"]
 
 
 @dataclass(frozen=True, eq=False)
-class DualProblem:
+class DualProblem(RowLosses):
     """A kernel, signed rows and a weighted loss; no array is copied.
 
     Parameters
@@ -76,31 +76,6 @@ class DualProblem:
         X = self.X[np.ix_(rows, rows)] if self.kernel.name == "precomputed" else self.X[rows]
         return replace(self, X=X, sign=self.sign[rows], loss=self.loss.take(rows), weight=self.weight[rows])
 
-    @property
-    def knots(self) -> NDArray[np.float64]:
-        """The knots of each row's loss, (n, K), ascending."""
-        return np.asarray(self.loss.tables()[0][self.kind])
-
-    @property
-    def dual_slopes(self) -> NDArray[np.float64]:
-        """The slopes of each row's phi, (n, K), descending."""
-        return np.asarray(self._dual_slopes[self.kind])
-
-    @property
-    def breakpoints(self) -> NDArray[np.float64]:
-        """Where each row's phi begins, bends and ends, (n, K + 1), ascending from 0, in g = y beta."""
-        return np.stack([self.breakpoint(k) for k in range(self.loss.n_knots + 1)], axis=1)
-
-    def breakpoint(self, k: int) -> NDArray[np.float64]:
-        """Give the k-th breakpoint of every row, (n,); the 0th is 0, the K-th the largest g."""
-        return np.asarray(self.weight * self._breakpoints[self.kind, k])
-
-    def dual_slope(self, piece: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Give the slope of each row's phi on the given piece, (n,): +inf on piece -1 and -inf on piece K."""
-        walls = np.full((len(self._dual_slopes), 1), np.inf)
-        slopes: NDArray[np.float64] = np.hstack([walls, self._dual_slopes, -walls])[self.kind, piece + 1]
-        return slopes
-
     def gram(self) -> NDArray[np.float64]:
         """Give the full Gram matrix (n, n), for small problems only: it has n^2 numbers."""
         if self.kernel.name != "precomputed":
@@ -120,25 +95,3 @@ class DualProblem:
         if machine.linear is not None and (rest := float(beta.sum())) != 0.0:
             scores += rest * (X @ machine.linear.centre)  # the machine centres its rows, which assumes a sum of 0
         return scores
-
-    def losses(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give w_i loss_i(y_i f_i) for each row, at the scores f (bias included)."""
-        return np.asarray(self.weight * self.loss.value(self.sign, self.sign * scores))
-
-    def dual_values(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give phi_i(y_i beta_i) for each row."""
-        return self.loss.dual_value(self.sign, self.sign * beta, self.weight)
-
-    @cached_property
-    def kind(self) -> NDArray[np.intp]:
-        """The line of each row's loss in the loss's tables."""
-        return self.loss.kinds(self.sign)
-
-    @cached_property
-    def _dual_slopes(self) -> NDArray[np.float64]:
-        return self.loss.tables()[0][:, ::-1]
-
-    @cached_property
-    def _breakpoints(self) -> NDArray[np.float64]:
-        return np.pad(-self.loss.tables()[1][:, ::-1], ((0, 0), (1, 0)))
-

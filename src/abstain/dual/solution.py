@@ -8,7 +8,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DualSolution", "Status"]
+__all__ = ["DualSolution", "PartSolutions", "Status"]
 
 
 class Status(StrEnum):
@@ -40,3 +40,22 @@ class DualSolution:
     expansion: NDArray[np.float64]
     status: Status
     iterations: int
+
+
+@dataclass(frozen=True, eq=False)
+class PartSolutions:
+    """Solutions of problems over parts of the same rows, one after another.
+
+    Attributes
+    ----------
+    beta : float64 array
+        The coefficients of the rows of all parts.
+    status : list of Status
+        How the solver ended, for each part.
+    iterations : int64 array
+        For each part.
+    """
+
+    beta: NDArray[np.float64]
+    status: list[Status]
+    iterations: NDArray[np.int64]

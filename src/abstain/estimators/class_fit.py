@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from abstain.arguments import threads
 from abstain.dual.certificate import sets
 from abstain.dual.joint_proof import joint_proof
 from abstain.dual.proof import Proof
 from abstain.estimators.class_training import ClassTraining
 from abstain.estimators.convergence import Solved, solved
 from abstain.estimators.decide import Fitted
+from abstain.estimators.pair_fit import FittedMachine, fitted_pairs, within
 from abstain.estimators.training import Posed
 from abstain.kernels import Kernel, Matrix
 from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
@@ -57,15 +56,18 @@ class FittedClasses(Fitted):
 def fitted_classes(training: ClassTraining, solver: Any, C: float, gamma: float | str) -> FittedClasses:
     """Fit all machines with this C and gamma."""
     shared = training.shared(C, gamma)
-    posed = training.problems(shared)
-    found = (_solved_together if training.one_vs_rest else _solved_apart)(solver, posed)
-    beta = _coefficients(posed, found)
-    support = np.flatnonzero(np.bincount(beta.indices, minlength=beta.shape[1]))
-    n_support = np.bincount(training.code[support] - 1, minlength=training.n_classes)
     codes = None
     if training.one_vs_rest:
-        codes = np.stack([one.sets(sets(s.problem, s.solution.beta)) for one, s in zip(posed, found, strict=True)])
+        posed = training.problems(shared)
+        solutions = _solved_together(solver, posed)
+        codes = np.stack([one.sets(sets(s.problem, s.solution.beta)) for one, s in zip(posed, solutions, strict=True)])
+        found = [FittedMachine.of(shared.kept, one, solver.tol) for one in solutions]
     else:
+        found = fitted_pairs(solver, shared, training.code[shared.kept])
+    beta = _coefficients(found, len(training.code))
+    support = np.flatnonzero(np.bincount(beta.indices, minlength=beta.shape[1]))
+    n_support = np.bincount(training.code[support] - 1, minlength=training.n_classes)
+    if not training.one_vs_rest:
         support = support[np.argsort(training.code[support], kind="stable")]  # by class, as in SVC
     vectors = _vectors(shared, support)
     coef = beta[:, support]
@@ -76,8 +78,8 @@ def fitted_classes(training: ClassTraining, solver: Any, C: float, gamma: float 
         if training.one_vs_rest
         else OneVsOneMachine(shared.kernel, vectors, coef, biases, support, beta.shape[1], n_support)
     )
-    proofs = tuple(one.proof(solver.tol) for one in found)
     n_knots = max(loss.n_knots for loss in training.losses)
+    proofs = tuple(one.proof for one in found)
     return FittedClasses(machine, training.rule, proofs, n_support.astype(np.int32), codes, n_knots)
 
 
@@ -85,34 +87,15 @@ def _solved_together(solver: Any, posed: Sequence[Posed]) -> list[Solved]:
     """Solve problems over the same rows, with one kernel matrix where it fits the memory."""
     began = time.monotonic()
     answers = solver.solve_many([one.problem for one in posed])
-    return [
-        solved(_within(solver, began), one, None, answer) for one, (answer,) in zip(posed, answers, strict=True)
-    ]
+    return [solved(within(solver, began), one, None, answer) for one, (answer,) in zip(posed, answers, strict=True)]
 
 
-def _solved_apart(solver: Any, posed: Sequence[Posed]) -> list[Solved]:
-    """Solve problems of different rows; several at a time with several threads."""
-    began, jobs = time.monotonic(), threads(solver.n_jobs)
-    if jobs == 1:
-        return [solved(_within(solver, began), one, None) for one in posed]
-    alone = replace(solver, n_jobs=1, progress=None)
-    tasks = (delayed(lambda one: solved(_within(alone, began), one, None))(one) for one in posed)
-    return list(Parallel(n_jobs=jobs, backend="threading")(tasks))
-
-
-def _within(solver: Any, began: float) -> Any:
-    """The solver with what is left of its time."""
-    if solver.time_limit is None:
-        return solver
-    return replace(solver, time_limit=max(0.0, solver.time_limit - (time.monotonic() - began)))
-
-
-def _coefficients(posed: Sequence[Posed], found: Sequence[Solved]) -> csr_array:
+def _coefficients(found: Sequence[FittedMachine], n_rows: int) -> csr_array:
     """The coefficients of all training rows in each machine, (n_machines, n_samples)."""
-    columns = [one.kept[s.machine.support] for one, s in zip(posed, found, strict=True)]
+    columns = [one.support for one in found]
     starts = np.cumsum([0, *map(len, columns)])
-    values = np.concatenate([s.machine.coef for s in found])
-    beta = csr_array((values, np.concatenate(columns), starts), shape=(len(found), posed[0].X.shape[0]))
+    values = np.concatenate([one.coef for one in found])
+    beta = csr_array((values, np.concatenate(columns), starts), shape=(len(found), n_rows))
     beta.sort_indices()
     return beta
 
@@ -127,10 +110,10 @@ def _vectors(shared: Posed, support: NDArray[np.intp]) -> Matrix:
     return shared.problem.X[np.searchsorted(shared.kept, support)]
 
 
-def _biases(found: Sequence[Solved], vectors: Matrix) -> NDArray[np.float64]:
+def _biases(found: Sequence[FittedMachine], vectors: Matrix) -> NDArray[np.float64]:
     """The biases; those of linear machines are moved to the centre of all vectors."""
-    biases = np.array([one.machine.bias for one in found])
-    linear = [one.machine.linear for one in found]
+    biases = np.array([one.bias for one in found])
+    linear = [one.linear for one in found]
     if any(machine is None for machine in linear) or issparse(vectors) or not len(vectors):
         return biases
     centre = 2.0 * (0.5 * vectors).mean(axis=0)

@@ -29,7 +29,7 @@ from abstain.losses.tangent_hinge import tangent_hinge
 from abstain.machines.class_machine import class_pairs
 from abstain.rules.class_rule import ClassRule, Ladder, VoteRule
 
-__all__ = ["ClassTraining", "implied_class_rule", "takes_classes"]
+__all__ = ["ClassTraining", "implied_class_rule", "posed_pair", "takes_classes"]
 
 AnyRule = ClassRule | VoteRule
 
@@ -134,7 +134,7 @@ class ClassTraining:
                 for sign, loss in zip(signs, self.losses, strict=True)
             ]
         rows = [np.flatnonzero(self.code[shared.kept] == k + 1) for k in range(self.n_classes)]
-        return [_pair(shared, rows[i], rows[j]) for i, j in class_pairs(self.n_classes)]
+        return [posed_pair(shared, rows[i], rows[j]) for i, j in class_pairs(self.n_classes)]
 
     def sign(self, k: int) -> NDArray[np.int8]:
         """+1 for the rows of the k-th class, from 0, and -1 for the others."""
@@ -152,7 +152,7 @@ class _Weighted(Training):
         return C * self.row_weight
 
 
-def _pair(shared: Posed, first: NDArray[np.intp], second: NDArray[np.intp]) -> Posed:
+def posed_pair(shared: Posed, first: NDArray[np.intp], second: NDArray[np.intp]) -> Posed:
     """Pose the problem of two classes, the first of them +1 as in `SVC`, on their rows only."""
     whole, rows = shared.problem, np.concatenate([first, second])
     gram = whole.kernel.name == "precomputed"

@@ -85,7 +85,8 @@ def checked_splits(
     except ValueError as error:
         if str(error).startswith("cv"):  # it names the way out already
             raise
-        way = "Use fewer folds, or RejectSVC without a search."
+        fewer = not (isinstance(cv, Integral) and cv <= 2)  # of two there are none fewer
+        way = f"{'Use fewer folds' if fewer else 'Add rows'}, or RejectSVC without a search."
         raise ValueError(f"{name} cannot split these rows: {error} {way}") from error
     if not splits:
         raise ValueError(f"{name} has no folds; give a number of them, a splitter, or pairs of (train, test) rows.")
@@ -96,7 +97,10 @@ def checked_splits(
         tests[fold, test] = sample_weight[test]
         weighted = sign[(trains[fold] > 0) & (sample_weight > 0)]
         if len(np.unique(weighted)) < 2:
-            raise ValueError(f"fold {fold} of {name} trains on one class only; use fewer folds or stratify them.")
+            way = "use fewer folds or stratify them"
+            if cv is None or isinstance(cv, Integral):  # these are stratified
+                way = "add rows of the other class, or use RejectSVC without a search"
+            raise ValueError(f"fold {fold} of {name} trains on one class only; {way}.")
         if not tests[fold].any():
             raise ValueError(f"fold {fold} of {name} has no test rows with weight; use fewer folds.")
         tests[fold] /= tests[fold].sum()

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from abstain.arguments import positive_number
 from abstain.estimators.convergence import is_indefinite
 from abstain.estimators.parameters import margin_loss
+from abstain.estimators.row_training import refuse_row_costs_in
 from abstain.estimators.training import Training
 from abstain.solvers.path import RegularizationPath, follow_path
 
@@ -38,6 +39,7 @@ def reject_svc_path(
     class_weight: Any = None,
     cache_size: float = 500,
     n_jobs: int | None = None,
+    row_costs: Any = None,
 ) -> RegularizationPath:
     """Follow the optimum of `RejectSVC` exactly for every C between two values.
 
@@ -58,6 +60,8 @@ def reject_svc_path(
         The ends of the path.
     sample_weight : array-like of shape (n_samples,), default=None
         Factors on C for each row.
+    row_costs : None
+        Not supported: a path has one loss per class.
 
     Returns
     -------
@@ -80,6 +84,7 @@ def reject_svc_path(
     >>> beta.shape
     (6,)
     """
+    refuse_row_costs_in("a path has", row_costs)
     lowest, highest = positive_number("C_min", C_min), positive_number("C_max", C_max)
     if not lowest < highest:
         raise ValueError(f"C_min={C_min!r} must be below C_max={C_max!r}.")

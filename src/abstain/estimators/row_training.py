@@ -14,7 +14,16 @@ from abstain.row_costs import RowCosts
 from abstain.rules.action_rule import refuse_actions
 from abstain.rules.row_rule import RowRule
 
-__all__ = ["implied_row_rule", "with_row_costs"]
+__all__ = ["implied_row_rule", "refuse_row_costs_in", "with_row_costs"]
+
+
+def refuse_row_costs_in(what: str, row_costs: Any) -> None:
+    """Raise an error if rows have costs of their own where one set of costs is needed."""
+    if row_costs is not None:
+        raise ValueError(
+            f"row_costs must be None: {what} one set of costs for all rows; fit RejectSVC with row_costs at each C or "
+            "reject cost instead."
+        )
 
 
 def with_row_costs(training: Any, row_costs: RowCosts) -> Any:

@@ -126,6 +126,7 @@ n_jobs, verbose
     6
     """
 
+    _searching: float = SEARCHING
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{name: rule for name, rule in CONSTRAINTS.items() if name not in ("C", "gamma")},
         "Cs": "no_validation",
@@ -234,7 +235,7 @@ n_jobs, verbose
     ) -> FittedClassSearch:
         """Search and fit with more than two classes."""
         search = ClassSearch.of(training, y, groups)
-        seconds = None if self.time_limit is None else SEARCHING * self.time_limit
+        seconds = None if self.time_limit is None else self._searching * self.time_limit
         limits = search_limits(self, max(LOOSER * self.tol, FINEST), seconds)
         grid, rule, optimal = search.run(limits, tuned=self.cuts == "tuned", shown=bool(self.verbose))
         if text := self._complaint_of_fits(optimal | ~np.isfinite(grid.costs), np.isfinite(grid.costs)):
@@ -262,7 +263,7 @@ n_jobs, verbose
             "cache_size": self.cache_size,
             "n_jobs": self.n_jobs,
         }
-        deadline = None if self.time_limit is None else began + SEARCHING * self.time_limit
+        deadline = None if self.time_limit is None else began + self._searching * self.time_limit
         with FitsLine(type(self).__name__, Pace(Cs, threads(self.n_jobs)), shown=bool(self.verbose)) as line:
             shared = Rounds(training, problem, Cs, widths, settings, line, halves=len(schedule.sizes) > 1)
             rounds = halved(shared, splits, groups, schedule, deadline)

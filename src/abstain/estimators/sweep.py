@@ -13,6 +13,7 @@ from sklearn.base import clone
 from abstain.costs import Costs
 from abstain.estimators.parameters import stated_costs
 from abstain.estimators.progress import FitTask
+from abstain.estimators.row_training import refuse_row_costs_in
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.training import Training
 from abstain.losses.margin_loss import MarginLoss
@@ -28,6 +29,7 @@ def reject_price_sweep(
     rejects: Iterable[float | tuple[float, float]],
     *,
     sample_weight: ArrayLike | None = None,
+    row_costs: Any = None,
 ) -> list[RejectSVC]:
     """Fit the same machine at each of a series of reject costs, for trade-off curves.
 
@@ -46,6 +48,8 @@ def reject_price_sweep(
         Reject costs as in `Costs`, in the order of the fits.
     sample_weight : array-like of shape (n_samples,), default=None
         Factors on C for each row.
+    row_costs : None
+        Not supported: a sweep varies the one reject cost of all rows.
 
     Returns
     -------
@@ -60,6 +64,7 @@ def reject_price_sweep(
     >>> [machine.costs.reject for machine in machines]
     [0.4, 0.3, 0.2, 0.1]
     """
+    refuse_row_costs_in("a sweep varies", row_costs)
     if not isinstance(stated_costs(estimator.costs), Costs):
         raise ValueError(  # noqa: TRY004 (as for every bad parameter)
             f"estimator.costs must be a Costs, whose reject cost is varied, not {estimator.costs!r}."

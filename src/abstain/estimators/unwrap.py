@@ -8,10 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.actions import Actions
 from abstain.class_labels import ClassLabels
 from abstain.costs import Costs
 from abstain.estimators.row_costs import RowCostsMixin
 from abstain.labels import default_reject_label, free_label
+from abstain.rules.answered_rows import confidence_of
+from abstain.rules.class_rule import ClassRule
+from abstain.rules.lead_rule import LeadRule
 from abstain.rules.row_rule import MISSING, RowRule
 from abstain.rules.rule import Decisions
 from abstain.thresholds import Thresholds
@@ -100,12 +104,22 @@ class FittedClassifier:
     final : object
         The classifier inside Pipelines and searches.
     positive : label
-        The positive class.
+        The positive class; None for more than two.
     """
 
     estimator: Any
     final: Any
     positive: Any
+
+    @classmethod
+    def of_any(cls, estimator: Any, pos_label: Any = None) -> Self:
+        """Unwrap a classifier of any number of classes; with more than two, none of them is positive."""
+        count = len(np.asarray(estimator.classes_))
+        if count <= 2:
+            return cls.of(estimator, pos_label)
+        if pos_label is not None:
+            raise ValueError(f"pos_label={pos_label!r} is for two classes; the estimator has {count}, so leave it out.")
+        return cls(estimator, final_estimator(estimator), None)
 
     @classmethod
     def of(cls, estimator: Any, pos_label: Any = None) -> Self:
@@ -157,8 +171,9 @@ class FittedClassifier:
     def costs(self) -> Any:
         """The costs that it uses to decide, if any were stated, with `positive` as the positive class."""
         costs = None if self.rule is None else self.rule.costs
-        same = self.rule is None or self.rule.labels.positive == self.positive
-        return costs.swapped() if isinstance(costs, Costs) and not same else costs
+        if not isinstance(costs, Costs):
+            return costs
+        return costs if self.rule.labels.positive == self.positive else costs.swapped()
 
     @property
     def thresholds(self) -> Thresholds:
@@ -185,7 +200,9 @@ class FittedClassifier:
 
     @property
     def rejects(self) -> bool:
-        """Whether it may reject."""
+        """Whether it may reject; with `Actions`, whether some of them hand the case on."""
+        if isinstance(self.costs, Actions):
+            return bool(self.costs.rejecting.any())
         return self.rule is not None and self.rule.labels.rejects
 
     @property
@@ -201,10 +218,43 @@ class FittedClassifier:
             return free_label(classes)
 
     def score(self, X: Any) -> NDArray[np.float64]:
-        """Give the decision function, or the probability if there is none, oriented to ``classes_[1]``."""
+        """Give the decision function, or the probability if there is none, oriented to ``classes_[1]``.
+
+        With more than two classes, a column for each.
+        """
         if hasattr(self.estimator, "decision_function"):
             return np.asarray(self.estimator.decision_function(X), dtype=np.float64)
-        return np.asarray(self.estimator.predict_proba(X), dtype=np.float64)[:, 1]
+        found = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
+        return found[:, 1] if found.shape[1] == 2 else found
+
+    def class_scores(self, X: Any) -> NDArray[np.float64]:
+        """Give a score for each of several classes, the highest for the forced choice, shape (n, n_classes).
+
+        With costs, its lead grows with the confidence by which the rule rejects, and the other classes have 0 ::
+
+            log(1 + exp(v))     v = max_k f_k - cut_k, the expected cost of rejecting less that of the forced choice,
+                                or for cuts on the confidence of the answer k: confidence - cut_k
+
+        so that curves by the lead pass through the decisions. Otherwise it is the score itself.
+        """
+        score = self.score(X)
+        margin = None if self.rule is None else self._margin(score)
+        if margin is None:
+            return score
+        found = np.zeros_like(score)
+        at = self.rule.best(score)[:, np.newaxis] - 1
+        np.put_along_axis(found, at, np.logaddexp(0.0, margin)[:, np.newaxis], axis=1)
+        return found
+
+    def _margin(self, score: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Give v of `class_scores`; None if the rule decides by votes."""
+        if isinstance(self.rule, LeadRule):
+            cuts = np.where(np.isneginf(self.rule.cuts), 0.0, self.rule.cuts)  # nothing is rejected there
+            return confidence_of(score, self.rule.by) - cuts[self.rule.best(score) - 1]
+        if isinstance(self.rule, ClassRule) and not self.rule.by_cost:
+            return np.asarray((score - self.rule.thresholds).max(axis=1))
+        expected = self.rule.expected_cost(score)
+        return None if np.isnan(expected).any() else expected[:, -1] - expected[:, :-1].min(axis=1)
 
     def log_odds(self, score: NDArray[np.float64]) -> tuple[NDArray[np.float64], Thresholds, float]:
         """Give scores, thresholds and cut, on the log-odds if the cuts are tuned on them: Bayes' thresholds there."""

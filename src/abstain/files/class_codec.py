@@ -7,6 +7,7 @@ from dataclasses import astuple
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from abstain.estimators.class_fit import FittedClasses
@@ -83,7 +84,7 @@ def class_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     if not isinstance(kernel, Kernel):
         to_json("kernel", kernel)
         raise TypeError  # never reached: to_json raises for a callable
-    rule, _ = implied_class_rule(estimator, fitted.rule.labels.classes)
+    rule, _ = implied_class_rule(estimator, _twice(fitted.rule.labels.classes))
     if grid is not None:
         check_grid(estimator, grid, rule.costs)
     check_kernel(estimator, machine, estimator.gamma if grid is None else grid.best[1])
@@ -121,7 +122,7 @@ def class_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features:
     classes, numbers = rule_from(fields.take("rule", dict), *((0, 1, 3) if searches else (0,)))
     if len(classes) < 3 or (np.unique(classes) != classes).any():
         raise ModelFileError("its classes are not more than two, different and sorted.")
-    rule, losses = implied_class_rule(estimator, classes)
+    rule, losses = implied_class_rule(estimator, _twice(classes))
     if numbers:
         lead, finite = Lead(*numbers), all(map(math.isfinite, numbers))
         if not (isinstance(rule, ClassRule) and finite and lead.scale > 0.0 and lead.slope > 0.0):
@@ -188,3 +189,8 @@ def _check_machines(fitted: FittedClasses, tol: float) -> None:
             raise ModelFileError("the coefficients of one of its machines do not sum to 0.")
         one = KernelMachine(machine.kernel, np.empty((0, 0)), row, float(machine.biases[k]), machine.support, 0)
         check_proof(proof, one, tol)
+
+
+def _twice(classes: NDArray[Any]) -> NDArray[Any]:
+    """Each class twice, because scikit-learn warns of more than 20 labels that all differ."""
+    return np.repeat(classes, 2)

@@ -46,10 +46,11 @@ class Graph:
         self._inputs.append(helper.make_tensor_value_info(name, kind, ["rows", width], doc_string=note))
         return name
 
-    def output(self, name: str, kind: int, value: str) -> None:
-        """Add an output with one entry per row."""
+    def output(self, name: str, kind: int, value: str, width: int | None = None) -> None:
+        """Add an output with one entry per row, or one row of `width` entries."""
         self.apply("Identity", value, name=name)
-        self._outputs.append(helper.make_tensor_value_info(name, kind, ["rows"]))
+        shape: list[str | int | None] = ["rows"] if width is None else ["rows", width]
+        self._outputs.append(helper.make_tensor_value_info(name, kind, shape))
 
     def model(self, version: str, note: str) -> onnx.ModelProto:
         """The finished model, checked by onnx."""

@@ -9,23 +9,18 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.files.onnx_inputs import Inputs, input_name
+from abstain.files.onnx_rules import decision_nodes
+from abstain.files.onnx_scores import KERNELS, LinearScores, Scoring, score_nodes
 from abstain.files.onnx_steps import Column, Table, graph_of, kinds
 from abstain.kernels import Kernel
-from abstain.labels import Labels
-from abstain.machines.class_machine import OneVsRestMachine
-from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.machines.response_machine import ResponseMachine
-from abstain.rules.action_rule import refuse_actions
 from abstain.rules.row_rule import RowRule
-from abstain.rules.rule import Rule
 
 if TYPE_CHECKING:
     import onnx
@@ -37,8 +32,10 @@ if TYPE_CHECKING:
 def to_onnx(estimator: Any) -> onnx.ModelProto:
     """Write a fitted estimator as an ONNX model with outputs "label", "score" and "rejected", one entry per row.
 
-    Everything is computed in float64, distances after subtracting a centre, and decisions follow the rule of
-    `Thresholds`. If onnxruntime is installed, the graph is run and compared with Python before it is returned.
+    With more than two classes "score" has one column per class, as `decision_function` has; with `Actions` the label is
+    the name of the action. Everything is computed in float64, distances after subtracting a centre, and decisions
+    follow the rule of the estimator. If onnxruntime is installed, the graph is run and compared with Python before it
+    is returned.
 
     Parameters
     ----------
@@ -83,7 +80,6 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
         raise ImportError("to_onnx needs onnx; install it with: pip install 'abstain[onnx]'.") from error
     check_is_fitted(estimator)
     graph, decider = Graph(), estimator[-1] if type(estimator) is Pipeline else estimator
-    refuse_actions(getattr(decider, "rule_", None), "to_onnx", "abstain.save, or a machine with Costs")
     machine = scoring_machine(decider)
     if isinstance(decider.rule_, RowRule):
         raise ValueError(  # noqa: TRY004 (a fitted machine that has no thresholds)
@@ -91,7 +87,11 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
             "costs; state costs and fit again."
         )
     X = _features(graph, estimator) if type(estimator) is Pipeline else _matrix(graph, machine.n_features)
-    _decision(graph, decider.rule_, _score(graph, machine, X))
+    score = score_nodes(graph, machine, X)
+    label, rejected, kind = decision_nodes(graph, decider.rule_, score)
+    graph.output("label", kind, label)
+    graph.output("score", kinds()["f"], score, len(decider.classes_) if len(decider.classes_) > 2 else None)
+    graph.output("rejected", kinds()["b"], rejected)
     model = graph.model(metadata.version("abstain"), f"{type(decider).__name__} by abstain")
     from abstain.files.onnx_check import compare
 
@@ -120,7 +120,7 @@ def _features(graph: Graph, pipeline: Pipeline) -> str:
     return table.numbers(graph)
 
 
-def scoring_machine(estimator: Any) -> KernelMachine | LinearMachine:
+def scoring_machine(estimator: Any) -> Scoring:
     """Give the machine whose score decides; an error names what is supported if it has no graph."""
     machine, what = getattr(estimator, "machine_", None), f"estimator is a {type(estimator).__name__}"
     if isinstance(machine, ResponseMachine):
@@ -132,109 +132,20 @@ def scoring_machine(estimator: Any) -> KernelMachine | LinearMachine:
                 "method='symmetric' or 'roc' around LogisticRegression or a machine of this library."
             )
         machine = getattr(classifier, "machine_", None)
-        if type(classifier) is LogisticRegression and len(classifier.classes_) <= 2:
+        if type(classifier) is LogisticRegression and len(classifier.classes_) > 2:
+            coef, intercept = (np.asarray(part, np.float64) for part in (classifier.coef_, classifier.intercept_))
+            machine = LinearScores(coef, intercept)
+        elif type(classifier) is LogisticRegression:
             weights = np.asarray(classifier.coef_[0], dtype=np.float64)
             machine = LinearMachine(weights, np.zeros(len(weights)), float(classifier.intercept_[0]))
-    if isinstance(machine, OneVsRestMachine) or len(getattr(estimator, "classes_", ())) > 2:
-        raise ValueError(
-            f"{what} of {len(estimator.classes_)} classes, but to_onnx takes two classes only; use abstain.save, or "
-            "decide where Python runs."
-        )
-    if not isinstance(machine, KernelMachine | LinearMachine):
+    if not isinstance(machine, Scoring):
         raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
             f"{what}, but to_onnx takes RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejectors around one of "
             "these or LogisticRegression, and Pipelines that end in one of these; use skl2onnx for scikit-learn's own "
             "estimators."
         )
-    kernel = machine.kernel if isinstance(machine, KernelMachine) else None
-    if kernel is not None and not (isinstance(kernel, Kernel) and kernel.name in _KERNELS):
+    kernel = getattr(machine, "kernel", None)
+    if kernel is not None and not (isinstance(kernel, Kernel) and kernel.name in KERNELS):
         which = f"kernel={kernel.name!r}" if isinstance(kernel, Kernel) else "a callable kernel"
-        raise ValueError(f"{which} has no graph; to_onnx needs {', '.join(_KERNELS)}.")
+        raise ValueError(f"{which} has no graph; to_onnx needs {', '.join(KERNELS)}.")
     return machine
-
-
-def _score(graph: Graph, machine: KernelMachine | LinearMachine, X: str) -> str:
-    """f(x) of each row, shape (rows,)."""
-    linear = machine if isinstance(machine, LinearMachine) else machine.linear
-    if linear is not None:
-        centred = graph.apply("Sub", X, graph.constant(linear.centre)) if linear.centre.any() else X
-        expansion = _product(graph, centred, linear.weights)
-    elif isinstance(machine, KernelMachine) and isinstance(machine.kernel, Kernel):
-        vectors = machine.vectors.toarray() if sparse.issparse(machine.vectors) else machine.vectors
-        expansion = _product(graph, _KERNELS[machine.kernel.name](graph, X, vectors, machine.kernel), machine.coef)
-    return graph.apply("Add", expansion, graph.constant(np.float64(machine.bias)))
-
-
-def _inner(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
-    """Gamma x's + coef0 for every row x and vector s."""
-    products = graph.apply("Gemm", X, graph.constant(vectors), transB=1)
-    scaled = graph.apply("Mul", products, graph.constant(float(kernel.gamma)))
-    return graph.apply("Add", scaled, graph.constant(float(kernel.coef0)))
-
-
-def _poly(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
-    return graph.apply("Pow", _inner(graph, X, vectors, kernel), graph.constant(float(kernel.degree)))
-
-
-def _sigmoid(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
-    return graph.apply("Tanh", _inner(graph, X, vectors, kernel))
-
-
-def _product(graph: Graph, matrix: str, vector: NDArray[np.float64]) -> str:
-    """Matrix times vector, as a matrix of one column: onnxruntime rejects a vector if the matrix has no rows."""
-    column = graph.apply("Gemm", matrix, graph.constant(vector[:, np.newaxis]))
-    return graph.apply("Squeeze", column, graph.constant(np.array([1])))
-
-
-def _rbf(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
-    """exp(2 z's - |z|^2 - |s|^2) with z = sqrt(gamma) (x - centre): the squares would cancel far from the centre.
-
-    Products are Gemm, not MatMul: onnxruntime fuses a factor into MatMul and rounds it to float32.
-    """
-    centre = vectors.mean(axis=0) if len(vectors) else np.zeros(vectors.shape[1])
-    root = np.sqrt(kernel.gamma)
-    s = (vectors - centre) * root
-    z = graph.apply("Mul", graph.apply("Sub", X, graph.constant(centre)), graph.constant(root))
-    twice = graph.apply("Gemm", z, graph.constant(2.0 * s), transB=1)
-    squares = graph.apply("ReduceSumSquare", z, graph.constant(np.array([1])), keepdims=1)
-    exponent = graph.apply("Sub", graph.apply("Sub", twice, squares), graph.constant(np.einsum("ij,ij->i", s, s)))
-    return graph.apply("Exp", graph.apply("Min", exponent, graph.constant(0.0)))
-
-
-# The kernels that can be exported; the linear one is a product with its weights.
-_KERNELS: dict[str, Any] = {"linear": None, "rbf": _rbf, "poly": _poly, "sigmoid": _sigmoid}
-
-
-def _decision(graph: Graph, rule: Rule, score: str) -> None:
-    """+1 if s > upper; else -1 if s < lower or lower == upper; else reject: exactly the rule of `Thresholds`."""
-    types, labels, thresholds = kinds(), rule.labels, rule.thresholds
-    above = graph.apply("Greater", score, graph.constant(thresholds.upper))
-    below = graph.apply("Not", above)
-    if thresholds.rejects:
-        below = graph.apply("Less", score, graph.constant(thresholds.lower))
-    rejected = graph.apply("Not", graph.apply("Or", above, below))
-    kind, names = _label_names(labels)
-    if kind == "b":
-        label = above
-    else:
-        first, rejecting, second = names
-        label = graph.apply("Where", above, graph.constant(second), graph.constant(first))
-        label = graph.apply("Where", rejected, graph.constant(rejecting), label) if labels.rejects else label
-    graph.output("label", types[kind], label)
-    graph.output("score", types["f"], score)
-    graph.output("rejected", types["b"], rejected)
-
-
-def _label_names(labels: Labels) -> tuple[str, list[Any]]:
-    """The type of the labels, and the labels of ``classes_[0]``, of a reject and of ``classes_[1]``."""
-    first, second = labels.classes.tolist()
-    names = [first, labels.reject_label if labels.rejects else first, second]
-    if isinstance(first, str):
-        return "U", [np.array(name, dtype=object) for name in names]
-    if isinstance(first, float):
-        return "f", [np.float64(name) for name in names]
-    if isinstance(first, bool) and not labels.rejects:
-        return "b", names
-    if not all(-(2**63) <= name < 2**63 for name in names):
-        raise ValueError(f"classes {[first, second]} do not fit in ONNX's int64; use other labels.")
-    return "i", [np.int64(name) for name in names]

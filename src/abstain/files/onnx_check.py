@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from abstain.estimators.unwrap import decide
 from abstain.files.onnx import scoring_machine
 from abstain.files.onnx_inputs import Inputs
+from abstain.files.onnx_scores import Expansion, Scoring, dense
 from abstain.kernels import Kernel
-from abstain.machines.kernel_machine import KernelMachine
-from abstain.machines.linear_machine import LinearMachine
+from abstain.machines.class_machine import OneVsOneMachine
+from abstain.rules.class_rule import ClassRule
 
 if TYPE_CHECKING:
     import onnx
@@ -38,56 +38,60 @@ def compare(model: onnx.ModelProto, estimator: Any) -> None:
     options.log_severity_level = 3  # errors only
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     label, score, rejected = session.run(["label", "score", "rejected"], feeds)
-    features = _dense(estimator[:-1].transform(rows)) if piped else rows
-    decisions = decide(estimator, rows)
+    features = dense(estimator[:-1].transform(rows)) if piped else rows
     slack = ROUNDING * _sizes(machine, features)
-    edges = [decider.thresholds_.lower, decider.thresholds_.upper]
-    near = np.abs(score[:, np.newaxis] - edges).min(axis=1) <= slack
-    agree = (label == decisions.label) & (rejected == decisions.rejected)
-    apart = np.abs(score - decisions.score)
-    if not (apart <= slack).all() or not (agree | near).all():
+    apart = np.abs(score - np.asarray(decide(estimator, rows).score)).reshape(len(score), -1).max(axis=1)
+    # the decisions that Python makes by the scores of the graph
+    rule = decider.rule_
+    agree = (label == rule.predict(score)) & (rejected == rule.is_reject(rule.choose(score))) | _tied(rule, score)
+    if not (apart <= slack).all() or not agree.all():
         raise RuntimeError(
             f"the results of onnxruntime {onnxruntime.__version__} differ from Python's: scores by up to "
             f"{apart.max():.3g}, and {int((~agree).sum())} of {len(agree)} decisions; no graph is returned."
         )
 
 
-def _sizes(machine: KernelMachine | LinearMachine, X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The size of the terms whose sum is each row's score."""
-    linear = machine if isinstance(machine, LinearMachine) else machine.linear
-    if linear is not None:
-        terms = (np.abs(X) + np.abs(linear.centre)) @ np.abs(linear.weights)
-    elif isinstance(machine, KernelMachine):
-        kernel, coef = machine.kernel, np.abs(machine.coef)
-        if not isinstance(kernel, Kernel) or kernel.name == "rbf":
-            terms = np.full(len(X), coef.sum())
-        else:  # |tanh(u) - tanh(v)| <= |u - v|
-            degree = kernel.degree if kernel.name == "poly" else 1
-            alike = Kernel("poly", gamma=kernel.gamma, coef0=abs(kernel.coef0), degree=degree)
-            terms = alike(np.abs(X), np.abs(_dense(machine.vectors))) @ coef + coef.sum()
-    return np.asarray(terms + abs(machine.bias) + 1.0)
+def _tied(rule: Any, score: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether two actions cost the same up to the rounding of their expected costs, so that either may be chosen."""
+    if not (isinstance(rule, ClassRule) and rule.by_cost):
+        return np.zeros(len(score), dtype=bool)
+    first, second = np.sort(rule.expected_cost(score), axis=1)[:, :2].T
+    return np.asarray(second - first <= ROUNDING * rule.costs.table().max())
 
 
-def _dense(vectors: Any) -> NDArray[np.float64]:
-    return np.asarray(vectors.toarray() if sparse.issparse(vectors) else vectors)
+def _sizes(machine: Scoring, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The size of the terms whose sum is each row's score, the largest of several; infinite where a vote may flip."""
+    sums = Expansion(machine)
+    coef, kernel = np.abs(sums.coef).T, sums.kernel
+    if sums.centre is not None:
+        terms = (np.abs(X) + np.abs(sums.centre)) @ coef
+    elif not isinstance(kernel, Kernel) or kernel.name == "rbf":
+        terms = np.tile(coef.sum(axis=0), (len(X), 1))
+    else:  # |tanh(u) - tanh(v)| <= |u - v|
+        degree = kernel.degree if kernel.name == "poly" else 1
+        alike = Kernel("poly", gamma=kernel.gamma, coef0=abs(kernel.coef0), degree=degree)
+        terms = alike(np.abs(X), np.abs(sums.vectors)) @ coef + coef.sum(axis=0)
+    sizes = terms + np.abs(sums.biases) + 1.0
+    if not isinstance(machine, OneVsOneMachine):
+        return np.asarray(sizes.max(axis=1))
+    flips = (np.abs(machine.each(X)) <= ROUNDING * sizes).any(axis=1)
+    return np.where(flips, np.inf, sizes.sum(axis=1))
 
 
-def _machine_rows(machine: KernelMachine | LinearMachine) -> tuple[NDArray[np.float64], dict[str, Any]]:
+def _machine_rows(machine: Scoring) -> tuple[NDArray[np.float64], dict[str, Any]]:
     """Support vectors and points between two of them; for linear machines, points with scores from -3 to 3."""
-    rng = np.random.default_rng(0)
-    linear = machine if isinstance(machine, LinearMachine) else machine.linear
-    if linear is not None:
-        weights = linear.weights
-        rows = rng.standard_normal((ROWS, len(weights)))
-        square = float(weights @ weights)
-        if square >= np.finfo(np.float64).tiny:  # else every score is the bias, up to rounding
-            apart = np.linspace(-3.0, 3.0, ROWS) - rows @ weights - machine.bias
-            rows += np.outer(apart / square, weights)
-        rows += linear.centre
+    rng, sums = np.random.default_rng(0), Expansion(machine)
+    if sums.centre is not None:
+        rows = rng.standard_normal((ROWS, sums.coef.shape[1]))
+        for at, (weights, bias) in enumerate(zip(sums.coef, sums.biases, strict=True)):
+            mine = slice(at, None, len(sums.coef))  # each machine has its share of the rows
+            square = float(weights @ weights)
+            if square >= np.finfo(np.float64).tiny:  # else every score is the bias, up to rounding
+                apart = np.linspace(-3.0, 3.0, len(rows[mine])) - rows[mine] @ weights - bias
+                rows[mine] += np.outer(apart / square, weights)
+        rows += sums.centre
         return rows, {"X": rows}
-    vectors = _dense(machine.vectors) if isinstance(machine, KernelMachine) else np.empty((0, 0))
-    if not len(vectors):
-        vectors = np.zeros((1, machine.n_features))
+    vectors = sums.vectors if sums.vectors is not None and len(sums.vectors) else np.zeros((1, machine.n_features))
     first, second = (vectors[rng.integers(0, len(vectors), ROWS)] for _ in range(2))
     share = rng.uniform(0, 1, (ROWS, 1)) * (np.arange(ROWS) % 2)[:, np.newaxis]
     rows = np.ascontiguousarray(first + share * (second - first))

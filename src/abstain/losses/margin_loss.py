@@ -74,12 +74,16 @@ class MarginLoss:
 
     def value(self, sign: NDArray[np.int8], z: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return each row's loss at its margin z."""
+        if self.negative == self.positive:
+            return self.positive.value(z)
         return _by_class(sign, lambda y, rows: self.of(y).value(z[rows]))
 
     def dual_value(
         self, sign: NDArray[np.int8], g: NDArray[np.float64], weight: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return phi(g) of `weight` times each row's loss: g is clipped to its range."""
+        if self.negative == self.positive:
+            return self.positive.dual_value(g, weight)
         return _by_class(sign, lambda y, rows: self.of(y).dual_value(g[rows], weight[rows]))
 
 

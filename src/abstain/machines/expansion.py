@@ -10,7 +10,7 @@ from abstain import _native
 from abstain.arguments import threads
 from abstain.kernels import Kernel, Matrix
 
-__all__ = ["expand"]
+__all__ = ["expand", "expand_parts"]
 
 _BLOCK = 4_000_000  # entries in memory at a time: 32 MB
 
@@ -49,3 +49,23 @@ def _expand_dense(
     return _native.expand(
         rows, vectors, coef, kernel.name, kernel.gamma, kernel.coef0, kernel.degree, threads(n_jobs)
     )  # fmt: skip
+
+
+def expand_parts(
+    kernel: Kernel,
+    X: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    *,
+    coef: NDArray[np.float64],
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Sum, for each part of the rows, the expansion with the part's coefficients at the part's rows.
+
+    Part p has the rows of X with the indices ``rows[starts[p]:starts[p + 1]]``, and the coefficients at these places.
+    X must be dense, and the kernel one that the native core has.
+    """
+    X, coef = (np.require(one, np.float64, ["C", "A"]) for one in (X, coef))
+    return _native.expand_parts(
+        X, rows, starts, coef, kernel.name, kernel.gamma, kernel.coef0, kernel.degree, threads(n_jobs)
+    )

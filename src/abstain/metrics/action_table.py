@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.actions import Actions
 from abstain.arguments import row_weights
+from abstain.metrics.counts import Counts
 from abstain.metrics.frames import frame_of, frozen
 
 __all__ = ["ActionTable", "action_confusion_matrix"]
 
 
 @dataclass(frozen=True, eq=False)
-class ActionTable:
+class ActionTable(Counts):
     """Number of rows by true class and action taken.
 
     Attributes
@@ -58,19 +59,14 @@ class ActionTable:
         return cls(frozen(counts.reshape(2, width)), actions)
 
     @property
-    def total(self) -> float:
-        """The number of rows or the sum of their weights."""
-        return float(self.counts.sum())
+    def rejected(self) -> float:
+        """Number of rows with an action that hands the case on."""
+        return float(self.counts[:, self.actions.rejecting].sum())
 
     @property
-    def reject_rate(self) -> float:
-        """The share of rows with an action that hands the case on."""
-        return float(self.counts[:, self.actions.rejecting].sum()) / self.total
-
-    @property
-    def coverage(self) -> float:
-        """The share of rows with one of the other actions."""
-        return float(self.counts[:, ~self.actions.rejecting].sum()) / self.total
+    def accepted(self) -> float:
+        """Number of rows with one of the other actions."""
+        return float(self.counts[:, ~self.actions.rejecting].sum())
 
     @property
     def mean_cost(self) -> float:

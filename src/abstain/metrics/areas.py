@@ -39,6 +39,7 @@ def aurc(
     cut: float = 0.0,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> float:
     """Area under the risk-coverage curve: the mean over k = 1 to n of the error among the k most confident rows.
 
@@ -60,6 +61,8 @@ def aurc(
     sample_weight : array-like of shape (n_samples,), default=None
         A weight of k is the same as repeating the row k times, so the total weight takes the place of n: rescale
         weights that sum to 1 so that they sum to the number of rows. Fractional weights interpolate smoothly.
+    classes : array-like of shape (n_classes,), default=None
+        With more than two classes, those of the columns of `score`, sorted, if `y_true` may lack some of them.
 
     Returns
     -------
@@ -71,7 +74,7 @@ def aurc(
     >>> round(aurc([0, 1, 1], [-2.0, -1.0, 0.5]), 4)  # (0/1 + 1/2 + 1/3) / 3
     0.2778
     """
-    ranked = _ranked(y_true, score, cut, pos_label, sample_weight)
+    ranked = _ranked(y_true, score, cut, pos_label, sample_weight, classes=classes)
     return area_of(ranked)
 
 
@@ -82,6 +85,7 @@ def e_aurc(
     cut: float = 0.0,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> float:
     """Excess of `aurc` over that of a perfect order of the same errors, all of them less confident than the rest.
 
@@ -93,7 +97,7 @@ def e_aurc(
     >>> round(e_aurc([0, 1, 1], [-2.0, -1.0, 0.5]), 4)  # minus the perfect (0/1 + 0/2 + 1/3) / 3
     0.1667
     """
-    ranked = _ranked(y_true, score, cut, pos_label, sample_weight)
+    ranked = _ranked(y_true, score, cut, pos_label, sample_weight, classes=classes)
     total, wrong = float(ranked.weight.sum()), float(ranked.weight[ranked.wrong].sum())
     perfect = _mean_risk(np.array([total - wrong, wrong]), np.array([0.0, wrong]))
     return area_of(ranked) - perfect
@@ -106,6 +110,7 @@ def augrc(
     cut: float = 0.0,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> float:
     """Area under the generalised risk: the mean over k = 1 to n of (errors among the k most confident) / n.
 
@@ -122,7 +127,7 @@ def augrc(
     >>> round(augrc([0, 1, 1], [-2.0, -1.0, 0.5]), 4)  # (0/3 + 1/3 + 1/3) / 3
     0.2222
     """
-    ranked = _ranked(y_true, score, cut, pos_label, sample_weight)
+    ranked = _ranked(y_true, score, cut, pos_label, sample_weight, classes=classes)
     g, e = ranked.merged(ranked.weight), ranked.merged(ranked.weight * ranked.wrong)
     E = running(e)[:-1]
     return float(np.sum(g * E + e * (g + 1.0) / 2.0) / np.sum(g) ** 2)
@@ -133,9 +138,11 @@ def area_of(ranked: RankedRows) -> float:
     return _mean_risk(ranked.merged(ranked.weight), ranked.merged(ranked.weight * ranked.wrong))
 
 
-def _ranked(y_true: ArrayLike, score: ArrayLike, cut: float, pos_label: Any, sample_weight: Any) -> RankedRows:
+def _ranked(
+    y_true: ArrayLike, score: ArrayLike, cut: float, pos_label: Any, sample_weight: Any, *, classes: Any
+) -> RankedRows:
     """The ranked rows, with a warning to the caller if the weights cannot be numbers of rows."""
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
     total, n = float(ranked.weight.sum()), len(ranked.weight)
     if total < 1.0 + 1e-6 and len(ranked.confidence) > 1:
         warnings.warn(

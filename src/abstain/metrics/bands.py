@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
-from abstain.costs import Costs, assigned_costs
+from abstain.costs import Costs
 from abstain.metrics.frames import frame_of, frozen
-from abstain.metrics.ranking import RankedRows, running
+from abstain.metrics.ranking import RankedRows, costs_of_scores, running
 
 __all__ = ["CurveBand", "bootstrap_band"]
 
@@ -72,6 +72,7 @@ def bootstrap_band(
     cut: float = 0.0,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> CurveBand:
     """Pointwise percentile bootstrap band of a curve.
 
@@ -96,6 +97,8 @@ def bootstrap_band(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows. Rows are drawn together with their weights, so a weight of 2 is not two independent rows
         here.
+    classes : array-like of shape (n_classes,), default=None
+        With more than two classes, those of the columns of `score`, sorted, if `y_true` may lack some of them.
 
     Returns
     -------
@@ -120,8 +123,9 @@ def bootstrap_band(
         raise ValueError(f"n_resamples={n_resamples!r} must be an integer >= 1.")
     points = _checked_grid(curve, grid)
     if costs is not None:
-        costs, pos_label = assigned_costs(costs, y_true, pos_label)
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+        costs, pos_label = costs_of_scores(costs, y_true if classes is None else classes, score, pos_label)
+        classes = costs.labels
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
     reading = _reading(curve, ranked, points, costs)
     rng, n = np.random.default_rng(random_state), len(ranked.weight)
     resampled = np.empty((int(n_resamples), len(points)))

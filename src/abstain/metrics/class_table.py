@@ -12,6 +12,7 @@ from abstain.arguments import row_weights
 from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels, has_several_classes, read_classes
 from abstain.costs import Costs, checked_costs, costs_for_classes
+from abstain.metrics.counts import AnswerCounts, quotients
 from abstain.metrics.frames import frame_of, frozen
 from abstain.metrics.table import RejectTable
 
@@ -19,7 +20,7 @@ __all__ = ["ClassTable", "table_of", "takes_classes"]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassTable:
+class ClassTable(AnswerCounts):
     r"""Number of rows by true class and choice, of any number of classes.
 
     ::
@@ -72,65 +73,25 @@ class ClassTable:
         return cls(frozen(counts), tuple(known.tolist()))
 
     @property
-    def total(self) -> float:
-        """N, the number of rows or the sum of their weights."""
-        return float(self.counts.sum())
-
-    @property
-    def accepted(self) -> float:
-        """Number of rows that were not rejected."""
-        return float(self.counts[:, :-1].sum())
-
-    @property
-    def rejected(self) -> float:
-        """Number of rows that were rejected."""
-        return float(self.counts[:, -1].sum())
-
-    @property
-    def errors(self) -> float:
-        """Rows that were answered wrongly; a reject is not an error."""
-        return self.accepted - self._correct
-
-    @property
-    def reject_rate(self) -> float:
-        """Rejected / N."""
-        return self.rejected / self.total
-
-    @property
-    def coverage(self) -> float:
-        """Accepted / N."""
-        return self.accepted / self.total
-
-    @property
-    def error_rate(self) -> float:
-        """Errors / N."""
-        return self.errors / self.total
-
-    @property
-    def selective_error(self) -> float:
-        """Errors / accepted."""
-        return float(_quotients(self.errors, self.accepted))
-
-    @property
-    def selective_accuracy(self) -> float:
-        """Correct answers / accepted."""
-        return float(_quotients(self._correct, self.accepted))
+    def reject_column(self) -> int:
+        """The column of the reject, the last one."""
+        return len(self.counts)
 
     @property
     def class_coverage(self) -> NDArray[np.float64]:
         """Share of the rows of each true class that were not rejected, shape (n_classes,)."""
-        return _quotients(self.counts[:, :-1].sum(axis=1), self.counts.sum(axis=1))
+        return quotients(self.answers.sum(axis=1), self.counts.sum(axis=1))
 
     @property
     def class_selective_error(self) -> NDArray[np.float64]:
         """Errors as a share of the accepted rows of each true class, shape (n_classes,)."""
-        accepted = self.counts[:, :-1].sum(axis=1)
-        return _quotients(accepted - np.diag(self.counts), accepted)
+        accepted = self.answers.sum(axis=1)
+        return quotients(accepted - np.diag(self.answers), accepted)
 
     @property
     def class_predictivity(self) -> NDArray[np.float64]:
         """Share of the answers of each class that are correct, shape (n_classes,)."""
-        return _quotients(np.diag(self.counts), self.counts[:, :-1].sum(axis=0))
+        return quotients(np.diag(self.answers), self.answers.sum(axis=0))
 
     def place(self, label: Any) -> int:
         """Give the place of a class; any other label is an error."""
@@ -150,10 +111,6 @@ class ClassTable:
         """The counts as a pandas DataFrame: rows true class, columns choice."""
         names = [str(label) for label in self.classes]
         return frame_of(dict(zip([*names, "reject"], self.counts.T, strict=True)), index=names)
-
-    @property
-    def _correct(self) -> float:
-        return float(np.diag(self.counts).sum())
 
 
 def table_of(
@@ -179,7 +136,3 @@ def takes_classes(y_true: Any, y_pred: Any, costs: Any = None) -> bool:
     decided = isinstance(getattr(y_pred, "labels", None), ClassLabels)
     return isinstance(costs, ClassCosts) or decided or has_several_classes(y_true)
 
-
-def _quotients(parts: Any, wholes: Any) -> NDArray[np.float64]:
-    parts, wholes = np.asarray(parts, dtype=np.float64), np.asarray(wholes, dtype=np.float64)
-    return np.divide(parts, wholes, out=np.full(parts.shape, np.nan), where=wholes > 0)

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs import Costs, assigned_costs
+from abstain.costs import Costs
 from abstain.metrics.areas import area_of
 from abstain.metrics.curve_results import AccuracyRejectCurve, CostCurve, ErrorRejectCurve, RiskCoverageCurve
 from abstain.metrics.frames import frozen
-from abstain.metrics.ranking import RankedRows, running
+from abstain.metrics.ranking import RankedRows, costs_of_scores, running
 
 __all__ = ["accuracy_reject_curve", "cost_curve", "error_reject_curve", "risk_coverage_curve"]
 
@@ -28,6 +28,7 @@ def risk_coverage_curve(
     cut: float = 0.0,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> RiskCoverageCurve:
     """Error among accepted rows against coverage.
 
@@ -50,6 +51,8 @@ def risk_coverage_curve(
         ``classes_[1]``; negate the score to make it favour ``classes_[0]``.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows. All rates are shares of the total weight, so only the ratios of weights matter.
+    classes : array-like of shape (n_classes,), default=None
+        With more than two classes, those of the columns of `score`, sorted, if `y_true` may lack some of them.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def risk_coverage_curve(
     >>> curve.coverage, curve.risk
     (array([0.25, 0.5 , 1.  ]), array([0.  , 0.5 , 0.25]))
     """
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
     accepted, wrong = _accepted(ranked, ranked.wrong)
     return RiskCoverageCurve(
         coverage=frozen(accepted[1:] / accepted[-1]),
@@ -81,6 +84,7 @@ def accuracy_reject_curve(
     cut: float = 0.0,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> AccuracyRejectCurve:
     """Accuracy among accepted rows against the reject rate (FR02).
 
@@ -102,7 +106,7 @@ def accuracy_reject_curve(
     >>> curve.reject_rate, curve.accuracy
     (array([0.  , 0.5 , 0.75]), array([0.75, 0.5 , 1.  ]))
     """
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
     accepted, right = _accepted(ranked, ~ranked.wrong)
     return AccuracyRejectCurve(
         reject_rate=frozen(_reject_rate(ranked)[:-1]),
@@ -119,6 +123,7 @@ def error_reject_curve(
     cut: float = 0.0,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> ErrorRejectCurve:
     """Error rate against the reject rate, and its slope, the error-reject ratio (Chow70, A14).
 
@@ -141,7 +146,7 @@ def error_reject_curve(
     >>> curve.reject_rate, curve.error_rate, curve.slope
     (array([0.  , 0.5 , 0.75, 1.  ]), array([0.25, 0.25, 0.  , 0.  ]), array([ 0., -1.,  0.]))
     """
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
     accepted, wrong = _accepted(ranked, ranked.wrong)
     newly = ranked.merged(ranked.weight * ranked.wrong) / ranked.merged(ranked.weight)
     return ErrorRejectCurve(
@@ -161,6 +166,7 @@ def cost_curve(
     cut: float = 0.0,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> CostCurve:
     """Mean cost against the reject rate, with the operating point of least cost.
 
@@ -176,7 +182,9 @@ def cost_curve(
 
     `costs` is a `Costs`; the other arguments are those of `risk_coverage_curve`. High scores mean the positive class,
     `pos_label`; if it is None, the class that sorts last, also for costs by class name. The reject band is symmetric
-    about `cut`; for log-odds and unequal error costs the forced choice is cheapest at ``cut=costs.cut``.
+    about `cut`; for log-odds and unequal error costs the forced choice is cheapest at ``cut=costs.cut``. With more than
+    two classes, c is the lead of the highest score over the second, and rows are rejected up to the upper of the
+    thresholds of the operating point.
 
     Returns
     -------
@@ -193,13 +201,8 @@ def cost_curve(
     >>> curve.operating_point
     OperatingPoint(reject_rate=0.25, mean_cost=0.05, thresholds=Thresholds(lower=-1.5, upper=1.5))
     """
-    if np.ndim(score) == 2 and np.shape(score)[1] > 2:
-        raise ValueError(
-            f"cost_curve is for two classes, but score has {np.shape(score)[1]} columns; use risk_coverage_curve, or "
-            "mean_cost of the predictions."
-        )
-    costs, pos_label = assigned_costs(costs, y_true, pos_label)
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight)
+    costs, pos_label = costs_of_scores(costs, y_true if classes is None else classes, score, pos_label)
+    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=costs.labels)
     accepted = running(ranked.merged(ranked.weight))
     share = ranked.weight / accepted[-1]
     decided = running(ranked.merged(share * costs.prices(ranked.sign, ranked.choice)))

@@ -16,7 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.arguments import real_number, row_weights
+from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels
+from abstain.costs import assigned_costs, checked_costs, costs_for_classes
 from abstain.labels import Labels, encode_pair, free_label
 from abstain.thresholds import Thresholds, distances
 
@@ -50,10 +52,19 @@ class RankedRows:
     cut: float
 
     @classmethod
-    def of(cls, y_true: ArrayLike, score: ArrayLike, cut: float, pos_label: Any, sample_weight: Any) -> Self:
-        """Check labels, scores and weights, and rank the rows."""
-        if np.ndim(score) == 2 and np.shape(score)[-1] > 2:
-            return cls._of_classes(y_true, score, sample_weight)
+    def of(
+        cls,
+        y_true: ArrayLike,
+        score: ArrayLike,
+        cut: float,
+        pos_label: Any,
+        sample_weight: Any,
+        *,
+        classes: ArrayLike | None = None,
+    ) -> Self:
+        """Check labels, scores and weights, and rank the rows; of several classes, `classes`, or those of `y_true`."""
+        if has_class_scores(score):
+            return cls._of_classes(y_true, score, sample_weight, classes)
         s, cut = _checked_scores(score), real_number("cut", cut)
         if math.isinf(cut):
             raise ValueError(f"cut={cut} must be finite: 0 for a decision function, 0.5 for a probability.")
@@ -64,10 +75,10 @@ class RankedRows:
         return cls._ranked(sign, Thresholds(cut, cut).decide(s), distances(s, cut), weight, cut)
 
     @classmethod
-    def _of_classes(cls, y_true: ArrayLike, score: ArrayLike, sample_weight: Any) -> Self:
+    def _of_classes(cls, y_true: ArrayLike, score: ArrayLike, sample_weight: Any, classes: Any) -> Self:
         """Rank rows by the lead of their highest score over the second; the choice is the class of the highest."""
         s = np.asarray(score, dtype=np.float64)
-        labels = ClassLabels.of(y_true, rejects=False)
+        labels = ClassLabels.of(y_true if classes is None else classes, rejects=False)
         check_consistent_length(y_true, s)
         if s.shape[1] != labels.n_classes or np.isnan(s).any():
             raise ValueError(
@@ -105,6 +116,20 @@ class RankedRows:
     def merged(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Sums of one value per row over the rows of each confidence."""
         return np.asarray(np.add.reduceat(values, self.starts), dtype=np.float64)
+
+
+def has_class_scores(score: Any) -> bool:
+    """Whether there is a score for each of several classes."""
+    return np.ndim(score) == 2 and np.shape(score)[-1] > 2
+
+
+def costs_of_scores(costs: Any, y: ArrayLike, score: Any, pos_label: Any) -> tuple[Any, Any]:
+    """Check the costs of a curve for the classes of y, and give them and the positive class; None for several."""
+    if not has_class_scores(score):
+        return assigned_costs(costs, y, pos_label)
+    if isinstance(costs, ClassCosts):
+        return costs, None
+    return costs_for_classes(checked_costs(costs), ClassLabels.of(y, rejects=False).classes), None
 
 
 def running(values: NDArray[np.float64]) -> NDArray[np.float64]:

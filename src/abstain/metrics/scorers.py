@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
@@ -12,8 +11,8 @@ from abstain.actions import Actions
 from abstain.arguments import real_number
 from abstain.class_costs import ClassCosts
 from abstain.costs import Costs, checked_costs
-from abstain.estimators.unwrap import FittedClassifier, final_estimator
-from abstain.labels import free_label
+from abstain.estimators.row_costs import RowCostsMixin
+from abstain.estimators.unwrap import FittedClassifier, decide
 from abstain.metrics import areas, scores
 
 __all__ = ["RejectScorer", "get_scorer"]
@@ -30,80 +29,104 @@ _OF_PREDICTIONS = {
     "positive_predictivity": 1,
 }
 _OF_SCORES = {"aurc": -1, "e_aurc": -1, "augrc": -1}
+_OF_ACTIONS = ("mean_cost", "reject_rate", "coverage")
 _SIGNS = {**_OF_PREDICTIONS, **_OF_SCORES}
 
 
 class RejectScorer:
-    """A metric called as ``scorer(estimator, X, y, sample_weight=None)``; made by `get_scorer`.
+    """A metric called as ``scorer(estimator, X, y, sample_weight=None, row_costs=None)``; made by `get_scorer`.
 
     Parameters
     ----------
-    name, costs, pos_label, reject_label, cut
-        As in `get_scorer`, already checked there.
+    name, costs, pos_label, reject_label, cut, by_row
+        As in `get_scorer`, already checked there; `by_row` is its `row_costs`.
     """
 
-    def __init__(self, name: str, costs: Any, pos_label: Any, reject_label: Any, cut: float | None) -> None:
+    def __init__(
+        self, name: str, costs: Any, pos_label: Any, reject_label: Any, cut: float | None, *, by_row: bool = False
+    ) -> None:
         self.name = name
         self.costs = costs
         self.pos_label = pos_label
         self.reject_label = reject_label
         self.cut = cut
-        self._request: bool | str | None = None
+        self.by_row = by_row
+        self._requests: dict[str, bool | str | None] = {"sample_weight": None, "row_costs": True if by_row else None}
 
-    def __call__(self, estimator: Any, X: Any, y_true: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def __call__(
+        self, estimator: Any, X: Any, y_true: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None
+    ) -> float:
         """Give the metric on these rows, negated if smaller is better."""
-        if len(estimator.classes_) > 2:
-            return float(_SIGNS[self.name] * self._of_classes(estimator, X, y_true, sample_weight))
-        fitted = FittedClassifier.of(estimator, self.pos_label)
-        options = {"pos_label": fitted.positive, "sample_weight": sample_weight}
-        if self.name in _OF_SCORES:
-            own = fitted.even_cut if self.cut is None else fitted.orientation * self.cut
-            score, cut = fitted.positive_score(X, own)
-            measured = getattr(areas, self.name)(y_true, score, cut=cut, **options)
-        else:
-            auto = isinstance(self.reject_label, str) and self.reject_label == "auto"
-            options["reject_label"] = fitted.reject_label if auto else self.reject_label
-            stated = getattr(fitted.rule, "costs", None)
-            if self.name in ("reject_rate", "coverage") and isinstance(stated, Actions):
-                options["actions"] = stated
-            prices = () if self.costs is None else (self.costs,)
-            if self.costs is not None and self.pos_label is None and fitted.assumed:
-                options["pos_label"] = None  # so that the metric warns if the costs depend on it
-            if self.name in scores.OF_ONE_CLASS and self.pos_label is None and fitted.assumed:
-                scores.warn_if_assumed(self.name, y_true)
-            measured = getattr(scores, self.name)(y_true, estimator.predict(X), *prices, **options)
-        return float(_SIGNS[self.name] * measured)
+        fitted = FittedClassifier.of_any(estimator, self.pos_label if len(estimator.classes_) == 2 else None)
+        if (row_costs is not None) is not self.by_row:
+            way = "pass row_costs" if self.by_row else "make the scorer by get_scorer(..., row_costs=True)"
+            raise ValueError(f"{self!r} was called {'without' if self.by_row else 'with'} row_costs; {way}.")
+        of = self._of_scores if self.name in _OF_SCORES else self._of_predictions
+        return float(_SIGNS[self.name] * of(fitted, X, y_true, sample_weight, row_costs))
 
-    def _of_classes(self, estimator: Any, X: Any, y_true: ArrayLike, sample_weight: ArrayLike | None) -> float:
-        """Give the metric of more than two classes; of scores, by the lead of the highest over the second."""
-        if self.name in _OF_SCORES:
+    def _of_scores(self, fitted: FittedClassifier, X: Any, y_true: ArrayLike, weight: Any, row_costs: Any) -> float:
+        """Give an area, of more than two classes by the lead of the highest score over the second."""
+        del row_costs  # refused by get_scorer
+        area = getattr(areas, self.name)
+        if len(fitted.classes) > 2:
             if self.cut is not None:
-                raise ValueError(f"cut={self.cut!r} is for two classes; the estimator has {len(estimator.classes_)}.")
-            scores_of = getattr(estimator, "decision_function", None) or estimator.predict_proba
-            return float(getattr(areas, self.name)(y_true, scores_of(X), sample_weight=sample_weight))
-        options = {"pos_label": self.pos_label, "sample_weight": sample_weight, "reject_label": self.reject_label}
-        rule = getattr(final_estimator(estimator), "rule_", None)
-        if isinstance(self.reject_label, str) and self.reject_label == "auto":
-            known = np.asarray(estimator.classes_)
-            own = None if rule is None else rule.labels.reject_label
-            options["reject_label"] = free_label(known) if own is None else own
+                raise ValueError(f"cut={self.cut!r} is for two classes; the estimator has {len(fitted.classes)}.")
+            return float(area(y_true, fitted.score(X), sample_weight=weight, classes=fitted.classes))
+        own = fitted.even_cut if self.cut is None else fitted.orientation * self.cut
+        score, cut = fitted.positive_score(X, own)
+        return float(area(y_true, score, cut=cut, pos_label=fitted.positive, sample_weight=weight))
+
+    def _of_predictions(
+        self, fitted: FittedClassifier, X: Any, y_true: ArrayLike, weight: Any, row_costs: Any
+    ) -> float:
+        """Give a metric of labels, of actions, or of the decisions by the costs of each row."""
+        options: dict[str, Any] = {"pos_label": fitted.positive, "sample_weight": weight}
+        auto = isinstance(self.reject_label, str) and self.reject_label == "auto"
+        options["reject_label"] = fitted.reject_label if auto else self.reject_label
+        if len(fitted.classes) > 2:
+            options["pos_label"] = self.pos_label
+        if isinstance(fitted.costs, Actions):
+            if self.name not in _OF_ACTIONS:
+                raise ValueError(
+                    f"{self.name} is for classes that are decided or rejected, and the estimator chooses between "
+                    f"actions; use one of {', '.join(_OF_ACTIONS)}."
+                )
+            options |= {} if self.name == "mean_cost" else {"actions": fitted.costs}
         prices = () if self.costs is None else (self.costs,)
-        return float(getattr(scores, self.name)(y_true, estimator.predict(X), *prices, **options))
+        if self.pos_label is None and len(fitted.classes) == 2 and fitted.assumed:
+            if self.costs is not None:
+                options["pos_label"] = None  # so that the metric warns if the costs depend on it
+            if self.name in scores.OF_ONE_CLASS:
+                scores.warn_if_assumed(self.name, y_true)
+        if row_costs is not None and self.name == "mean_cost":
+            options["row_costs"] = row_costs
+        takes = row_costs is not None and isinstance(fitted.final, RowCostsMixin)
+        if takes and fitted.positive != fitted.rule.labels.positive:
+            raise ValueError(
+                f"pos_label={self.pos_label!r} is not the positive class of the machine, "
+                f"{fitted.rule.labels.positive!r}, by which it reads row_costs; leave it out."
+            )
+        predicted = decide(fitted.estimator, X, row_costs).label if takes else fitted.estimator.predict(X)
+        return float(getattr(scores, self.name)(y_true, predicted, *prices, **options))
 
     def __repr__(self) -> str:
-        told = {"costs": self.costs, "pos_label": self.pos_label, "reject_label": self.reject_label, "cut": self.cut}
-        words = [f"{key}={value!r}" for key, value in told.items() if not (value is None or value == "auto")]
+        stated = {"costs": self.costs, "pos_label": self.pos_label, "reject_label": self.reject_label, "cut": self.cut}
+        stated["row_costs"] = self.by_row or None
+        words = [f"{key}={value!r}" for key, value in stated.items() if not (value is None or value == "auto")]
         return f"get_scorer({', '.join([repr(self.name), *words])})"
 
-    def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
-        """Request `sample_weight` or not, by True, False, None or an alias, as in scikit-learn."""
-        self._request = sample_weight
+    def set_score_request(self, **requests: bool | str | None) -> Self:
+        """Request `sample_weight` and `row_costs` or not, by True, False, None or an alias, as in scikit-learn."""
+        if unknown := set(requests) - set(self._requests):
+            raise TypeError(f"{sorted(unknown)} cannot be requested; a scorer takes sample_weight and row_costs.")
+        self._requests |= requests
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
         """The request for scikit-learn's metadata routing."""
         request = MetadataRequest(owner=self)
-        request.score.add_request(param="sample_weight", alias=self._request)
+        for name, alias in self._requests.items():
+            request.score.add_request(param=name, alias=alias)
         return request
 
     def _accept_sample_weight(self) -> bool:
@@ -118,8 +141,12 @@ def get_scorer(
     pos_label: Any = None,
     reject_label: Any = "auto",
     cut: float | None = None,
+    row_costs: bool = False,
 ) -> RejectScorer:
     """Give a metric as a scorer, ``scorer(estimator, X, y, sample_weight=None)``, where larger is better.
+
+    It takes classifiers of any number of classes, which "sensitivity" and "positive_predictivity" choose by
+    `pos_label`. Of classifiers with `Actions` it gives "mean_cost", "reject_rate", "coverage" and the areas.
 
     Parameters
     ----------
@@ -136,6 +163,9 @@ def get_scorer(
     cut : float, default=None
         For the areas. If None, where both classes are equally likely: 0 on a decision function, 0.5 on a probability,
         because an area counts both errors equally, whatever they cost.
+    row_costs : bool, default=False
+        Whether rows have costs of their own: the scorer is then called with ``row_costs=...``, and requests them if
+        metadata routing is on. "mean_cost" takes no `costs` then, and machines that use costs per row decide by them.
 
     Returns
     -------
@@ -154,7 +184,10 @@ def get_scorer(
     known = plain in _SIGNS if isinstance(plain, str) else False
     if not known or (plain != name and _SIGNS[plain] > 0):
         raise ValueError(f"name={name!r} is not a metric; give one of {', '.join(sorted(_SIGNS))}.")
-    if plain == "mean_cost" and costs is None:
+    if row_costs and (costs is not None or plain in _OF_SCORES):
+        why = "row_costs takes the place of costs" if costs is not None else f"{name} does not depend on costs"
+        raise ValueError(f"row_costs=True with costs={costs!r} and name={name!r}: {why}; leave one out.")
+    if plain == "mean_cost" and costs is None and not row_costs:
         raise ValueError('get_scorer("mean_cost") needs costs: get_scorer("mean_cost", costs=Costs(...)).')
     if plain != "mean_cost" and costs is not None:
         raise ValueError(f'costs={costs!r} with name={name!r}: costs are for "mean_cost" only.')
@@ -163,4 +196,4 @@ def get_scorer(
     cut = None if cut is None else real_number("cut", cut)
     if plain in _OF_PREDICTIONS and cut is not None:
         raise ValueError(f"cut={cut!r} with name={name!r}: cut is for {', '.join(_OF_SCORES)} only.")
-    return RejectScorer(plain, checked, pos_label, reject_label, cut)
+    return RejectScorer(plain, checked, pos_label, reject_label, cut, by_row=bool(row_costs))

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.arguments import row_weights
 from abstain.costs import Costs, checked_costs, costs_of_classes
 from abstain.labels import read_pair
+from abstain.metrics.counts import AnswerCounts, quotients
 from abstain.metrics.frames import frame_of, frozen
 
 __all__ = ["RejectTable"]
 
 
 @dataclass(frozen=True, eq=False)
-class RejectTable:
+class RejectTable(AnswerCounts):
     r"""Number of rows by true class and choice; all metrics of predictions are ratios of its entries.
 
     ::
@@ -67,59 +68,19 @@ class RejectTable:
         return cls(frozen(np.bincount(cell, weights=weight, minlength=6).reshape(2, 3)), classes)
 
     @property
-    def total(self) -> float:
-        """N, the number of rows or the sum of their weights."""
-        return float(self.counts.sum())
-
-    @property
-    def accepted(self) -> float:
-        """Number of rows that were not rejected."""
-        return float(self.counts[:, 0].sum() + self.counts[:, 2].sum())
-
-    @property
-    def rejected(self) -> float:
-        """Rej_neg + Rej_pos."""
-        return float(self.counts[:, 1].sum())
-
-    @property
-    def errors(self) -> float:
-        """FP + FN; a reject is not an error."""
-        return float(self.counts[0, 2] + self.counts[1, 0])
-
-    @property
-    def reject_rate(self) -> float:
-        """R = (Rej_neg + Rej_pos) / N."""
-        return self.rejected / self.total
-
-    @property
-    def coverage(self) -> float:
-        """Accepted / N."""
-        return self.accepted / self.total
-
-    @property
-    def error_rate(self) -> float:
-        """E = (FP + FN) / N."""
-        return self.errors / self.total
-
-    @property
-    def selective_error(self) -> float:
-        """(FP + FN) / accepted."""
-        return _quotient(self.errors, self.accepted)
-
-    @property
-    def selective_accuracy(self) -> float:
-        """(TP + TN) / accepted."""
-        return _quotient(float(self.counts[0, 0] + self.counts[1, 2]), self.accepted)
+    def reject_column(self) -> int:
+        """The column of the reject, the middle one."""
+        return 1
 
     @property
     def sensitivity(self) -> float:
         """TP / (TP + FN), over accepted rows."""
-        return _quotient(float(self.counts[1, 2]), float(self.counts[1, 0] + self.counts[1, 2]))
+        return float(quotients(self.counts[1, 2], self.counts[1, 0] + self.counts[1, 2]))
 
     @property
     def positive_predictivity(self) -> float:
         """TP / (TP + FP), over accepted rows."""
-        return _quotient(float(self.counts[1, 2]), float(self.counts[0, 2] + self.counts[1, 2]))
+        return float(quotients(self.counts[1, 2], self.counts[0, 2] + self.counts[1, 2]))
 
     def mean_cost(self, costs: Costs) -> float:
         """(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N."""
@@ -138,6 +99,3 @@ class RejectTable:
         choices = ("negative", "reject", "positive")
         return frame_of(dict(zip(choices, self.counts.T, strict=True)), index=("negative", "positive"))
 
-
-def _quotient(part: float, whole: float) -> float:
-    return part / whole if whole > 0 else float("nan")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from abstain.comparison.text import stated_costs
 from abstain.metrics.curve_results import CostCurve
 from abstain.metrics.curves import cost_curve
 from abstain.plot.curve import CurveDisplay
@@ -46,10 +47,7 @@ class CostCurveDisplay(CurveDisplay):
     reading: ClassVar[str] = "{:.3g} per row"
 
     def _y_label(self) -> str:
-        costs = self.curve.costs
-        reject = costs.reject if isinstance(costs.reject, tuple) else (costs.reject,)
-        prices = f"false positive {costs.false_positive:g}, false negative {costs.false_negative:g}"
-        return f"{self.y_label}\n({prices}, reject {' / '.join(f'{price:g}' for price in reject)})"
+        return f"{self.y_label}\n({stated_costs(self.curve.costs)})"
 
     def _references(self, ax: Axes) -> None:
         forced = float(self.curve.mean_cost[0])

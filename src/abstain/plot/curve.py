@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs import Costs, checked_costs
+from abstain.actions import Actions
+from abstain.costs import Costs
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.metrics.bands import CurveBand, bootstrap_band
+from abstain.metrics.class_table import ClassTable
 from abstain.metrics.curves import cost_curve
 from abstain.metrics.table import RejectTable
 from abstain.plot.axes import axes_or_new
@@ -27,6 +29,7 @@ from abstain.plot.palette import (
     next_stroke,
     quiet,
 )
+from abstain.rules.row_rule import RowRule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,7 +118,7 @@ class CurveDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; pass the axes of another display to draw both models in one plot. None makes a new figure.
         """
-        display = cls._of(y_true, score, costs, name, (band, n_resamples), cut, pos_label, sample_weight)
+        display = cls._of(y_true, score, costs, name, (band, n_resamples), cut, pos_label, sample_weight, None)
         return display.plot(ax)
 
     @classmethod
@@ -141,7 +144,7 @@ class CurveDisplay:
         Parameters
         ----------
         estimator : classifier
-            Fitted, for two classes.
+            Fitted. With more than two classes, rows are rejected by the lead of the highest score over the second.
         X, y : array-like
             Rows, preferably held-out, and their labels.
         costs, sample_weight, name, band, n_resamples, ax
@@ -149,22 +152,29 @@ class CurveDisplay:
         pos_label : label, default=None
             The positive class; by default the classifier's own, or ``classes_[1]``.
         """
-        fitted = FittedClassifier.of(estimator, pos_label)
+        fitted = FittedClassifier.of_any(estimator, pos_label)
+        _refuse(fitted)
         costs = fitted.costs if costs is None else costs
-        score, cut = fitted.positive_score(X, fitted.cut)
-        options = (cut, fitted.positive, sample_weight)
+        several = len(fitted.classes) > 2
+        score, cut = (fitted.class_scores(X), 0.0) if several else fitted.positive_score(X, fitted.cut)
+        options = (cut, fitted.positive, sample_weight, fitted.classes if several else None)
         display = cls._of(y, score, costs, name or fitted.name, (band, n_resamples), *options)
         if fitted.rejects:
-            labels = {"pos_label": fitted.positive, "reject_label": fitted.reject_label}
-            table = RejectTable.of(y, np.asarray(estimator.predict(X)), sample_weight=sample_weight, **labels)
+            counted: dict[str, Any] = {"reject_label": fitted.reject_label, "sample_weight": sample_weight}
+            predicted = np.asarray(estimator.predict(X))
+            table: RejectTable | ClassTable = (
+                ClassTable.of(y, predicted, classes=tuple(fitted.classes), **counted)
+                if several
+                else RejectTable.of(y, predicted, pos_label=fitted.positive, **counted)
+            )
             display.decided = cls._decided(table, costs)
         return display.plot(ax)
 
     @classmethod
     def _of(cls, y_true: Any, score: Any, costs: Any, name: str | None, band: tuple[Any, int], *options: Any) -> Self:
         """Compute the curve, its band and the point of least cost."""
-        given = dict(zip(("cut", "pos_label", "sample_weight"), options, strict=True))
-        prices = (checked_costs(costs),) if cls.kind == "cost" else ()
+        given = dict(zip(("cut", "pos_label", "sample_weight", "classes"), options, strict=True))
+        prices = (costs,) if cls.kind == "cost" else ()
         curve = cls.measure(y_true, score, *prices, **given)
         level, count = band
         around = None
@@ -185,9 +195,9 @@ class CurveDisplay:
         return x, float(curve.at(x))
 
     @classmethod
-    def _decided(cls, table: RejectTable, costs: Costs | None) -> Point | None:
+    def _decided(cls, table: RejectTable | ClassTable, costs: Any) -> Point | None:
         """The point of the decisions in a table; None if nothing is accepted and the curve is undefined there."""
-        y = table.mean_cost(checked_costs(costs)) if cls.kind == "cost" else getattr(table, _QUOTIENTS[cls.y])
+        y = table.mean_cost(costs) if cls.kind == "cost" else getattr(table, _QUOTIENTS[cls.y])
         return (getattr(table, cls.x), y) if np.isfinite(y) else None
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -261,6 +271,21 @@ class CurveDisplay:
 
     def _reference(self, ax: Axes, x: ArrayLike, y: ArrayLike, label: str, style: str = ":") -> None:
         ax.plot(x, y, color=FAINT, linestyle=style, linewidth=1.2, zorder=1, label=label, gid=REFERENCE)
+
+
+def _refuse(fitted: FittedClassifier) -> None:
+    """Raise an error if the decisions of a classifier have no place on a curve of classes decided or rejected."""
+    if isinstance(fitted.costs, Actions):
+        raise ValueError(  # noqa: TRY004 (an estimator that does not fit, not a type)
+            "these curves are of classes that are decided or rejected, and the estimator chooses between actions; use "
+            "RejectRegionDisplay, LossDisplay or abstain.report.report_for, or from_predictions with its "
+            "decision_function and Costs."
+        )
+    if isinstance(fitted.rule, RowRule):
+        raise ValueError(  # noqa: TRY004
+            "the estimator has no costs but those of its rows, so its decisions have no place on these curves; use "
+            "from_predictions with its decision_function, or abstain.report.report_for with row_costs."
+        )
 
 
 _QUOTIENTS = {"accuracy": "selective_accuracy", "error_rate": "error_rate", "risk": "selective_error"}

@@ -9,14 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.actions import Actions
+from abstain.class_costs import ClassCosts
 from abstain.costs import Costs, assigned_costs
 from abstain.estimators.parameters import margin_loss
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import encode_pair, free_label
 from abstain.losses.margin_loss import MarginLoss
+from abstain.losses.tangent_hinge import tangent_hinge
+from abstain.metrics.ranking import costs_of_scores, has_class_scores
 from abstain.plot.axes import axes_or_new
-from abstain.plot.palette import BAND, NEGATIVE, POSITIVE, legend_inside, quiet
+from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, legend_inside, quiet
 from abstain.plot.zones import Zone, zones_of
+from abstain.rules.row_rule import RowRule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +44,9 @@ class LossDisplay:
         For `Actions`, the zones of scores in which each action is chosen.
     classes : (label, label) or None, default=None
         The names of the classes -1 and +1, where the costs name them.
+    against_rest : bool, default=False
+        Whether this is the loss of one of several classes, +1, against the rest. It is answered above the upper
+        threshold; between the two that depends on the scores of the others.
 
     Attributes
     ----------
@@ -58,22 +65,52 @@ class LossDisplay:
     score: NDArray[np.float64] | None = None
     zones: tuple[Zone, ...] = ()
     classes: tuple[Any, Any] | None = None
+    against_rest: bool = False
     lines_: dict[int, Line2D] = field(init=False, repr=False)
     ax_: Axes = field(init=False, repr=False)
     figure_: FigureBase = field(init=False, repr=False)
 
     @classmethod
-    def from_costs(cls, costs: Costs | Actions | None, rule: Any = "chow", *, ax: Axes | None = None) -> Self:
-        """Draw the loss that `RejectSVC(costs, rule=rule)` minimises."""
+    def from_costs(
+        cls,
+        costs: Costs | ClassCosts | Actions | None,
+        rule: Any = "chow",
+        *,
+        label: Any = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the loss that `RejectSVC(costs, rule=rule)` minimises.
+
+        Costs of more than two classes have a loss for each: that of `label` against the rest. It is not needed if all
+        are the same.
+        """
+        if isinstance(costs, ClassCosts):
+            return cls(**_against_rest(costs, label)).plot(ax)
         likelihood = costs is not None and rule == "chow"
         return cls(margin_loss(costs, rule), likelihood, **_named(costs)).plot(ax)
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, score: Any, costs: Any, rule: Any = "chow", *, pos_label: Any = None, ax: Any = None
+        cls,
+        y_true: Any,
+        score: Any,
+        costs: Any,
+        rule: Any = "chow",
+        *,
+        pos_label: Any = None,
+        label: Any = None,
+        ax: Any = None,
     ) -> Self:
-        """Draw the loss of the costs, and below it each row at its score, where high scores favour `pos_label`."""
+        """Draw the loss of the costs, and below it each row at its score, where high scores favour `pos_label`.
+
+        With a score for each of more than two classes, it is the loss of `label` against the rest.
+        """
         score = np.asarray(score, dtype=np.float64)
+        if has_class_scores(score):
+            named, _ = costs_of_scores(costs, y_true, score, None)
+            at = _place(named, label)
+            sign = np.where(np.asarray(y_true) == named.labels[at], 1, -1).astype(np.int8)
+            return cls(sign=sign, score=score[:, at], **_against_rest(named, label)).plot(ax)
         if isinstance(costs, Actions):  # their loss is oriented to the class that sorts last
             score, pos_label = -score if pos_label == costs.labels[0] else score, costs.labels[1]
         elif costs is not None:
@@ -83,12 +120,28 @@ class LossDisplay:
         return cls(margin_loss(costs, rule), *drawn, **_named(costs)).plot(ax)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> Self:
-        """Draw the loss of a fitted RejectSVC, or a Pipeline that ends in one, and under it the rows (X, y)."""
-        fitted = FittedClassifier.of(estimator)
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, label: Any = None, ax: Axes | None = None
+    ) -> Self:
+        """Draw the loss of a fitted RejectSVC, or a Pipeline that ends in one, and under it the rows (X, y).
+
+        With more than two classes, it is the loss of `label` against the rest.
+        """
+        fitted = FittedClassifier.of_any(estimator)
         if not hasattr(fitted.final, "rule"):
             raise ValueError(
                 f"estimator={estimator!r} does not have one of our losses; pass a RejectSVC, or use from_costs."
+            )
+        if len(fitted.classes) > 2:
+            if not isinstance(fitted.costs, ClassCosts):
+                raise ValueError(
+                    "without costs there is a hinge loss for each pair of classes; draw it by from_costs(None), or fit "
+                    "the machine with costs."
+                )
+            return cls.from_predictions(y, fitted.score(X), fitted.costs, label=label, ax=ax)
+        if isinstance(fitted.rule, RowRule):
+            raise ValueError(  # noqa: TRY004
+                "the machine has a loss for each row, by its costs; draw that of one set of costs by from_costs."
             )
         (score, _), rule = fitted.positive_score(X, fitted.cut), fitted.final.rule
         return cls.from_predictions(y, score, fitted.costs, rule, pos_label=fitted.positive, ax=ax)
@@ -102,8 +155,11 @@ class LossDisplay:
         for zone in self.zones:
             start, end = np.clip([zone.start, zone.end], -reach, reach)
             ax.axvspan(start, end, color=zone.colour, alpha=0.6 * zone.alpha, linewidth=0, label=zone.words)
+        if self.against_rest:
+            ax.axvline(upper, color=LINE, linestyle="--", linewidth=1.2, label=f"answered above {upper:.3g}")
         if lower < upper and not self.zones:
-            words = f"reject: {lower:.3g} to {upper:.3g}".replace("-", "−")
+            name = "depends on the other classes" if self.against_rest else "reject"
+            words = f"{name}: {lower:.3g} to {upper:.3g}".replace("-", "−")
             ax.axvspan(lower, upper, color=BAND, alpha=0.6, linewidth=0, label=words)
         self.lines_ = {sign: self._draw(ax, sign, f) for sign in classes}
         quiet(ax)
@@ -136,6 +192,21 @@ class LossDisplay:
 
     def _top(self, f: NDArray[np.float64]) -> float:
         return 1.05 * max(float(self.loss.of(s).value(s * f).max()) for s in (1, -1))
+
+
+def _place(costs: ClassCosts, label: Any) -> int:
+    """The place of a class; any other label is an error."""
+    if label not in costs.labels:
+        raise ValueError(f"label={label!r} must be one of the classes {[*costs.labels]}; each has its own loss.")
+    return costs.labels.index(label)
+
+
+def _against_rest(costs: ClassCosts, label: Any) -> dict[str, Any]:
+    """The loss of one class against the rest, as arguments of the display."""
+    same = len({tuple(costs.tangents(k)) for k in range(len(costs.labels))}) == 1
+    at, name = (0, "the class") if label is None and same else (_place(costs, label), label)
+    loss, names = tangent_hinge(costs.tangents(at)), ("the rest", name)
+    return {"loss": loss, "likelihood": True, "classes": names, "against_rest": True}
 
 
 def _named(costs: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,6 +11,17 @@ if TYPE_CHECKING:
 # Blue and vermilion can be distinguished with any colour vision (Okabe & Ito); filled and open markers, a grey band and
 # line styles carry the same information without colour.
 NEGATIVE, POSITIVE, BAND, LINE, FAINT = "#0072B2", "#D55E00", "#DADADA", "#333333", "#8C8C8C"
+
+# Colours and markers of several classes, in order; then from the start. Open and filled markers alternate.
+CLASSES: tuple[tuple[str, str], ...] = (
+    ("#0072B2", "o"),
+    ("#D55E00", "^"),
+    ("#009E73", "s"),
+    ("#CC79A7", "D"),
+    ("#E69F00", "v"),
+    ("#56B4E9", "P"),
+    ("#7A6A00", "X"),
+)
 
 # Styles of the curves on one axes, in order; then from the start.
 _STROKES: tuple[tuple[str, Any, str], ...] = (
@@ -20,6 +32,7 @@ _STROKES: tuple[tuple[str, Any, str], ...] = (
     ("#000000", (0, (6, 2, 1.5, 2, 1.5, 2)), "v"),
     ("#E69F00", (0, (1.2, 1.2)), "P"),
 )
+_NARROW, _CHARACTER = 4.0, 0.07  # inches
 # Identify artists when another curve is drawn into the same axes.
 CURVE, REFERENCE, CHOSEN, DECIDED = "abstain-curve", "abstain-reference", "abstain-chosen", "abstain-decided"
 
@@ -63,4 +76,27 @@ def legend_inside(ax: Axes) -> None:
         handles = [handle for handle in handles if handle.get_gid() not in kinds]
         shown = [Line2D([], [], label=kinds[gid], **mark(LINE, "o", gid)) for gid in kinds if gid in there]
         handles = [*handles, *shown]
-    ax.legend(handles=handles, framealpha=0.85, edgecolor="none", fontsize="small", handlelength=3.2)
+    size = "x-small" if narrow(ax) else "small"
+    labels = wrapped(ax, [str(handle.get_label()) for handle in handles])
+    ax.legend(handles, labels, framealpha=0.85, edgecolor="none", fontsize=size, handlelength=3.2)
+
+
+def legend_below(ax: Axes) -> None:
+    """Add a legend below the axes, in two columns if there is room for them."""
+    handles, labels = ax.get_legend_handles_labels()
+    columns = 1 if narrow(ax) else 2
+    place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.13 if columns == 2 else -0.2)}
+    ax.legend(handles, wrapped(ax, labels), ncols=columns, frameon=False, fontsize="small", **place)
+
+
+def narrow(ax: Axes) -> bool:
+    """Whether the axes are too narrow for a legend with whole lines."""
+    return bool(ax.get_window_extent().width / ax.figure.dpi < _NARROW)
+
+
+def wrapped(ax: Axes, labels: list[str]) -> list[str]:
+    """The labels, broken into lines where the axes are narrow."""
+    if not narrow(ax):
+        return labels
+    characters = int(ax.get_window_extent().width / ax.figure.dpi / _CHARACTER) - 6  # the key takes their place
+    return [textwrap.fill(label, max(characters, 16)) for label in labels]

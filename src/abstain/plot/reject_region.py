@@ -1,4 +1,4 @@
-"""The decisions of a classifier with two features in the plane: the two classes and the reject band."""
+"""The decisions of a classifier with two features in the plane: the classes or actions, and where it rejects."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.class_labels import ClassLabels
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.plot.axes import axes_or_new
+from abstain.plot.class_region import draw_classes
 from abstain.plot.levels import draw_levels, plane
-from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE
+from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, legend_below
 from abstain.plot.zones import Zone, zones_of
 from abstain.rules.action_rule import ActionRule
 
@@ -36,13 +38,16 @@ class RejectRegionDisplay:
         The rows.
     truth, choice : ndarray of shape (n,)
         -1 for ``classes[0]``, +1 for ``classes[1]``; a choice of 0 is a reject.
-    classes, feature_names : pair of str
+    classes, feature_names : tuple of str
         Names in the legend and on the axes.
     zones : tuple of Zone, default=()
         For `Actions`, one zone of scores for each action that is ever chosen, by increasing score; `choice` is then a
         position in it, and `thresholds` are the outermost cuts.
     forced_cuts : tuple of float, default=()
         For `Actions`, the cuts of the forced choice that are not also cuts between zones, in place of `cut`.
+
+    With more than two classes, `score` has the choice at each point of the grid, and `truth` and `choice` those of the
+    rows: 1 to n for a class, 0 for a reject. `thresholds` and `cut` are then nan.
 
     Examples
     --------
@@ -59,9 +64,9 @@ class RejectRegionDisplay:
     thresholds: tuple[float, float]
     cut: float
     X: NDArray[np.float64]
-    truth: NDArray[np.int8]
-    choice: NDArray[np.int8]
-    classes: tuple[str, str]
+    truth: NDArray[np.integer[Any]]
+    choice: NDArray[np.integer[Any]]
+    classes: tuple[str, ...]
     feature_names: tuple[str, str] = ("feature 0", "feature 1")
     zones: tuple[Zone, ...] = ()
     forced_cuts: tuple[float, ...] = ()
@@ -87,12 +92,20 @@ class RejectRegionDisplay:
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != 2:
             raise ValueError(f"X must have two features to be drawn in the plane; its shape is {points.shape}.")
-        names, fitted = getattr(X, "columns", ("feature 0", "feature 1")), FittedClassifier.of(estimator)
-        negative, positive = fitted.classes
+        names, fitted = getattr(X, "columns", ("feature 0", "feature 1")), FittedClassifier.of_any(estimator)
+        columns = (str(names[0]), str(names[1]))
         predicted = np.asarray(estimator.predict(X))
         xx0, xx1 = plane(points, grid_resolution, margin)
         grid = np.column_stack([xx0.ravel(), xx1.ravel()])
         grid = type(X)(grid, columns=names) if hasattr(X, "iloc") else grid
+        if len(fitted.classes) > 2:
+            labels = ClassLabels.of(fitted.classes, reject_label=fitted.reject_label, rejects=True)
+            region, *rows = (labels.codes(values) for values in (estimator.predict(grid), y, predicted))
+            plane_of = region.reshape(xx0.shape).astype(np.float64)
+            texts = tuple(map(str, fitted.classes))
+            display = cls(xx0, xx1, plane_of, (np.nan, np.nan), np.nan, points, rows[0], rows[1], texts, columns)
+            return display.plot(ax, annotate=annotate)
+        negative, positive = fitted.classes
         score = fitted.score(grid).reshape(xx0.shape)
         thresholds = (fitted.thresholds.lower, fitted.thresholds.upper)
         truth = np.where(np.asarray(y) == positive, 1, -1).astype(np.int8)
@@ -104,7 +117,7 @@ class RejectRegionDisplay:
             forced = tuple(cut for cut in rule.forced_thresholds.cuts if cut not in rule.thresholds.cuts)
             named = [rule.costs.names[at] for at in rule.thresholds.choices]
             choice = np.array([named.index(name) for name in predicted.tolist()], dtype=np.int8)
-        classes, columns = (str(negative), str(positive)), (str(names[0]), str(names[1]))
+        classes = (str(negative), str(positive))
         display = cls(xx0, xx1, score, thresholds, fitted.cut, points, truth, choice, classes, columns, zones, forced)
         return display.plot(ax, annotate=annotate)
 
@@ -112,6 +125,10 @@ class RejectRegionDisplay:
         """Draw into ``ax``, or a new figure; ``annotate`` labels each line, including f = 0 (A14, figures 4, 5)."""
         self.ax_ = ax = axes_or_new(ax)
         self.figure_, (lower, upper) = ax.figure, self.thresholds
+        if len(self.classes) > 2:
+            rows: dict[str, Any] = {"truth": self.truth, "choice": self.choice, "names": self.classes}
+            draw_classes(ax, (self.xx0, self.xx1, self.score), self.X, **rows)
+            return self._finish(ax)
         least, most = self.score.min(), self.score.max()
         regions = [(-np.inf, lower, NEGATIVE, 0.12), (lower, upper, BAND, 1.0), (upper, np.inf, POSITIVE, 0.12)]
         if self.zones:
@@ -132,7 +149,10 @@ class RejectRegionDisplay:
             ax.fill(np.nan, np.nan, facecolor=BAND, edgecolor=LINE, linewidth=1.2, label="reject")
         if forced:
             ax.plot([], [], color=LINE, linestyle="--", linewidth=1.2, label="cut when forced to decide")
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, frameon=False, fontsize="small")
+        return self._finish(ax)
+
+    def _finish(self, ax: Axes) -> Self:
+        legend_below(ax)
         ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
         return self
 

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from abstain.actions import Actions
 from abstain.candidates.machines import machine_of
 from abstain.costs import Costs
-from abstain.estimators.unwrap import FittedClassifier
+from abstain.estimators.unwrap import FittedClassifier, decide
 from abstain.report.model import Report
 from abstain.report.rows import index_of
-from abstain.rules.action_rule import refuse_actions
+from abstain.report.table_model import TableReport
 
+_NO_COSTS = "costs=None, and the classifier was trained without costs; a report needs prices: pass costs."
 # Fitted attributes and parameters that a reader of the report may ask for, in this order, where an estimator has them.
 _STATED = {
     "kernel": "Kernel",
@@ -28,7 +30,9 @@ _STATED = {
 }
 
 
-def report_for(estimator: Any, X: Any, y: Any, costs: Costs | None = None, **arguments: Any) -> Report:
+def report_for(
+    estimator: Any, X: Any, y: Any, costs: Costs | None = None, *, row_costs: Any = None, **arguments: Any
+) -> Report | TableReport:
     """Report what a fitted rejecting classifier does on labelled rows.
 
     Parameters
@@ -39,9 +43,15 @@ def report_for(estimator: Any, X: Any, y: Any, costs: Costs | None = None, **arg
         Rows and their true labels; held out from training, or the numbers flatter.
     costs : Costs, default=None
         The costs; by default those the classifier was trained for.
+    row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+        Costs of each row, as in `RejectSVC.predict`, in place of `costs`.
     **arguments
         Those of `Report.of`, such as `title` and `row_names`, which is by default the index of a data frame X.
         `data_facts` and `model_facts` add to what is known here.
+
+    Returns
+    -------
+    Report, or TableReport for more than two classes, for `Actions` and with `row_costs`
 
     Examples
     --------
@@ -52,22 +62,51 @@ def report_for(estimator: Any, X: Any, y: Any, costs: Costs | None = None, **arg
     >>> report_for(clf, X, y).table.rejected
     4.0
     """
-    fitted = FittedClassifier.of(estimator, arguments.get("pos_label"))
-    refuse_actions(fitted.rule, "reports", "abstain.metrics.ActionTable, or a machine with Costs")
-    _ = fitted.thresholds  # raises an error if it has none
+    fitted = FittedClassifier.of_any(estimator, arguments.get("pos_label"))
     prices = fitted.costs if costs is None else costs
-    if prices is None:
-        raise ValueError("costs=None, and the classifier was trained without costs; a report needs prices: pass costs.")
-    score, thresholds, cut = fitted.log_odds(fitted.score(X))
-    data = {"Rows": len(score), "Features": getattr(estimator, "n_features_in_", "unknown")}
-    data |= {f"Rows of {label}": int(np.sum(np.asarray(y) == label)) for label in fitted.classes}
-    arguments["data_facts"] = data | dict(arguments.get("data_facts") or {})
     arguments["model_facts"] = model_facts(fitted.final) | dict(arguments.get("model_facts") or {})
     if arguments.get("row_names") is None:
         arguments["row_names"] = index_of(X)
+    if row_costs is not None or len(fitted.classes) > 2 or isinstance(prices, Actions):
+        return _table_report(fitted, X, y, prices, row_costs=row_costs, arguments=arguments)
+    _ = fitted.thresholds  # raises an error if it has none
+    if prices is None:
+        raise ValueError(_NO_COSTS)
+    score, thresholds, cut = fitted.log_odds(fitted.score(X))
+    arguments["data_facts"] = _data_facts(fitted, y) | dict(arguments.get("data_facts") or {})
     arguments.setdefault("cut", cut)
     arguments.setdefault("pos_label", fitted.positive)
     return Report.of(y, score, prices, thresholds, classes=fitted.final.classes_, **arguments)
+
+
+def _table_report(
+    fitted: FittedClassifier, X: Any, y: Any, costs: Any, *, row_costs: Any, arguments: dict[str, Any]
+) -> TableReport:
+    """The report of several classes, of actions, or of rows with costs of their own."""
+    if costs is None and row_costs is None:
+        raise ValueError(_NO_COSTS)
+    arguments["data_facts"] = _data_facts(fitted, y) | dict(arguments.get("data_facts") or {})
+    decisions = decide(fitted.estimator, X, row_costs)
+    score = decisions.score
+    if len(fitted.classes) > 2:
+        score = fitted.class_scores(X)
+    elif row_costs is not None:
+        score = fitted.rule.log_odds(score)
+        own = fitted.rule.labels.positive
+        if fitted.positive != own:
+            raise ValueError(
+                f"pos_label={fitted.positive!r} is not the positive class of the machine, {own!r}, by which it reads "
+                "row_costs; leave it out, or fit the machine with that pos_label."
+            )
+        costs, arguments["pos_label"] = None, own
+    arguments |= {"forced": decisions.forced, "score": score, "row_costs": row_costs}
+    labels: dict[str, Any] = {"reject_label": fitted.reject_label, "classes": fitted.classes}
+    return TableReport.of(y, decisions.label, costs, **labels, **arguments)
+
+
+def _data_facts(fitted: FittedClassifier, y: Any) -> dict[str, Any]:
+    found = {"Rows": len(y), "Features": getattr(fitted.estimator, "n_features_in_", "unknown")}
+    return found | {f"Rows of {label}": int(np.sum(np.asarray(y) == label)) for label in fitted.classes}
 
 
 def model_facts(final: Any) -> dict[str, Any]:

@@ -25,13 +25,11 @@ from abstain.metrics.table import RejectTable
 from abstain.report.compared import ComparedRules
 from abstain.report.curves import Curves, are_bayes, curves_of, price_confidence
 from abstain.report.rows import Histogram, ListedRows, Steps, index_of
-from abstain.report.text import cell, class_names, plain
+from abstain.report.text import Facts, facts_of, plain, unique_names
 from abstain.report.verdict import named, verdict_of
 from abstain.thresholds import Thresholds
 
 __all__ = ["Report"]
-
-Facts = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +176,7 @@ class Report:
         ranked, ranked_cut = (price_confidence(turned, s), 0.0) if follows else (s, middle)
         marks = (thresholds.lower, thresholds.upper, middle)
         distance = np.minimum(s - thresholds.lower, thresholds.upper - s)
-        below, above = class_names(*labels.classes.tolist())
+        below, above = unique_names(labels.classes.tolist())
         verdict = verdict_of(sign, choice, forced, turned, table)
         called = named(verdict, below, above)
         return cls(
@@ -198,8 +196,8 @@ class Report:
             listed=ListedRows.of(sign, s, np.where(choice == 0, distance, np.inf), names),
             histogram=Histogram.of(sign, s, marks),
             curves=curves_of(sign, ranked, turned, ranked_cut),
-            data_facts=_facts(data_facts),
-            model_facts=_facts(model_facts),
+            data_facts=facts_of(data_facts),
+            model_facts=facts_of(model_facts),
             comparison=None if comparison is None else ComparedRules.of(comparison),
             verdict=verdict,
             unseen=unseen,
@@ -246,12 +244,3 @@ def _middle(thresholds: Thresholds, costs: Costs, follows: bool) -> float:
 
 def _counted(sign: NDArray[np.int8], choice: NDArray[np.int8]) -> RejectTable:
     return RejectTable.of(sign, choice, pos_label=1, reject_label=0)
-
-
-def _facts(facts: Mapping[str, Any] | None) -> Facts:
-    return tuple((plain(name), cell(_scalar(value))) for name, value in (facts or {}).items())
-
-
-def _scalar(value: Any) -> Any:
-    """Convert a NumPy scalar to a Python one."""
-    return value.item() if isinstance(value, np.generic) else value

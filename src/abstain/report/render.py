@@ -23,12 +23,13 @@ from abstain.files.atomic import whole_file
 from abstain.report import text
 from abstain.report.curves import share_of
 from abstain.report.model import Report
+from abstain.report.table_model import TableReport
 from abstain.report.verdict import against, alternatives
 
 __all__ = ["render", "write_report"]
 
 
-def render(report: Report) -> str:
+def render(report: Report | TableReport) -> str:
     """Return the page as HTML.
 
     Examples
@@ -40,33 +41,41 @@ def render(report: Report) -> str:
     >>> "<u>" in page, "&lt;u&gt;" in page
     (False, True)
     """
-    environment = _environment()
     style, script = _file("report.css"), _file("report.js")
+    if isinstance(report, TableReport):
+        name, script_source, values = "table.html", "'none'", _table_values(report)
+    else:
+        name, script_source = "template.html", _hash(script)
+        values = {
+            "measures": report.measures(),
+            "alternatives": alternatives(report),
+            "counts": report.table.counts.tolist(),
+            "largest": report.costs.reject_negative / share_of(report.costs),
+            "script": script,
+            "payload": _json(payload(report)),
+        }
     policy = (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
+        f"default-src 'none'; script-src {script_source}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    page: str = environment.from_string(_file("template.html")).render(
-        report=report,
-        measures=report.measures(),
-        alternatives=alternatives(report),
-        counts=report.table.counts.tolist(),
-        largest=report.costs.reject_negative / share_of(report.costs),
-        policy=policy,
-        style=style,
-        script=script,
-        payload=_json(payload(report)),
-        version=metadata.version("abstain"),
+    version = metadata.version("abstain")
+    page: str = _environment().get_template(name).render(
+        report=report, policy=policy, style=style, version=version, **values
     )
     return page
 
 
-def write_report(report: Report, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+def _table_values(report: TableReport) -> dict[str, Any]:
+    named = [(text.plain(name, 200), cost) for name, cost in report.verdict.alternatives]
+    return {"alternatives": named, "sentence": text.plain(report.verdict.sentence, 2000)}
+
+
+def write_report(report: Report | TableReport, path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Write the page to a file, completely or not at all.
 
     Parameters
     ----------
-    report : Report
+    report : Report or TableReport
         The report.
     path : path-like
         The file.
@@ -152,10 +161,12 @@ def _file(name: str) -> str:
 
 def _environment() -> Any:
     try:
-        from jinja2 import Environment, StrictUndefined
+        from jinja2 import Environment, FunctionLoader, StrictUndefined
     except ImportError as error:
         raise ImportError("The report needs jinja2; install it with: pip install 'abstain[report]'") from error
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        loader=FunctionLoader(_file), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters["amount"] = text.amount
     environment.filters["share"] = text.share
     environment.filters["against"] = against

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+import numpy as np
+
+Facts = tuple[tuple[str, str], ...]
 # Longest label and cell shown; longer ones keep both ends.
 _LABEL, _CELL = 60, 200
 
@@ -32,10 +36,10 @@ def _invisible(c: str) -> bool:
     return unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") and c not in "\u200c\u200d"
 
 
-def class_names(below: Any, above: Any) -> tuple[str, str]:
-    """Both classes as text, numbered if shortening makes them equal."""
-    names = plain(below, _LABEL), plain(above, _LABEL)
-    return names if names[0] != names[1] else (f"1: {names[0]}", f"2: {names[1]}")
+def unique_names(labels: Iterable[Any]) -> tuple[str, ...]:
+    """Labels as text, all numbered if shortening makes two of them equal."""
+    names = tuple(plain(label, _LABEL) for label in labels)
+    return names if len(set(names)) == len(names) else tuple(f"{at}: {name}" for at, name in enumerate(names, start=1))
 
 
 def amount(value: float) -> str:
@@ -56,3 +60,13 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return amount(value)
     return plain(value)
+
+
+def facts_of(facts: Mapping[str, Any] | None) -> Facts:
+    """Names and values of facts as text."""
+    return tuple((plain(name), cell(_scalar(value))) for name, value in (facts or {}).items())
+
+
+def _scalar(value: Any) -> Any:
+    """Convert a NumPy scalar to a Python one."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -23,7 +23,7 @@ from abstain.rules.sigmoid import shrunk_sigmoids
 
 __all__ = ["Lead", "fitted_lead"]
 
-TAU = 0.1  # held-out rows of 11 sets cost the same from 0.1 to 0.5, within the noise; small sets prefer 0.1
+TAU = 0.1  # unseen rows of ten sets cost the same from 0.1 to 0.5, within the noise; small sets prefer 0.1
 FIRST = 1e-9  # by how much, relative to itself, P_k exceeds the next P at least: the likeliest class remains so
 
 

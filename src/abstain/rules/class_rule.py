@@ -11,15 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels
-from abstain.html import html_table, shortened
 from abstain.machines.class_machine import votes
 from abstain.rules.class_lead import Lead
+from abstain.rules.decided import DecidedRows
 
 __all__ = ["ClassDecisions", "ClassRule", "Ladder", "VoteRule"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassDecisions:
+class ClassDecisions(DecidedRows):
     """Decisions on n rows, of any number of classes.
 
     Attributes
@@ -48,31 +48,6 @@ class ClassDecisions:
     forced: NDArray[Any]
     labels: ClassLabels
     index: Any = None
-
-    def __len__(self) -> int:
-        return len(self.label)
-
-    def __repr__(self) -> str:
-        return f"ClassDecisions({len(self)} rows, {np.sum(self.rejected)} rejected)"
-
-    def to_frame(self) -> Any:
-        """The decisions as a pandas DataFrame: the index of the rows, a score and a cost per class, and of a reject."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame() needs pandas; install it, or use the arrays directly.") from error
-        return pd.DataFrame(self._columns(), index=self.index)
-
-    def _repr_html_(self) -> str:
-        """Return the first and the last rows as a table, for notebooks."""
-        columns = self._columns()
-        names = range(len(self)) if self.index is None else self.index
-        shown = [
-            ("…",) * (1 + len(columns)) if at is None else (names[at], *(column[at] for column in columns.values()))
-            for at in shortened(len(self))
-        ]
-        caption = f"Decisions on {len(self):,} rows, of which {np.sum(self.rejected):,} are rejected"
-        return html_table(caption, ("row", *columns), shown)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         names = [str(label) for label in self.labels.classes.tolist()]

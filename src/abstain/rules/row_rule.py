@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.costs import Costs
 from abstain.labels import Labels
 from abstain.row_costs import RowCosts, RowThresholds
 from abstain.rules.action_rule import refuse_actions
@@ -76,6 +77,11 @@ def rule_of_rows(rule: Rule | RowRule, costs: RowCosts) -> Rule:
             "row_costs needs scores that are log-odds, and this machine was fitted without costs; fit it with costs or "
             "with row_costs."
         )
+    if isinstance(rule.costs, Costs) and not _is_chows(rule):
+        raise ValueError(
+            "row_costs needs a machine that decides by Chow's rule, and this one decides by another, such as Bartlett "
+            'and Wegkamp\'s; fit it with rule="chow".'
+        )
     oriented: Any = oriented_costs(costs, rule.labels)  # type: ignore[arg-type]
     bayes = oriented.score_thresholds()
 
@@ -88,3 +94,10 @@ def rule_of_rows(rule: Rule | RowRule, costs: RowCosts) -> Rule:
         "costs": costs,
     }
     return Rule(rule.labels, unit=rule.unit, shift=rule.shift, **of_rows)
+
+
+def _is_chows(rule: Any) -> bool:
+    """Whether the thresholds on the log-odds are Bayes' of the rule's own costs."""
+    bayes = oriented_costs(rule.costs, rule.labels).score_thresholds()
+    own = rule.log_odds(np.array([rule.thresholds.lower, rule.thresholds.upper]))
+    return bool(np.allclose(own, [bayes.lower, bayes.upper], rtol=1e-6, atol=1e-6))

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.costs import Costs
-from abstain.html import html_table, shortened
 from abstain.labels import Labels
 from abstain.losses.margin_loss import MarginLoss
+from abstain.rules.decided import DecidedRows
 from abstain.thresholds import Thresholds
 
 __all__ = ["Decisions", "Rule"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Decisions:
+class Decisions(DecidedRows):
     """Decisions on n rows.
 
     Attributes
@@ -54,12 +54,6 @@ class Decisions:
     labels: Labels
     index: Any = None
 
-    def __len__(self) -> int:
-        return len(self.label)
-
-    def __repr__(self) -> str:
-        return f"Decisions({len(self)} rows, {np.sum(self.rejected)} rejected)"
-
     @property
     def scored_class(self) -> Any:
         """The class that high scores mean: ``classes_[1]``, not necessarily the positive class."""
@@ -71,25 +65,10 @@ class Decisions:
         Its ``attrs`` name the classes: "score" the one that high scores mean, "cost_negative" and "cost_positive" those
         that are answered at these costs.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame() needs pandas; install it, or use the arrays directly.") from error
-        frame = pd.DataFrame(self._columns(), index=self.index)
+        frame = super().to_frame()
         frame.attrs |= {"score": self.scored_class}
         frame.attrs |= {"cost_negative": self.labels.negative, "cost_positive": self.labels.positive}
         return frame
-
-    def _repr_html_(self) -> str:
-        """Return the first and the last rows as a table, for notebooks."""
-        columns = self._columns()
-        names = range(len(self)) if self.index is None else self.index
-        shown = [
-            ("…",) * (1 + len(columns)) if at is None else (names[at], *(column[at] for column in columns.values()))
-            for at in shortened(len(self))
-        ]
-        caption = f"Decisions on {len(self):,} rows, of which {np.sum(self.rejected):,} are rejected"
-        return html_table(caption, ("row", *columns), shown)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         costs = zip(("negative", "reject", "positive"), self.expected_cost.T, strict=True)

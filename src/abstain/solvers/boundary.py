@@ -12,10 +12,20 @@ from scipy.sparse import issparse
 from abstain import _native
 from abstain.arguments import threads
 from abstain.dual.certificate import best_bias
+from abstain.dual.parts import Parts
 from abstain.dual.problem import DualProblem
-from abstain.dual.solution import DualSolution, Status
+from abstain.dual.row_losses import RowLosses
+from abstain.dual.solution import DualSolution, PartSolutions, Status
 
-__all__ = ["native_problem", "native_rows", "native_solve", "native_solve_many", "native_task"]
+__all__ = [
+    "native_problem",
+    "native_rows",
+    "native_solve",
+    "native_solve_many",
+    "native_solve_parts",
+    "native_task",
+    "part_biases",
+]
 
 _NO_FORMULA = {"kernel": "precomputed", "coef0": 0.0, "degree": 1}
 Progress = Callable[[int, float], bool | None]
@@ -102,6 +112,34 @@ def native_solve_many(
     return [found[first : first + len(scales)] for first in range(0, len(found), len(scales))]
 
 
+def native_solve_parts(method: str, settings: Settings, parts: Parts) -> PartSolutions:
+    """Solve problems over parts of the same dense rows, with a kernel that the core has."""
+    kernel = parts.whole.kernel
+    beta, status, iterations = _native.solve_parts(
+        **_rows(parts.whole),
+        kernel=kernel.name,
+        gamma=kernel.gamma,
+        coef0=kernel.coef0,
+        degree=kernel.degree,
+        rows=parts.rows,
+        starts=parts.starts,
+        **native_task(parts),
+        method=method,
+        tol=float(settings.tol),
+        max_iter=int(settings.max_iter),
+        seconds=np.inf if settings.time_limit is None else float(settings.time_limit),
+        cache_size=float(settings.cache_size),
+        threads=threads(settings.n_jobs),
+        report=settings.progress,
+    )
+    return PartSolutions(beta, [Status(word) for word in status], iterations)
+
+
+def part_biases(parts: Parts, expansion: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give what `best_bias` gives for each part at these sums."""
+    return _native.best_biases(starts=parts.starts, **native_task(parts), expansion=expansion)
+
+
 def native_problem(problem: DualProblem) -> dict[str, Any]:
     """Give the problem as keywords of the native solvers; every conversion of arrays happens here."""
     return {**native_rows(problem), "gamma": problem.kernel.gamma, **native_task(problem)}
@@ -118,7 +156,7 @@ def native_rows(problem: DualProblem) -> dict[str, Any]:
     return {"data": _rows(problem), "kernel": kernel.name, "coef0": kernel.coef0, "degree": kernel.degree}
 
 
-def native_task(problem: DualProblem) -> dict[str, Any]:
+def native_task(problem: RowLosses) -> dict[str, Any]:
     """Give signs, weights and losses; `kind` is each row's index in the tables of knots and slopes."""
     knots, slopes = problem.loss.tables()
     return {

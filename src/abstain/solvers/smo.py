@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.dual.parts import Parts
 from abstain.dual.problem import DualProblem
-from abstain.dual.solution import DualSolution
-from abstain.solvers.boundary import Progress, native_solve, native_solve_many
+from abstain.dual.solution import DualSolution, PartSolutions
+from abstain.solvers.boundary import Progress, native_solve, native_solve_many, native_solve_parts
 
 __all__ = ["SMO"]
 
@@ -63,3 +64,7 @@ class SMO:
         nan.
         """
         return native_solve_many("auto" if self.polish else "smo", self, problems, scales, starts)
+
+    def solve_parts(self, parts: Parts) -> PartSolutions:
+        """Solve problems over parts of the same dense rows, several at a time with several threads."""
+        return native_solve_parts("auto" if self.polish else "smo", self, parts)

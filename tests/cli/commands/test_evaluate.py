@@ -12,8 +12,9 @@ from scipy import stats
 
 from abstain import Costs, Thresholds
 from abstain.cli.commands.evaluation import Judged
-from abstain.estimators.unwrap import FittedClassifier
+from abstain.cli.input.models import FittedModel
 from abstain.metrics import cost_curve
+from abstain.preprocessing import CellPlan
 from cli.running import FIT, run, said, write_table
 
 
@@ -113,10 +114,11 @@ def with_any_thresholds(seed):
     cut = float(np.mean([lower, upper]) + rng.choice([0, 1]) * rng.normal())
     rule = SimpleNamespace(costs=costs, thresholds=Thresholds(lower, upper), cut=cut, shift=0.0)
     positive = rng.choice(["no", "yes"])
-    own = FittedClassifier(SimpleNamespace(classes_=["no", "yes"]), SimpleNamespace(rule_=rule), str(positive))
+    classes = SimpleNamespace(classes_=["no", "yes"])
+    own = FittedModel(classes, SimpleNamespace(rule_=rule), str(positive), [], [], CellPlan(), {}, [])
     label = np.array(["no", "reject", "yes"])[rule.thresholds.decide(score) + 1]
     rule.labels = SimpleNamespace(positive=positive, reject_label="reject", rejects=True)
-    judged = Judged(own, Path(), [], np.where(yes, "yes", "no"), label, score)
+    judged = Judged(own, Path(), [], np.where(yes, "yes", "no"), label, score, label)
     turned, cut = own.towards_positive(score, rule.cut)
     curve = cost_curve(judged.y_true, turned, costs, cut=cut, pos_label=positive)
     return judged.facts(), curve.operating_point.mean_cost

@@ -94,9 +94,12 @@ def test_a_forest_too_large_for_the_memory_is_refused(tmp_path):
 
 
 def test_time_that_runs_out_gives_a_model_and_code_4(tmp_path, table):
-    result = run("fit", table, *COSTS, "--machine", "logistic", "--time-limit", 0.001, "-o", tmp_path / "model")
+    arguments = ("fit", table, *COSTS, "--machine", "logistic", "--json", "--force", "-o", tmp_path / "model")
+    assert json.loads(run(*arguments).stdout)["warnings"] == []  # control
+    result = run(*arguments, "--time-limit", 0.001)
     assert result.exit_code == 4
     assert "candidates of 'logistic' count as not tried" in said(result)
+    assert [f"abstain: warning: {text}" for text in json.loads(result.stdout)["warnings"]] == [said(result)]
     assert abstain.load(tmp_path / "model")[-1].estimator.C == 0.1
 
 

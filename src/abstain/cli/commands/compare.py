@@ -16,11 +16,11 @@ from abstain.cli.exit_codes import TimeUpError, UsageError, exit_on_error, one_l
 if TYPE_CHECKING:
     from abstain.cli.input.training_table import TrainingTable
     from abstain.comparison.result import Comparison
-    from abstain.costs import Costs
 
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="HTML", help="Also write a report as one HTML file.")
 ]
+RATES = {"error rate": "error_rate", "error among the accepted": "selective_error"}  # actions have none
 FEW = 20  # rows of the rarer class below which an error of a rule is one of too few rows
 Machines = Annotated[
     str,
@@ -42,6 +42,8 @@ def command(
     false_negative: o.FalseNegative = None,
     reject: o.Reject = None,
     cost_matrix: o.CostMatrix = None,
+    actions: o.Actions = None,
+    reject_actions: o.RejectActions = None,
     pos_label: o.PosLabel = None,
     categorical: o.Categorical = None,
     ignore: o.Ignore = None,
@@ -63,7 +65,9 @@ def command(
     """Compare all rules on your data: cross-validated mean costs with intervals."""
     with exit_on_error():
         from abstain.cli.commands.machines import checked_machines
-        from abstain.cli.input.costs import stated_costs
+        from abstain.cli.input.actions import check_alone, stated_actions
+        from abstain.cli.input.classes import two_class_option
+        from abstain.cli.input.costs import stated_costs, two_prices
         from abstain.cli.input.notation import Notation
         from abstain.cli.input.training_table import read_training
         from abstain.cli.output.files import check_free
@@ -71,6 +75,15 @@ def command(
 
         check_free(output, force=force, inputs=[data])
         machines = checked_machines(machine)
+        stated = {
+            "--pos-label": pos_label,
+            "--false-positive": false_positive,
+            "--false-negative": false_negative,
+            "two costs of --reject": two_prices(reject, decimal),
+            "--actions": actions,
+        }
+        others = {"--reject": reject, "--cost-matrix": cost_matrix, "--reject-actions": reject_actions}
+        check_alone(stated | others)
         table = read_training(
             data,
             target,
@@ -81,9 +94,14 @@ def command(
             max_memory=max_memory,
             notation=Notation.of(encoding, decimal, thousands, dates, missing_value),
             drop_unlabelled=drop_unlabelled,
+            only_two=two_class_option(stated),
         )
         errors = (false_positive, false_negative)
-        costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
+        costs: Any
+        if actions is not None:
+            costs = stated_actions(actions, table.classes, reject_actions)
+        else:
+            costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
         try:
             with within(time_limit):
                 compared = compare(table, costs, folds, seed, output, machines=machines, force=force)
@@ -103,7 +121,7 @@ def command(
 
 def compare(
     table: TrainingTable,
-    costs: Costs,
+    costs: Any,
     folds: int,
     seed: int,
     output: Path | None,
@@ -117,7 +135,9 @@ def compare(
     from abstain.preprocessing import default_pipeline
 
     if folds > table.smallest_class:
-        raise UsageError(f"--folds {folds} needs that many rows of each class; the rarer has {table.smallest_class}.")
+        name, count = table.rarest
+        rarer = f"{name[:60]!r}, the rarest," if table.several else "the rarer"
+        raise UsageError(f"--folds {folds} needs that many rows of each class; {rarer} has {count}.")
     if folds > table.n_groups:
         raise UsageError(f"--folds {folds} needs that many groups; the column of --groups has {table.n_groups}.")
     rules = default_rules(costs, pos_label=table.positive, grouped=table.groups is not None, machines=machines)
@@ -130,7 +150,8 @@ def compare(
         if table.groups is None and table.smallest_class >= FEW:
             raise
         if table.groups is None:
-            few = f"the {table.smallest_class} rows of the rarer class are too few to split again"
+            which = "rarest" if table.several else "rarer"
+            few = f"the {table.smallest_class} rows of the {which} class are too few to split again"
             way = "Add rows, or pass --machine logistic, which needs fewer."
             raise UsageError(f"{few} inside --folds {folds}: {error} {way}") from error
         few = f"the {table.n_groups} groups of --groups are too few or too uneven"  # inside a fold they are split again
@@ -164,7 +185,6 @@ def records(compared: Comparison) -> list[dict[str, Any]]:
             "at most": float(apart[1]),
             "significant": compared.names[at] not in compared.not_told_apart,
             "reject rate": counts.reject_rate,
-            "error rate": counts.error_rate,
-            "error among the accepted": counts.selective_error,
+            **{name: getattr(counts, rate) for name, rate in RATES.items() if hasattr(counts, rate)},
         })  # fmt: skip
     return found

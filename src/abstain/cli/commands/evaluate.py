@@ -1,4 +1,4 @@
-"""``abstain evaluate``: the 2 x 3 table of a model on labelled rows, its mean cost, and key points of the curves."""
+"""``abstain evaluate``: the decisions of a model on labelled rows, their mean cost, and key points of the curves."""
 
 from __future__ import annotations
 
@@ -69,6 +69,9 @@ def show(judged: Judged, facts: dict[str, Any]) -> None:
     from abstain.cli.output.printing import print_judged, print_table
 
     model = judged.model
+    if model.several or model.actions is not None:
+        show_classes(facts)
+        return
     negative, positive = str(model.negative), str(model.positive)
     counts = facts.pop("table")
     rows = [
@@ -82,3 +85,20 @@ def show(judged: Judged, facts: dict[str, Any]) -> None:
     if accuracy:
         print_table(("reject rate", *accuracy), [("accuracy among accepted rows", *accuracy.values())])
     print_judged({said.get(name, name): value for name, value in facts.items()}, json=False)
+
+
+def show_classes(facts: dict[str, Any]) -> None:
+    """Print the same for several classes, or for actions."""
+    from abstain.cli.output.printing import print_judged, print_table
+
+    records, classes, actions = facts.pop("table"), facts.pop("classes"), facts.pop("actions", None)
+    if actions is not None:
+        print_table(("", *actions), [(f"actual {record['actual']}", *record["actions"]) for record in records])
+    else:
+        header = ("", *(f"decided {name}" for name in classes), "rejected")
+        print_table(header, [(f"actual {one['actual']}", *one["decided"], one["rejected"]) for one in records])
+        shares = ("coverage", "error among the accepted", "correct among its answers")
+        print_table(("class", *shares), [(one["actual"], *(one[share] for share in shares)) for one in records])
+    if accuracy := facts.pop("accuracy by reject rate", {}):
+        print_table(("reject rate", *accuracy), [("accuracy among accepted rows", *accuracy.values())])
+    print_judged(facts, json=False)

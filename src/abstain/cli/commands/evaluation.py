@@ -1,4 +1,4 @@
-"""The evaluation of a model on labelled rows: the 2 x 3 table, its mean cost, and key points of the curves."""
+"""The evaluation of a model on labelled rows: the table of decisions, its mean cost, and key points of the curves."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.cli.commands.alternatives import blind_alternatives, true_signs
+from abstain.cli.commands.class_evaluation import IF_NEW, REJECT_RATES, action_facts, class_facts
 from abstain.cli.exit_codes import DataError, Note
-from abstain.cli.input.columns import labels, left_out_rows, row_names, unlabelled
+from abstain.cli.input.columns import labels, left_out_rows, listed, row_names, unlabelled
 from abstain.cli.input.cost_columns import row_costs_of
 from abstain.cli.input.models import FittedModel, Unseen
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
 from abstain.cli.output.printing import progress
-from abstain.comparison.verdict import FORCED, REJECTING, blind_prices, deciding, verdict_on
+from abstain.comparison.verdict import FORCED, verdict_on
 from abstain.costs import Costs
 from abstain.labels import encode_pair
 from abstain.metrics import RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
@@ -27,9 +29,6 @@ from abstain.row_costs import RowCosts
 from abstain.rules.row_rule import rule_of_rows
 from abstain.rules.scored_rows import ScoredRows
 from abstain.rules.tuning import roc_thresholds
-
-REJECT_RATES = (0.0, 0.05, 0.1, 0.2, 0.3)
-IF_NEW = "All numbers hold for new rows only if the model was neither trained nor chosen on these."
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +45,10 @@ class Judged:
         The position of each row in the file.
     y_true, y_pred : ndarray of shape (n,)
         The labels and the predictions, rejects included.
-    score : ndarray of float64, shape (n,)
-        The scores, oriented towards the second class.
+    score : ndarray of float64, shape (n,) or (n, n_classes)
+        The scores, oriented towards the second of two classes.
+    forced : ndarray of shape (n,)
+        The predictions if no row may be rejected.
     row_costs : RowCosts or None
         The costs of each row, if the model reads them from columns.
     """
@@ -58,6 +59,7 @@ class Judged:
     y_true: NDArray[Any]
     y_pred: NDArray[Any]
     score: NDArray[np.float64]
+    forced: NDArray[Any]
     row_costs: RowCosts | None = None
 
     @classmethod
@@ -72,7 +74,7 @@ class Judged:
         drop_unlabelled: bool = False,
     ) -> Self:
         """Read a labelled table and decide its rows, one batch at a time; `id` is the column that names them."""
-        truth, answers, scores, costs, places = [], [], [], [], list[str]()
+        truth, answers, scores, forced, costs, places = [], [], [], [], [], list[str]()
         model, unseen, empty = model.reading(notation), Unseen(), list[int]()
         with opened(path, notation) as table, progress("evaluate", path) as report:
             model.check(table)
@@ -91,6 +93,7 @@ class Judged:
                 decided = model.decide(table, batch, unseen)
                 answers.append(decided.label)
                 scores.append(decided.score)
+                forced.append(decided.forced)
                 costs.append(row_costs_of(model.plan, table, batch))
                 lines = [f"{table.unit} {place}" for place in batch.places]
                 places.extend(lines if id is None else row_names(table, batch, id, lines))
@@ -100,7 +103,8 @@ class Judged:
             warnings.warn(f"{path}: {words}", Note, stacklevel=2)
         known = [rows for rows in costs if rows is not None]
         by_row = RowCosts.of(np.concatenate(known)) if known else None
-        return cls(model, path, places, np.concatenate(truth), np.concatenate(answers), np.concatenate(scores), by_row)
+        of_rows = [np.concatenate(parts) for parts in (truth, answers, scores, forced)]
+        return cls(model, path, places, of_rows[0], of_rows[1], of_rows[2], of_rows[3], by_row)
 
     @property
     def table(self) -> RejectTable:
@@ -120,6 +124,10 @@ class Judged:
 
     def facts(self) -> dict[str, Any]:
         """Counts, metrics and key points, as plain values."""
+        if self.model.several:
+            return class_facts(self)
+        if self.model.actions is not None:
+            return action_facts(self, self.model.actions)
         counts, model, costs = self.table, self.model, self.costs
         facts: dict[str, Any] = {
             "rows": len(self.y_true),
@@ -144,14 +152,13 @@ class Judged:
         model, costs, counts = self.model, self.costs, self.table
         if costs is None or len(np.unique(self.y_true)) < 2:
             return {"verdict": {"sentence": IF_NEW}, "warnings": []}
-        sign = np.where(self.y_true == model.positive, 1, -1).astype(np.int8)
-        names = (REJECTING, deciding(model.negative), deciding(model.positive))
+        sign = true_signs(self.y_true, model.positive)
         cut: Any = model.cut if self.row_costs is None else rule_of_rows(model.final.rule_, self.row_costs).cut
         forced = model.orientation * np.where(self.score > cut, 1, -1)
         found = verdict_on(
             "The machine",
             self._paid(costs),
-            dict(zip(names, blind_prices(costs, sign).T, strict=True)),
+            blind_alternatives(costs, self.y_true, (model.negative, model.positive)),
             {FORCED: costs.prices(sign, forced)},
             reject_rate=counts.reject_rate,
             largest=float(costs.table().max()),
@@ -217,7 +224,7 @@ def _target_of(model: FittedModel, table: InputTable, batch: Batch) -> str:
         why = f"columns {', '.join(repr(name) for name in found[:5])} could all be the labels"
     elif others:
         names = ", ".join(repr(name) for name in others[:5])
-        shown = " and ".join(repr(str(label)) for label in model.classes)
+        shown = listed([str(label) for label in model.classes])
         why = f"none of the columns {names} contains only the model's classes, {shown}"
         why += _nearest(classes, table, batch, others, model.plan.missing)
         way = f"write the labels in the same way, or {way}"

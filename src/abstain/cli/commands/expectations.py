@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from abstain.cli.commands.alternatives import blind_alternatives
 from abstain.cli.input.columns import for_sklearn
+from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
-from abstain.comparison.verdict import REJECTING, blind_prices, cautions, deciding
-from abstain.costs import Costs
+from abstain.comparison.verdict import REJECTING, cautions
 from abstain.estimators.svc_cv import RejectSVCCV
-from abstain.estimators.unwrap import FittedClassifier, decide
+from abstain.estimators.unwrap import decide
 from abstain.row_costs import RowCosts
 
 TOLERANCE = 0.01  # a cost that is less by no more than this share counts as not less: it is only an estimate
 COUNTED = 2_000  # training rows on which rejects are counted, at most
-NEXT = "'abstain evaluate' on new rows gives a verdict with an interval, and so does 'abstain compare'."
+NEXT = "'abstain evaluate' on new rows gives a verdict with an interval"
 
 
 def expected_of(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
@@ -32,27 +33,26 @@ def _held_out(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
 
 
 def compared_with_none(
-    table: TrainingTable, costs: Costs | RowCosts | None, cost: float, rejected: float
+    table: TrainingTable, costs: Any, cost: float, rejected: float
 ) -> dict[str, Any]:
     """The cost of held-out rows that the choice has not seen, against doing the same with every row."""
     known = {"cross-validated mean cost": cost, "held-out reject rate": None if math.isnan(rejected) else rejected}
     if math.isnan(cost) or costs is None:
-        sentence = f"No fit of the search finished, so the cost of new rows is unknown. {NEXT}"
+        sentence = f"No fit of the search finished, so the cost of new rows is unknown. {_next(table)}"
         return known | {"verdict": {"sentence": sentence}, "warnings": []}
-    blind = blind_prices(costs, np.where(table.y == table.positive, 1, -1)).mean(axis=0)
-    names = (REJECTING, *(deciding(label) for label in table.classes))
-    other, other_cost = min(zip(names, blind.tolist(), strict=True), key=lambda pair: pair[1])
+    blind = {name: float(prices.mean()) for name, prices in blind_alternatives(costs, table.y, table.classes).items()}
+    other, other_cost = min(blind.items(), key=lambda pair: pair[1])
     sentence = (
         f"Held-out rows, which the choice has not seen, cost {cost:.4g} each; {other}, the cheapest way without a "
-        f"machine, costs {other_cost:.4g}. {NEXT}"
+        f"machine, costs {other_cost:.4g}. {_next(table)}"
     )
     found = cautions("In cross-validation the machine", cost, rejected, other, other_cost, tolerance=TOLERANCE)
     verdict = {"sentence": sentence, "cheapest alternative": other, "its mean cost": other_cost}
     return known | {"verdict": verdict, "warnings": list(found)}
 
 
-def _costs(table: TrainingTable, model: Pipeline) -> Costs | RowCosts | None:
-    return FittedClassifier.of(model).costs if table.row_costs is None else RowCosts.of(table.row_costs)
+def _costs(table: TrainingTable, model: Pipeline) -> Any:
+    return FittedModel.of(model).costs if table.row_costs is None else RowCosts.of(table.row_costs)
 
 
 def _trained_on(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
@@ -63,7 +63,12 @@ def _trained_on(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
     of_training = f"of {len(some):,} training rows" if len(some) < len(table.y) else "of the training rows"
     sentence = (
         f"No row was held out, so the cost of new rows is unknown; {100 * rejected:.1f} % {of_training} are rejected. "
-        f"{NEXT}"
+        f"{_next(table)}"
     )
     found = cautions("The machine", 0.0, rejected, REJECTING, math.inf)
     return {"verdict": {"sentence": sentence}, "warnings": [text.replace("of the rows", of_training) for text in found]}
+
+
+def _next(table: TrainingTable) -> str:
+    """What says more about new rows; compare is named if it takes this table."""
+    return f"{NEXT}." if table.row_costs is not None else f"{NEXT}, and so does 'abstain compare'."

@@ -13,7 +13,6 @@ from abstain.cli.exit_codes import UsageError, exit_on_error
 if TYPE_CHECKING:
     from abstain.cli.commands.training import TrainingOptions
     from abstain.cli.input.training_table import TrainingTable
-    from abstain.costs import Costs
 
 COSTS = ("false_positive", "false_negative", "reject")
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Model file to write.")]
@@ -29,6 +28,11 @@ def command(
     false_negative: o.FalseNegative = None,
     reject: o.Reject = None,
     cost_matrix: o.CostMatrix = None,
+    actions: o.Actions = None,
+    reject_actions: o.RejectActions = None,
+    reject_rate: o.RejectRate = None,
+    max_error: o.MaxError = None,
+    confidence: o.Confidence = 0.9,
     false_positive_column: o.FalsePositiveColumn = None,
     false_negative_column: o.FalseNegativeColumn = None,
     reject_column: o.RejectColumn = None,
@@ -61,10 +65,13 @@ def command(
     parameters of another --machine, are chosen by cross-validated mean cost. With a column of costs each row has its
     own: the model reads the same columns when it predicts and is evaluated.
     """
-    with exit_on_error():
+    with exit_on_error() as heard:
+        from abstain.cli.commands.budgets import stated_budget
         from abstain.cli.commands.machines import checked_machine
+        from abstain.cli.input.actions import check_alone, stated_actions
+        from abstain.cli.input.classes import two_class_option
         from abstain.cli.input.cost_columns import check_positive_stated, cost_plan
-        from abstain.cli.input.costs import stated_costs
+        from abstain.cli.input.costs import stated_costs, two_prices
         from abstain.cli.input.grids import stated_grid, stated_search
         from abstain.cli.input.notation import Notation
         from abstain.cli.input.training_table import read_training
@@ -74,6 +81,22 @@ def command(
         check_free(output, force=force, inputs=[data])
         grid = (stated_grid("C", Cs, C), stated_grid("gamma", gammas, gamma, ("scale", "auto")), stated_search(search))
         checked_machine(machine)
+        stated: dict[str, Any] = {
+            "--pos-label": pos_label,
+            "--false-positive": false_positive,
+            "--false-negative": false_negative,
+            "two costs of --reject": two_prices(reject, decimal),
+            "--false-positive-column": false_positive_column,
+            "--false-negative-column": false_negative_column,
+            "--reject-column": reject_column,
+            "--actions": actions,
+        }
+        given = {name: value for name, value in stated.items() if name != "--pos-label"}
+        budget = stated_budget(
+            reject_rate, max_error, confidence, given | {"--reject": reject, "--cost-matrix": cost_matrix}
+        )
+        others = {"--reject": reject, "--cost-matrix": cost_matrix, "--reject-label": reject_label}
+        check_alone(stated | others | {"--reject-actions": reject_actions})
         errors = (false_positive, false_negative)
         by_row = cost_plan(
             dict(zip(COSTS, (false_positive_column, false_negative_column, reject_column), strict=True)),
@@ -93,33 +116,42 @@ def command(
             notation=Notation.of(encoding, decimal, thousands, dates, missing_value),
             drop_unlabelled=drop_unlabelled,
             costs=by_row,
+            only_two=two_class_option(stated),
         )
-        costs = None
-        if by_row:
+        costs: Any = None
+        if actions is not None:
+            costs = stated_actions(actions, table.classes, reject_actions)
+        elif budget is not None:
+            pass
+        elif by_row:
             check_positive_stated(table.classes, pos_label)
         else:
             costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
         from abstain.cli.commands.training import TrainingOptions
 
         options = TrainingOptions(C, gamma, reject_label, seed, time_limit, *grid, machine)
-        facts = fit(table, costs, options, output, force=force)
+        facts = fit(table, costs if budget is None else budget, options, output, force=force)
+        facts["warnings"] += heard.unfinished
         print_judged(facts, json=json)
 
 
 def fit(
-    table: TrainingTable, costs: Costs | None, options: TrainingOptions, output: Path, *, force: bool = False
+    table: TrainingTable, costs: Any, options: TrainingOptions, output: Path, *, force: bool = False
 ) -> dict[str, Any]:
-    """Train on a table, save the model, and return its facts."""
+    """Train on a table, save the model, and return its facts; `costs` may be a `Budget` instead."""
+    from abstain.cli.commands.budgets import Budget, budgeted
     from abstain.cli.commands.machines import machine_facts, searched
     from abstain.cli.commands.training import facts_of, trained
     from abstain.cli.output.files import writing
     from abstain.files.save import write_model
 
     facts = None
-    if options.machine == "svm":
+    if isinstance(costs, Budget):
+        model, facts = budgeted(table, options, costs)
+    elif options.machine == "svm":
         model = trained(table, costs, options)
     else:
-        if costs is None:
+        if table.row_costs is not None:
             raise UsageError(f"columns of costs belong to --machine svm, not to {options.machine}; leave one out.")
         model, choice = searched(table, costs, options)
         facts = machine_facts(table, costs, model[-1], choice)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sklearn.pipeline import Pipeline
 
@@ -16,9 +16,6 @@ from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.memory import MB
 from abstain.cli.input.training_table import TrainingTable
 from abstain.preprocessing import ESTIMATOR
-
-if TYPE_CHECKING:
-    from abstain.costs import Costs
 
 ALL = "all"
 PER_ROW = 10_000  # bytes of a forest for each row, at most: 100 trees with about 2/3 of the rows as leaves
@@ -43,7 +40,7 @@ def checked_machines(text: str) -> tuple[str, ...]:
     return tuple(name for name in (*NAMES, BEST) if name in wanted)
 
 
-def searched(table: TrainingTable, costs: Costs, options: TrainingOptions) -> tuple[Pipeline, Choice]:
+def searched(table: TrainingTable, costs: Any, options: TrainingOptions) -> tuple[Pipeline, Choice]:
     """Tune the machine of the options, or choose the best, and fit it to all rows behind the default preprocessing."""
     stated: dict[str, Any] = {"--C": options.C, "--gamma": options.gamma}
     if options.machine != BEST:  # which tries the svm too, and with these values
@@ -71,7 +68,7 @@ def searched(table: TrainingTable, costs: Costs, options: TrainingOptions) -> tu
     return model, search.choice_
 
 
-def machine_facts(table: TrainingTable, costs: Costs, final: Any, choice: Choice) -> dict[str, Any]:
+def machine_facts(table: TrainingTable, costs: Any, final: Any, choice: Choice) -> dict[str, Any]:
     """The parameters of a machine, and what the folds say about its cost."""
     name = choice.chosen.name
     facts = svm_facts(final) if name == SVM else {"machine": name, **choice.chosen.best}

@@ -16,7 +16,9 @@ Data = Annotated[
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", exists=True, dir_okay=False, help="A model file written by 'abstain fit'.")
 ]
-Target = Annotated[str, typer.Option("--target", "-t", metavar="COL", help="Column of the labels, with two classes.")]
+Target = Annotated[
+    str, typer.Option("--target", "-t", metavar="COL", help="Column of the labels, of two or more classes.")
+]
 PosLabel = Annotated[
     str | None, typer.Option(metavar="LABEL", help="The positive class; required for text classes whose costs differ.")
 ]
@@ -43,8 +45,36 @@ CostMatrix = Annotated[
         metavar="FILE",
         exists=True,
         dir_okay=False,
-        help="Error costs as a CSV: rows actual, columns predicted, classes by name (actual,pred_a,pred_b).",
+        help="Error costs of any number of classes as a CSV: rows actual, columns predicted (actual,pred_a,pred_b).",
     ),
+]
+Actions = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        help="Actions instead of answers, as a CSV: their names, then the cost of each by class (action,good,bad).",
+    ),
+]
+RejectActions = Annotated[
+    str | None,
+    typer.Option(metavar="NAMES", help="The actions that hand the case on, with commas; or a column 'rejects'."),
+]
+RejectRate = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SHARE", help="Instead of costs: the largest share of rows to reject; or CLASS=SHARE, repeated."
+    ),
+]
+MaxError = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SHARE", help="Instead of costs: the largest error among the accepted rows; or CLASS=SHARE, repeated."
+    ),
+]
+Confidence = Annotated[
+    float, typer.Option(metavar="SHARE", min=0.001, max=0.999, help="Confidence with which --max-error holds.")
 ]
 Categorical = Annotated[
     list[str] | None, typer.Option(metavar="COL", help="A numeric column to treat as categories; may be repeated.")

@@ -44,10 +44,11 @@ def command(
     json: o.Json = False,
     force: o.Force = False,
 ) -> None:
-    """Write each row with label, rejected, score and the expected costs of the three decisions.
+    """Write each row with label, rejected, score and the expected costs of the decisions.
 
     The score is the log-odds of the class that sorts last, whichever class is positive; cost_negative and cost_positive
-    are the expected costs of answering the negative and the positive class. The expected costs are accurate only near
+    are the expected costs of answering the negative and the positive class. More than two classes have score_CLASS and
+    cost_CLASS each, actions cost_ACTION. The expected costs are accurate only near
     the thresholds, where decisions change. Rows are read and written a few megabytes at a time. With --json a summary
     is printed, which names the classes, and -o is required for the rows.
     """
@@ -90,7 +91,7 @@ def predict(
     model = model.reading(notation)
     with opened(data, notation) as table, progress("predict", data) as report:
         model.check(table)
-        _check_names(table, prefix)
+        _check_names(table, prefix, added_names(model))
         with writing(output, force=force) as file:
             for batch in table.batches:
                 answers = answered(model, table, batch, prefix, unseen)
@@ -101,13 +102,12 @@ def predict(
                 report(table.position())
     for words in unseen.words():
         warnings.warn(f"{data}: {words}", Note, stacklevel=2)
-    named = {"score": model.score_means, "negative class": model.negative, "positive class": model.positive}
     return {
         "output": None if output is None else str(output),
         "rows": rows,
         "rejected": rejected,
         "reject rate": rejected / rows,
-        **named,
+        **model.named,
         "unseen categories": unseen.facts(),
     }
 
@@ -115,17 +115,30 @@ def predict(
 def answered(
     model: FittedModel, table: InputTable, batch: Batch, prefix: str, unseen: Unseen | None = None
 ) -> pl.DataFrame:
-    """The rows of a batch with the columns of ADDED."""
+    """The rows of a batch with the columns of `added_names`."""
     import polars as pl
 
     decided = model.decide(table, batch, unseen)
-    values = (decided.label, decided.rejected, decided.score, *decided.expected_cost.T)
-    added = {f"{prefix}{name}": value for name, value in zip(ADDED, values, strict=True)}
+    scores = decided.score.T if model.several else [decided.score]
+    values = (decided.label, decided.rejected, *scores, *decided.expected_cost.T)
+    added = {f"{prefix}{name}": value for name, value in zip(added_names(model), values, strict=True)}
     return batch.frame.with_columns(pl.Series(name, value) for name, value in added.items())
 
 
-def _check_names(table: InputTable, prefix: str) -> None:
-    for name in ADDED:
+def added_names(model: FittedModel) -> list[str]:
+    """The columns that predict adds: of several classes a score and a cost each, of actions a cost each."""
+    if model.several:
+        classes = [str(label) for label in model.classes]
+        handed_on = "reject" if "reject" not in classes else str(model.reject_label)
+        costs = [f"cost_{name}" for name in (*classes, handed_on)]
+        return [*ADDED[:2], *(f"score_{name}" for name in classes), *costs]
+    if model.actions is not None:
+        return [*ADDED[:3], *(f"cost_{name}" for name in model.actions.names)]
+    return list(ADDED)
+
+
+def _check_names(table: InputTable, prefix: str, names: list[str]) -> None:
+    for name in names:
         if prefix + name in table.columns:
             raise DataError(
                 f"{table.path} already has a column {prefix + name!r}, which predict adds; rename it, or pass --prefix."

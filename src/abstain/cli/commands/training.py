@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from abstain.actions import Actions
+from abstain.class_costs import ClassCosts
 from abstain.cli.commands.expectations import expected_of
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.memory import cache_size
@@ -20,9 +22,6 @@ from abstain.estimators.splitting import group_parameters, splitter
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.preprocessing import CellPlan, default_pipeline
-
-if TYPE_CHECKING:
-    from abstain.costs import Costs
 
 FOLDS, WEIGHTS, WIDTHS = 5, 10, 5  # of the search: folds, values of C and of gamma
 
@@ -65,9 +64,9 @@ class TrainingOptions:
         return self.C is None or self.gamma is None
 
 
-def trained(table: TrainingTable, costs: Costs | None, options: TrainingOptions) -> Pipeline:
+def trained(table: TrainingTable, costs: Any, options: TrainingOptions) -> Pipeline:
     """Fit the default pipeline; if time runs out, the result so far is returned with a warning."""
-    machine = svm_search(table, costs, options) if options.searches else _machine(table, costs, options)
+    machine = svm_search(table, costs, options) if options.searches else plain_svm(table, costs, options)
     return fitted_pipeline(table, machine)
 
 
@@ -88,9 +87,7 @@ def _table_facts(table: TrainingTable, model: Pipeline, path: Path) -> dict[str,
         "categorical columns": len(table.categorical),
         "dates in days": list(table.plan.dates) or None,
         "read as missing": list(table.plan.missing) or None,
-        "negative class": table.classes[0],
-        "positive class": table.classes[1],
-        "score": FittedModel.of(model).score_means,
+        **FittedModel.of(model).named,
         **_cost_facts(table, model[-1].costs),
     }
 
@@ -108,8 +105,14 @@ def svm_facts(machine: RejectSVC) -> dict[str, Any]:
     }
 
 
-def _cost_facts(table: TrainingTable, costs: Costs | None) -> dict[str, Any]:
-    if costs is None:
+def _cost_facts(table: TrainingTable, costs: Any) -> dict[str, Any]:
+    if isinstance(costs, Actions):
+        return {"hand the case on": [str(name) for name in costs.rejects]}
+    if isinstance(costs, ClassCosts):
+        errors = sorted({cost for row in costs.errors for cost in row if cost})
+        known = errors[0] if len(errors) == 1 else f"{errors[0]:g} to {errors[-1]:g}, by class"
+        return {"error costs": known, "reject costs": costs.reject}
+    if costs is None:  # each row has its own, or there are none
         read = [(name, f"column {source}" if isinstance(source, str) else source) for name, source in table.plan.costs]
         return {f"{name.replace('_', ' ')} costs": source for name, source in read}
     return {
@@ -137,6 +140,13 @@ def fitted_pipeline(table: TrainingTable, machine: Any) -> Pipeline:
 def folds_for(table: TrainingTable, seed: int, what: str, way: str = "") -> Any:
     """The folds of a search for `what`: five, or as many as the rarer class has rows or the table has groups."""
     folds = min(FOLDS, table.smallest_class, table.n_groups)
+    if table.several and table.smallest_class < FOLDS:
+        name, count = table.rarest
+        raise DataError(
+            f"{table.path}: column {table.target!r} has {count} {'row' if count == 1 else 'rows'} of class "
+            f"{name[:60]!r}, fewer than the {FOLDS} folds that choose {what}; add rows, merge it with another class or "
+            f"leave its rows out{way}."
+        )
     if table.n_groups < 2:
         raise DataError(
             f"{table.path}: the column of --groups has only one group, too few to choose {what}; name another "
@@ -150,7 +160,7 @@ def folds_for(table: TrainingTable, seed: int, what: str, way: str = "") -> Any:
     return splitter(folds, table.y, table.groups, shuffle=True, random_state=seed)
 
 
-def svm_search(table: TrainingTable, costs: Costs | None, options: TrainingOptions) -> RejectSVCCV:
+def svm_search(table: TrainingTable, costs: Any, options: TrainingOptions) -> RejectSVCCV:
     """The search for C and gamma, not yet fitted."""
     cv = folds_for(table, options.seed, "C and gamma", ", or pass --C and --gamma")
     Cs, gammas = WEIGHTS if options.Cs is None else options.Cs, WIDTHS if options.gammas is None else options.gammas
@@ -168,12 +178,13 @@ def _count(values: Any) -> int:
     return values if isinstance(values, int) else len(values)
 
 
-def _machine(table: TrainingTable, costs: Costs | None, options: TrainingOptions) -> RejectSVC:
+def plain_svm(table: TrainingTable, costs: Any, options: TrainingOptions) -> RejectSVC:
+    """The svm at the C and gamma of the options, not yet fitted."""
     return RejectSVC(**_shared(table, costs, options, 0, 0) | {"C": options.C, "gamma": options.gamma})
 
 
 def _shared(
-    table: TrainingTable, costs: Costs | None, options: TrainingOptions, scores: int, fits: int
+    table: TrainingTable, costs: Any, options: TrainingOptions, scores: int, fits: int
 ) -> dict[str, Any]:
     return {
         "costs": costs,

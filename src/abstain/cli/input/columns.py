@@ -49,6 +49,14 @@ def kind_of(table: InputTable, batch: Batch, name: str, missing: Sequence[str] =
     return CATEGORIES
 
 
+def listed(names: Sequence[Any]) -> str:
+    """Names in a message, the first few if there are many."""
+    some = [repr(name[:40] if isinstance(name, str) else name) for name in names[:5]]
+    if len(names) > 5:
+        return f"{', '.join(some)} and {len(names) - 5} more"
+    return f"{', '.join(some[:-1])} and {some[-1]}" if len(some) > 1 else "".join(some)
+
+
 def for_sklearn(features: pl.DataFrame) -> Any:
     """The features in a form that scikit-learn can select by name: unchanged, or as a pandas table if needed."""
     from abstain.preprocessing import frame, takes_polars

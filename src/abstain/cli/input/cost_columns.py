@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.input.classes import in_order
 from abstain.cli.input.columns import features
-from abstain.cli.input.costs import in_order, reject_price
+from abstain.cli.input.costs import reject_price
 from abstain.cli.input.read_table import Batch, InputTable
 from abstain.preprocessing import CellPlan, CostPlan
 from abstain.row_costs import RowCosts
@@ -66,7 +67,7 @@ def named_columns(plan: CostPlan) -> list[str]:
     return list(dict.fromkeys(source for _, source in plan if isinstance(source, str)))
 
 
-def check_positive_stated(classes: tuple[str, str], pos_label: str | None) -> None:
+def check_positive_stated(classes: tuple[str, ...], pos_label: str | None) -> None:
     """Raise an error if only the sort order of two texts says which class is positive."""
     if pos_label is None and not in_order(classes):
         first, last = (name[:60] for name in classes)

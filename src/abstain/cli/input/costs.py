@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.input.classes import in_order
+from abstain.cli.input.columns import listed
 from abstain.cli.input.read_table import opened
 
 if TYPE_CHECKING:
+    from abstain.class_costs import ClassCosts
     from abstain.costs import Costs
+
+REJECT = "reject"  # the column of reject costs in a cost matrix
 
 
 def stated_costs(
@@ -18,11 +24,11 @@ def stated_costs(
     false_negative: float | None,
     reject: str | None,
     matrix: Path | None,
-    classes: tuple[str, str],
+    classes: tuple[str, ...],
     *,
     pos_label: str | None,
     decimal: str = ".",
-) -> Costs:
+) -> Costs | ClassCosts:
     """The costs given by the options.
 
     Parameters
@@ -32,43 +38,69 @@ def stated_costs(
     reject : str or None
         One cost, or two as in "0.2,0.5" or "0.2/0.5", for rows of the negative and of the positive class.
     matrix : Path or None
-        A cost matrix instead of the two error costs: rows actual, columns predicted.
-    classes : (str, str)
-        The negative and the positive class.
+        A cost matrix instead of the two error costs: rows actual, columns predicted, and reject costs if it has them.
+    classes : tuple of str
+        The negative and the positive class, or more than two.
     pos_label : str or None
         The positive class as stated; None is an error if the costs depend on it and only the sort order decides.
     decimal : str
         The decimal sign of the table; if it is a comma, a comma in `reject` is ambiguous and an error.
     """
-    from abstain.costs import Costs
-
-    price = reject_price(reject, decimal)
-    if matrix is None:
-        errors = (1.0 if false_positive is None else false_positive, 1.0 if false_negative is None else false_negative)
-    elif false_positive is None and false_negative is None:
-        errors = _errors_of(matrix, classes)
-    else:
+    named = None if matrix is None else CostFile.of(matrix, classes)
+    if named is not None and not (false_positive is None and false_negative is None):
         raise UsageError("--cost-matrix gives the costs of both errors; leave out --false-positive/--false-negative.")
-    try:
-        costs = Costs(*errors, price)
-    except ValueError as error:
-        hint = f" {_point(reject)}" if reject is not None and re.fullmatch(r"\d+,\d+", reject.strip()) else ""
-        raise UsageError(f"{error}{hint}") from error
-    known = pos_label is not None or costs.symmetric or in_order(classes)
-    if not known and (matrix is None or isinstance(costs.reject, tuple)):
+    if named is not None and named.reject is not None and reject is not None:
+        raise UsageError(f"--reject and the column {REJECT!r} of {matrix} both give this cost; leave one of them out.")
+    if len(classes) > 2:
+        return _class_costs(named, reject, classes, decimal)
+    costs = _two_class_costs(false_positive, false_negative, reject, named, classes, decimal=decimal)
+    by_name = named is not None and (reject is None or not isinstance(costs.reject, tuple))
+    if not (pos_label is not None or costs.symmetric or in_order(classes) or by_name):
         given = "--false-positive" if false_negative is None else "--false-negative"
-        if matrix is not None or costs.false_positive == costs.false_negative:
+        if named is not None or costs.false_positive == costs.false_negative:
             given = "--reject"
         raise UsageError(_ask_for_positive(given, costs, *(name[:60] for name in classes)))
     return costs
 
 
-def in_order(classes: tuple[str, str]) -> bool:
-    """Whether the classes are numbers, the larger one positive, as in 0 and 1."""
+def _class_costs(named: CostFile | None, reject: str | None, classes: tuple[str, ...], decimal: str) -> ClassCosts:
+    """The costs of more than two classes; without a matrix every error costs 1."""
+    from abstain.class_costs import ClassCosts
+    from abstain.cost_tables import CostTable
+
+    price: object = named.reject if named is not None and named.reject is not None else reject_price(reject, decimal)
     try:
-        return float(classes[0]) < float(classes[1])
-    except ValueError:
-        return False
+        if named is not None:
+            return ClassCosts.of(CostTable.of(named.errors), price)
+        return ClassCosts.even(tuple(sorted(classes)), 1.0, float(str(price)))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _two_class_costs(
+    false_positive: float | None,
+    false_negative: float | None,
+    reject: str | None,
+    named: CostFile | None,
+    classes: tuple[str, ...],
+    *,
+    decimal: str,
+) -> Costs:
+    from abstain.costs import Costs
+
+    negative, positive = classes
+    errors = (1.0 if false_positive is None else false_positive, 1.0 if false_negative is None else false_negative)
+    if named is not None:
+        errors = named.errors[negative][positive], named.errors[positive][negative]
+    if named is not None and named.reject is not None:
+        price: float | tuple[float, float] = (named.reject[negative], named.reject[positive])
+    else:
+        price = reject_price(reject, decimal)
+    try:
+        return Costs(*errors, price)
+    except ValueError as error:
+        hint = f" {_point(reject)}" if reject is not None and re.fullmatch(r"\d+,\d+", reject.strip()) else ""
+        raise UsageError(f"{error}{hint}") from error
 
 
 def _ask_for_positive(given: str, costs: Costs, first: str, last: str) -> str:
@@ -90,6 +122,11 @@ def _ask_for_positive(given: str, costs: Costs, first: str, last: str) -> str:
         f"--pos-label is missing, and the costs differ by class ({stated}): with --pos-label {last!r} {meaning[0]}, "
         f"with --pos-label {first!r} {meaning[1]}. Give one of the two."
     )
+
+
+def two_prices(reject: str | None, decimal: str) -> bool:
+    """Whether two reject costs are stated, for the negative and the positive class."""
+    return reject is not None and isinstance(reject_price(reject, decimal), tuple)
 
 
 def reject_price(reject: str | None, decimal: str) -> float | tuple[float, float]:
@@ -116,39 +153,61 @@ def _point(reject: str) -> str:
     return f"Costs are written with a point, as in {one}; two costs with a slash, as in {two}."
 
 
-def _errors_of(path: Path, classes: tuple[str, str]) -> tuple[float, float]:
-    """The costs of a false positive and a false negative in a cost matrix file."""
-    with opened(path) as table:
-        if len(table.columns) != 3:
+@dataclass(frozen=True)
+class CostFile:
+    """A cost matrix as a file has it.
+
+    Attributes
+    ----------
+    errors : dict of str to dict
+        The cost of each answer, by true class.
+    reject : dict of str to float, or None
+        The cost of a reject by true class; None if the file has no such column.
+    """
+
+    errors: dict[str, dict[str, float]]
+    reject: dict[str, float] | None
+
+    @classmethod
+    def of(cls, path: Path, classes: tuple[str, ...]) -> Self:
+        """Read a CSV: the actual class, one predicted column per class, and perhaps reject costs."""
+        with opened(path) as table:
+            columns = list(table.columns)
+            rows = [row for batch in table.batches for row in batch.frame.iter_rows()]
+        rejecting = columns.index(REJECT) if REJECT in columns and REJECT not in classes else None
+        width = 1 + len(classes) + (rejecting is not None)
+        if len(columns) != width:
+            wanted = "three" if len(classes) == 2 else str(1 + len(classes))
             raise DataError(
-                f"{path}: line 1 has {len(table.columns)} columns; a cost matrix has three: actual, and one "
-                "predicted column per class."
+                f"{path}: line 1 has {len(columns)} columns; a cost matrix has {wanted}: actual, and one predicted "
+                f"column per class, {listed(classes)}; one more may be {REJECT!r}."
             )
-        rows = [row for batch in table.batches for row in batch.frame.iter_rows()]
-        places = {_class_of(name, classes): at for at, name in enumerate(table.columns) if at > 0}
+        places = {_class_of(name, classes): at for at, name in enumerate(columns) if at not in (0, rejecting)}
+        if missing := [name for name in classes if name not in places]:
+            as_in = ",".join(f"pred_{name}" for name in classes[:3]) + (",..." if len(classes) > 3 else "")
+            found = listed([name for name in columns[1:] if _class_of(name, classes) is None] or columns[1:])
+            raise DataError(
+                f"{path}: line 1 must name a predicted column for each class, as in actual,{as_in}; it has none for "
+                f"{missing[0]!r}, but {found}."
+            )
         by_class = {str(row[0]): row for row in rows}
-        if set(places) != set(classes):
+        if len(rows) != len(classes) or set(by_class) != set(classes):
             raise DataError(
-                f"{path}: line 1 must name a predicted column for each class, as in "
-                f"actual,pred_{classes[0]},pred_{classes[1]}; it names {table.columns[1]!r} and {table.columns[2]!r}."
+                f"{path}: column {columns[0]!r} must name each class once, {listed(classes)}; it names "
+                f"{', '.join(repr(row[0]) for row in rows[:5])}."
             )
-        if len(rows) != 2 or set(by_class) != set(classes):
-            raise DataError(
-                f"{path}: column {table.columns[0]!r} must name each class once, {classes[0]!r} and {classes[1]!r}; "
-                f"it names {', '.join(repr(row[0]) for row in rows[:5])}."
-            )
-    negative, positive = classes
-    prices = {(a, p): _price(path, by_class[a][places[p]], a, p) for a in classes for p in classes}
-    for name in classes:
-        if prices[name, name] != 0:
-            raise DataError(
-                f"{path}: the cost of predicting {name!r} for {name!r} must be 0, not {prices[name, name]:g}; subtract "
-                "it from its row."
-            )
-    return prices[negative, positive], prices[positive, negative]
+        errors = {a: {p: _price(path, by_class[a][places[p]], a, p) for p in classes} for a in classes}
+        for name in classes:
+            if errors[name][name] != 0:
+                raise DataError(
+                    f"{path}: the cost of predicting {name!r} for {name!r} must be 0, not {errors[name][name]:g}; "
+                    "subtract it from its row."
+                )
+        reject = None if rejecting is None else {a: _price(path, by_class[a][rejecting], a, REJECT) for a in classes}
+        return cls(errors, reject)
 
 
-def _class_of(column: str, classes: tuple[str, str]) -> str | None:
+def _class_of(column: str, classes: tuple[str, ...]) -> str | None:
     """The class of a predicted column: CLASS, pred_CLASS, or pred_CLASS_and_words."""
     exact = [name for name in classes if column in (name, f"pred_{name}")]
     found = exact or [name for name in classes if column.startswith(f"pred_{name}_")]

@@ -13,18 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.columns import features, for_sklearn
+from abstain.cli.input.columns import features, for_sklearn, listed
 from abstain.cli.input.cost_columns import named_columns, row_costs_of
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import Batch, InputTable
-from abstain.estimators.unwrap import FittedClassifier, decide
+from abstain.estimators.unwrap import FittedClassifier, decide, final_estimator
 from abstain.preprocessing import CATEGORICAL, CellPlan, frame, plan_of
 from abstain.rules.action_rule import ActionRule
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from abstain.rules.rule import Decisions
+    from abstain.actions import Actions
 
 SHOWN = 5  # names in a message
 
@@ -108,18 +108,14 @@ class FittedModel(FittedClassifier):
         from abstain.files.preprocessing_codec import is_default
 
         names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
-        if len(classes := getattr(estimator, "classes_", ())) > 2:
-            raise DataError(
-                f"the model has {len(classes)} classes, and the commands take two; in Python, abstain.load it and call "
-                "predict or decide."
-            )
         if not names:
             raise DataError("the model has no column names; fit it with 'abstain fit' or to a data frame.")
         kinds = Inputs.of(estimator).kinds if hasattr(estimator, "steps") else [NUMBER] * len(names)
         read = {kind: [name for name, its in zip(names, kinds, strict=True) if its == kind] for kind in (NUMBER, TEXT)}
-        fitted = FittedClassifier.of(estimator, pos_label)
-        if isinstance(fitted.rule, ActionRule):
-            raise UsageError("Actions are not supported by the command line yet; use abstain.load(...) in Python.")
+        if len(estimator.classes_) > 2:  # none of them is positive
+            fitted = FittedClassifier(estimator, final_estimator(estimator), None)
+        else:
+            fitted = FittedClassifier.of(estimator, pos_label)
         ours = hasattr(estimator, "steps") and is_default(estimator)
         odd = {names[at] for at in ([] if ours or not read[TEXT] else Inputs.nan_texts(estimator))}  # ours take both
         nan_texts = [name for name in read[TEXT] if name in odd]
@@ -138,14 +134,39 @@ class FittedModel(FittedClassifier):
         table.check_has([*self.numeric, *self.categorical, *named_columns(self.plan.costs)], "the model")
 
     @property
+    def several(self) -> bool:
+        """Whether it has more than two classes."""
+        return len(self.classes) > 2
+
+    @property
+    def actions(self) -> Actions | None:
+        """The actions that it chooses among, if it has some."""
+        return self.rule.costs if isinstance(self.rule, ActionRule) else None
+
+    @property
+    def costs(self) -> Any:
+        """The costs that it uses to decide, if any were stated; of two classes, those of the positive class."""
+        return getattr(self.rule, "costs", None) if self.several else super().costs
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """What the score means, the classes and the actions, for the facts that commands print."""
+        if self.several or self.actions is not None:
+            found = {"classes": [str(label) for label in self.classes], "score": self.score_means}
+            return found if self.actions is None else found | {"actions": [str(name) for name in self.actions.names]}
+        return {"score": self.score_means, "negative class": self.negative, "positive class": self.positive}
+
+    @property
     def score_means(self) -> str:
-        """What a high score means, with the name of the class; it is the class that sorts last."""
+        """What a high score means, with the name of the class; of two classes it is the one that sorts last."""
         rule = self.rule
+        if self.several:
+            return "one for each class, high for that class"
         what = "log-odds of" if rule is not None and rule.unit == 1.0 else "high for"
         odds = f"; its log-odds are {rule.unit:.3g} score {rule.shift:+.3g}" if rule is not None and rule.shift else ""
         return f"{what} {str(self.classes[1])!r}, the class that sorts last{odds}"
 
-    def decide(self, table: InputTable, batch: Batch, unseen: Unseen | None = None) -> Decisions:
+    def decide(self, table: InputTable, batch: Batch, unseen: Unseen | None = None) -> Any:
         """Decide on the rows of a batch; categories not seen in training are added to `unseen`."""
         cells = features(table, batch, self.numeric, self.categorical, self.plan)
         if unseen is not None:
@@ -176,7 +197,7 @@ class FittedModel(FittedClassifier):
             if label not in known:
                 raise DataError(
                     f"{table.place(batch.places[at])}, column {target!r}: {label!r} is not one of the model's classes, "
-                    f"{self.classes[0]!r} and {self.classes[1]!r}; correct it or remove the row."
+                    f"{listed(self.classes)}; correct it or remove the row."
                 )
         return np.array([known[label] for label in text], dtype=self.final.classes_.dtype)
 

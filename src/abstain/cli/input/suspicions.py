@@ -72,12 +72,14 @@ def suspect(
 
 
 def suspect_copies(X: pl.DataFrame, y: NDArray[Any]) -> None:
-    """Warn of columns of two values that determine the label in every row."""
-    first = y == y[0]
-    other = int(np.argmin(first))
+    """Warn of columns with as many values as classes that determine the label in every row."""
+    import polars as pl
+
+    labels, other = pl.Series("label", y.tolist()), int(np.argmin(y == y[0]))
+    count = labels.n_unique()
     for column in X.get_columns() if len(y) >= COPIED else ():
-        name, values = column.name, column.to_numpy(allow_copy=True)
-        if ((values == values[0]) == first).all() and column.n_unique() == 2:
+        if column.n_unique() == count == pl.DataFrame([column.alias("value"), labels]).n_unique():
+            name, values = column.name, column.to_numpy(allow_copy=True)
             _warn(
                 f"column {name!r} agrees with the label in every row ({_shown(values[0])} for {y[0]!r}, "
                 f"{_shown(values[other])} for {y[other]!r}); if it is a copy of the label, pass --ignore {name!r}."

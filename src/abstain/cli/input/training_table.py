@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, Note, UsageError
+from abstain.cli.input.classes import checked_classes
 from abstain.cli.input.columns import (
     CATEGORIES,
     DATES,
@@ -35,8 +37,6 @@ from abstain.preprocessing import CellPlan, CostPlan
 if TYPE_CHECKING:
     import polars as pl
 
-UNLABELLED = ("na", "n/a", "null", "none", "unknown", "missing", "?", "-", ".", "99", "999", "-999", "-9999")
-
 
 @dataclass(frozen=True, eq=False)
 class TrainingTable:
@@ -54,8 +54,8 @@ class TrainingTable:
         The labels, as text.
     numeric, categorical : list of str
         Names of the columns of X.
-    classes : (str, str)
-        The negative and the positive class.
+    classes : tuple of str
+        The negative and the positive class; or more than two, in order.
     memory : float
         Memory that the rows leave to the search and the cache of kernel values, in MB.
     plan : CellPlan
@@ -74,7 +74,7 @@ class TrainingTable:
     y: NDArray[Any]
     numeric: list[str]
     categorical: list[str]
-    classes: tuple[str, str]
+    classes: tuple[str, ...]
     memory: float
     plan: CellPlan
     left_out: int
@@ -87,14 +87,24 @@ class TrainingTable:
         return for_sklearn(self.X)
 
     @property
-    def positive(self) -> str:
-        """The positive class."""
-        return self.classes[1]
+    def several(self) -> bool:
+        """Whether there are more than two classes."""
+        return len(self.classes) > 2
+
+    @property
+    def positive(self) -> str | None:
+        """The positive class; None if there are more than two classes."""
+        return None if self.several else self.classes[1]
+
+    @property
+    def rarest(self) -> tuple[str, int]:
+        """The rarest class and the number of its rows."""
+        return min(Counter(self.y.tolist()).items(), key=lambda pair: pair[1])
 
     @property
     def smallest_class(self) -> int:
-        """Number of rows of the rarer class."""
-        return int(np.unique(self.y.astype(str), return_counts=True)[1].min())
+        """Number of rows of the rarest class."""
+        return self.rarest[1]
 
     @property
     def n_groups(self) -> int:
@@ -114,6 +124,7 @@ def read_training(
     notation: Notation = PLAIN,
     drop_unlabelled: bool = False,
     costs: CostPlan = (),
+    only_two: str | None = None,
 ) -> TrainingTable:
     """Read a training table.
 
@@ -137,6 +148,8 @@ def read_training(
         Whether to leave out rows without a label, which are an error otherwise.
     costs : CostPlan
         Where the costs of each row are from; empty if rows have none.
+    only_two : str or None
+        An option that was given and takes two classes only, as in `two_class_option`.
     """
     memory = max_memory or half_of_the_memory()
     with opened(path, notation) as table:
@@ -154,7 +167,7 @@ def read_training(
         batch = _whole(table, [name for name in table.columns if name not in ignore or name in kept], memory)
     y = labels(table, batch, target, notation.missing)
     batch, y, left_out = _labelled(table, batch, target, y, drop=drop_unlabelled)
-    classes = _two_classes(table, batch, target, y, pos_label)
+    classes = checked_classes(table, batch, target, y, pos_label=pos_label, only_two=only_two)
     names = [name for name in batch.frame.columns if name not in (target, groups, *ignore)]
     if not names:
         others = f"{target!r}" if groups is None else f"{target!r} and {groups!r}"
@@ -243,39 +256,3 @@ def _whole(table: InputTable, names: list[str], memory: float) -> Batch:
                     "fewer rows."
                 )
     return Batch(pl.concat(frames), places)
-
-
-def _two_classes(
-    table: InputTable, batch: Batch, target: str, y: NDArray[Any], pos_label: str | None
-) -> tuple[str, str]:
-    classes = _sorted({*y})
-    if len(classes) == 1:
-        raise DataError(f"{table.path}: column {target!r} contains only one class, {classes[0]!r}; two are needed.")
-    if len(classes) > 2:
-        first = {label: at for at, label in reversed(list(enumerate(y)))}  # first row of each class
-        # a label that looks missing comes last, so that it is the one named
-        one, two, third = sorted(first, key=lambda label: (label.strip().lower() in UNLABELLED, first[label]))[:3]
-        raise DataError(
-            f"{table.place(batch.places[first[third]])}, column {target!r}: {third[:60]!r} is a third class after "
-            f"{one[:60]!r} and {two[:60]!r}; two classes are supported here, any number by RejectSVC in "
-            f"Python{_missing_label(third)}."
-        )
-    if pos_label is None:
-        return classes[0], classes[1]
-    if pos_label not in classes:
-        raise UsageError(f"--pos-label {pos_label!r} is not one of the classes {classes[0]!r} and {classes[1]!r}.")
-    return next(label for label in classes if label != pos_label), pos_label
-
-
-def _sorted(labels: set[str]) -> list[str]:
-    """The labels in order, as numbers if all of them are."""
-    try:
-        return sorted(labels, key=lambda label: (float(label), label))
-    except ValueError:
-        return sorted(labels)
-
-
-def _missing_label(label: str) -> str:
-    if label.strip().lower() not in UNLABELLED:
-        return ""
-    return f"; if it means that the label is missing, pass --missing-value {label!r} --drop-unlabelled"

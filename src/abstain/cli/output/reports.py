@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from abstain.actions import Actions
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.output.files import writing
 
@@ -14,38 +15,46 @@ if TYPE_CHECKING:
     from abstain.cli.commands.evaluation import Judged
     from abstain.cli.input.training_table import TrainingTable
     from abstain.comparison.result import Comparison
-    from abstain.report.model import Report
 
 
 def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     """Write the report of a model on labelled rows."""
     from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report
+    from abstain.report.table_model import TableReport
 
     model = judged.model
-    if judged.row_costs is not None:
-        raise UsageError("--report shows one set of costs, and this model reads each row's own; leave it out.")
-    if model.costs is None:
+    if model.costs is None and judged.row_costs is None:
         raise UsageError("--report needs a model trained with costs, and this one has none; train it with --reject.")
     facts = {
         "File": judged.path.name,
         "Numeric columns": len(model.numeric),
         "Categorical columns": len(model.categorical),
     }
-    score, thresholds, cut = model.log_odds(judged.score)
-    report = Report.of(
-        judged.y_true,
-        score,
-        model.costs,
-        thresholds,
-        cut=cut,
-        pos_label=model.positive,
-        classes=model.final.classes_,
-        title=judged.path.name,
-        data_facts={"Rows": len(judged.y_true), **facts},
-        model_facts=model_facts(model.final),
-        row_names=judged.places,
-    )
+    shared: dict[str, Any] = {
+        "classes": model.final.classes_,
+        "title": judged.path.name,
+        "data_facts": {"Rows": len(judged.y_true), **facts},
+        "model_facts": model_facts(model.final),
+        "row_names": judged.places,
+    }
+    report: Any
+    by_row = judged.row_costs
+    if model.several or model.actions is not None or by_row is not None:
+        report = TableReport.of(
+            judged.y_true,
+            judged.y_pred,
+            model.costs if by_row is None else None,
+            forced=judged.forced,
+            score=judged.score if by_row is None else model.final.rule_.log_odds(judged.score),
+            row_costs=None if by_row is None else by_row.table(),
+            pos_label=None if by_row is None else model.positive,
+            reject_label=model.reject_label,
+            **shared,
+        )
+    else:
+        score, thresholds, cut = model.log_odds(judged.score)
+        report = Report.of(judged.y_true, score, model.costs, thresholds, cut=cut, pos_label=model.positive, **shared)
     write_page(report, path, force=force)
 
 
@@ -55,28 +64,33 @@ def write_comparison(table: TrainingTable, compared: Comparison, model: Any, pat
     from abstain.estimators.unwrap import final_estimator
     from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report
+    from abstain.report.table_model import TableReport
 
     groups = group_parameters(model, table.groups)
     fitted = final_estimator(model.fit(table.rows, table.y, **groups))  # on all rows, for its thresholds and facts
     facts = {"File": table.path.name, "Rows": len(table.y), "Numeric columns": len(table.numeric)}
-    report = Report.of(
-        table.y.astype(str),
-        np.asarray(compared.scores[0]),
-        compared.costs,
-        fitted.rule_.on_log_odds.thresholds,
-        pos_label=table.positive,
-        classes=fitted.classes_.astype(str),
-        title=table.path.name,
-        question=f"Rule: {compared.names[0]}. Each row is decided by a machine that was not trained on it.",
-        data_facts={**facts, "Categorical columns": len(table.categorical)},
-        model_facts=model_facts(fitted),
-        comparison=compared,
-        unseen=True,
-    )
+    score, rule = np.asarray(compared.scores[0]), fitted.rule_ if table.several else fitted.rule_.on_log_odds
+    shared: dict[str, Any] = {
+        "classes": fitted.classes_.astype(str),
+        "title": table.path.name,
+        "question": f"Rule: {compared.names[0]}. Each row is decided by a machine that was not trained on it.",
+        "data_facts": {**facts, "Categorical columns": len(table.categorical)},
+        "model_facts": model_facts(fitted),
+        "comparison": compared,
+        "unseen": True,
+    }
+    report: Any
+    if table.several or isinstance(compared.costs, Actions):
+        answers = {"forced": rule.forced(score), "score": score, "reject_label": rule.labels.reject_label or "auto"}
+        report = TableReport.of(table.y.astype(str), rule.predict(score), compared.costs, **answers, **shared)
+    else:
+        report = Report.of(
+            table.y.astype(str), score, compared.costs, rule.thresholds, pos_label=table.positive, **shared
+        )
     write_page(report, path, force=force)
 
 
-def write_page(report: Report, path: Path, *, force: bool) -> None:
+def write_page(report: Any, path: Path, *, force: bool) -> None:
     """Render a report into a file."""
     try:
         from abstain.report.render import render

@@ -1,0 +1,95 @@
+// Problems over parts of the same rows.
+#include <nanobind/stl/string.h>
+
+#include "problems.hpp"
+#include "solve_parts.hpp"
+
+using namespace nanobind::literals;
+
+namespace abstain::bind {
+
+namespace {
+
+using Indices = View<std::int64_t, 1>;
+
+// Copied: another thread may change the caller's arrays after they were checked.
+struct OwnParts {
+    std::vector<Index> rows, starts;
+
+    OwnParts(const Indices& given, const Indices& where, Index limit)
+        : rows(given.data(), given.data() + given.shape(0)), starts(where.data(), where.data() + where.shape(0)) {
+        check(std::ssize(rows));
+        for (const Index row : rows) require(row >= 0 && row < limit, "rows must be indices of rows of X");
+    }
+    OwnParts(const Indices& where, Index size) : starts(where.data(), where.data() + where.shape(0)) { check(size); }
+
+    Parts view() const { return {rows, starts}; }
+
+  private:
+    void check(Index size) const {
+        require(!starts.empty() && starts.front() == 0 && starts.back() == size, "starts must run from 0 to the number of rows");
+        for (std::size_t p = 1; p < starts.size(); ++p) require(starts[p - 1] < starts[p], "starts must ascend");
+    }
+};
+
+}  // namespace
+
+void bind_parts(nb::module_& m) {
+    m.def(
+        "solve_parts",
+        [](Matrix X, const std::string& kernel, double gamma, double coef0, int degree, View<std::int64_t, 1> rows,
+           View<std::int64_t, 1> starts, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes,
+           const std::string& method, double tol, Index max_iter, double seconds, double cache_size, int threads,
+           nb::object report) {
+            const DenseRows data = dense_rows(X);
+            const OwnParts own(rows, starts, data.rows);
+            const Parts parts = own.view();
+            const Inputs inputs{sign, weight, kind, table_of(knots, slopes)};
+            const Problem problem = inputs.problem(std::ssize(parts.rows));
+            const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
+            const Options options = options_of(method, tol, max_iter, cache_size);
+            PartAnswers answers = without_lock(report, seconds, [&](Watch& watch) {
+                ThreadPool pool(threads);
+                return solve_parts(problem, spec, data, parts, options, pool, watch);
+            });
+            nb::list status;
+            for (const Status s : answers.status) status.append(word(s));
+            return nb::make_tuple(to_numpy(std::move(answers.beta)), status, to_numpy(std::move(answers.iterations)));
+        },
+        "X"_a.noconvert(), "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "rows"_a.noconvert(), "starts"_a.noconvert(),
+        "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(),
+        "method"_a, "tol"_a, "max_iter"_a, "seconds"_a, "cache_size"_a, "threads"_a, "report"_a.none());
+
+    m.def(
+        "expand_parts",
+        [](Matrix X, View<std::int64_t, 1> rows, View<std::int64_t, 1> starts, Vector coef, const std::string& kernel,
+           double gamma, double coef0, int degree, int threads) {
+            const DenseRows data = dense_rows(X);
+            const OwnParts own(rows, starts, data.rows);
+            const Parts parts = own.view();
+            require(coef.shape(0) == rows.shape(0), "coef must have an entry per row of the parts");
+            std::vector<double> out(rows.shape(0), 0.0);
+            const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
+            without_lock(nb::none(), std::numeric_limits<double>::infinity(), [&](Watch& watch) {
+                ThreadPool pool(threads);
+                expand_parts(spec, data, parts, coef.data(), out.data(), pool, watch);
+            });
+            return to_numpy(std::move(out));
+        },
+        "X"_a.noconvert(), "rows"_a.noconvert(), "starts"_a.noconvert(), "coef"_a.noconvert(), "kernel"_a, "gamma"_a, "coef0"_a,
+        "degree"_a, "threads"_a);
+
+    m.def(
+        "best_biases",
+        [](View<std::int64_t, 1> starts, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, Vector expansion) {
+            const Inputs inputs{sign, weight, kind, table_of(knots, slopes)};
+            const Problem problem = inputs.problem(static_cast<Index>(sign.shape(0)));
+            require(expansion.shape(0) == sign.shape(0), "expansion must have as many entries as sign");
+            const OwnParts own(starts, problem.size);
+            return to_numpy(best_biases(problem, own.view(), expansion.data()));
+        },
+        "starts"_a.noconvert(), "sign"_a.noconvert(), "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(),
+        "slopes"_a.noconvert(), "expansion"_a.noconvert());
+}
+
+}  // namespace abstain::bind

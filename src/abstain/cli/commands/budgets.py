@@ -1,0 +1,154 @@
+"""Models that are asked for a share of rejects or a ceiling on the error instead of costs: `ThresholdRejector`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from abstain.candidates.machines import SVM, machine_of
+from abstain.cli.commands.machines import searched
+from abstain.cli.commands.training import (
+    TrainingOptions,
+    fitted_pipeline,
+    folds_for,
+    plain_svm,
+    svm_facts,
+    svm_search,
+)
+from abstain.cli.exit_codes import UsageError
+from abstain.cli.input.training_table import TrainingTable
+from abstain.costs import Costs
+from abstain.estimators.svc import RejectSVC
+from abstain.estimators.threshold import ThresholdRejector
+from abstain.rules.scored_rows import ScoredRows
+
+__all__ = ["Budget", "budgeted", "stated_budget"]
+
+ERRORS = Costs(reject=0.5)  # at which nothing is rejected, and the mean cost is the error rate
+Share = float | dict[str, float]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What is asked for, one of two.
+
+    Attributes
+    ----------
+    reject_rate, max_error : float, dict of str to float, or None
+        For all rows, or by the class answered.
+    confidence : float
+        Of the ceiling on the error.
+    """
+
+    reject_rate: Share | None
+    max_error: Share | None
+    confidence: float
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What was asked for."""
+        if self.max_error is None:
+            return {"largest share of rejects": self.reject_rate}
+        return {"largest error among the accepted": self.max_error, "confidence": self.confidence}
+
+
+def stated_budget(
+    reject_rate: Sequence[str] | None, max_error: Sequence[str] | None, confidence: float, given: dict[str, Any]
+) -> Budget | None:
+    """The budget that the options state; None without one.
+
+    Parameters
+    ----------
+    reject_rate, max_error : sequence of str or None
+        One share, or CLASS=SHARE repeated.
+    confidence : float
+        Of the ceiling on the error.
+    given : dict of str to object
+        The options that state costs, which exclude a budget.
+    """
+    asked = {"--reject-rate": reject_rate, "--max-error": max_error}
+    named = [name for name, texts in asked.items() if texts]
+    if not named:
+        return None
+    if others := [*named[1:], *(name for name, value in given.items() if value not in (None, False))]:
+        raise UsageError(
+            f"{named[0]} and {others[0]} both say when to reject; give costs, --reject-rate or --max-error."
+        )
+    shares = {name: _shares(name, texts) if texts else None for name, texts in asked.items()}
+    return Budget(shares["--reject-rate"], shares["--max-error"], confidence)
+
+
+def _shares(option: str, texts: Sequence[str]) -> Share:
+    if len(texts) == 1 and "=" not in texts[0]:
+        return _share(option, texts[0], texts[0])
+    found: dict[str, float] = {}
+    for text in texts:
+        name, sign, share = text.rpartition("=")
+        if not sign or name in found:
+            raise UsageError(f"{option} {text!r} must be one share, as in 0.1, or one for each class, as in CLASS=0.1.")
+        found[name] = _share(option, text, share)
+    return found
+
+
+def _share(option: str, text: str, number: str) -> float:
+    try:
+        share = float(number)
+    except ValueError:
+        share = math.nan
+    if not 0.0 <= share <= 1.0:
+        raise UsageError(f"{option} {text!r} must be a share between 0 and 1, as in 0.1.")
+    return share
+
+
+def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> tuple[Pipeline, dict[str, Any]]:
+    """Fit a machine without costs, and thresholds that keep to the budget on held-out rows."""
+    folds = folds_for(table, options.seed, "the thresholds")
+    model = ThresholdRejector(
+        _classifier(table, options, folds.n_splits),
+        reject_rate=budget.reject_rate,
+        max_error=budget.max_error,
+        confidence=budget.confidence,
+        cv=folds,
+        pos_label=table.positive,
+        reject_label=options.reject_label or "auto",
+    )
+    pipeline = fitted_pipeline(table, model)
+    return pipeline, _facts(budget, pipeline[-1])
+
+
+def _classifier(table: TrainingTable, options: TrainingOptions, folds: int) -> Any:
+    """The classifier to be fitted in each fold; an svm searches in each of them, others have the same parameters."""
+    plain = replace(options, reject_label=None)
+    if options.machine == SVM:
+        limit = None if options.time_limit is None else options.time_limit / (folds + 1)
+        plain = replace(plain, time_limit=limit)
+        return svm_search(table, None, plain) if options.searches else plain_svm(table, None, plain)
+    found = searched(table, ERRORS, plain)[0][-1]
+    if isinstance(found, RejectSVC):  # the search of "best", at what it chose
+        return RejectSVC(ERRORS, C=found.C_, gamma=found.gamma_)
+    return clone(found.estimator)
+
+
+def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
+    classifier, rows, bound = final.estimator_, final._fitted_.rows, final.certificate_
+    found = machine_of(classifier)
+    facts = svm_facts(classifier) if found is None else {"machine": found[0], **found[1]}
+    facts |= budget.facts
+    truth, choice = rows.sign if isinstance(rows, ScoredRows) else rows.code, final.rule_.choose(rows.score)
+    accepted = choice != 0
+    rejected = float(np.mean(~accepted))
+    wrong = float(np.mean(choice[accepted] != truth[accepted])) if accepted.any() else math.nan
+    facts |= {"held-out reject rate": rejected, "held-out error among the accepted": wrong}
+    if bound is not None:
+        facts |= {"rows accepted": bound.accepted, "errors among them": bound.errors}
+    sentence = (
+        f"The thresholds were placed on held-out rows: {100 * rejected:.1f} % of them are rejected, and "
+        f"{100 * wrong:.2g} % of the others are wrong. 'abstain evaluate' on new rows gives the same shares there."
+    )
+    return facts | {"verdict": {"sentence": sentence}, "warnings": []}

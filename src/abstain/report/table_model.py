@@ -1,0 +1,269 @@
+"""TableReport: the report of decisions between any number of classes or actions, or with costs per row, as data.
+
+The page of `Report` follows one score and its two thresholds. Here there is a table of classes and choices, and what
+does not depend on the kind of costs: the counts, the numbers of each class, the verdict, curves and rejected rows.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length
+
+from abstain.actions import Actions
+from abstain.comparison.judges import Judge, PairJudge, Table, judge_of
+from abstain.comparison.result import Comparison
+from abstain.comparison.text import stated_costs
+from abstain.comparison.verdict import FORCED, Verdict, verdict_on
+from abstain.metrics.action_table import ActionTable
+from abstain.report.compared import ComparedRules
+from abstain.report.line_plot import LinePlot, plots_of
+from abstain.report.rows import index_of
+from abstain.report.text import Facts, facts_of, plain, unique_names
+
+__all__ = ["TableReport"]
+
+_LISTED, _NAME = 25, 80
+
+
+@dataclass(frozen=True)
+class ClassNumbers:
+    """The decisions on the rows of one true class; shares are nan where nothing can be counted.
+
+    `counts` has an entry for each choice, and `kinds` says what it is: "right", "wrong" or "reject".
+    """
+
+    name: str
+    rows: int
+    counts: tuple[int, ...]
+    kinds: tuple[str, ...]
+    prices: tuple[float, ...]
+    coverage: float
+    selective_error: float
+    predictivity: float
+    mean_cost: float
+
+
+@dataclass(frozen=True, eq=False)
+class TableReport:
+    """The decisions of one trained machine on a set of labelled rows, counted by true class and choice.
+
+    Attributes
+    ----------
+    title, question, date, data_facts, model_facts, comparison, unseen, warnings
+        As in `Report`.
+    kind : {"classes", "actions", "rows"}
+        What the costs are: of several classes, of actions, or of each row of two classes.
+    costs : str
+        The costs in words.
+    choices : tuple of str
+        The columns of the table; the last, or for two classes the middle one, is the reject.
+    classes : tuple of ClassNumbers
+        The rows of the table.
+    table : RejectTable, ClassTable or ActionTable
+        The counts.
+    mean_cost, forced_cost : float
+        Of the decisions, and of the forced ones; nan if these are not known.
+    verdict : Verdict
+        The machine against the alternatives.
+    plots : tuple of LinePlot
+        Curves against the share rejected; empty without scores.
+    listed : tuple of (name, true class, choice, forced choice)
+        Rejected rows, those closest to a decision first if there are scores.
+    heading : str
+        What the names of the rows are.
+    """
+
+    title: str
+    question: str
+    date: str
+    kind: str
+    costs: str
+    choices: tuple[str, ...]
+    classes: tuple[ClassNumbers, ...]
+    table: Table
+    mean_cost: float
+    forced_cost: float
+    verdict: Verdict
+    plots: tuple[LinePlot, ...]
+    listed: tuple[tuple[str, str, str, str], ...]
+    heading: str
+    data_facts: Facts
+    model_facts: Facts
+    comparison: ComparedRules | None
+    unseen: bool
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        costs: Any = None,
+        *,
+        forced: ArrayLike | None = None,
+        score: ArrayLike | None = None,
+        row_costs: Any = None,
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        classes: ArrayLike | None = None,
+        title: str = "Decide, or reject",
+        question: str = "",
+        data_facts: Mapping[str, Any] | None = None,
+        model_facts: Mapping[str, Any] | None = None,
+        comparison: Comparison | None = None,
+        row_names: Sequence[Any] | None = None,
+        date: dt.date | None = None,
+        unseen: bool = False,
+        warnings: Sequence[str] = (),
+    ) -> Self:
+        """Build a report from labelled rows with their predictions.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            True labels, and predictions: classes or rejects, or with `Actions` their names.
+        costs : Costs or Actions, default=None
+            The costs; not needed with `row_costs`.
+        forced : array-like of shape (n_samples,), default=None
+            Predictions without rejects, an alternative of the verdict.
+        score : array-like of shape (n_samples, n_classes) or (n_samples,), default=None
+            For the curves: a score for each of several classes. With `row_costs`, the log-odds of the class that sorts
+            last, from which the row's own cut is subtracted. None for no curves; not used with `Actions`.
+        row_costs, pos_label, reject_label
+            As in `abstain.metrics.mean_cost`.
+        classes : array-like, default=None
+            The classes, sorted; those of `y_true` by default.
+        title, question, data_facts, model_facts, comparison, row_names, date, unseen, warnings
+            As in `Report.of`.
+
+        Examples
+        --------
+        >>> from abstain import Costs
+        >>> from abstain.report import TableReport
+        >>> report = TableReport.of(["a", "b", "c"], ["a", "reject", "c"], Costs(reject=0.3))
+        >>> report.mean_cost, report.choices
+        (0.09999999999999999, ('a', 'b', 'c', 'reject'))
+        """
+        judge = judge_of(y_true, costs, row_costs, pos_label, classes=classes)
+        names = index_of(y_true) if row_names is None else row_names
+        check_consistent_length(judge.truth, y_pred, forced, score, names)
+        every = np.arange(len(judge.truth))
+        predicted, table = np.asarray(y_pred), judge.table(every, y_pred, reject_label)
+        prices = judge.prices(every, y_pred, reject_label)
+        without = None if forced is None else judge.prices(every, forced, reject_label)
+        machines = {} if without is None or table.rejected == 0 else {FORCED: without}
+        rate, largest = table.reject_rate, float(judge.costs.table().max())
+        verdict = verdict_on("The machine", prices, judge.blind(every), machines, reject_rate=rate, largest=largest)
+        kind = "actions" if isinstance(table, ActionTable) else "rows" if isinstance(judge, PairJudge) else "classes"
+        listed, heading = _listed(judge, predicted, forced, score, names)
+        return cls(
+            title=plain(title, 160),
+            question=plain(question, 2000) if question else "",
+            date=(dt.datetime.now().astimezone().date() if date is None else date).isoformat(),
+            kind=kind,
+            costs=plain(stated_costs(judge.costs), 2000),
+            choices=_choices(judge),
+            classes=_numbers(judge, table, prices),
+            table=table,
+            mean_cost=float(prices.mean()),
+            forced_cost=float("nan") if without is None else float(without.mean()),
+            verdict=verdict,
+            plots=() if score is None or kind == "actions" else plots_of(judge, score, table),
+            listed=listed,
+            heading=heading,
+            data_facts=facts_of(data_facts),
+            model_facts=facts_of(model_facts),
+            comparison=None if comparison is None else ComparedRules.of(comparison),
+            unseen=unseen,
+            warnings=tuple(plain(warning, 2000) for warning in (*verdict.warnings, *warnings)),
+        )
+
+
+def _choices(judge: Judge) -> tuple[str, ...]:
+    """The names of the columns of a judge's table."""
+    if isinstance(judge.costs, Actions):
+        return unique_names(judge.costs.names)
+    names = unique_names(judge.classes)
+    return (names[0], "reject", names[1]) if isinstance(judge, PairJudge) else (*names, "reject")
+
+
+def _numbers(judge: Judge, table: Table, prices: NDArray[np.float64]) -> tuple[ClassNumbers, ...]:
+    """The decisions on the rows of each true class."""
+    counts = table.counts
+    own = judge.costs.table() if not isinstance(judge, PairJudge) else np.full(counts.shape, np.nan)
+    kinds = _kinds(judge, counts.shape[1], own)
+    found = []
+    for at, name in enumerate(unique_names(judge.classes)):
+        right, reject = (np.array([one == word for one in kinds[at]]) for word in ("right", "reject"))
+        rows, decided = counts[at].sum(), counts[at][~reject].sum()
+        answers = sum(counts[:, column].sum() for column in np.flatnonzero(right & ~reject))
+        wrong, correct = decided - counts[at][right].sum(), counts[at][right].sum()
+        paid = prices[judge.truth == judge.classes[at]]
+        found.append(
+            ClassNumbers(
+                name=name,
+                rows=int(rows),
+                counts=tuple(counts[at].astype(int).tolist()),
+                kinds=kinds[at],
+                prices=tuple(own[at].tolist()),
+                coverage=_share(decided, rows),
+                selective_error=_share(wrong, decided),
+                predictivity=_share(correct, answers),
+                mean_cost=float(paid.mean()) if paid.size else float("nan"),
+            )
+        )
+    return tuple(found)
+
+
+def _kinds(judge: Judge, columns: int, own: NDArray[np.float64]) -> list[tuple[str, ...]]:
+    """What each choice is for each true class: "right", "wrong" or "reject"; of actions, the cheapest is right."""
+    if isinstance(judge.costs, Actions):
+        rejecting = judge.costs.rejecting
+        return [
+            tuple("reject" if rejecting[k] else "right" if row[k] == row.min() else "wrong" for k in range(columns))
+            for row in own
+        ]
+    middle = isinstance(judge, PairJudge)
+    reject = 1 if middle else columns - 1
+    return [
+        tuple(
+            "reject" if k == reject else "right" if k == (2 * at if middle else at) else "wrong" for k in range(columns)
+        )
+        for at in range(len(judge.classes))
+    ]
+
+
+def _listed(
+    judge: Judge, predicted: NDArray[Any], forced: Any, score: Any, names: Any
+) -> tuple[tuple[tuple[str, str, str, str], ...], str]:
+    """Rejected rows in words, and the heading of their names."""
+    if isinstance(judge.costs, Actions):
+        rejected = np.isin(predicted, np.array(judge.costs.rejects, dtype=predicted.dtype))
+    else:
+        rejected = ~np.isin(predicted, np.array(judge.classes))
+    rows = np.flatnonzero(rejected)
+    if score is not None and np.ndim(score) == 2:
+        second, first = np.partition(np.asarray(score, dtype=np.float64)[rows], -2, axis=1)[:, -2:].T
+        rows = rows[np.argsort(second - first, kind="stable")]  # the largest lead first
+    heading, known = getattr(names, "name", None), None if names is None else list(names)
+    decided = [""] * len(predicted) if forced is None else np.asarray(forced).tolist()
+    found = tuple(
+        (
+            str(row + 1) if known is None else plain(known[row], _NAME),
+            plain(judge.truth[row], _NAME),
+            plain(predicted[row], _NAME),
+            plain(decided[row], _NAME),
+        )
+        for row in rows[:_LISTED].tolist()
+    )
+    return found, "row" if heading is None else plain(heading, _NAME)
+
+
+def _share(part: float, whole: float) -> float:
+    return float(part / whole) if whole > 0 else float("nan")

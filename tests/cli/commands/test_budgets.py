@@ -1,0 +1,87 @@
+"""`--reject-rate` and `--max-error`: what is asked for holds on held-out rows, and costs are not asked for."""
+
+import json
+
+import numpy as np
+import pytest
+
+import abstain
+from abstain.cli.commands.budgets import stated_budget
+from cli.running import run, said, write_table
+
+FIXED = ("--target", "answer", "--C", 1, "--gamma", 0.5)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    return write_table(tmp_path_factory.mktemp("large") / "table.csv", rows=200)
+
+
+@pytest.mark.parametrize("options", [FIXED, ("--target", "answer", "--machine", "logistic")], ids=["svm", "logistic"])
+@pytest.mark.parametrize("rate", [0.0, 0.25])
+def test_a_share_of_rejects_is_kept_on_held_out_rows(large, tmp_path, options, rate):
+    result = run("fit", large, *options, "--reject-rate", rate, "--reject-label", "ask", "-o", tmp_path / "m", "--json")
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.stdout)
+    assert rate - 0.05 <= facts["held_out_reject_rate"] <= rate
+    assert 0 < facts["held_out_error_among_the_accepted"] < 0.2
+    model = abstain.load(tmp_path / "m")[-1]
+    assert (model.reject_rate, model.reject_label_, model.costs) == (rate, "ask", None)
+    rows = model._fitted_.rows
+    assert np.mean(model.rule_.choose(rows.score) == 0) == facts["held_out_reject_rate"]
+    judged = run("evaluate", tmp_path / "m", large, "--json")
+    assert judged.exit_code == 0, judged.output
+    assert "mean_cost" not in json.loads(judged.stdout)
+
+
+def test_a_ceiling_on_the_error_is_certified_or_refused(large, tmp_path):
+    arguments = ("fit", large, *FIXED, "-o", tmp_path / "m")
+    result = run(*arguments, "--max-error", 0.15, "--json")
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.stdout)
+    assert facts["errors_among_them"] <= 0.15 * facts["rows_accepted"]
+    assert abstain.load(tmp_path / "m")[-1].certificate_.accepted == facts["rows_accepted"]
+    assert abstain.load(tmp_path / "m")[-1].confidence == 0.9
+    refused = run(*arguments, "--max-error", 0.001, "--confidence", 0.95, "--force")
+    assert refused.exit_code == 2
+    assert "max_error=0.001 with confidence=0.95 cannot be certified on 200 rows" in said(refused)
+
+
+def test_groups_are_not_split(tmp_path, large):
+    lines = large.read_text(encoding="utf-8").splitlines()
+    grouped = tmp_path / "grouped.csv"
+    texts = [f"{line},{'patient' if at == 0 else at // 4}" for at, line in enumerate(lines)]
+    grouped.write_text("\n".join(texts) + "\n", encoding="utf-8")
+    arguments = ("fit", grouped, *FIXED, "--reject-rate", 0.1, "-o", tmp_path / "m")
+    result = run(*arguments, "--groups", "patient")
+    assert result.exit_code == 0, result.output
+    assert "StratifiedGroupKFold" in repr(abstain.load(tmp_path / "m")[-1].cv)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--reject-rate", 0.1, "--reject", 0.3), "--reject-rate and --reject both say when to reject"),
+        (("--reject-rate", 0.1, "--max-error", 0.1), "--reject-rate and --max-error both say when to reject"),
+        (("--max-error", 0.1, "--false-negative", 5), "--max-error and --false-negative both say when to reject"),
+        (("--max-error", "low"), "--max-error 'low' must be a share between 0 and 1"),
+        (("--reject-rate", 1.5), "--reject-rate '1.5' must be a share between 0 and 1"),
+        (("--reject-rate", 0.1, "--reject-rate", 0.2), "'0.1' must be one share, as in 0.1, or one for each class"),
+    ],
+)
+def test_what_cannot_be_meant_is_usage(table, tmp_path, options, words):
+    result = run("fit", table, *FIXED, *options, "-o", tmp_path / "m")
+    assert result.exit_code == 2
+    assert words in said(result)
+
+
+def test_shares_by_class(large, tmp_path):
+    found = stated_budget(None, ["no=0.2", "a=b=0.1"], 0.9, {})
+    assert (found.reject_rate, found.max_error) == (None, {"no": 0.2, "a=b": 0.1})
+    assert stated_budget(None, None, 0.9, {}) is None
+    arguments = ("fit", large, *FIXED, "-o", tmp_path / "m")
+    assert run(*arguments, "--reject-rate", "no=0.2", "--reject-rate", "yes=0.1").exit_code == 0
+    assert abstain.load(tmp_path / "m")[-1].reject_rate == {"no": 0.2, "yes": 0.1}
+    result = run(*arguments, "--reject-rate", "maybe=0.2", "--force")
+    assert result.exit_code == 2
+    assert "maybe" in said(result)

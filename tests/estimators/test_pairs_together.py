@@ -1,0 +1,82 @@
+"""Pairs of classes solved together: as each by itself, whatever the threads, and with true certificates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from abstain import RejectSVC
+from abstain.dual.certificate import certify
+from abstain.estimators import pair_fit
+from abstain.estimators.class_training import ClassTraining
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Three classes of about 700 rows, so that a pair is beyond the exact method, and one of 60, so that one is not."""
+    rng = np.random.default_rng(1)
+    y = rng.choice(4, size=2160, p=[700 / 2160] * 3 + [60 / 2160])
+    return np.array([[0, 0], [1.5, 0], [0, 1.5], [2, 2]])[y] + rng.standard_normal((2160, 2)), y
+
+
+@pytest.mark.parametrize("C", [1.0, 20.0])
+def test_each_machine_is_optimal_by_its_own_problem(data, C):
+    X, y = data
+    model = RejectSVC(C=C).fit(X, y)
+    training = ClassTraining.of(model, X, y, None, validator=model)
+    machine = model.machine_
+    beta = np.zeros((len(machine.biases), len(y)))
+    beta[:, machine.support] = machine.coef.toarray()
+    for posed, own, bias, proof in zip(
+        training.problems(training.shared(C, "scale")), beta, machine.biases, model.proofs_, strict=True
+    ):
+        outside = np.ones(len(y), dtype=bool)
+        outside[posed.kept] = False
+        assert not own[outside].any()
+        certificate = certify(posed.problem, own[posed.kept], bias)
+        assert certificate.relative_gap == pytest.approx(proof.gap, rel=1e-6, abs=1e-12)
+        assert certificate.kkt_violation <= 3e-3
+        assert proof.status == "optimal"
+
+
+def test_labels_are_those_of_svc_and_of_pairs_solved_apart(data, monkeypatch):
+    X, y = data
+    together = RejectSVC(tol=1e-5).fit(X, y)
+    np.testing.assert_array_equal(together.predict(X), SVC(tol=1e-5).fit(X, y).predict(X))
+    monkeypatch.setattr(pair_fit, "_can_be_solved_together", lambda *_: False)
+    apart = RejectSVC(tol=1e-5).fit(X, y)
+    np.testing.assert_array_equal(together.predict(X), apart.predict(X))
+    assert together.objective_ == pytest.approx(apart.objective_, rel=1e-6)
+
+
+def test_threads_do_not_change_a_bit(data):
+    one, two = (RejectSVC(n_jobs=jobs).fit(*data) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.machine_.coef.toarray(), two.machine_.coef.toarray())
+    np.testing.assert_array_equal(one.machine_.biases, two.machine_.biases)
+
+
+def test_what_is_not_proven_is_certified_by_itself(data, monkeypatch):
+    X, y = data
+    monkeypatch.setattr(pair_fit, "_proven", lambda known, *_: np.arange(len(known.primal)) % 2 == 0)
+    model = RejectSVC().fit(X, y)
+    assert model.status_ == "optimal"
+    monkeypatch.undo()
+    np.testing.assert_array_equal(model.predict(X), RejectSVC().fit(X, y).predict(X))
+
+
+LIMITS = [({"max_iter": 20}, "iteration_limit"), ({"time_limit": 1e-9}, "time_limit")]
+
+
+@pytest.mark.parametrize(("limit", "status"), LIMITS)
+def test_limits_show_in_every_status(data, limit, status):
+    with pytest.warns(Warning, match="stopped after"):
+        model = RejectSVC(**limit).fit(*data)
+    assert {proof.status for proof in model.proofs_} == {status}
+
+
+def test_in_several_calls_as_in_one(data, monkeypatch):
+    X, y = data
+    one = RejectSVC().fit(X, y)
+    monkeypatch.setattr(pair_fit, "TOGETHER", 1500)
+    np.testing.assert_array_equal(RejectSVC().fit(X, y).machine_.biases, one.machine_.biases)

@@ -1,0 +1,79 @@
+"""Scorers of actions and of rows with costs of their own, called and routed."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from abstain import Costs, RejectSVC
+from abstain.metrics import get_scorer, mean_cost, selective_error
+from action_cases import CREDIT
+from class_cases import gaussians
+from problems import random_row_costs
+
+X, Y = make_classification(90, 4, flip_y=0.2, random_state=5)
+ROWS = random_row_costs(np.random.default_rng(1), 90)
+FOLDS = StratifiedKFold(3)
+
+
+def test_decisions_are_by_the_rows_own_costs():
+    scorer = get_scorer("mean_cost", row_costs=True)
+    clf = RejectSVC(pos_label=0, C=10).fit(X, Y, row_costs=ROWS)
+    labels = clf.predict(X, row_costs=ROWS)
+    assert scorer(clf, X, Y, row_costs=ROWS) == pytest.approx(clf.score(X, Y, row_costs=ROWS))
+    wrong = get_scorer("selective_error", row_costs=True)(clf, X, Y, row_costs=ROWS)
+    assert wrong == pytest.approx(-selective_error(Y, labels))
+    pipe = make_pipeline(StandardScaler(), RejectSVC(C=10)).fit(X, Y, rejectsvc__row_costs=ROWS)
+    own = pipe[-1].predict(pipe[0].transform(X), row_costs=ROWS)
+    assert scorer(pipe, X, Y, row_costs=ROWS) == pytest.approx(-mean_cost(Y, own, row_costs=ROWS))
+    plain = LogisticRegression().fit(X, Y)  # it takes no costs, and is priced by them
+    assert scorer(plain, X, Y, row_costs=ROWS) == pytest.approx(-mean_cost(Y, plain.predict(X), row_costs=ROWS))
+
+
+def test_a_search_routes_them():
+    with sklearn.config_context(enable_metadata_routing=True):
+        machine = RejectSVC().set_fit_request(row_costs=True)
+        scorer = get_scorer("mean_cost", row_costs=True)
+        search = GridSearchCV(machine, {"C": [0.01, 10]}, cv=FOLDS, scoring=scorer).fit(X, Y, row_costs=ROWS)
+        routed = cross_validate(machine, X, Y, cv=FOLDS, scoring=scorer, params={"row_costs": ROWS})["test_score"]
+    for fold, (train, test) in enumerate(FOLDS.split(X, Y)):
+        for at, C in enumerate([0.01, 10]):
+            clf = RejectSVC(C=C).fit(X[train], Y[train], row_costs=ROWS[train])
+            score = clf.score(X[test], Y[test], row_costs=ROWS[test])
+            assert search.cv_results_[f"split{fold}_test_score"][at] == pytest.approx(score)
+    assert routed.shape == (3,)
+
+
+def test_actions_and_refusals():
+    names = np.array(["bad", "good"])[Y]
+    clf = RejectSVC(CREDIT, C=10).fit(X, names)
+    assert get_scorer("mean_cost", CREDIT)(clf, X, names) == pytest.approx(clf.score(X, names))
+    assert get_scorer("coverage")(clf, X, names) == pytest.approx(1 - clf.reject_mask(X).mean())
+    assert get_scorer("aurc")(clf, X, names) < 0
+    rows = RejectSVC().fit(X, Y, row_costs=ROWS)
+    by_row, by_one = get_scorer("mean_cost", row_costs=True), get_scorer("mean_cost", Costs(reject=0.3))
+    bartlett = RejectSVC(Costs(reject=0.3), rule="bartlett-wegkamp").fit(X, Y)
+    for call, text in (
+        (lambda: get_scorer("selective_error")(clf, X, names), "chooses between actions; use one of mean_cost"),
+        (lambda: by_row(rows, X, Y), "without row_costs; pass row_costs"),
+        (lambda: by_one(rows, X, Y, row_costs=ROWS), r"get_scorer\(..., row_costs=True\)"),
+        (lambda: get_scorer("mean_cost", Costs(), row_costs=True), "takes the place of costs"),
+        (lambda: get_scorer("aurc", row_costs=True), "does not depend on costs"),
+        (lambda: get_scorer("mean_cost", row_costs=True, pos_label=0)(rows, X, Y, row_costs=ROWS), "leave it out"),
+        (lambda: by_row(bartlett, X, Y, row_costs=ROWS), "decides by Chow's rule"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            call()
+    with pytest.raises(TypeError, match="cannot be requested"):
+        by_row.set_score_request(groups=True)
+
+
+def test_folds_may_lack_a_class():
+    X3, Y3 = gaussians(60)
+    clf = RejectSVC(Costs(reject=0.3), C=10).fit(X3, Y3)
+    some = Y3 > 0
+    assert get_scorer("aurc")(clf, X3[some], Y3[some]) <= 0
