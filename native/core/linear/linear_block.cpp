@@ -68,9 +68,9 @@ template <class T> void pack_row(const SparseLinearRows<T>& X, Index i, double* 
 
 }  // namespace
 
-LinearBlock::LinearBlock(LinearRows rows, const Problem& problem, int threads)
+LinearBlock::LinearBlock(LinearRows rows, const Problem& problem, std::shared_ptr<ThreadPool> pool)
     : rows_(rows), problem_(problem), features_(features_of(rows)), chunk_(chunk_of(problem.size, features_)),
-      count_((problem.size + chunk_ - 1) / chunk_), pool_(threads), between_(problem.size, 0),
+      count_((problem.size + chunk_ - 1) / chunk_), pool_(std::move(pool)), between_(problem.size, 0),
       sums_(static_cast<std::size_t>(count_ * 2 * (features_ + 1)), 0.0) {
     for (auto* each : {&margin_, &along_, &lambda_, &gamma_, &summed_}) each->assign(problem.size, 0.0);
 }
@@ -78,7 +78,7 @@ LinearBlock::LinearBlock(LinearRows rows, const Problem& problem, int threads)
 // Chunks in batches, so that an interrupt waits for one batch at most.
 template <class Work> void LinearBlock::chunks(Watch* watch, Work&& work) {
     for (Index done = 0; done < count_; done += batch) {
-        pool_.run(std::min(batch, count_ - done), [&](Index piece) {
+        pool_->run(std::min(batch, count_ - done), [&](Index piece) {
             const Index c = done + piece;
             work(c, c * chunk_, std::min(problem_.size, (c + 1) * chunk_));
         });
@@ -183,7 +183,7 @@ std::vector<double> LinearBlock::hessian(Of of, Index stride, Watch& watch) {
     const Index all = static_cast<Index>(chosen.size()), part = 16;
     for (Index first = 0; first < all; first += rows) {
         const Index here = std::min(rows, all - first);
-        pool_.run((here + part - 1) / part, [&](Index piece) {
+        pool_->run((here + part - 1) / part, [&](Index piece) {
             for (Index r = piece * part; r < std::min(here, (piece + 1) * part); ++r) {
                 double* out = panel.data() + r * padded;
                 pack(chosen[first + r], out);
@@ -191,7 +191,7 @@ std::vector<double> LinearBlock::hessian(Of of, Index stride, Watch& watch) {
                 std::fill(out + width, out + padded, 0.0);
             }
         });
-        pool_.run((padded + strip - 1) / strip, [&](Index piece) {
+        pool_->run((padded + strip - 1) / strip, [&](Index piece) {
             widest_lanes().outer(panel.data(), here, padded, piece * strip, std::min(padded, (piece + 1) * strip), H.data());
         });
         watch.look();

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from abstain.dual.certificate import Certificate
 from abstain.dual.joint_proof import joint_proof
 from abstain.dual.linear_certificate import LinearProblem, certify_linear
 from abstain.dual.proof import Proof
@@ -71,7 +72,8 @@ def row_centre(X: Any) -> NDArray[np.float64]:
 
 def check_reach(X: Any) -> None:
     """Refuse rows whose squares overflow."""
-    largest = float(np.abs(X.data if issparse(X) else X).max(initial=0.0)) if X.size else 0.0
+    entries = X.data if issparse(X) else X
+    largest = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))  # no copy, as np.abs would be
     if largest > np.sqrt(sys.float_info.max / max(1, X.shape[1])) / 2.0:
         raise ValueError(
             f"X has values up to {largest:.3g}, whose squares overflow; scale the features, for example with "
@@ -83,8 +85,20 @@ def fitted_linear(
     problem: LinearProblem, settings: LinearNewton, n_jobs: int | None, start: LinearStart | None = None
 ) -> tuple[LinearMachine, Proof, LinearStart]:
     """Fit one machine until its certificate, by the machine that predicts, is below the tolerance."""
-    began = time.monotonic()
+
+    def judged(point: NDArray[np.float64], gamma: NDArray[np.float64]) -> tuple[LinearMachine, Certificate]:
+        machine = LinearMachine(point[:-1].copy(), problem.centre, float(point[-1]))
+        return machine, certify_linear(problem, machine, gamma)
+
     sums = LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss, n_jobs)
+    return fitted_by(sums, judged, problem, settings, start)
+
+
+def fitted_by(
+    sums: Any, judged: Callable[..., Any], problem: LinearProblem, settings: LinearNewton, start: LinearStart | None = None
+) -> tuple[Any, Proof, LinearStart]:
+    """Fit by the given sums; ``judged(point, gamma)`` makes the machine and its certificate."""
+    began = time.monotonic()
     sigma, point = first_penalty(problem.weight, problem.loss), None
     if start is not None:
         point = start.point
@@ -98,8 +112,7 @@ def fitted_linear(
         )
         steps += found.iterations
         gamma = sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0])
-        machine = LinearMachine(found.point[:-1].copy(), problem.centre, float(found.point[-1]))
-        certificate = certify_linear(problem, machine, gamma)
+        machine, certificate = judged(found.point, gamma)
         if found.status is not Status.OPTIMAL or certificate.relative_gap <= settings.tol:
             break
         tol, sigma, point = 0.1 * tol, found.sigma, found.point

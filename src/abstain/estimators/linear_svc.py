@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from abstain.dual.linear_certificate import LinearProblem
+from abstain.dual.low_rank_certificate import LowRankProblem
 from abstain.dual.proof import Proof
 from abstain.estimators.class_training import ClassTraining, refuse_row_costs, takes_classes
 from abstain.estimators.convergence import warning_text
 from abstain.estimators.decide import fitted, read_only
 from abstain.estimators.kernel_rows import checked_rows
+from abstain.estimators.landmarks import LANDMARKS
 from abstain.estimators.linear_fit import (
     FittedLinear,
     check_reach,
@@ -26,11 +28,13 @@ from abstain.estimators.linear_fit import (
     fitted_linear_classes,
     row_centre,
 )
+from abstain.estimators.low_rank_fit import check_low_rank, fitted_low_rank, fitted_low_rank_classes, landmark_rows
 from abstain.estimators.parameters import CONSTRAINTS, POSITIVE
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.row_costs import RowCostsMixin
 from abstain.estimators.training import Training, centrable
 from abstain.kernels import Kernel
+from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.rules.class_rule import VoteRule
 from abstain.rules.class_sets import class_sets
@@ -117,10 +121,19 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         name: CONSTRAINTS[name]
-        for name in ("costs", "C", "pos_label", "reject_label", "class_weight", "time_limit", "n_jobs", "verbose")
-    } | {"tol": [POSITIVE], "max_iter": [Interval(Integral, 1, None, closed="left")]}
+        for name in (
+            "costs", "C", "degree", "gamma", "coef0", "pos_label", "reject_label", "class_weight", "time_limit", "n_jobs", "verbose",
+        )
+    } | {
+        "kernel": [str],  # the name is checked with the other parameters of the kernel
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "landmarks": [StrOptions(set(LANDMARKS))],
+        "memory_limit": [POSITIVE],
+        "tol": [POSITIVE],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }  # fmt: skip
 
-    kernel = "linear"
     rule = "chow"
 
     def __init__(
@@ -128,6 +141,13 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         costs: Any = None,
         *,
         C: float = 1.0,
+        kernel: str = "linear",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        n_components: int | None = None,
+        landmarks: str = "rows",
+        memory_limit: float = 4000.0,
         pos_label: Any = None,
         reject_label: Any = "auto",
         class_weight: Any = None,
@@ -136,9 +156,17 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        random_state: Any = None,
     ) -> None:
         self.costs = costs
         self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.landmarks = landmarks
+        self.memory_limit = memory_limit
         self.pos_label = pos_label
         self.reject_label = reject_label
         self.class_weight = class_weight
@@ -147,6 +175,7 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -173,6 +202,7 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         LinearRejectSVC
             The fitted estimator.
         """
+        check_low_rank(self)
         checked = copy(self)  # so that a fit that fails changes nothing
         several = takes_classes(self, y)
         if several:
@@ -197,18 +227,28 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         return LinearNewton(float(self.tol), int(self.max_iter), self.time_limit, task.report if task.watched else None)
 
     def _fit(self, training: Training, task: FitTask) -> FittedLinear:
-        X, centre = _rows(training.X)
-        problem = LinearProblem(X, centre, training.sign, training.weights(float(self.C)), training.loss)
-        machine, proof, _ = fitted_linear(problem, self._settings(task), self.n_jobs)
+        posed = (training.sign, training.weights(float(self.C)), training.loss)
+        if check_low_rank(self):
+            rows = landmark_rows(self, training.X, training.sample_weight)
+            low_rank = LowRankProblem(rows.X, np.zeros(0), *posed, rows.features)
+            machine, proof = fitted_low_rank(rows, low_rank, self._settings(task))
+        else:
+            machine, proof, _ = fitted_linear(LinearProblem(*_rows(training.X), *posed), self._settings(task), self.n_jobs)
         largest = None if training.row_costs is None else float(training.row_costs.table().max())
         return FittedLinear(machine, training.rule, (proof,), largest)
 
     def _fit_classes(self, training: ClassTraining, task: FitTask) -> FittedLinear:
-        X, centre = _rows(training.X)
         weight, n = training.weights(float(self.C)), training.n_classes
         losses = training.losses * (n if len(training.losses) == 1 else 1)
-        problems = [LinearProblem(X, centre, training.sign(k), weight, losses[k]) for k in range(n)]
-        machine, proofs = fitted_linear_classes(problems, self._settings(task), self.n_jobs)
+        posed = [(training.sign(k), weight, losses[k]) for k in range(n)]
+        if check_low_rank(self):
+            rows = landmark_rows(self, training.X, training.sample_weight)
+            of_classes = [LowRankProblem(rows.X, np.zeros(0), *each, rows.features) for each in posed]
+            machine, proofs = fitted_low_rank_classes(rows, of_classes, self._settings(task))
+        else:
+            X, centre = _rows(training.X)
+            problems = [LinearProblem(X, centre, *each) for each in posed]
+            machine, proofs = fitted_linear_classes(problems, self._settings(task), self.n_jobs)
         rule: Any = training.rule
         if isinstance(rule, VoteRule):
             rule = LeadRule(rule.labels, np.full(n, -np.inf))
@@ -225,13 +265,24 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
     @property
     def coef_(self) -> NDArray[np.float64]:
         """The weights of the features, shape (n_machines, n_features)."""
-        return read_only(np.atleast_2d(self._now.machine.weights))
+        machine = self._now.machine
+        if hasattr(machine, "vectors"):
+            raise AttributeError(f"coef_ is for the linear kernel, not for {self.kernel!r}; see landmarks_ and machine_.coef.")
+        return read_only(np.atleast_2d(machine.weights))
+
+    @property
+    def landmarks_(self) -> Any:
+        """The landmarks of a low-rank kernel machine, shape (at most n_components, n_features)."""
+        machine = self._now.machine
+        if not hasattr(machine, "vectors"):
+            raise AttributeError('landmarks_ is for kernels other than "linear"; see coef_.')
+        return read_only(machine.vectors)
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """The bias of each machine."""
         machine = self._now.machine
-        several = isinstance(machine, LinearClassMachine)
+        several = isinstance(machine, LinearClassMachine | OneVsRestMachine)
         return read_only(machine.intercepts if several else np.array([machine.intercept]))
 
     @property

@@ -1,0 +1,143 @@
+"""Fit low-rank kernel machines: linear machines on the features of landmarks, in memory or computed for every pass."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.dual.certificate import Certificate
+from abstain.dual.low_rank_certificate import LowRankProblem, certify_low_rank
+from abstain.dual.proof import Proof
+from abstain.estimators.landmarks import chosen_landmarks
+from abstain.estimators.linear_fit import fitted_by
+from abstain.estimators.training import centrable, resolved_kernel
+from abstain.kernels import Matrix
+from abstain.machines.class_machine import OneVsRestMachine
+from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.landmark_features import LandmarkFeatures
+from abstain.solvers.linear import LinearNewton
+from abstain.solvers.linear_blocks import BlockSums, MixedSums
+from abstain.solvers.linear_rows import LocalSums
+
+__all__ = ["check_low_rank", "fitted_low_rank", "landmark_rows"]
+
+MEGABYTE = 1e6
+SHARE = 8  # of the memory limit that a block of kernel values takes; a second one is in use while it is computed
+LEAST_BLOCK = 1024  # rows
+
+
+def check_low_rank(estimator: Any) -> bool:
+    """Whether an estimator's parameters make it a low-rank kernel machine; an error if they contradict each other."""
+    kernel, count = estimator.kernel, estimator.n_components
+    if kernel == "precomputed":
+        raise ValueError('kernel="precomputed" has no landmarks; use RejectSVC, or kernel="rbf" with the rows themselves.')
+    if kernel == "linear" and count is not None:
+        raise ValueError(
+            f'n_components={count} is for kernels other than "linear", which needs no landmarks; leave it out.'
+        )
+    if kernel != "linear" and count is None:
+        raise ValueError(
+            f"kernel={kernel!r} needs n_components, the number of landmarks, such as n_components=500; for the exact "
+            "kernel machine use RejectSVC."
+        )
+    return bool(kernel != "linear")
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkRows:
+    """The rows of a fit, and the features of their landmarks, which are stored if they fit into memory.
+
+    Attributes
+    ----------
+    X : ndarray or CSR of shape (n, n_features)
+    features : LandmarkFeatures
+    stored : float32 array of shape (n, r) or None
+        None if the kernel values are computed for every pass.
+    block : int
+        Rows whose kernel values are in memory at a time.
+    n_jobs : int or None
+    """
+
+    X: Matrix
+    features: LandmarkFeatures
+    stored: NDArray[np.float32] | None
+    block: int
+    n_jobs: int | None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the kernel values."""
+        return self.X.shape[0], len(self.features.mix)
+
+    def read(self, block: slice, which: NDArray[np.intp] | None, out: NDArray[np.float64]) -> None:
+        """Compute the kernel values of a block of rows, or of some of them."""
+        X = self.X[block] if which is None else self.X[block.start + which]
+        self.features.values(X, out, self.n_jobs)
+
+    def sums(self, problem: LowRankProblem) -> LocalSums | MixedSums:
+        """Give the sums that the solver needs."""
+        given = (problem.sign, problem.weight, problem.loss, self.n_jobs)
+        if self.stored is not None:
+            return LocalSums(self.stored, np.zeros(self.stored.shape[1]), *given)
+        return MixedSums(BlockSums(self, self.block, np.zeros(self.shape[1]), *given), self.features.mix)
+
+
+def landmark_rows(estimator: Any, X: Matrix, weight: NDArray[np.float64]) -> LandmarkRows:
+    """Choose landmarks by an estimator's parameters, and compute the features if they fit into its memory limit."""
+    kernel: Any = resolved_kernel(estimator, estimator.gamma, X, weight)
+    X = centrable(kernel, X)
+    chosen = chosen_landmarks(X, weight, int(estimator.n_components), estimator.landmarks, estimator.random_state)
+    features = LandmarkFeatures.of(kernel, chosen)
+    n, (m, r) = X.shape[0], features.mix.shape
+    limit = float(estimator.memory_limit) * MEGABYTE
+    block = max(LEAST_BLOCK, int(limit / SHARE / (8 * m)))
+    stored = None
+    if 4.0 * n * r <= limit:
+        stored = features.features(X, np.empty((n, r), dtype=np.float32), estimator.n_jobs)
+    return LandmarkRows(X, features, stored, block, estimator.n_jobs)
+
+
+def fitted_low_rank(
+    rows: LandmarkRows, problem: LowRankProblem, settings: LinearNewton, machine: Any = None
+) -> tuple[KernelMachine, Proof]:
+    """Fit one machine until its certificate, by the machine that predicts, is below the tolerance."""
+
+    def judged(point: NDArray[np.float64], gamma: NDArray[np.float64]) -> tuple[KernelMachine, Certificate]:
+        found = rows.features.machine(point[:-1], float(point[-1]))
+        return found, certify_low_rank(problem, found if machine is None else machine(found), gamma, rows.n_jobs)
+
+    found, proof, _ = fitted_by(rows.sums(problem), judged, problem, settings)
+    return found, proof
+
+
+def fitted_low_rank_classes(
+    rows: LandmarkRows, problems: Sequence[LowRankProblem], settings: LinearNewton
+) -> tuple[OneVsRestMachine, tuple[Proof, ...]]:
+    """Fit a machine for each class against the rest, on the same landmarks."""
+    began, machines, proofs = time.monotonic(), [], []
+    for problem in problems:
+        left = None if settings.time_limit is None else max(0.0, settings.time_limit - (time.monotonic() - began))
+        machine, proof = fitted_low_rank(rows, problem, replace(settings, time_limit=left), _OneOf)
+        machines.append(machine)
+        proofs.append(proof)
+    first = machines[0]
+    coef, biases = np.stack([one.coef for one in machines]), np.array([one.bias for one in machines])
+    return OneVsRestMachine(first.kernel, first.vectors, coef, biases, first.support, first.n_rows), tuple(proofs)
+
+
+class _OneOf:
+    """One machine of several, scored as all of them are."""
+
+    def __init__(self, machine: KernelMachine) -> None:
+        self.coef = machine.coef
+        self.alone = OneVsRestMachine(
+            machine.kernel, machine.vectors, machine.coef[np.newaxis], np.array([machine.bias]), machine.support, machine.n_rows
+        )
+
+    def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
+        return self.alone.score(X, n_jobs)[:, 0]
