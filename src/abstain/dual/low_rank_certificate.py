@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from abstain.arguments import one_blas_thread
 from abstain.dual.certificate import Certificate
 from abstain.dual.linear_certificate import NEGLIGIBLE, LinearProblem, feasible_gamma
 from abstain.machines.kernel_machine import KernelMachine
@@ -57,7 +58,7 @@ def certify_low_rank(
     beta, A, c = problem.sign * gamma, problem.features.mix, machine.coef
     gram = problem.features.kernel(problem.features.landmarks)
     sums, losses, reach = np.zeros(len(A)), 0.0, 0.0
-    with np.errstate(over="ignore", invalid="ignore"):
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         for rows in problem.blocks():
             X, sign = problem.X[rows], problem.sign[rows]
             losses += float(problem.weight[rows] @ problem.loss.take(rows).value(sign, sign * machine.score(X, n_jobs)))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from abstain.arguments import one_blas_thread
 from abstain.dual.certificate import Certificate
 from abstain.dual.joint_proof import joint_proof
 from abstain.dual.linear_certificate import LinearProblem, certify_linear
@@ -107,9 +108,9 @@ def fitted_by(
     settings = replace(settings, polish=problem.X.shape[0] <= POLISHED)
     for _ in range(ROUNDS):
         left = None if settings.time_limit is None else max(0.0, settings.time_limit - (time.monotonic() - began))
-        found = replace(settings, tol=0.9 * tol, time_limit=left, max_iter=settings.max_iter - steps).solve(
-            sums, sigma, point
-        )
+        now = replace(settings, tol=0.9 * tol, time_limit=left, max_iter=settings.max_iter - steps)
+        with one_blas_thread():
+            found = now.solve(sums, sigma, point)
         steps += found.iterations
         gamma = sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0])
         machine, certificate = judged(found.point, gamma)

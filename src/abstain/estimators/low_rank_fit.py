@@ -14,7 +14,7 @@ from abstain.dual.certificate import Certificate
 from abstain.dual.low_rank_certificate import LowRankProblem, certify_low_rank
 from abstain.dual.proof import Proof
 from abstain.estimators.landmarks import chosen_landmarks
-from abstain.estimators.linear_fit import fitted_by
+from abstain.estimators.linear_fit import POLISHED, fitted_by
 from abstain.estimators.training import centrable, resolved_kernel
 from abstain.kernels import Matrix
 from abstain.machines.class_machine import OneVsRestMachine
@@ -56,8 +56,8 @@ class LandmarkRows:
     ----------
     X : ndarray or CSR of shape (n, n_features)
     features : LandmarkFeatures
-    stored : float32 array of shape (n, r) or None
-        None if the kernel values are computed for every pass.
+    stored : float array of shape (n, r) or None
+        In float32 but for few rows; None if the kernel values are computed for every pass.
     block : int
         Rows whose kernel values are in memory at a time.
     n_jobs : int or None
@@ -65,7 +65,7 @@ class LandmarkRows:
 
     X: Matrix
     features: LandmarkFeatures
-    stored: NDArray[np.float32] | None
+    stored: NDArray[Any] | None
     block: int
     n_jobs: int | None
 
@@ -96,9 +96,8 @@ def landmark_rows(estimator: Any, X: Matrix, weight: NDArray[np.float64]) -> Lan
     n, (m, r) = X.shape[0], features.mix.shape
     limit = float(estimator.memory_limit) * MEGABYTE
     block = max(LEAST_BLOCK, int(limit / SHARE / (8 * m)))
-    stored = None
-    if 4.0 * n * r <= limit:
-        stored = features.features(X, np.empty((n, r), dtype=np.float32), estimator.n_jobs)
+    kind: Any = np.float64 if n <= POLISHED else np.float32
+    stored = features.features(X, np.empty((n, r), kind), estimator.n_jobs) if 4.0 * n * r <= limit else None
     return LandmarkRows(X, features, stored, block, estimator.n_jobs)
 
 

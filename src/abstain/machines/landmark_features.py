@@ -10,9 +10,7 @@ So a linear machine on the features is a kernel machine on the landmarks, with |
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -20,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import issparse
-from threadpoolctl import threadpool_limits
 
-from abstain.arguments import threads
+from abstain.arguments import one_blas_thread, threads
 from abstain.kernels import Kernel, Matrix
 from abstain.machines.kernel_machine import KernelMachine
 
@@ -57,7 +54,8 @@ class LandmarkFeatures:
                 f"the {kernel.name} kernel overflows on the landmarks; scale the features, for example with "
                 "StandardScaler, or lower gamma or degree."
             )
-        e, V = eigh(gram)
+        with one_blas_thread():
+            e, V = eigh(gram)
         kept = e > TINY * np.abs(e).max(initial=0.0)
         if not kept.any():
             raise ValueError(
@@ -98,13 +96,13 @@ class LandmarkFeatures:
 
     def _by_pieces(self, one: Any, rows: int, n_jobs: int | None) -> None:
         pieces = [slice(first, min(first + PIECE, rows)) for first in range(0, rows, PIECE)]
-        with one_thread_each(), ThreadPoolExecutor(threads(n_jobs)) as pool:
-            for done in [pool.submit(one, piece) for piece in pieces]:
-                done.result()
+        workers = min(threads(n_jobs), len(pieces))
+        with one_blas_thread():
+            if workers <= 1:
+                for piece in pieces:
+                    one(piece)
+                return
+            with ThreadPoolExecutor(workers) as pool:
+                for done in [pool.submit(one, piece) for piece in pieces]:
+                    done.result()
 
-
-@contextmanager
-def one_thread_each() -> Iterator[None]:
-    """Keep matrix products to the thread that asks for them, so that `n_jobs` holds and the bits are the same."""
-    with threadpool_limits(1, user_api="blas"):
-        yield
