@@ -36,10 +36,6 @@ def check_low_rank(estimator: Any) -> bool:
     kernel, count = estimator.kernel, estimator.n_components
     if kernel == "precomputed":
         raise ValueError('kernel="precomputed" has no landmarks; use RejectSVC, or kernel="rbf" with the rows themselves.')
-    if kernel == "linear" and count is not None:
-        raise ValueError(
-            f'n_components={count} is for kernels other than "linear", which needs no landmarks; leave it out.'
-        )
     if kernel != "linear" and count is None:
         raise ValueError(
             f"kernel={kernel!r} needs n_components, the number of landmarks, such as n_components=500; for the exact "
