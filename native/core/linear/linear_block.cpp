@@ -12,6 +12,7 @@ namespace {
 constexpr Index least_chunk = 1024, most_chunks = 256;
 constexpr Index most_sums = 1 << 24;             // entries of the sums of all chunks
 constexpr Index panel_bytes = 512 * 1024;        // of the rows that a Hessian is summed from at a time
+constexpr Index panels = 8;                      // that threads sum before they wait for each other
 constexpr Index batch = 64;                      // chunks between two looks at the clock
 
 Index chunk_of(Index rows, Index features) {
@@ -178,11 +179,11 @@ std::vector<double> LinearBlock::hessian(Of of, Index stride, Watch& watch) {
     const Index width = features_ + 1, padded = rounded_up(width, 16), strip = 32;
     Aligned<double> H(static_cast<std::size_t>(padded * padded));
     std::fill(H.begin(), H.end(), 0.0);
-    const Index rows = std::clamp<Index>(panel_bytes / (8 * padded), 32, 1024);
-    Aligned<double> panel(static_cast<std::size_t>(rows * padded));
+    const Index rows = std::clamp<Index>(panel_bytes / (8 * padded), 32, 1024), group = panels * rows;
+    Aligned<double> panel(static_cast<std::size_t>(group * padded));
     const Index all = static_cast<Index>(chosen.size()), part = 16;
-    for (Index first = 0; first < all; first += rows) {
-        const Index here = std::min(rows, all - first);
+    for (Index first = 0; first < all; first += group) {
+        const Index here = std::min(group, all - first);
         pool_->run((here + part - 1) / part, [&](Index piece) {
             for (Index r = piece * part; r < std::min(here, (piece + 1) * part); ++r) {
                 double* out = panel.data() + r * padded;
@@ -192,7 +193,9 @@ std::vector<double> LinearBlock::hessian(Of of, Index stride, Watch& watch) {
             }
         });
         pool_->run((padded + strip - 1) / strip, [&](Index piece) {
-            widest_lanes().outer(panel.data(), here, padded, piece * strip, std::min(padded, (piece + 1) * strip), H.data());
+            for (Index at = 0; at < here; at += rows)
+                widest_lanes().outer(panel.data() + at * padded, std::min(rows, here - at), padded, piece * strip,
+                                     std::min(padded, (piece + 1) * strip), H.data());
         });
         watch.look();
     }

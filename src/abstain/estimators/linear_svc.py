@@ -14,21 +14,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from abstain.dual.linear_certificate import LinearProblem
-from abstain.dual.low_rank_certificate import LowRankProblem
 from abstain.dual.proof import Proof
 from abstain.estimators.class_training import ClassTraining, refuse_row_costs, takes_classes
 from abstain.estimators.convergence import warning_text
 from abstain.estimators.decide import fitted, read_only
 from abstain.estimators.kernel_rows import checked_rows
 from abstain.estimators.landmarks import LANDMARKS
-from abstain.estimators.linear_fit import (
-    FittedLinear,
-    check_reach,
-    fitted_linear,
-    fitted_linear_classes,
-    row_centre,
-)
-from abstain.estimators.low_rank_fit import check_low_rank, fitted_low_rank, fitted_low_rank_classes, landmark_rows
+from abstain.estimators.linear_fit import FittedLinear, check_reach, fitted_linear, fitted_linear_classes, row_centre
+from abstain.estimators.low_rank_fit import check_low_rank, low_rank_machine
 from abstain.estimators.parameters import CONSTRAINTS, POSITIVE
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.row_costs import RowCostsMixin
@@ -45,11 +38,14 @@ __all__ = ["LinearRejectSVC"]
 
 
 class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Linear support vector classifier with a reject option, exact and certified, for millions of rows.
+    """Support vector classifier with a reject option for millions of rows: linear, or with a kernel of low rank.
 
     It minimises the objective of ``RejectSVC(kernel="linear")``, ``1/2 |w|^2 + C sum_i s_i loss(y_i (w.x_i + b))`` with
     a bias that is not penalised, by an augmented Lagrangian with Newton steps [1]_: each step is a sum over the rows,
     and a few dozen of them reach a relative duality gap of 1e-6 on most tables. It keeps no training rows.
+
+    With another kernel it is a low-rank machine, ``f(x) = sum_j c_j k(landmark_j, x) + b``, the best one on its
+    `n_components` landmarks: its certificate is of that problem, not of the exact kernel machine of `RejectSVC`.
 
     Parameters
     ----------
@@ -58,6 +54,17 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         costs, as in scikit-learn's ``LinearSVC``.
     C : float, default=1.0
         Weight of the losses against the regulariser.
+    kernel : {"linear", "rbf", "poly", "sigmoid"}, default="linear"
+        As in `RejectSVC`; all but "linear" need `n_components`.
+    degree, gamma, coef0 : int, float or {"scale", "auto"}, float, default=3, "scale", 0.0
+        Parameters of the kernel, as in `RejectSVC`.
+    n_components : int or None, default=None
+        The number of landmarks; fewer are used if there are fewer distinct rows or clusters. Ignored by the linear kernel.
+    landmarks : {"rows", "k-means"}, default="rows"
+        Training rows drawn at random, or means of clusters of at least five rows each, which are not training rows.
+    memory_limit : float, default=4000.0
+        Memory for the features of landmarks, in MB. Beyond it kernel values are computed for every pass, which takes
+        longer and gives the same machine up to `tol`.
     pos_label : label, default=None
         The class that "positive" means in the costs; ``classes_[1]`` if None. For two classes only.
     reject_label : label, default="auto"
@@ -74,6 +81,8 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         Number of threads: None is one, -1 is all. The result does not depend on it.
     verbose : bool, default=False
         Whether to write a progress line on stderr once a fit has taken two seconds.
+    random_state : int, RandomState instance or None, default=None
+        For the choice of landmarks.
 
     Attributes
     ----------
@@ -82,7 +91,9 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
     reject_label_ : scalar
         The label of a rejected row; None with `Actions`.
     coef_ : ndarray of shape (1, n_features)
-        The weights of the features; (n_classes, n_features) for more than two classes.
+        The weights of the features; (n_classes, n_features) for more than two classes. For the linear kernel only.
+    landmarks_ : ndarray or CSR of shape (n_landmarks, n_features)
+        The landmarks of a kernel other than linear; their coefficients are ``machine_.coef``.
     intercept_ : ndarray of shape (1,)
         The bias; one for each machine of more than two classes.
     thresholds_ : Thresholds, or Levels with `Actions`
@@ -228,31 +239,30 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
 
     def _fit(self, training: Training, task: FitTask) -> FittedLinear:
         posed = (training.sign, training.weights(float(self.C)), training.loss)
-        if check_low_rank(self):
-            rows = landmark_rows(self, training.X, training.sample_weight)
-            low_rank = LowRankProblem(rows.X, np.zeros(0), *posed, rows.features)
-            machine, proof = fitted_low_rank(rows, low_rank, self._settings(task))
-        else:
-            machine, proof, _ = fitted_linear(LinearProblem(*_rows(training.X), *posed), self._settings(task), self.n_jobs)
+        machine, proofs = self._machine(training, [posed], task)
         largest = None if training.row_costs is None else float(training.row_costs.table().max())
-        return FittedLinear(machine, training.rule, (proof,), largest)
+        return FittedLinear(machine, training.rule, proofs, largest)
 
     def _fit_classes(self, training: ClassTraining, task: FitTask) -> FittedLinear:
         weight, n = training.weights(float(self.C)), training.n_classes
         losses = training.losses * (n if len(training.losses) == 1 else 1)
-        posed = [(training.sign(k), weight, losses[k]) for k in range(n)]
-        if check_low_rank(self):
-            rows = landmark_rows(self, training.X, training.sample_weight)
-            of_classes = [LowRankProblem(rows.X, np.zeros(0), *each, rows.features) for each in posed]
-            machine, proofs = fitted_low_rank_classes(rows, of_classes, self._settings(task))
-        else:
-            X, centre = _rows(training.X)
-            problems = [LinearProblem(X, centre, *each) for each in posed]
-            machine, proofs = fitted_linear_classes(problems, self._settings(task), self.n_jobs)
+        machine, proofs = self._machine(training, [(training.sign(k), weight, losses[k]) for k in range(n)], task)
         rule: Any = training.rule
         if isinstance(rule, VoteRule):
             rule = LeadRule(rule.labels, np.full(n, -np.inf))
         return FittedLinear(machine, rule, proofs)
+
+    def _machine(self, training: Any, posed: list[Any], task: FitTask) -> tuple[Any, tuple[Proof, ...]]:
+        """Fit the machine of one problem, or of one for each class: signs, weights and a loss each."""
+        settings = self._settings(task)
+        if check_low_rank(self):
+            return low_rank_machine(self, training.X, training.sample_weight, posed, settings)
+        X, centre = _rows(training.X)
+        problems = [LinearProblem(X, centre, *each) for each in posed]
+        if len(problems) > 1:
+            return fitted_linear_classes(problems, settings, self.n_jobs)
+        machine, proof, _ = fitted_linear(problems[0], settings, self.n_jobs)
+        return machine, (proof,)
 
     def _checked(self, X: Any) -> Any:
         return checked_rows(self, X, dense=False, reset=False, single=True)

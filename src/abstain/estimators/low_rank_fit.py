@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_blocks import BlockSums, MixedSums
 from abstain.solvers.linear_rows import LocalSums
 
-__all__ = ["check_low_rank", "fitted_low_rank", "landmark_rows"]
+__all__ = ["check_low_rank", "fitted_low_rank", "landmark_rows", "low_rank_machine"]
 
 MEGABYTE = 1e6
 SHARE = 8  # of the memory limit that a block of kernel values takes; a second one is in use while it is computed
@@ -98,29 +98,34 @@ def landmark_rows(estimator: Any, X: Matrix, weight: NDArray[np.float64]) -> Lan
 
 
 def fitted_low_rank(
-    rows: LandmarkRows, problem: LowRankProblem, settings: LinearNewton, machine: Any = None
+    rows: LandmarkRows, problem: LowRankProblem, settings: LinearNewton, as_scored: Callable[[KernelMachine], Any] | None = None
 ) -> tuple[KernelMachine, Proof]:
-    """Fit one machine until its certificate, by the machine that predicts, is below the tolerance."""
+    """Fit one machine until its certificate is below the tolerance; `as_scored` gives what predicts, if not the machine."""
 
     def judged(point: NDArray[np.float64], gamma: NDArray[np.float64]) -> tuple[KernelMachine, Certificate]:
         found = rows.features.machine(point[:-1], float(point[-1]))
-        return found, certify_low_rank(problem, found if machine is None else machine(found), gamma, rows.n_jobs)
+        return found, certify_low_rank(problem, as_scored(found) if as_scored else found, gamma, rows.n_jobs)
 
     found, proof, _ = fitted_by(rows.sums(problem), judged, problem, settings)
     return found, proof
 
 
-def fitted_low_rank_classes(
-    rows: LandmarkRows, problems: Sequence[LowRankProblem], settings: LinearNewton
-) -> tuple[OneVsRestMachine, tuple[Proof, ...]]:
-    """Fit a machine for each class against the rest, on the same landmarks."""
+def low_rank_machine(
+    estimator: Any, X: Matrix, sample_weight: NDArray[np.float64], posed: Sequence[Any], settings: LinearNewton
+) -> tuple[KernelMachine | OneVsRestMachine, tuple[Proof, ...]]:
+    """Fit the machine of one problem, or of one for each class on the same landmarks; signs, weights and a loss each."""
+    rows = landmark_rows(estimator, X, sample_weight)
     began, machines, proofs = time.monotonic(), [], []
-    for problem in problems:
+    for each in posed:
         left = None if settings.time_limit is None else max(0.0, settings.time_limit - (time.monotonic() - began))
-        machine, proof = fitted_low_rank(rows, problem, replace(settings, time_limit=left), _OneOf)
+        problem = LowRankProblem(rows.X, np.zeros(0), *each, rows.features)
+        as_scored = None if len(posed) == 1 else _OneOf
+        machine, proof = fitted_low_rank(rows, problem, replace(settings, time_limit=left), as_scored)
         machines.append(machine)
         proofs.append(proof)
     first = machines[0]
+    if len(posed) == 1:
+        return first, tuple(proofs)
     coef, biases = np.stack([one.coef for one in machines]), np.array([one.bias for one in machines])
     return OneVsRestMachine(first.kernel, first.vectors, coef, biases, first.support, first.n_rows), tuple(proofs)
 
