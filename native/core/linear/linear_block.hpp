@@ -27,6 +27,8 @@ class LinearBlock {
     using Sides = std::array<double, 2>;  // of the rows with y = -1 and with y = +1
 
     LinearBlock(LinearRows rows, const Problem& problem, std::shared_ptr<ThreadPool> pool);
+    LinearBlock(LinearRows rows, const Problem& problem, int threads)
+        : LinearBlock(rows, problem, std::make_shared<ThreadPool>(threads)) {}
 
     Index features() const { return features_; }
     Index size() const { return problem_.size; }

@@ -1,4 +1,4 @@
-"""The proof that a low-rank kernel machine is optimal among those on its landmarks, computed independently of any solver.
+"""The proof that a low-rank kernel machine is the best on its landmarks, computed independently of any solver.
 
 ::
 
@@ -69,7 +69,8 @@ def certify_low_rank(
         duals = float(problem.loss.dual_value(problem.sign, gamma, problem.weight).sum())
         primal, dual = 0.5 * float(c @ gram @ c) + losses, duals - 0.5 * float(sums @ best)
         # a score is off by about eps |k(landmarks, x)| |c|, and a loss by its weight and steepest slope times that
-        hidden = 10.0 * sys.float_info.epsilon * (float(np.linalg.norm(c)) * problem.loss.steepest * np.sqrt(reach) + losses)
+        steep = float(np.linalg.norm(c)) * problem.loss.steepest
+        hidden = 10.0 * sys.float_info.epsilon * (steep * np.sqrt(reach) + losses)
         gap = max(0.0, primal - dual) + (hidden if hidden > NEGLIGIBLE * abs(primal) else 0.0)
         relative = gap / max(abs(primal), sys.float_info.min)
         violation = float(np.sqrt(max(0.0, (c - best) @ gram @ (c - best))))

@@ -21,10 +21,10 @@ from abstain.dual.solution import Status
 from abstain.estimators.decide import Fitted
 from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.machines.linear_machine import LinearMachine
-from abstain.solvers.linear import LinearNewton
+from abstain.solvers.linear import LinearNewton, LinearSolution
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 
-__all__ = ["FittedLinear", "LinearStart", "fitted_linear", "row_centre"]
+__all__ = ["FittedLinear", "LinearStart", "certified", "fitted_linear", "row_centre"]
 
 _BLOCK = 2_000_000
 POLISHED = 1000  # rows up to which a fit goes on to about the last digits, as that of `RejectSVC` does
@@ -86,34 +86,40 @@ def fitted_linear(
     problem: LinearProblem, settings: LinearNewton, n_jobs: int | None, start: LinearStart | None = None
 ) -> tuple[LinearMachine, Proof, LinearStart]:
     """Fit one machine until its certificate, by the machine that predicts, is below the tolerance."""
-
-    def judged(point: NDArray[np.float64], gamma: NDArray[np.float64]) -> tuple[LinearMachine, Certificate]:
-        machine = LinearMachine(point[:-1].copy(), problem.centre, float(point[-1]))
-        return machine, certify_linear(problem, machine, gamma)
-
     sums = LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss, n_jobs)
-    return fitted_by(sums, judged, problem, settings, start)
-
-
-def fitted_by(
-    sums: Any, judged: Callable[..., Any], problem: LinearProblem, settings: LinearNewton, start: LinearStart | None = None
-) -> tuple[Any, Proof, LinearStart]:
-    """Fit by the given sums; ``judged(point, gamma)`` makes the machine and its certificate."""
-    began = time.monotonic()
     sigma, point = first_penalty(problem.weight, problem.loss), None
     if start is not None:
         point = start.point
         sums.start(start.gamma)
-    tol, steps = settings.tol, 0
     settings = replace(settings, polish=problem.X.shape[0] <= POLISHED)
+
+    def certify(found: LinearSolution) -> tuple[LinearMachine, Certificate]:
+        machine = LinearMachine(found.point[:-1].copy(), problem.centre, float(found.point[-1]))
+        return machine, certify_linear(problem, machine, scaled(found))
+
+    def scaled(found: LinearSolution) -> NDArray[np.float64]:
+        return np.asarray(sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0]))
+
+    machine, proof, found = certified(sums, sigma, point, settings, certify)
+    return machine, proof, LinearStart(found.point, scaled(found))
+
+
+def certified(
+    sums: Any,
+    sigma: float,
+    point: NDArray[np.float64] | None,
+    settings: LinearNewton,
+    certify: Callable[[LinearSolution], tuple[Any, Certificate]],
+) -> tuple[Any, Proof, LinearSolution]:
+    """Solve, with a finer tolerance each time, until `certify` confirms the tolerance."""
+    began, tol, steps = time.monotonic(), settings.tol, 0
     for _ in range(ROUNDS):
         left = None if settings.time_limit is None else max(0.0, settings.time_limit - (time.monotonic() - began))
         now = replace(settings, tol=0.9 * tol, time_limit=left, max_iter=settings.max_iter - steps)
         with one_blas_thread():
             found = now.solve(sums, sigma, point)
         steps += found.iterations
-        gamma = sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0])
-        machine, certificate = judged(found.point, gamma)
+        machine, certificate = certify(found)
         if found.status is not Status.OPTIMAL or certificate.relative_gap <= settings.tol:
             break
         tol, sigma, point = 0.1 * tol, found.sigma, found.point
@@ -123,7 +129,7 @@ def fitted_by(
     if status is Status.INACCURATE and certificate.relative_gap <= settings.tol:
         status = Status.OPTIMAL
     numbers = (certificate.primal, certificate.dual, certificate.relative_gap, certificate.kkt_violation)
-    return machine, Proof(*numbers, status.value, steps), LinearStart(found.point, gamma)
+    return machine, Proof(*numbers, status.value, steps), found
 
 
 def fitted_linear_classes(

@@ -59,7 +59,7 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
     degree, gamma, coef0 : int, float or {"scale", "auto"}, float, default=3, "scale", 0.0
         Parameters of the kernel, as in `RejectSVC`.
     n_components : int or None, default=None
-        The number of landmarks; fewer are used if there are fewer distinct rows or clusters. Ignored by the linear kernel.
+        The number of landmarks, or fewer if there are not so many distinct rows or clusters; not for "linear".
     landmarks : {"rows", "k-means"}, default="rows"
         Training rows drawn at random, or means of clusters of at least five rows each, which are not training rows.
     memory_limit : float, default=4000.0
@@ -133,7 +133,8 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         name: CONSTRAINTS[name]
         for name in (
-            "costs", "C", "degree", "gamma", "coef0", "pos_label", "reject_label", "class_weight", "time_limit", "n_jobs", "verbose",
+            "costs", "C", "degree", "gamma", "coef0", "pos_label", "reject_label", "class_weight", "time_limit",
+            "n_jobs", "verbose",
         )
     } | {
         "kernel": [str],  # the name is checked with the other parameters of the kernel
@@ -277,7 +278,7 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         """The weights of the features, shape (n_machines, n_features)."""
         machine = self._now.machine
         if hasattr(machine, "vectors"):
-            raise AttributeError(f"coef_ is for the linear kernel, not for {self.kernel!r}; see landmarks_ and machine_.coef.")
+            raise AttributeError("coef_ is for the linear kernel; see landmarks_ and machine_.coef.")
         return read_only(np.atleast_2d(machine.weights))
 
     @property

@@ -14,15 +14,15 @@ from abstain.dual.certificate import Certificate
 from abstain.dual.low_rank_certificate import LowRankProblem, certify_low_rank
 from abstain.dual.proof import Proof
 from abstain.estimators.landmarks import chosen_landmarks
-from abstain.estimators.linear_fit import POLISHED, fitted_by
+from abstain.estimators.linear_fit import POLISHED, certified
 from abstain.estimators.training import centrable, resolved_kernel
 from abstain.kernels import Matrix
 from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.landmark_features import LandmarkFeatures
-from abstain.solvers.linear import LinearNewton
+from abstain.solvers.linear import LinearNewton, LinearSolution
 from abstain.solvers.linear_blocks import BlockSums, MixedSums
-from abstain.solvers.linear_rows import LocalSums
+from abstain.solvers.linear_rows import LocalSums, first_penalty
 
 __all__ = ["check_low_rank", "fitted_low_rank", "landmark_rows", "low_rank_machine"]
 
@@ -35,7 +35,7 @@ def check_low_rank(estimator: Any) -> bool:
     """Whether an estimator's parameters make it a low-rank kernel machine; an error if they contradict each other."""
     kernel, count = estimator.kernel, estimator.n_components
     if kernel == "precomputed":
-        raise ValueError('kernel="precomputed" has no landmarks; use RejectSVC, or kernel="rbf" with the rows themselves.')
+        raise ValueError('kernel="precomputed" has no landmarks; use RejectSVC, or kernel="rbf" with the rows.')
     if kernel != "linear" and count is None:
         raise ValueError(
             f"kernel={kernel!r} needs n_components, the number of landmarks, such as n_components=500; for the exact "
@@ -98,29 +98,37 @@ def landmark_rows(estimator: Any, X: Matrix, weight: NDArray[np.float64]) -> Lan
 
 
 def fitted_low_rank(
-    rows: LandmarkRows, problem: LowRankProblem, settings: LinearNewton, as_scored: Callable[[KernelMachine], Any] | None = None
+    rows: LandmarkRows,
+    problem: LowRankProblem,
+    settings: LinearNewton,
+    as_scored: Callable[[KernelMachine], Any] = lambda machine: machine,
 ) -> tuple[KernelMachine, Proof]:
-    """Fit one machine until its certificate is below the tolerance; `as_scored` gives what predicts, if not the machine."""
+    """Fit one machine until the certificate of what predicts, `as_scored` of it, is below the tolerance."""
 
-    def judged(point: NDArray[np.float64], gamma: NDArray[np.float64]) -> tuple[KernelMachine, Certificate]:
-        found = rows.features.machine(point[:-1], float(point[-1]))
-        return found, certify_low_rank(problem, as_scored(found) if as_scored else found, gamma, rows.n_jobs)
+    sums: Any = rows.sums(problem)
 
-    found, proof, _ = fitted_by(rows.sums(problem), judged, problem, settings)
-    return found, proof
+    def certify(found: LinearSolution) -> tuple[KernelMachine, Certificate]:
+        machine = rows.features.machine(found.point[:-1], float(found.point[-1]))
+        gamma = sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0])
+        return machine, certify_low_rank(problem, as_scored(machine), gamma, rows.n_jobs)
+
+    settings = replace(settings, polish=problem.X.shape[0] <= POLISHED)
+    machine, proof, _ = certified(sums, first_penalty(problem.weight, problem.loss), None, settings, certify)
+    return machine, proof
 
 
 def low_rank_machine(
     estimator: Any, X: Matrix, sample_weight: NDArray[np.float64], posed: Sequence[Any], settings: LinearNewton
 ) -> tuple[KernelMachine | OneVsRestMachine, tuple[Proof, ...]]:
-    """Fit the machine of one problem, or of one for each class on the same landmarks; signs, weights and a loss each."""
+    """Fit the machine of one problem, or of one for each class; each has signs, weights and a loss."""
     rows = landmark_rows(estimator, X, sample_weight)
     began, machines, proofs = time.monotonic(), [], []
     for each in posed:
         left = None if settings.time_limit is None else max(0.0, settings.time_limit - (time.monotonic() - began))
-        problem = LowRankProblem(rows.X, np.zeros(0), *each, rows.features)
-        as_scored = None if len(posed) == 1 else _OneOf
-        machine, proof = fitted_low_rank(rows, problem, replace(settings, time_limit=left), as_scored)
+        sign, weight, loss = each
+        problem = LowRankProblem(rows.X, np.zeros(0), sign, weight, loss, rows.features)
+        given = (rows, problem, replace(settings, time_limit=left))
+        machine, proof = fitted_low_rank(*given) if len(posed) == 1 else fitted_low_rank(*given, _OneOf)
         machines.append(machine)
         proofs.append(proof)
     first = machines[0]
@@ -135,9 +143,8 @@ class _OneOf:
 
     def __init__(self, machine: KernelMachine) -> None:
         self.coef = machine.coef
-        self.alone = OneVsRestMachine(
-            machine.kernel, machine.vectors, machine.coef[np.newaxis], np.array([machine.bias]), machine.support, machine.n_rows
-        )
+        values = (machine.coef[np.newaxis], np.array([machine.bias]), machine.support, machine.n_rows)
+        self.alone = OneVsRestMachine(machine.kernel, machine.vectors, *values)
 
     def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
         return self.alone.score(X, n_jobs)[:, 0]

@@ -21,7 +21,8 @@ def expand(
     """Sum the expansion at each row of X.
 
     Dense vectors are expanded by the native core, and sparse rows are made dense for them block by block, so that
-    sparse and dense X give the same scores; rows in float32 are made float64 in the same way. Sparse vectors, and kernels that the core does not have, use `Kernel`.
+    sparse and dense X give the same scores; rows in float32 are made float64 in the same way. Sparse vectors, and
+    kernels that the core does not have, use `Kernel`.
     """
     coef = np.require(coef, np.float64, ["C", "A"])
     out = np.zeros(X.shape[0])

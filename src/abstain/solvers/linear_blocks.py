@@ -23,7 +23,9 @@ __all__ = ["BlockSums", "MixedSums", "RowSource"]
 class RowSource(Protocol):
     """Rows that can be read again and again."""
 
-    shape: tuple[int, int]
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
 
     def read(self, block: slice, which: NDArray[np.intp] | None, out: NDArray[np.float64]) -> None:
         """Write the rows of a block, or those of them that `which` lists, to `out`."""
@@ -32,7 +34,7 @@ class RowSource(Protocol):
 class BlockSums:
     """Sums over rows that a source gives again for every pass; `block` rows are in memory at a time, minus `centre`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 (those of LocalSums, and the blocks)
         self,
         source: RowSource,
         block: int,

@@ -1,7 +1,7 @@
 """Parquet files larger than memory as rows for a linear machine: preprocessed block by block, in a file that is mapped.
 
-The preprocessing is that of `default_pipeline`. It is fitted to one column at a time, which is how Parquet stores them, so
-that each column is read once and only one is in memory:
+The preprocessing is that of `default_pipeline`. It is fitted to one column at a time, which is how Parquet stores them,
+so that each column is read once and only one is in memory:
 
 ::
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError
-from abstain.cli.input.typed_tables import plain_columns, readable, parquet_facts, parquet_rows
+from abstain.cli.input.typed_tables import parquet_facts, parquet_rows, plain_columns, readable
 from abstain.preprocessing import NUMERIC, PREPROCESS, default_pipeline, frame
 
 if TYPE_CHECKING:
@@ -67,8 +67,10 @@ class ParquetRows:
         names = facts[0][0]
         for path, (others, _) in zip(files, facts, strict=True):
             if set(others) != set(names):
-                odd = sorted(set(others) ^ set(names))[0]
-                raise DataError(f"{path}: column {odd!r} is not in all files; they must have the same columns as {files[0]}.")
+                odd = min(set(others) ^ set(names))
+                raise DataError(
+                    f"{path}: column {odd!r} is not in all files; give files with the same columns as {files[0]}."
+                )
         for name in (target, *ignore):
             if name not in names:
                 raise DataError(f"there is no column {name!r}; the columns are {', '.join(map(repr, names[:20]))}.")
@@ -163,7 +165,7 @@ def _floats(values: pl.Series) -> NDArray[np.float64]:
 
 
 def _preprocess(columns: dict[str, Any], numeric: Sequence[str], categorical: Sequence[str]) -> Any:
-    """Fit the default preprocessing to a few rows with the categories and the missing cells of all; then set the moments."""
+    """Fit the default preprocessing to a few rows with all categories and missing cells; then set the moments."""
     height = max([3, *(len(columns[name].categories) for name in categorical)])
     cells: dict[str, Any] = {}
     for name in numeric:
