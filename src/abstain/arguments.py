@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from numbers import Real
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -70,9 +71,23 @@ def threads(n_jobs: int | None) -> int:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Keep matrix products to the thread that asks for them: `n_jobs` holds, and the bits are the same for any."""
-    with _blas().limit(limits=1, user_api="blas"):
+    """Keep matrix products to the thread that asks for them: `n_jobs` holds, and the bits are the same for any.
+
+    The limit is the process's; it ends with the last of the threads that asked for it.
+    """
+    with _blas_lock:
+        _blas_limits.append(_blas_limits[-1] if _blas_limits else _blas().limit(limits=1, user_api="blas"))
+    try:
         yield
+    finally:
+        with _blas_lock:
+            ended = _blas_limits.pop()
+            if not _blas_limits:
+                ended.restore_original_limits()
+
+
+_blas_lock = Lock()
+_blas_limits: list[Any] = []  # the same limit once for each thread that asked
 
 
 @cache

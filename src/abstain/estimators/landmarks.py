@@ -16,7 +16,7 @@ from abstain.kernels import Matrix
 __all__ = ["LANDMARKS", "chosen_landmarks"]
 
 LANDMARKS = ("rows", "k-means")
-SAMPLE = 20  # rows that are looked at for each landmark,
+SAMPLE = 50  # rows that are looked at for each landmark,
 LEAST_SAMPLE = 20_000  # and at least
 LEAST_ROWS = 5  # of a cluster whose centre may become a landmark
 

@@ -113,7 +113,7 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
     Notes
     -----
     Dense rows in float32 or float64 and in C order, memory-mapped files included, are read where they are; CSR matrices
-    too. Dense rows are centred as they are read. The solver needs five numbers for each row, besides the rows.
+    too. Dense rows are centred as they are read. A fit needs about 170 bytes for each row, besides the rows.
 
     References
     ----------

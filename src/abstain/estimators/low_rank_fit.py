@@ -104,7 +104,6 @@ def fitted_low_rank(
     as_scored: Callable[[KernelMachine], Any] = lambda machine: machine,
 ) -> tuple[KernelMachine, Proof]:
     """Fit one machine until the certificate of what predicts, `as_scored` of it, is below the tolerance."""
-
     sums: Any = rows.sums(problem)
 
     def certify(found: LinearSolution) -> tuple[KernelMachine, Certificate]:

@@ -102,7 +102,10 @@ class LandmarkFeatures:
                 for piece in pieces:
                     one(piece)
                 return
-            with ThreadPoolExecutor(workers) as pool:
+            pool = ThreadPoolExecutor(workers)
+            try:
                 for done in [pool.submit(one, piece) for piece in pieces]:
                     done.result()
+            finally:  # an interrupt waits for the pieces that have begun, not for the others
+                pool.shutdown(cancel_futures=True)
 
