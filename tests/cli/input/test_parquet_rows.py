@@ -69,8 +69,8 @@ def test_a_machine_is_fitted_to_the_mapped_file(table, tmp_path):
         (lambda t: t.with_columns(size=pl.lit(float("inf"))), "'size' has infinite values"),
         (lambda t: t.with_columns(city=pl.Series([f"{i}" for i in range(300)])), "distinct texts"),
         (lambda t: t.with_columns(size=pl.date(2024, 1, 1)), "'size' has the type Date"),
-        (lambda t: t.drop("label"), "no column 'label'"),
-        (lambda t: t.select("label"), "no column besides"),
+        (lambda t: t.drop("label"), "'label' does not exist"),
+        (lambda t: t.select("label"), "is the only column left"),
     ],
 )
 def test_ill_files_are_refused(table, tmp_path, monkeypatch, change, message):
@@ -87,5 +87,5 @@ def test_files_with_other_columns_are_refused(table, tmp_path):
     paths[2].write_bytes(b"PAR1 not really")
     with pytest.raises(DataError, match="cannot be read"):
         ParquetRows.of(paths[2:], "label")
-    with pytest.raises(DataError, match="no file"):
+    with pytest.raises(DataError, match="no file is given"):
         ParquetRows.of([], "label")

@@ -61,7 +61,7 @@ class ParquetRows:
     def of(cls, paths: Sequence[str | Path], target: str, *, ignore: Sequence[str] = ()) -> Self:
         """Fit the preprocessing to the columns of the files, without the target and those to ignore."""
         if not paths:
-            raise DataError("there is no file to read; name at least one Parquet file.")
+            raise DataError("no file is given; name at least one Parquet file.")
         files = tuple(sorted(map(Path, paths)))
         facts = [parquet_facts(path) for path in files]
         names = facts[0][0]
@@ -73,10 +73,10 @@ class ParquetRows:
                 )
         for name in (target, *ignore):
             if name not in names:
-                raise DataError(f"there is no column {name!r}; the columns are {', '.join(map(repr, names[:20]))}.")
+                raise DataError(f"column {name!r} does not exist; the columns are {', '.join(map(repr, names[:20]))}.")
         columns = [_column(files, name) for name in names if name != target and name not in ignore]
         if not columns:
-            raise DataError(f"there is no column besides {target!r}; a model needs at least one.")
+            raise DataError(f"{target!r} is the only column left; a model needs at least one besides it.")
         numeric = tuple(column.name for column in columns if isinstance(column, _Numbers))
         categorical = tuple(column.name for column in columns if isinstance(column, _Texts))
         fitted = _preprocess({column.name: column for column in columns}, numeric, categorical)
