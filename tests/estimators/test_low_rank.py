@@ -26,7 +26,7 @@ COSTS = Costs(reject=0.2)
 TINY_MEMORY = 1e-4  # MB: nothing is stored
 
 
-def rows_of(n=200, d=4, classes=2, seed=0):
+def rows_of(n=120, d=4, classes=2, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     score = np.sin(2 * X[:, 0]) + X[:, 1] + 0.5 * rng.standard_normal(n)
@@ -42,7 +42,7 @@ def machine_of(**parameters):
 def test_all_rows_as_landmarks_give_the_exact_machine(kernel, memory_limit):
     X, y = rows_of()
     exact = RejectSVC(COSTS, **kernel).fit(X, y)
-    found = machine_of(**kernel, n_components=200, memory_limit=memory_limit).fit(X, y)
+    found = machine_of(**kernel, n_components=120, memory_limit=memory_limit).fit(X, y)
     assert found.status_ == "optimal"
     assert found.objective_ == pytest.approx(exact.objective_, rel=1e-5)
     new = rows_of(seed=1)[0]
@@ -57,7 +57,7 @@ def test_all_rows_as_landmarks_give_the_exact_machine(kernel, memory_limit):
 def test_several_classes(memory_limit):
     X, y = rows_of(classes=3)
     exact = RejectSVC(COSTS).fit(X, y)
-    found = machine_of(n_components=200, memory_limit=memory_limit).fit(X, y)
+    found = machine_of(n_components=120, memory_limit=memory_limit).fit(X, y)
     for own, other in zip(found.proofs_, exact.proofs_, strict=True):
         assert own.objective == pytest.approx(other.objective, rel=1e-5)
     np.testing.assert_array_equal(found.predict(X), exact.predict(X))
@@ -130,7 +130,7 @@ def test_sparse_rows_give_the_machine_of_the_dense_ones():
         np.testing.assert_allclose(sparse.decision_function(X), sparse.decision_function(csr_array(X)), atol=1e-9)
 
 
-def posed(n=200, m=30):
+def posed(n=120, m=30):
     X, y = rows_of(n)
     rows = landmark_rows(machine_of(n_components=m), X, np.ones(n))
     sign = np.where(y > 0, 1, -1).astype(np.int8)
@@ -202,6 +202,15 @@ def test_landmarks_are_distinct_rows_of_positive_weight():
 def test_what_cannot_work_is_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         machine_of(**parameters).fit(*rows_of(50))
+
+
+@pytest.mark.parametrize("memory_limit", [4000.0, TINY_MEMORY], ids=["stored", "computed"])
+def test_a_row_on_which_the_kernel_overflows_is_refused(memory_limit):
+    X, y = rows_of(2000)
+    X[7] = 1e100  # not a landmark
+    model = machine_of(kernel="poly", degree=4, gamma=1.0, memory_limit=memory_limit)
+    with pytest.raises(ValueError, match="overflows on the rows; scale"):
+        model.fit(X, y)
 
 
 def test_too_few_rows_for_clusters():

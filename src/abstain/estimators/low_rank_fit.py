@@ -27,7 +27,7 @@ from abstain.solvers.linear_rows import LocalSums, first_penalty
 __all__ = ["check_low_rank", "fitted_low_rank", "landmark_rows", "low_rank_machine"]
 
 MEGABYTE = 1e6
-SHARE = 8  # of the memory limit that a block of kernel values takes; a second one is in use while it is computed
+SHARE = 8  # the part of the memory limit that a block of kernel values takes is 1 / SHARE
 LEAST_BLOCK = 1024  # rows
 
 

@@ -48,12 +48,7 @@ class LandmarkFeatures:
     @classmethod
     def of(cls, kernel: Kernel, landmarks: Matrix) -> Self:
         """Compute the mixture; an error if no eigenvalue of the landmarks' kernel values is positive."""
-        gram = kernel(landmarks)
-        if not np.isfinite(gram).all():
-            raise ValueError(
-                f"the {kernel.name} kernel overflows on the landmarks; scale the features, for example with "
-                "StandardScaler, or lower gamma or degree."
-            )
+        gram = _finite(kernel(landmarks), kernel.name, "landmarks")
         with one_blas_thread():
             e, V = eigh(gram)
         kept = e > TINY * np.abs(e).max(initial=0.0)
@@ -92,7 +87,7 @@ class LandmarkFeatures:
     def _values(self, X: Matrix) -> NDArray[np.float64]:
         if issparse(self.landmarks) and not issparse(X):
             X = type(self.landmarks)(X)
-        return self.kernel(X.astype(np.float64, copy=False), self.landmarks)
+        return _finite(self.kernel(X.astype(np.float64, copy=False), self.landmarks), self.kernel.name, "rows")
 
     def _by_pieces(self, one: Any, rows: int, n_jobs: int | None) -> None:
         pieces = [slice(first, min(first + PIECE, rows)) for first in range(0, rows, PIECE)]
@@ -109,3 +104,14 @@ class LandmarkFeatures:
             finally:  # an interrupt waits for the pieces that have begun, not for the others
                 pool.shutdown(cancel_futures=True)
 
+
+def _finite(values: NDArray[np.float64], name: str, of: str) -> NDArray[np.float64]:
+    """Give kernel values if they are finite; otherwise raise an error with advice."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum()  # cheaper than a look at each
+    if not np.isfinite(total) and not np.isfinite(values).all():
+        raise ValueError(
+            f"the {name} kernel overflows on the {of}; scale the features, for example with StandardScaler, or lower "
+            "gamma or degree."
+        )
+    return values
