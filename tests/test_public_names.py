@@ -15,6 +15,7 @@ PUBLIC = [
     "Costs",
     "EmbeddedRejectSVC",
     "Forced",
+    "LinearRejectSVC",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",

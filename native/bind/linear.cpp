@@ -48,9 +48,12 @@ Index features_of(const LinearRows& rows) {
 // The block together with everything it borrows.
 class Block {
   public:
-    Block(const nb::dict& data, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, int threads)
+    // `beside`: a block whose threads this one shares.
+    Block(const nb::dict& data, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, int threads,
+          const Block* beside)
         : data_(data), inputs_{sign, weight, kind, table_of(knots, slopes)}, rows_(rows_of(data)),
-          block_(rows_, inputs_.problem(count_of(rows_)), threads) {}
+          pool_(beside ? beside->pool_ : std::make_shared<ThreadPool>(threads)),
+          block_(rows_, inputs_.problem(count_of(rows_)), pool_) {}
 
     void score(Vector point) {
         check(point);
@@ -92,6 +95,7 @@ class Block {
     double dual(double negative, double positive) {
         return run([&](Watch&) { return block_.dual({negative, positive}); });
     }
+    auto flags() const { return to_numpy(std::vector<std::uint8_t>(block_.flags())); }
     auto gamma() const { return to_numpy(std::vector<double>(block_.gamma().begin(), block_.gamma().end())); }
     void start(Vector gamma) {
         require(static_cast<Index>(gamma.shape(0)) == block_.size(), "start must have an entry per row");
@@ -130,6 +134,7 @@ class Block {
     Inputs inputs_;
     Indices own_;
     LinearRows rows_;
+    std::shared_ptr<ThreadPool> pool_;
     LinearBlock block_;
 };
 
@@ -137,8 +142,9 @@ class Block {
 
 void bind_linear(nb::module_& m) {
     nb::class_<Block>(m, "LinearBlock")
-        .def(nb::init<const nb::dict&, Signs, Vector, Kinds, Matrix, Matrix, int>(), "data"_a, "sign"_a.noconvert(),
-             "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(), "threads"_a)
+        .def(nb::init<const nb::dict&, Signs, Vector, Kinds, Matrix, Matrix, int, const Block*>(), "data"_a, "sign"_a.noconvert(),
+             "weight"_a.noconvert(), "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(), "threads"_a,
+             "beside"_a.none() = nb::none())
         .def("score", &Block::score, "point"_a.noconvert())
         .def("along", &Block::along, "direction"_a.noconvert())
         .def("move", &Block::move, "step"_a)
@@ -152,6 +158,7 @@ void bind_linear(nb::module_& m) {
         .def("loss", &Block::loss)
         .def("shift", &Block::shift)
         .def("dual", &Block::dual, "negative"_a, "positive"_a)
+        .def("flags", &Block::flags)
         .def("gamma", &Block::gamma)
         .def("start", &Block::start, "gamma"_a.noconvert())
         .def("attach", &Block::attach, "data"_a);

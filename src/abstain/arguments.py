@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from numbers import Real
+from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["positive_number", "real_number", "row_weights", "threads", "warn_caller"]
+__all__ = ["one_blas_thread", "positive_number", "real_number", "row_weights", "threads", "warn_caller"]
 
 
 def real_number(name: str, value: object) -> float:
@@ -62,6 +67,34 @@ def threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     return max(1, min(n_jobs, cpu_count()) if n_jobs > 0 else cpu_count() + 1 + n_jobs)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep matrix products to the thread that asks for them: `n_jobs` holds, and the bits are the same for any.
+
+    The limit is the process's; it ends with the last of the threads that asked for it.
+    """
+    with _blas_lock:
+        _blas_limits.append(_blas_limits[-1] if _blas_limits else _blas().limit(limits=1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _blas_lock:
+            ended = _blas_limits.pop()
+            if not _blas_limits:
+                ended.restore_original_limits()
+
+
+_blas_lock = Lock()
+_blas_limits: list[Any] = []  # the same limit once for each thread that asked
+
+
+@cache
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()  # which looks for the loaded libraries, and that takes milliseconds
 
 
 def warn_caller(text: str) -> None:

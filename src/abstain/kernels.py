@@ -16,6 +16,8 @@ from abstain.arguments import positive_number, real_number
 
 __all__ = ["KERNELS", "Formula", "Kernel", "Matrix", "called_kernel", "resolve_gamma"]
 
+_BLOCK = 2_000_000  # entries of X that are centred at a time
+
 Matrix: TypeAlias = Any  # a float64 array in C order, or a float64 CSR matrix
 
 
@@ -230,7 +232,8 @@ def resolve_gamma(gamma: float | str, X: Matrix, sample_weight: ArrayLike | None
         return 1.0 / int(X.shape[1])
     if gamma != "scale":
         raise ValueError(f'gamma={gamma!r} must be "scale", "auto" or a positive number.')
-    largest = np.abs(X.data if issparse(X) else X).max(initial=0.0)
+    entries = X.data if issparse(X) else X
+    largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))  # np.abs would be a copy
     # Squares of such data are outside the range of float64; a power of two brings them near 1 without rounding.
     exponent = max(math.frexp(largest)[1], -1000)
     exponent = exponent if abs(exponent) > 400 else 0
@@ -255,9 +258,14 @@ def _variance(X: Matrix, sample_weight: ArrayLike | None) -> float:
     weight = weight / weight.max()
     total = d * weight.sum()
     if not issparse(X):
-        mean = weight @ X.sum(axis=1) / total
-        deviation = X - mean
-        return float(weight @ np.einsum("ij,ij->i", deviation, deviation) / total)
+        step = max(1, _BLOCK // max(1, d))  # rows in a file mapped to memory may be larger than memory
+        blocks = [slice(first, first + step) for first in range(0, n, step)]
+        mean = sum(weight[rows] @ X[rows].sum(axis=1, dtype=np.float64) for rows in blocks) / total
+        squares = 0.0
+        for rows in blocks:
+            deviation = X[rows] - mean
+            squares += weight[rows] @ np.einsum("ij,ij->i", deviation, deviation)
+        return float(squares / total)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

@@ -10,18 +10,20 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.fixes import parse_version
 
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
+from abstain.estimators.linear_svc import LinearRejectSVC
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 
-ESTIMATORS = [EmbeddedRejectSVC(), RejectSVC(), RejectSVCCV()]
+LOW_RANK = LinearRejectSVC(kernel="rbf", n_components=20)
+ESTIMATORS = [EmbeddedRejectSVC(), RejectSVC(), RejectSVCCV(), LinearRejectSVC()]
 
 
-each_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+each_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 
 
 @pytest.mark.filterwarnings("ignore:The least populated class")  # a check of scikit-learn 1.7 has classes below 5 rows
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@each_estimator
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, LOW_RANK], ids=str)
 def test_every_check_passes(estimator):
     results = check_estimator(estimator, on_fail=None, on_skip=None)
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}

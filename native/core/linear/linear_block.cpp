@@ -12,6 +12,7 @@ namespace {
 constexpr Index least_chunk = 1024, most_chunks = 256;
 constexpr Index most_sums = 1 << 24;             // entries of the sums of all chunks
 constexpr Index panel_bytes = 512 * 1024;        // of the rows that a Hessian is summed from at a time
+constexpr Index panels = 8;                      // that threads sum before they wait for each other
 constexpr Index batch = 64;                      // chunks between two looks at the clock
 
 Index chunk_of(Index rows, Index features) {
@@ -68,9 +69,9 @@ template <class T> void pack_row(const SparseLinearRows<T>& X, Index i, double* 
 
 }  // namespace
 
-LinearBlock::LinearBlock(LinearRows rows, const Problem& problem, int threads)
+LinearBlock::LinearBlock(LinearRows rows, const Problem& problem, std::shared_ptr<ThreadPool> pool)
     : rows_(rows), problem_(problem), features_(features_of(rows)), chunk_(chunk_of(problem.size, features_)),
-      count_((problem.size + chunk_ - 1) / chunk_), pool_(threads), between_(problem.size, 0),
+      count_((problem.size + chunk_ - 1) / chunk_), pool_(std::move(pool)), between_(problem.size, 0),
       sums_(static_cast<std::size_t>(count_ * 2 * (features_ + 1)), 0.0) {
     for (auto* each : {&margin_, &along_, &lambda_, &gamma_, &summed_}) each->assign(problem.size, 0.0);
 }
@@ -78,7 +79,7 @@ LinearBlock::LinearBlock(LinearRows rows, const Problem& problem, int threads)
 // Chunks in batches, so that an interrupt waits for one batch at most.
 template <class Work> void LinearBlock::chunks(Watch* watch, Work&& work) {
     for (Index done = 0; done < count_; done += batch) {
-        pool_.run(std::min(batch, count_ - done), [&](Index piece) {
+        pool_->run(std::min(batch, count_ - done), [&](Index piece) {
             const Index c = done + piece;
             work(c, c * chunk_, std::min(problem_.size, (c + 1) * chunk_));
         });
@@ -178,12 +179,12 @@ std::vector<double> LinearBlock::hessian(Of of, Index stride, Watch& watch) {
     const Index width = features_ + 1, padded = rounded_up(width, 16), strip = 32;
     Aligned<double> H(static_cast<std::size_t>(padded * padded));
     std::fill(H.begin(), H.end(), 0.0);
-    const Index rows = std::clamp<Index>(panel_bytes / (8 * padded), 32, 1024);
-    Aligned<double> panel(static_cast<std::size_t>(rows * padded));
+    const Index rows = std::clamp<Index>(panel_bytes / (8 * padded), 32, 1024), group = panels * rows;
+    Aligned<double> panel(static_cast<std::size_t>(group * padded));
     const Index all = static_cast<Index>(chosen.size()), part = 16;
-    for (Index first = 0; first < all; first += rows) {
-        const Index here = std::min(rows, all - first);
-        pool_.run((here + part - 1) / part, [&](Index piece) {
+    for (Index first = 0; first < all; first += group) {
+        const Index here = std::min(group, all - first);
+        pool_->run((here + part - 1) / part, [&](Index piece) {
             for (Index r = piece * part; r < std::min(here, (piece + 1) * part); ++r) {
                 double* out = panel.data() + r * padded;
                 pack(chosen[first + r], out);
@@ -191,8 +192,10 @@ std::vector<double> LinearBlock::hessian(Of of, Index stride, Watch& watch) {
                 std::fill(out + width, out + padded, 0.0);
             }
         });
-        pool_.run((padded + strip - 1) / strip, [&](Index piece) {
-            widest_lanes().outer(panel.data(), here, padded, piece * strip, std::min(padded, (piece + 1) * strip), H.data());
+        pool_->run((padded + strip - 1) / strip, [&](Index piece) {
+            for (Index at = 0; at < here; at += rows)
+                widest_lanes().outer(panel.data() + at * padded, std::min(rows, here - at), padded, piece * strip,
+                                     std::min(padded, (piece + 1) * strip), H.data());
         });
         watch.look();
     }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 
 #include "aligned.hpp"
 #include "linear/linear_rows.hpp"
@@ -25,7 +26,9 @@ class LinearBlock {
   public:
     using Sides = std::array<double, 2>;  // of the rows with y = -1 and with y = +1
 
-    LinearBlock(LinearRows rows, const Problem& problem, int threads);
+    LinearBlock(LinearRows rows, const Problem& problem, std::shared_ptr<ThreadPool> pool);
+    LinearBlock(LinearRows rows, const Problem& problem, int threads)
+        : LinearBlock(rows, problem, std::make_shared<ThreadPool>(threads)) {}
 
     Index features() const { return features_; }
     Index size() const { return problem_.size; }
@@ -50,6 +53,7 @@ class LinearBlock {
     void accept() { lambda_ = gamma_; }  // the multipliers of the next augmented Lagrangian
 
     Index between() const;              // rows between breakpoints
+    const std::vector<std::uint8_t>& flags() const { return between_; }  // 1 for these rows
     double loss() const;                // sum_i w_i loss_i(m_i)
     double shift() const;               // sum_i (gamma_i - lambda_i)^2
     double dual(Sides scale) const;     // sum_i phi_i(scale gamma_i)
@@ -67,7 +71,7 @@ class LinearBlock {
     LinearRows rows_;
     Problem problem_;
     Index features_, chunk_, count_;  // rows of a chunk, chunks
-    mutable ThreadPool pool_;
+    std::shared_ptr<ThreadPool> pool_;  // one for many blocks
     Aligned<double> margin_, along_, lambda_, gamma_, summed_;  // summed_: the gamma that sums_ contains
     std::vector<std::uint8_t> between_;
     std::vector<double> sums_;  // (chunks, 2, features + 1)

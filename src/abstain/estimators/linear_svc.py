@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.proof import Proof
@@ -19,18 +19,15 @@ from abstain.estimators.class_training import ClassTraining, refuse_row_costs, t
 from abstain.estimators.convergence import warning_text
 from abstain.estimators.decide import fitted, read_only
 from abstain.estimators.kernel_rows import checked_rows
-from abstain.estimators.linear_fit import (
-    FittedLinear,
-    check_reach,
-    fitted_linear,
-    fitted_linear_classes,
-    row_centre,
-)
+from abstain.estimators.landmarks import LANDMARKS
+from abstain.estimators.linear_fit import FittedLinear, check_reach, fitted_linear, fitted_linear_classes, row_centre
+from abstain.estimators.low_rank_fit import check_low_rank, low_rank_machine
 from abstain.estimators.parameters import CONSTRAINTS, POSITIVE
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.row_costs import RowCostsMixin
 from abstain.estimators.training import Training, centrable
 from abstain.kernels import Kernel
+from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.rules.class_rule import VoteRule
 from abstain.rules.class_sets import class_sets
@@ -41,11 +38,14 @@ __all__ = ["LinearRejectSVC"]
 
 
 class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Linear support vector classifier with a reject option, exact and certified, for millions of rows.
+    """Support vector classifier with a reject option for millions of rows: linear, or with a kernel of low rank.
 
     It minimises the objective of ``RejectSVC(kernel="linear")``, ``1/2 |w|^2 + C sum_i s_i loss(y_i (w.x_i + b))`` with
     a bias that is not penalised, by an augmented Lagrangian with Newton steps [1]_: each step is a sum over the rows,
     and a few dozen of them reach a relative duality gap of 1e-6 on most tables. It keeps no training rows.
+
+    With another kernel it is a low-rank machine, ``f(x) = sum_j c_j k(landmark_j, x) + b``, the best one on its
+    `n_components` landmarks: its certificate is of that problem, not of the exact kernel machine of `RejectSVC`.
 
     Parameters
     ----------
@@ -54,6 +54,17 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         costs, as in scikit-learn's ``LinearSVC``.
     C : float, default=1.0
         Weight of the losses against the regulariser.
+    kernel : {"linear", "rbf", "poly", "sigmoid"}, default="linear"
+        As in `RejectSVC`; all but "linear" need `n_components`.
+    degree, gamma, coef0 : int, float or {"scale", "auto"}, float, default=3, "scale", 0.0
+        Parameters of the kernel, as in `RejectSVC`.
+    n_components : int or None, default=None
+        The number of landmarks, or fewer if there are not so many distinct rows or clusters; not for "linear".
+    landmarks : {"rows", "k-means"}, default="rows"
+        Training rows drawn at random, or means of clusters of at least five rows each, which are not training rows.
+    memory_limit : float, default=4000.0
+        Memory for the features of landmarks, in MB. Beyond it kernel values are computed for every pass, which takes
+        longer and gives the same machine up to `tol`.
     pos_label : label, default=None
         The class that "positive" means in the costs; ``classes_[1]`` if None. For two classes only.
     reject_label : label, default="auto"
@@ -70,6 +81,8 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         Number of threads: None is one, -1 is all. The result does not depend on it.
     verbose : bool, default=False
         Whether to write a progress line on stderr once a fit has taken two seconds.
+    random_state : int, RandomState instance or None, default=None
+        For the choice of landmarks.
 
     Attributes
     ----------
@@ -78,7 +91,9 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
     reject_label_ : scalar
         The label of a rejected row; None with `Actions`.
     coef_ : ndarray of shape (1, n_features)
-        The weights of the features; (n_classes, n_features) for more than two classes.
+        The weights of the features; (n_classes, n_features) for more than two classes. For the linear kernel only.
+    landmarks_ : ndarray or CSR of shape (n_landmarks, n_features)
+        The landmarks of a kernel other than linear; their coefficients are ``machine_.coef``.
     intercept_ : ndarray of shape (1,)
         The bias; one for each machine of more than two classes.
     thresholds_ : Thresholds, or Levels with `Actions`
@@ -98,7 +113,7 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
     Notes
     -----
     Dense rows in float32 or float64 and in C order, memory-mapped files included, are read where they are; CSR matrices
-    too. Dense rows are centred as they are read. The solver needs five numbers for each row, besides the rows.
+    too. Dense rows are centred as they are read. A fit needs about 170 bytes for each row, besides the rows.
 
     References
     ----------
@@ -117,10 +132,20 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         name: CONSTRAINTS[name]
-        for name in ("costs", "C", "pos_label", "reject_label", "class_weight", "time_limit", "n_jobs", "verbose")
-    } | {"tol": [POSITIVE], "max_iter": [Interval(Integral, 1, None, closed="left")]}
+        for name in (
+            "costs", "C", "degree", "gamma", "coef0", "pos_label", "reject_label", "class_weight", "time_limit",
+            "n_jobs", "verbose",
+        )
+    } | {
+        "kernel": [str],  # the name is checked with the other parameters of the kernel
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "landmarks": [StrOptions(set(LANDMARKS))],
+        "memory_limit": [POSITIVE],
+        "tol": [POSITIVE],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }  # fmt: skip
 
-    kernel = "linear"
     rule = "chow"
 
     def __init__(
@@ -128,6 +153,13 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         costs: Any = None,
         *,
         C: float = 1.0,
+        kernel: str = "linear",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        n_components: int | None = None,
+        landmarks: str = "rows",
+        memory_limit: float = 4000.0,
         pos_label: Any = None,
         reject_label: Any = "auto",
         class_weight: Any = None,
@@ -136,9 +168,17 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        random_state: Any = None,
     ) -> None:
         self.costs = costs
         self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.landmarks = landmarks
+        self.memory_limit = memory_limit
         self.pos_label = pos_label
         self.reject_label = reject_label
         self.class_weight = class_weight
@@ -147,6 +187,7 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -173,6 +214,7 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         LinearRejectSVC
             The fitted estimator.
         """
+        check_low_rank(self)
         checked = copy(self)  # so that a fit that fails changes nothing
         several = takes_classes(self, y)
         if several:
@@ -197,22 +239,31 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         return LinearNewton(float(self.tol), int(self.max_iter), self.time_limit, task.report if task.watched else None)
 
     def _fit(self, training: Training, task: FitTask) -> FittedLinear:
-        X, centre = _rows(training.X)
-        problem = LinearProblem(X, centre, training.sign, training.weights(float(self.C)), training.loss)
-        machine, proof, _ = fitted_linear(problem, self._settings(task), self.n_jobs)
+        posed = (training.sign, training.weights(float(self.C)), training.loss)
+        machine, proofs = self._machine(training, [posed], task)
         largest = None if training.row_costs is None else float(training.row_costs.table().max())
-        return FittedLinear(machine, training.rule, (proof,), largest)
+        return FittedLinear(machine, training.rule, proofs, largest)
 
     def _fit_classes(self, training: ClassTraining, task: FitTask) -> FittedLinear:
-        X, centre = _rows(training.X)
         weight, n = training.weights(float(self.C)), training.n_classes
         losses = training.losses * (n if len(training.losses) == 1 else 1)
-        problems = [LinearProblem(X, centre, training.sign(k), weight, losses[k]) for k in range(n)]
-        machine, proofs = fitted_linear_classes(problems, self._settings(task), self.n_jobs)
+        machine, proofs = self._machine(training, [(training.sign(k), weight, losses[k]) for k in range(n)], task)
         rule: Any = training.rule
         if isinstance(rule, VoteRule):
             rule = LeadRule(rule.labels, np.full(n, -np.inf))
         return FittedLinear(machine, rule, proofs)
+
+    def _machine(self, training: Any, posed: list[Any], task: FitTask) -> tuple[Any, tuple[Proof, ...]]:
+        """Fit the machine of one problem, or of one for each class: signs, weights and a loss each."""
+        settings = self._settings(task)
+        if check_low_rank(self):
+            return low_rank_machine(self, training.X, training.sample_weight, posed, settings)
+        X, centre = _rows(training.X)
+        problems = [LinearProblem(X, centre, *each) for each in posed]
+        if len(problems) > 1:
+            return fitted_linear_classes(problems, settings, self.n_jobs)
+        machine, proof, _ = fitted_linear(problems[0], settings, self.n_jobs)
+        return machine, (proof,)
 
     def _checked(self, X: Any) -> Any:
         return checked_rows(self, X, dense=False, reset=False, single=True)
@@ -225,13 +276,24 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
     @property
     def coef_(self) -> NDArray[np.float64]:
         """The weights of the features, shape (n_machines, n_features)."""
-        return read_only(np.atleast_2d(self._now.machine.weights))
+        machine = self._now.machine
+        if hasattr(machine, "vectors"):
+            raise AttributeError("coef_ is for the linear kernel; see landmarks_ and machine_.coef.")
+        return read_only(np.atleast_2d(machine.weights))
+
+    @property
+    def landmarks_(self) -> Any:
+        """The landmarks of a low-rank kernel machine, shape (at most n_components, n_features)."""
+        machine = self._now.machine
+        if not hasattr(machine, "vectors"):
+            raise AttributeError('landmarks_ is for kernels other than "linear"; see coef_.')
+        return read_only(machine.vectors)
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """The bias of each machine."""
         machine = self._now.machine
-        several = isinstance(machine, LinearClassMachine)
+        several = isinstance(machine, LinearClassMachine | OneVsRestMachine)
         return read_only(machine.intercepts if several else np.array([machine.intercept]))
 
     @property

@@ -21,20 +21,22 @@ def expand(
     """Sum the expansion at each row of X.
 
     Dense vectors are expanded by the native core, and sparse rows are made dense for them block by block, so that
-    sparse and dense X give the same scores. Sparse vectors, and kernels that the core does not have, use `Kernel`.
+    sparse and dense X give the same scores; rows in float32 are made float64 in the same way. Sparse vectors, and
+    kernels that the core does not have, use `Kernel`.
     """
     coef = np.require(coef, np.float64, ["C", "A"])
     out = np.zeros(X.shape[0])
     if coef.size == 0:
         return out
     native = kernel.formula.native and not issparse(vectors)
-    if native and not issparse(X):
+    if native and not issparse(X) and X.dtype == np.float64:
         return _expand_dense(kernel, X, vectors, coef, n_jobs)
     step = max(1, _BLOCK // max(coef.size, X.shape[1] if native else 1))
     for first in range(0, X.shape[0], step):
         rows = X[first : first + step]
         if native:
-            out[first : first + step] = _expand_dense(kernel, rows.toarray(), vectors, coef, n_jobs)
+            rows = rows.toarray() if issparse(rows) else rows
+            out[first : first + step] = _expand_dense(kernel, rows, vectors, coef, n_jobs)
             continue
         if issparse(rows) is not issparse(vectors):
             rows = csr_array(rows) if issparse(vectors) else rows.toarray()

@@ -23,7 +23,7 @@ def parquet_facts(path: Path) -> tuple[list[str], int]:
     """The names of the columns of a Parquet file, and its number of rows."""
     import polars as pl
 
-    with _readable(f"{path} cannot be read as Parquet", "write it again"):
+    with readable(f"{path} cannot be read as Parquet", "write it again"):
         lazy = pl.scan_parquet(path)
         return lazy.collect_schema().names(), int(lazy.select(pl.len()).collect().item())
 
@@ -34,8 +34,8 @@ def parquet_rows(path: Path, height: int) -> Iterator[tuple[pl.DataFrame, range]
 
     for first in range(0, height, PARQUET_ROWS):
         last = min(first + PARQUET_ROWS, height)
-        with _readable(f"{path}: rows {first + 1} to {last} cannot be read", "write the file again"):
-            frame = _plain(pl.scan_parquet(path).slice(first, PARQUET_ROWS).collect())
+        with readable(f"{path}: rows {first + 1} to {last} cannot be read", "write the file again"):
+            frame = plain_columns(pl.scan_parquet(path).slice(first, PARQUET_ROWS).collect())
         yield frame, range(first + 1, first + frame.height + 1)
 
 
@@ -48,8 +48,8 @@ def excel_table(path: Path) -> pl.DataFrame:
         )
     import polars as pl
 
-    with _readable(f"{path} cannot be read as an Excel workbook", "save it as CSV UTF-8 in the spreadsheet program"):
-        frame = _plain(pl.read_excel(path, sheet_id=1, infer_schema_length=None, raise_if_empty=False))
+    with readable(f"{path} cannot be read as an Excel workbook", "save it as CSV UTF-8 in the spreadsheet program"):
+        frame = plain_columns(pl.read_excel(path, sheet_id=1, infer_schema_length=None, raise_if_empty=False))
     if frame.width == 0:
         raise DataError(f"{path}: the first sheet is empty; move the table there, with the names of columns in row 1.")
     for at, name in enumerate(frame.columns, start=1):
@@ -61,7 +61,7 @@ def excel_table(path: Path) -> pl.DataFrame:
     return frame
 
 
-def _plain(frame: pl.DataFrame) -> pl.DataFrame:
+def plain_columns(frame: pl.DataFrame) -> pl.DataFrame:
     """The table with categories and truths as text."""
     import polars as pl
 
@@ -70,7 +70,7 @@ def _plain(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 @contextmanager
-def _readable(fault: str, way_out: str) -> Iterator[None]:
+def readable(fault: str, way_out: str) -> Iterator[None]:
     """Turn every failure of polars into a DataError, also its panics, whose messages on stderr are discarded."""
     import polars as pl
 

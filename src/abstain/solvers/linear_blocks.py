@@ -1,0 +1,222 @@
+"""Rows that are not kept in memory, as the sums that `LinearNewton` needs: read or computed block by block.
+
+The numbers of each row (margin, multiplier, ...) stay in memory. All blocks share one buffer, which is filled with the
+rows of a block before its sums are taken.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain import _native
+from abstain.arguments import threads
+from abstain.losses.loss_table import LossTable
+from abstain.losses.margin_loss import MarginLoss
+from abstain.solvers.linear import Point
+
+__all__ = ["BlockSums", "MixedSums", "RowSource"]
+
+
+class RowSource(Protocol):
+    """Rows that can be read again and again."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    def read(self, block: slice, which: NDArray[np.intp] | None, out: NDArray[np.float64]) -> None:
+        """Write the rows of a block, or those of them that `which` lists, to `out`."""
+
+
+class BlockSums:
+    """Sums over rows that a source gives again for every pass; `block` rows are in memory at a time, minus `centre`."""
+
+    def __init__(  # noqa: PLR0917 (those of LocalSums, and the blocks)
+        self,
+        source: RowSource,
+        block: int,
+        centre: NDArray[np.float64],
+        sign: NDArray[np.int8],
+        weight: NDArray[np.float64],
+        loss: MarginLoss | LossTable,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.source, self.centre, self.threads = source, centre, threads(n_jobs)
+        self.rows, self.features = source.shape
+        self.tables = loss.tables()
+        self.buffer = np.zeros((min(block, self.rows), self.features))
+        kinds = loss.kinds(sign).astype(np.int32)
+        self.parts = [slice(first, min(first + block, self.rows)) for first in range(0, self.rows, block)]
+        self.blocks: list[Any] = []
+        for part in self.parts:
+            data = {"X": self.buffer[: part.stop - part.start], "centre": centre}
+            each = (sign[part], weight[part], kinds[part])
+            self.blocks.append(_native.LinearBlock(data, *each, *self.tables, self.threads, self.first))
+
+    @property
+    def first(self) -> Any:
+        """The first block, whose threads all share; None before there is one."""
+        return self.blocks[0] if self.blocks else None
+
+    def _pass(self, name: str, *arguments: Any) -> list[Any]:
+        """Call a method of each block on its rows."""
+        found = []
+        for part, block in zip(self.parts, self.blocks, strict=True):
+            self.source.read(part, None, self.buffer[: part.stop - part.start])
+            found.append(getattr(block, name)(*arguments))
+        return found
+
+    def _all(self, name: str, *arguments: Any) -> list[Any]:
+        """Call a method of each block that does not read its rows."""
+        return [getattr(block, name)(*arguments) for block in self.blocks]
+
+    def score(self, point: Point) -> None:
+        """Set the margins."""
+        self._pass("score", point)
+
+    def along(self, direction: Point) -> None:
+        """Set the changes of the margins along a direction."""
+        self._pass("along", direction)
+
+    def move(self, step: float) -> None:
+        """Move the margins along the direction."""
+        self._all("move", step)
+
+    def slopes(self, sigma: float, steps: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the slopes of the objective at some steps along the direction, and their derivatives."""
+        return _added(self._all("slopes", sigma, steps))
+
+    def gradient(self, sigma: float, *, afresh: bool) -> NDArray[np.float64]:
+        """Set gamma, and give its sums over either side."""
+        return _added(self._pass("gradient", sigma, afresh))
+
+    def between(self) -> int:
+        """Give the number of rows between breakpoints."""
+        return int(sum(self._all("between")))
+
+    def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]:
+        """Give the sum over the rows between breakpoints, or over all; an estimate from about `most` of them.
+
+        Only the rows that are summed are read.
+        """
+        d = self.features + 1
+        total, filled = np.zeros(d * d), 0
+        rows = self.rows if everything else self.between()
+        stride, seen, taken = max(1, rows // most), 0, 0
+        for part, block in zip(self.parts, self.blocks, strict=True):
+            of = np.arange(part.stop - part.start) if everything else np.flatnonzero(block.flags())
+            chosen = of[-seen % stride :: stride]
+            seen, taken = seen + len(of), taken + len(chosen)
+            while len(chosen):
+                here, chosen = np.split(chosen, [len(self.buffer) - filled])
+                self.source.read(part, here, self.buffer[filled : filled + len(here)])
+                filled += len(here)
+                if filled == len(self.buffer):
+                    total += self._outer(filled)
+                    filled = 0
+        if filled:
+            total += self._outer(filled)
+        return total * (rows / taken) if taken else total
+
+    def _outer(self, n: int) -> NDArray[np.float64]:
+        """Give the sum of (x, 1)(x, 1)' over the first n rows of the buffer."""
+        of_rows = (np.ones(n, dtype=np.int8), np.zeros(n), np.zeros(n, dtype=np.int32))
+        data = {"X": self.buffer[:n], "centre": self.centre}
+        found = _native.LinearBlock(data, *of_rows, *self.tables, self.threads, self.first).hessian(True, 1)
+        return np.asarray(found)
+
+    def hessian_times(self, direction: Point) -> Point:
+        """Give the Hessian's product with a direction."""
+        return _added(self._pass("hessian_times", direction))
+
+    def hessian_diagonal(self, everything: bool) -> Point:
+        """Give the Hessian's diagonal."""
+        return _added(self._pass("hessian_diagonal", everything))
+
+    def accept(self) -> None:
+        """Make gamma the multipliers."""
+        self._all("accept")
+
+    def shift(self) -> float:
+        """Give the squared distance of gamma from the multipliers."""
+        return float(sum(self._all("shift")))
+
+    def loss(self) -> float:
+        """Give the sum of the losses."""
+        return float(sum(self._all("loss")))
+
+    def dual(self, negative: float, positive: float) -> float:
+        """Give the sum of phi with gamma scaled on either side."""
+        return float(sum(self._all("dual", negative, positive)))
+
+    def gamma(self) -> NDArray[np.float64]:
+        """Give gamma of all rows."""
+        return np.concatenate(self._all("gamma"))
+
+    def start(self, gamma: NDArray[np.float64]) -> None:
+        """Begin with these multipliers."""
+        for part, block in zip(self.parts, self.blocks, strict=True):
+            block.start(np.ascontiguousarray(gamma[part]))
+
+
+class MixedSums:
+    """The sums of rows A' x, from those of the rows x: a product of two vectors with A, and of two matrices, for each.
+
+    So features that are mixtures of kernel values need not be computed for each row.
+    """
+
+    def __init__(self, sums: BlockSums, mix: NDArray[np.float64]) -> None:
+        self.sums, self.mix = sums, mix
+        self.features = mix.shape[1]
+        for name in ("move", "slopes", "between", "accept", "shift", "loss", "dual", "gamma", "start"):
+            setattr(self, name, getattr(sums, name))
+
+    def _onto(self, point: Point) -> Point:
+        return np.append(self.mix @ point[:-1], point[-1])
+
+    def _back(self, sums: Point) -> Point:
+        return np.append(self.mix.T @ sums[:-1], sums[-1])
+
+    def score(self, point: Point) -> None:
+        """Set the margins."""
+        self.sums.score(self._onto(point))
+
+    def along(self, direction: Point) -> None:
+        """Set the changes of the margins along a direction."""
+        self.sums.along(self._onto(direction))
+
+    def gradient(self, sigma: float, *, afresh: bool) -> NDArray[np.float64]:
+        """Set gamma, and give its sums over either side."""
+        first, second = self.sums.gradient(sigma, afresh=afresh).reshape(2, -1)
+        return np.concatenate([self._back(first), self._back(second)])
+
+    def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]:
+        """Give the sum over the rows between breakpoints, or over all; an estimate from about `most` of them."""
+        d = self.sums.features + 1
+        H = self.sums.hessian(most, everything=everything).reshape(d, d)
+        found = np.empty((self.features + 1, self.features + 1))
+        found[:-1, :-1] = self.mix.T @ H[:-1, :-1] @ self.mix
+        found[-1, :-1] = found[:-1, -1] = self.mix.T @ H[:-1, -1]
+        found[-1, -1] = H[-1, -1]
+        return found.ravel()
+
+    def hessian_times(self, direction: Point) -> Point:
+        """Give the Hessian's product with a direction."""
+        return self._back(self.sums.hessian_times(self._onto(direction)))
+
+    def hessian_diagonal(self, everything: bool) -> Point:
+        """Give about the Hessian's diagonal: landmarks like the rows have features of mean square e_j / m."""
+        rows = self.sums.rows if everything else self.sums.between()
+        return np.append(rows / (len(self.mix) * np.einsum("ij,ij->j", self.mix, self.mix)), float(rows))
+
+
+def _added(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Add arrays in order."""
+    total = np.zeros_like(parts[0])
+    for part in parts:
+        total += part
+    return total
+
