@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from abstain.dual.certificate import Certificate
 from abstain.dual.joint_proof import joint_proof
 from abstain.dual.linear_certificate import LinearProblem, certify_linear
 from abstain.dual.proof import Proof
@@ -19,10 +20,10 @@ from abstain.dual.solution import Status
 from abstain.estimators.decide import Fitted
 from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.machines.linear_machine import LinearMachine
-from abstain.solvers.linear import LinearNewton
+from abstain.solvers.linear import LinearNewton, LinearSolution, Sums
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 
-__all__ = ["FittedLinear", "LinearStart", "fitted_linear", "row_centre"]
+__all__ = ["FittedLinear", "LinearStart", "certified", "fitted_linear", "row_centre"]
 
 _BLOCK = 2_000_000
 POLISHED = 1000  # rows up to which a fit goes on to about the last digits, as that of `RejectSVC` does
@@ -83,23 +84,40 @@ def fitted_linear(
     problem: LinearProblem, settings: LinearNewton, n_jobs: int | None, start: LinearStart | None = None
 ) -> tuple[LinearMachine, Proof, LinearStart]:
     """Fit one machine until its certificate, by the machine that predicts, is below the tolerance."""
-    began = time.monotonic()
     sums = LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss, n_jobs)
     sigma, point = first_penalty(problem.weight, problem.loss), None
     if start is not None:
         point = start.point
         sums.start(start.gamma)
-    tol, steps = settings.tol, 0
     settings = replace(settings, polish=problem.X.shape[0] <= POLISHED)
+
+    def certify(found: LinearSolution) -> tuple[LinearMachine, Certificate]:
+        machine = LinearMachine(found.point[:-1].copy(), problem.centre, float(found.point[-1]))
+        return machine, certify_linear(problem, machine, scaled(found))
+
+    def scaled(found: LinearSolution) -> NDArray[np.float64]:
+        return np.asarray(sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0]))
+
+    machine, proof, found = certified(sums, sigma, point, settings, certify)
+    return machine, proof, LinearStart(found.point, scaled(found))
+
+
+def certified(
+    sums: Sums,
+    sigma: float,
+    point: NDArray[np.float64] | None,
+    settings: LinearNewton,
+    certify: Callable[[LinearSolution], tuple[LinearMachine, Certificate]],
+) -> tuple[LinearMachine, Proof, LinearSolution]:
+    """Solve, with a finer tolerance each time, until `certify` confirms the tolerance."""
+    began, tol, steps = time.monotonic(), settings.tol, 0
     for _ in range(ROUNDS):
         left = None if settings.time_limit is None else max(0.0, settings.time_limit - (time.monotonic() - began))
         found = replace(settings, tol=0.9 * tol, time_limit=left, max_iter=settings.max_iter - steps).solve(
             sums, sigma, point
         )
         steps += found.iterations
-        gamma = sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0])
-        machine = LinearMachine(found.point[:-1].copy(), problem.centre, float(found.point[-1]))
-        certificate = certify_linear(problem, machine, gamma)
+        machine, certificate = certify(found)
         if found.status is not Status.OPTIMAL or certificate.relative_gap <= settings.tol:
             break
         tol, sigma, point = 0.1 * tol, found.sigma, found.point
@@ -109,7 +127,7 @@ def fitted_linear(
     if status is Status.INACCURATE and certificate.relative_gap <= settings.tol:
         status = Status.OPTIMAL
     numbers = (certificate.primal, certificate.dual, certificate.relative_gap, certificate.kkt_violation)
-    return machine, Proof(*numbers, status.value, steps), LinearStart(found.point, gamma)
+    return machine, Proof(*numbers, status.value, steps), found
 
 
 def fitted_linear_classes(
