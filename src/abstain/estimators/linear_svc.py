@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from copy import copy
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -19,6 +21,7 @@ from abstain.estimators.class_training import ClassTraining, refuse_row_costs, t
 from abstain.estimators.convergence import warning_text
 from abstain.estimators.decide import fitted, read_only
 from abstain.estimators.kernel_rows import checked_rows
+from abstain.estimators.lazy import applied, is_dask
 from abstain.estimators.linear_fit import (
     FittedLinear,
     check_reach,
@@ -174,6 +177,8 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
             The fitted estimator.
         """
         checked = copy(self)  # so that a fit that fails changes nothing
+        if is_dask(X):
+            return self._fit_dask(checked, X, y, sample_weight, row_costs)
         several = takes_classes(self, y)
         if several:
             refuse_row_costs(row_costs)
@@ -183,13 +188,26 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
                 self, X, y, sample_weight, validator=checked, row_costs=row_costs, single=True
             )
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
+        return self._run(checked, task, partial(self._fit_classes if several else self._fit, training, task))
+
+    def _fit_dask(self, checked: Any, X: Any, y: Any, sample_weight: Any, row_costs: Any) -> Self:
+        from abstain.estimators.dask_fit import fitted_on_dask
+
+        task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
+        vars(checked).pop("feature_names_in_", None)
+        checked.n_features_in_ = X.shape[-1]
+        return self._run(
+            checked, task, lambda: fitted_on_dask(self, X, y, sample_weight, row_costs, self._settings(task))
+        )
+
+    def _run(self, checked: Any, task: FitTask, solve: Callable[[], FittedLinear]) -> Self:
         try:
-            found = (self._fit_classes if several else self._fit)(training, task)
+            found = solve()
         finally:
             task.end_line()
         self._commit(checked, found)
         if text := warning_text(found.proof, self):
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)  # at the caller of fit, past scikit-learn's decorator
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
         task.end()
         return self
 
@@ -220,7 +238,7 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
     def predict_set(self, X: Any, include: float | None = None) -> NDArray[np.bool_]:
         """The classes that are not ruled out for each row, as in `RejectSVC.predict_set`."""
         now = self._now
-        return class_sets(now.rule, self._score(now, X), include)
+        return applied(lambda score: class_sets(now.rule, score, include), self._score(now, X))
 
     @property
     def coef_(self) -> NDArray[np.float64]:

@@ -1,0 +1,96 @@
+"""Decisions on dask arrays: each chunk is scored and decided when its result is computed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from copy import copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["applied", "computed", "is_dask", "lazy_rows", "lazy_score", "one_column_chunk"]
+
+
+def is_dask(values: Any) -> bool:
+    """Whether this is a dask array; dask is imported only if the caller has done so. Data frames of dask are refused."""
+    if type(values).__module__.partition(".")[0] != "dask":
+        return False
+    if isinstance(values, sys.modules["dask.array"].Array):
+        return True
+    raise TypeError(
+        f"a {type(values).__module__}.{type(values).__name__} is not supported; convert it to a dask array, for example "
+        "with frame.to_dask_array(lengths=True)."
+    )
+
+
+def one_column_chunk(X: Any) -> Any:
+    """Give the dask array with all features of a row in one chunk."""
+    return X if X.ndim < 2 or X.numblocks[1] == 1 else X.rechunk({1: -1})
+
+
+def lazy_score(estimator: Any, X: Any, n_classes: int) -> Any:
+    """Give the scores of the rows of a dask array by the estimator as it is now."""
+    return lazy_rows(partial(_scores, n_classes), estimator, X, (n_classes,) if n_classes > 2 else ())
+
+
+def lazy_rows(work: Callable[[Any, Any], Any], estimator: Any, X: Any, width: tuple[int, ...]) -> Any:
+    """Give `work(estimator, chunk)` for each chunk as a dask array of float64, with `width` columns if any."""
+    import dask
+    import dask.array as da
+
+    expected = getattr(estimator, "n_features_in_", None)
+    if X.ndim != 2 or (expected is not None and X.shape[1] != expected):
+        raise ValueError(f"X must have {expected} columns, as the training rows had; its shape is {X.shape}.")
+    X = one_column_chunk(X)
+    now = dask.delayed(copy(estimator), pure=False, traverse=False)  # one copy for all chunks  # type: ignore[attr-defined]
+    task = dask.delayed(work, pure=False)  # type: ignore[attr-defined]
+    parts = [
+        da.from_delayed(task(now, chunk), (size, *width), dtype=np.float64)
+        for size, chunk in zip(X.chunks[0], X.to_delayed().ravel(), strict=True)
+    ]
+    return da.concatenate(parts, allow_unknown_chunksizes=True)
+
+
+def _scores(n_classes: int, estimator: Any, chunk: Any) -> NDArray[np.float64]:
+    if chunk.shape[0] == 0:
+        return np.empty((0, n_classes) if n_classes > 2 else 0)
+    return np.asarray(estimator.decision_function(chunk))
+
+
+def applied(function: Callable[..., Any], score: Any, row_costs: Any = None) -> Any:
+    """Give `function(score)`, or of each chunk of scores; with `row_costs`, `function(score, costs of the same rows)`."""
+    if isinstance(score, np.ndarray):
+        return function(score) if row_costs is None else function(score, row_costs)
+    sample, costs = np.zeros((1, *score.shape[1:])), np.array([[1.0, 1.0, 0.5]])
+    meta = np.asarray(function(sample) if row_costs is None else function(sample, costs))
+    import dask.array as da
+
+    rows = "nk"[: score.ndim]
+    out = "nm"[: meta.ndim]
+    axes = {"m": meta.shape[1]} if meta.ndim > 1 else {}
+    given = (score, rows) if row_costs is None else (score, rows, _like(row_costs, score), "nc")
+    return da.blockwise(
+        partial(_whole, function), out, *given, dtype=meta.dtype, new_axes=axes, concatenate=True, meta=meta[:0],
+    )
+
+
+def _whole(function: Callable[..., Any], *parts: Any) -> Any:
+    return np.asarray(function(*parts))
+
+
+def _like(row_costs: Any, score: Any) -> Any:
+    """Row costs in the chunks of the scores."""
+    import dask.array as da
+
+    if not is_dask(row_costs):
+        row_costs = row_costs.table()
+        return da.from_array(row_costs, chunks=(score.chunks[0], -1))
+    return row_costs.rechunk((score.chunks[0], -1))
+
+
+def computed(values: Any) -> Any:
+    """Give the values of a dask array; anything else as it is."""
+    return values.compute() if is_dask(values) else values

@@ -1,0 +1,316 @@
+"""Rows in the chunks of a dask array as the sums that `LinearNewton` needs: two rounds of the cluster a Newton step.
+
+::
+
+    step     margins of w, gamma, gradient, Hessian, loss, dual parts     gamma stays with its block
+    slopes   margins of w, A p, then the slope at a dozen step lengths
+
+A block's state is its multipliers lambda, the gamma of an earlier step: a chain of tasks, one for each penalty, that the
+scheduler can run again after a worker is lost. Partial sums are added in the order of the blocks, so the result does not
+depend on the scheduler or on the number of workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add, itemgetter
+from typing import Any
+
+import dask
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from abstain.dual.linear_certificate import (
+    LinearProblem,
+    LinearSums,
+    balanced_gamma,
+    bounded_gamma,
+    linear_sums,
+    side_sums,
+)
+from abstain.losses.loss_table import LossTable
+from abstain.losses.margin_loss import MarginLoss
+from abstain.solvers.linear import Point
+from abstain.solvers.linear_rows import LocalSums, reach_of
+
+__all__ = ["BlockRows", "DaskSums", "Pose", "as_rows", "kept", "released", "summed"]
+
+FAN_IN = 8  # partial sums that one task adds
+SCALES = (0.5, 0.9, 0.99, 0.999, 1.0)  # of gamma, at which the dual is evaluated
+DELAYED = partial(dask.delayed, pure=False)  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockRows:
+    """What the rows of a block have besides their features.
+
+    Attributes
+    ----------
+    code : int32 array of shape (n,)
+        The classes, from 1.
+    weight : float64 array of shape (n,)
+    table : LossTable or None
+        The losses of rows with costs of their own.
+    """
+
+    code: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    table: LossTable | None
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """How the blocks pose the problem of one machine.
+
+    Attributes
+    ----------
+    centre : float64 array of shape (d,)
+    positive : int
+        The class whose rows have y = +1.
+    loss : MarginLoss or None
+        None if the blocks have tables.
+    dense : bool
+        Whether sparse chunks are made dense.
+    """
+
+    centre: NDArray[np.float64]
+    positive: int
+    loss: MarginLoss | None
+    dense: bool
+
+    def problem(self, chunk: Any, rows: BlockRows) -> LinearProblem:
+        """Give the part of the problem that a block has."""
+        sign = np.where(rows.code == self.positive, 1, -1).astype(np.int8)
+        loss: Any = rows.table if self.loss is None else self.loss
+        return LinearProblem(as_rows(chunk, dense=self.dense), self.centre, sign, np.require(rows.weight, None, "CA"), loss)
+
+    def sums(self, chunk: Any, rows: BlockRows, multipliers: Any, point: Point) -> LocalSums:
+        """Give the sums over a block, with its margins at `point`."""
+        problem = self.problem(chunk, rows)
+        sums = LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss)
+        if multipliers is not None:
+            sums.start(np.require(multipliers, None, "CA"))
+        sums.score(point)
+        return sums
+
+
+def as_rows(chunk: Any, *, dense: bool = False) -> Any:
+    """Give a chunk as the native core reads it: aligned, in C order, or CSR with sorted indices."""
+    if not issparse(chunk):
+        kind = np.float32 if chunk.dtype == np.float32 else np.float64
+        return np.require(chunk, kind, ["C", "A"])  # chunks may be misaligned after a transfer
+    rows = chunk.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return np.ascontiguousarray(rows.toarray()) if dense else rows
+
+
+class DaskSums:
+    """Sums over blocks of rows: `blocks` and `rows` have, block by block, delayed chunks and delayed `BlockRows`."""
+
+    at_once = 12
+
+    def __init__(self, blocks: Sequence[Any], rows: Sequence[Any], pose: Pose, count: int) -> None:
+        self.blocks, self.rows, self.pose, self.count = blocks, rows, pose, count
+        self.features = len(pose.centre)
+        self.multipliers: Sequence[Any] = [None] * len(blocks)
+        self.now: Sequence[Any] = []  # the result of the last step, kept by the blocks
+        self.point = self.direction = np.zeros(self.features + 1)
+        self.sigma, self.stride = 1.0, 1
+        self.held = count
+        self.sums: dict[str, NDArray[np.float64]] = {}
+
+    def _round(self, work: Callable[..., Any], *settings: Any) -> Any:
+        tasks = self._tasks(work, *settings)
+        return summed(tasks)
+
+    def _tasks(self, work: Callable[..., Any], *settings: Any) -> list[Any]:
+        task = DELAYED(partial(work, self.pose, self.point, *settings))
+        return [task(*block) for block in zip(self.blocks, self.rows, self.multipliers, strict=True)]
+
+    def score(self, point: Point) -> None:
+        """Set the point; the margins are computed with the sums."""
+        self.point = point
+
+    def along(self, direction: Point) -> None:
+        """Set the direction."""
+        self.direction = direction
+
+    def move(self, step: float) -> None:
+        """Move along the direction."""
+        self.point = self.point + step * self.direction
+
+    def slopes(self, sigma: float, steps: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the slopes at all steps, then their derivatives: one round."""
+        return np.asarray(self._round(_slopes, self.direction, sigma, steps))
+
+    def gradient(self, sigma: float, *, afresh: bool) -> NDArray[np.float64]:  # noqa: ARG002 (always afresh)
+        """Sum everything at the point: one round."""
+        self.sigma = sigma
+        wanted = self.features <= most_dense()
+        self.now = kept(self._tasks(_step, sigma, self.stride if wanted else 0))
+        self.sums = summed([DELAYED(itemgetter(0))(each) for each in self.now])
+        self.held = int(self.sums["between"][0])
+        return self.sums["sides"]
+
+    def between(self) -> int:
+        """Give the number of rows between breakpoints."""
+        return self.held
+
+    def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]:
+        """Give the Hessian of the last step; the estimate of the next one is from about `most` rows."""
+        self.stride = max(1, self.held // most)
+        if everything:
+            return np.asarray(self._round(_hessian, self.sigma, max(1, self.count // most)))
+        return self.sums["hessian"]
+
+    def hessian_times(self, direction: Point) -> Point:
+        """Give the Hessian times a direction: one round."""
+        return np.asarray(self._round(_hessian_times, self.sigma, direction))
+
+    def hessian_diagonal(self, everything: bool) -> Point:
+        """Give the diagonal of the Hessian: one round."""
+        return np.asarray(self._round(_hessian_diagonal, self.sigma, everything))
+
+    def accept(self) -> None:
+        """Make the gamma of the last step the multipliers."""
+        self.multipliers = kept([DELAYED(itemgetter(1))(each) for each in self.now])
+
+    def shift(self) -> float:
+        """Give the squared change of the multipliers."""
+        return float(self.sums["shift"][0])
+
+    def loss(self) -> float:
+        """Give the sum of the losses."""
+        return float(self.sums["loss"][0])
+
+    def dual(self, negative: float, positive: float) -> float:
+        """Give a lower bound on the sum of phi_i(scale gamma_i): it is concave in the scale, and 0 at 0."""
+        at = (0.0, *SCALES)
+        sides = zip((negative, positive), self.sums["duals"].reshape(2, -1), strict=True)
+        return sum(float(np.interp(scale, at, [0.0, *values])) for scale, values in sides)
+
+    def first_penalty(self) -> float:
+        """Give the first sigma: see `first_penalty` for rows in memory."""
+        least, steepest, weight = summed(
+            [DELAYED(partial(_reach, self.pose))(rows) for rows in self.rows],
+            lambda a, b: (min(a[0], b[0]), max(a[1], b[1]), a[2] + b[2]),
+        )
+        return 0.5 * weight / self.count * (least if np.isfinite(least) else steepest)
+
+    def certificate_sums(self, machine: Any) -> LinearSums:
+        """Sum what a certificate of this machine needs, with the gamma of the last step: two rounds."""
+        gamma = [DELAYED(itemgetter(1))(each) for each in self.now]
+        blocks = list(zip(self.blocks, self.rows, gamma, strict=True))
+        sides = summed([DELAYED(partial(_sides, self.pose))(rows, each) for _, rows, each in blocks])
+        task = DELAYED(partial(_certified, self.pose, machine, sides))
+        found: LinearSums = summed([task(*block) for block in blocks])
+        return found
+
+
+def most_dense() -> int:
+    """Give the number of features up to which a Hessian is formed."""
+    from abstain.solvers import linear
+
+    return linear.MOST_DENSE
+
+
+# What a task does with one block: (how it is posed, point, settings; chunk, rows, multipliers).
+
+
+def _step(
+    pose: Pose, point: Point, sigma: float, stride: int, chunk: Any, rows: BlockRows, multipliers: Any
+) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
+    sums = pose.sums(chunk, rows, multipliers, point)
+    found = {"sides": sums.gradient(sigma, afresh=True), "between": np.array([float(sums.between())])}
+    found |= {"loss": np.array([sums.loss()]), "shift": np.array([sums.shift()])}
+    found["duals"] = np.array([sums.dual(s, 0.0) for s in SCALES] + [sums.dual(0.0, s) for s in SCALES])
+    if stride:
+        found["hessian"] = _strided(sums, stride, everything=False)
+    return found, sums.gamma()
+
+
+def _slopes(
+    pose: Pose, point: Point, direction: Point, sigma: float, steps: Any, chunk: Any, rows: BlockRows, multipliers: Any
+) -> NDArray[np.float64]:
+    sums = pose.sums(chunk, rows, multipliers, point)
+    sums.along(direction)
+    return np.asarray(sums.slopes(sigma, steps))
+
+
+def _hessian(
+    pose: Pose, point: Point, sigma: float, stride: int, chunk: Any, rows: BlockRows, multipliers: Any
+) -> NDArray[np.float64]:
+    del sigma  # of all rows, whatever their gamma
+    return _strided(pose.sums(chunk, rows, multipliers, point), stride, everything=True)
+
+
+def _strided(sums: LocalSums, stride: int, *, everything: bool) -> NDArray[np.float64]:
+    """Give the Hessian of about every stride-th row."""
+    rows = sums.rows if everything else sums.between()
+    return sums.hessian(max(1, rows // stride), everything=everything)
+
+
+def _hessian_times(
+    pose: Pose, point: Point, sigma: float, direction: Point, chunk: Any, rows: BlockRows, multipliers: Any
+) -> Point:
+    sums = pose.sums(chunk, rows, multipliers, point)
+    sums.gradient(sigma, afresh=True)
+    return np.asarray(sums.hessian_times(direction))
+
+
+def _hessian_diagonal(
+    pose: Pose, point: Point, sigma: float, everything: bool, chunk: Any, rows: BlockRows, multipliers: Any
+) -> Point:
+    sums = pose.sums(chunk, rows, multipliers, point)
+    sums.gradient(sigma, afresh=True)
+    return np.asarray(sums.hessian_diagonal(everything))
+
+
+def _reach(pose: Pose, rows: BlockRows) -> tuple[float, float, float]:
+    loss: Any = rows.table if pose.loss is None else pose.loss
+    return reach_of(loss), loss.steepest, float(rows.weight.sum())
+
+
+def _sides(pose: Pose, rows: BlockRows, gamma: Any) -> NDArray[np.float64]:
+    problem = pose.problem(np.empty((len(rows.code), 0)), rows)
+    return side_sums(problem, bounded_gamma(problem, gamma))
+
+
+def _certified(pose: Pose, machine: Any, sides: Any, chunk: Any, rows: BlockRows, gamma: Any) -> LinearSums:
+    problem = pose.problem(chunk, rows)
+    return linear_sums(problem, machine, balanced_gamma(problem, bounded_gamma(problem, gamma), sides))
+
+
+def summed(parts: Sequence[Any], plus: Callable[[Any, Any], Any] | None = None) -> Any:
+    """Compute the sum of delayed parts, added on the workers in their order, a few at a time."""
+    task = DELAYED(partial(_added, plus))
+    while len(parts) > 1:
+        parts = [task(*parts[first : first + FAN_IN]) for first in range(0, len(parts), FAN_IN)]
+    return dask.compute(parts[0])[0]  # type: ignore[attr-defined]
+
+
+def _added(plus: Callable[[Any, Any], Any] | None, *parts: Any) -> Any:
+    if plus is None and isinstance(parts[0], dict):
+        return {name: reduce(add, (part[name] for part in parts)) for name in parts[0]}
+    return reduce(plus or add, parts)
+
+
+def kept(tasks: Sequence[Any]) -> Sequence[Any]:
+    """Begin delayed tasks whose results stay where they are made."""
+    return list(dask.persist(*tasks))  # type: ignore[attr-defined]
+
+
+def released(*groups: Sequence[Any]) -> None:
+    """Cancel what a cluster still computes or keeps for these groups."""
+    try:
+        from distributed import futures_of
+    except ImportError:
+        return
+    futures = futures_of([each for group in groups for each in group if each is not None])
+    if futures:
+        futures[0].client.cancel(futures)
