@@ -119,9 +119,8 @@ def _fitted(
             machine, proof = _machine(sums, replace(settings, time_limit=left))
             machines.append(machine)
             proofs.append(proof)
-    except BaseException:
+    finally:
         released(rows)
-        raise
     return FittedLinear(machines[0] if len(machines) == 1 else joined(machines), rule, tuple(proofs))
 
 
@@ -132,9 +131,8 @@ def _machine(sums: DaskSums, settings: LinearNewton) -> tuple[LinearMachine, Pro
 
     try:
         machine, proof, _ = certified(sums, sums.first_penalty(), None, settings, certify)
-    except BaseException:
+    finally:
         released(sums.now, sums.multipliers)
-        raise
     return machine, proof
 
 

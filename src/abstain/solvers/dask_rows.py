@@ -125,8 +125,7 @@ class DaskSums:
         self.sums: dict[str, NDArray[np.float64]] = {}
 
     def _round(self, work: Callable[..., Any], *settings: Any) -> Any:
-        tasks = self._tasks(work, *settings)
-        return summed(tasks)
+        return summed(self._tasks(work, *settings))
 
     def _tasks(self, work: Callable[..., Any], *settings: Any) -> list[Any]:
         task = DELAYED(partial(work, self.pose, self.point, *settings))
@@ -153,7 +152,7 @@ class DaskSums:
         self.sigma = sigma
         wanted = self.features <= most_dense()
         self.now = kept(self._tasks(_step, sigma, self.stride if wanted else 0))
-        self.sums = summed([DELAYED(itemgetter(0))(each) for each in self.now])
+        self.sums = summed(self.now, of=itemgetter(0))
         self.held = int(self.sums["between"][0])
         return self.sums["sides"]
 
@@ -197,18 +196,16 @@ class DaskSums:
     def first_penalty(self) -> float:
         """Give the first sigma: see `first_penalty` for rows in memory."""
         least, steepest, weight = summed(
-            [DELAYED(partial(_reach, self.pose))(rows) for rows in self.rows],
-            lambda a, b: (min(a[0], b[0]), max(a[1], b[1]), a[2] + b[2]),
+            [DELAYED(partial(_reach, self.pose))(rows) for rows in self.rows], plus=_with_reach
         )
         return 0.5 * weight / self.count * (least if np.isfinite(least) else steepest)
 
     def certificate_sums(self, machine: Any) -> LinearSums:
         """Sum what a certificate of this machine needs, with the gamma of the last step: two rounds."""
-        gamma = [DELAYED(itemgetter(1))(each) for each in self.now]
-        blocks = list(zip(self.blocks, self.rows, gamma, strict=True))
-        sides = summed([DELAYED(partial(_sides, self.pose))(rows, each) for _, rows, each in blocks])
+        task = DELAYED(partial(_sides, self.pose))
+        sides = summed([task(*block) for block in zip(self.rows, self.now, strict=True)])
         task = DELAYED(partial(_certified, self.pose, machine, sides))
-        found: LinearSums = summed([task(*block) for block in blocks])
+        found: LinearSums = summed([task(*block) for block in zip(self.blocks, self.rows, self.now, strict=True)])
         return found
 
 
@@ -276,25 +273,34 @@ def _reach(pose: Pose, rows: BlockRows) -> tuple[float, float, float]:
     return reach_of(loss), loss.steepest, float(rows.weight.sum())
 
 
-def _sides(pose: Pose, rows: BlockRows, gamma: Any) -> NDArray[np.float64]:
+def _with_reach(a: tuple[float, float, float], b: tuple[float, float, float]) -> tuple[float, float, float]:
+    return min(a[0], b[0]), max(a[1], b[1]), a[2] + b[2]
+
+
+def _sides(pose: Pose, rows: BlockRows, step: tuple[Any, Any]) -> NDArray[np.float64]:
     problem = pose.problem(np.empty((len(rows.code), 0)), rows)
-    return side_sums(problem, bounded_gamma(problem, gamma))
+    return side_sums(problem, bounded_gamma(problem, step[1]))
 
 
-def _certified(pose: Pose, machine: Any, sides: Any, chunk: Any, rows: BlockRows, gamma: Any) -> LinearSums:
+def _certified(pose: Pose, machine: Any, sides: Any, chunk: Any, rows: BlockRows, step: tuple[Any, Any]) -> LinearSums:
     problem = pose.problem(chunk, rows)
-    return linear_sums(problem, machine, balanced_gamma(problem, bounded_gamma(problem, gamma), sides))
+    return linear_sums(problem, machine, balanced_gamma(problem, bounded_gamma(problem, step[1]), sides))
 
 
-def summed(parts: Sequence[Any], plus: Callable[[Any, Any], Any] | None = None) -> Any:
-    """Compute the sum of delayed parts, added on the workers in their order, a few at a time."""
-    task = DELAYED(partial(_added, plus))
-    while len(parts) > 1:
-        parts = [task(*parts[first : first + FAN_IN]) for first in range(0, len(parts), FAN_IN)]
-    return dask.compute(parts[0])[0]  # type: ignore[attr-defined]
+def summed(
+    parts: Sequence[Any], *, plus: Callable[[Any, Any], Any] | None = None, of: Callable[[Any], Any] | None = None
+) -> Any:
+    """Compute the sum of delayed parts, or `of` them, added on the workers in their order, a few at a time."""
+    while True:
+        task = DELAYED(partial(_added, plus, of))
+        parts, of = [task(*parts[first : first + FAN_IN]) for first in range(0, len(parts), FAN_IN)], None
+        if len(parts) == 1:
+            return dask.compute(parts[0])[0]  # type: ignore[attr-defined]
 
 
-def _added(plus: Callable[[Any, Any], Any] | None, *parts: Any) -> Any:
+def _added(plus: Callable[[Any, Any], Any] | None, of: Callable[[Any], Any] | None, *parts: Any) -> Any:
+    if of is not None:
+        parts = tuple(of(part) for part in parts)
     if plus is None and isinstance(parts[0], dict):
         return {name: reduce(add, (part[name] for part in parts)) for name in parts[0]}
     return reduce(plus or add, parts)
