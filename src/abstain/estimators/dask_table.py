@@ -143,7 +143,7 @@ def located(first: int) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"in the chunk that begins at row {first}: {error}") from error
+        raise ValueError(f"in the chunk that begins at row {first}, with rows counted from there: {error}") from error
 
 
 def _profile(width: int, first: int, chunk: Any, y: Any, weight: Any, costs: Any) -> Profile:

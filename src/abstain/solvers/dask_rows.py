@@ -39,7 +39,6 @@ from abstain.solvers.linear_rows import LocalSums, reach_of
 __all__ = ["BlockRows", "DaskSums", "Pose", "as_rows", "kept", "released", "summed"]
 
 FAN_IN = 8  # partial sums that one task adds
-SCALES = (0.5, 0.9, 0.99, 0.999, 1.0)  # of gamma, at which the dual is evaluated
 DELAYED = partial(dask.delayed, pure=False)  # type: ignore[attr-defined]
 
 
@@ -188,10 +187,8 @@ class DaskSums:
         return float(self.sums["loss"][0])
 
     def dual(self, negative: float, positive: float) -> float:
-        """Give a lower bound on the sum of phi_i(scale gamma_i): it is concave in the scale, and 0 at 0."""
-        at = (0.0, *SCALES)
-        sides = zip((negative, positive), self.sums["duals"].reshape(2, -1), strict=True)
-        return sum(float(np.interp(scale, at, [0.0, *values])) for scale, values in sides)
+        """Give a lower bound on the sum of phi_i(scale gamma_i), without a round: phi is concave, and 0 at 0."""
+        return float(self.sums["duals"] @ (negative, positive))
 
     def first_penalty(self) -> float:
         """Give the first sigma: see `first_penalty` for rows in memory."""
@@ -225,7 +222,7 @@ def _step(
     sums = pose.sums(chunk, rows, multipliers, point)
     found = {"sides": sums.gradient(sigma, afresh=True), "between": np.array([float(sums.between())])}
     found |= {"loss": np.array([sums.loss()]), "shift": np.array([sums.shift()])}
-    found["duals"] = np.array([sums.dual(s, 0.0) for s in SCALES] + [sums.dual(0.0, s) for s in SCALES])
+    found["duals"] = np.array([sums.dual(1.0, 0.0), sums.dual(0.0, 1.0)])
     if stride:
         found["hessian"] = _strided(sums, stride, everything=False)
     return found, sums.gamma()
