@@ -113,7 +113,8 @@ class LinearSums:
 def certify_linear(problem: LinearProblem, machine: Any, gamma: NDArray[np.float64]) -> Certificate:
     """Certify a machine with `weights`, `centre` and `score`, with gamma clipped and balanced where it must be."""
     gamma = bounded_gamma(problem, gamma)
-    return linear_sums(problem, machine, balanced_gamma(problem, gamma, side_sums(problem, gamma))).certificate(machine.weights)
+    feasible = balanced_gamma(problem, gamma, side_sums(problem, gamma))
+    return linear_sums(problem, machine, feasible).certificate(machine.weights)
 
 
 def linear_sums(problem: LinearProblem, machine: Any, gamma: NDArray[np.float64]) -> LinearSums:

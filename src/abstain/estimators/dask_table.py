@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
-import dask
 import numpy as np
+from dask.base import compute
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array
@@ -100,8 +100,8 @@ class DaskTable:
         )
         first = np.cumsum([0, *sizes[:-1]]).tolist()
         full = [at for at, size in enumerate(sizes) if size]
-        blocks = ([part[at] for at in full] for part in (X.to_delayed().ravel().tolist(), *parts, first))
-        return cls(*blocks, (n, d))
+        blocks = [[part[at] for at in full] for part in (X.to_delayed().ravel().tolist(), *parts, first)]
+        return cls(blocks[0], blocks[1], blocks[2], blocks[3], blocks[4], (n, d))
 
     def tasks(self, work: Any, *columns: str) -> list[Any]:
         """Give a delayed task for each block: its first row, then these columns."""
@@ -111,7 +111,7 @@ class DaskTable:
     def profiles(self) -> list[Profile]:
         """Check all rows, in one round."""
         profile = partial(_profile, self.shape[1])
-        return list(dask.compute(*self.tasks(profile, "X", "y", "weight", "costs")))  # type: ignore[attr-defined]
+        return list(compute(*self.tasks(profile, "X", "y", "weight", "costs")))
 
 
 def _sized(values: Any) -> Any:
@@ -146,7 +146,8 @@ def located(first: int) -> Iterator[None]:
         raise ValueError(f"in the chunk that begins at row {first}, with rows counted from there: {error}") from error
 
 
-def _profile(width: int, first: int, chunk: Any, y: Any, weight: Any, costs: Any) -> Profile:
+def _profile(width: int, first: int, chunk: Any, y: Any, *columns: Any) -> Profile:
+    weight, costs = columns
     with located(first):
         if issparse(chunk):
             check_indices(chunk)
@@ -156,12 +157,14 @@ def _profile(width: int, first: int, chunk: Any, y: Any, weight: Any, costs: Any
         X = as_rows(chunk)
         labels = label_vector(y, "y")
         if X.shape != (len(labels), width):
-            raise ValueError(f"X has the shape {X.shape} there, and y has {len(labels)} labels; it should be "
-                             f"({len(labels)}, {width}). Call X.compute_chunk_sizes() if the sizes were guessed.")
+            raise ValueError(
+                f"X has the shape {X.shape} and y has {len(labels)} labels, but the dask array has {width} columns; "
+                "state the true chunks of X and y, or let X.compute_chunk_sizes() find them."
+            )
         check_reach(X)
         weights = block_weights(weight, len(labels))
         classes, code = np.unique(labels, return_inverse=True)
-        held = np.bincount(code, weights=weights, minlength=len(classes))
+        held: Any = np.bincount(code, weights=weights, minlength=len(classes))
         squares = Kernel("linear").diagonal(X) if issparse(X) else np.zeros(1)
         total = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
         about = (total, (float(squares.sum()), float(squares.max())), bool(issparse(X)), classes, held)
@@ -169,11 +172,12 @@ def _profile(width: int, first: int, chunk: Any, y: Any, weight: Any, costs: Any
             return Profile(*about, held, (1.0, 1.0), 0.0, None)
         row_costs = RowCosts.of(np.asarray(costs), len(labels))
         stakes = row_costs.stakes
-        staked = np.bincount(code, weights=weights * stakes, minlength=len(classes))
+        staked: Any = np.bincount(code, weights=weights * stakes, minlength=len(classes))
         by_class = row_costs.false_positive != row_costs.false_negative
         by_class |= row_costs.reject_negative != row_costs.reject_positive
         uneven = row_costs.take(np.flatnonzero(by_class)[:1]) if by_class.any() else None
-        return Profile(*about, staked, (float(stakes.min()), float(stakes.max())), float(row_costs.table().max()), uneven)
+        range_of_stakes = (float(stakes.min()), float(stakes.max()))
+        return Profile(*about, staked, range_of_stakes, float(row_costs.table().max()), uneven)
 
 
 def block_weights(weight: Any, n: int) -> NDArray[np.float64]:

@@ -15,14 +15,14 @@ __all__ = ["applied", "computed", "is_dask", "lazy_rows", "lazy_score", "one_col
 
 
 def is_dask(values: Any) -> bool:
-    """Whether this is a dask array; dask is imported only if the caller has done so. Data frames of dask are refused."""
+    """Whether this is a dask array; dask is not imported for that. Data frames of dask are refused."""
     if type(values).__module__.partition(".")[0] != "dask":
         return False
     if isinstance(values, sys.modules["dask.array"].Array):
         return True
     raise TypeError(
-        f"a {type(values).__module__}.{type(values).__name__} is not supported; convert it to a dask array, for example "
-        "with frame.to_dask_array(lengths=True)."
+        f"a {type(values).__module__}.{type(values).__name__} is not supported; convert it to a dask array, for "
+        "example with frame.to_dask_array(lengths=True)."
     )
 
 
@@ -38,15 +38,15 @@ def lazy_score(estimator: Any, X: Any, n_classes: int) -> Any:
 
 def lazy_rows(work: Callable[[Any, Any], Any], estimator: Any, X: Any, width: tuple[int, ...]) -> Any:
     """Give `work(estimator, chunk)` for each chunk as a dask array of float64, with `width` columns if any."""
-    import dask
     import dask.array as da
+    from dask.delayed import delayed
 
     expected = getattr(estimator, "n_features_in_", None)
     if X.ndim != 2 or (expected is not None and X.shape[1] != expected):
         raise ValueError(f"X must have {expected} columns, as the training rows had; its shape is {X.shape}.")
     X = one_column_chunk(X)
-    now = dask.delayed(copy(estimator), pure=False, traverse=False)  # one copy for all chunks  # type: ignore[attr-defined]
-    task = dask.delayed(work, pure=False)  # type: ignore[attr-defined]
+    now = delayed(copy(estimator), pure=False, traverse=False)  # one copy for all chunks
+    task = delayed(work, pure=False)
     parts = [
         da.from_delayed(task(now, chunk), (size, *width), dtype=np.float64)
         for size, chunk in zip(X.chunks[0], X.to_delayed().ravel(), strict=True)
@@ -61,7 +61,7 @@ def _scores(n_classes: int, estimator: Any, chunk: Any) -> NDArray[np.float64]:
 
 
 def applied(function: Callable[..., Any], score: Any, row_costs: Any = None) -> Any:
-    """Give `function(score)`, or of each chunk of scores; with `row_costs`, `function(score, costs of the same rows)`."""
+    """Give `function(score)`, or of each chunk of scores; with `row_costs`, `function(score, row_costs)`."""
     if isinstance(score, np.ndarray):
         return function(score) if row_costs is None else function(score, row_costs)
     sample, costs = np.zeros((1, *score.shape[1:])), np.array([[1.0, 1.0, 0.5]])

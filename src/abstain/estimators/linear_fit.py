@@ -20,7 +20,7 @@ from abstain.dual.solution import Status
 from abstain.estimators.decide import Fitted
 from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.machines.linear_machine import LinearMachine
-from abstain.solvers.linear import LinearNewton, LinearSolution, Sums
+from abstain.solvers.linear import LinearNewton, LinearSolution
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 
 __all__ = ["FittedLinear", "LinearStart", "certified", "fitted_linear", "row_centre"]
@@ -103,7 +103,7 @@ def fitted_linear(
 
 
 def certified(
-    sums: Sums,
+    sums: Any,
     sigma: float,
     point: NDArray[np.float64] | None,
     settings: LinearNewton,

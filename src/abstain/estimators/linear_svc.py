@@ -192,13 +192,13 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
 
     def _fit_dask(self, checked: Any, X: Any, y: Any, sample_weight: Any, row_costs: Any) -> Self:
         from abstain.estimators.dask_fit import fitted_on_dask
+        from abstain.estimators.dask_table import DaskTable
 
+        table = DaskTable.of(X, y, sample_weight, row_costs)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         vars(checked).pop("feature_names_in_", None)
-        checked.n_features_in_ = X.shape[-1]
-        return self._run(
-            checked, task, lambda: fitted_on_dask(self, X, y, sample_weight, row_costs, self._settings(task))
-        )
+        checked.n_features_in_ = table.shape[1]
+        return self._run(checked, task, lambda: fitted_on_dask(self, table, self._settings(task)))
 
     def _run(self, checked: Any, task: FitTask, solve: Callable[[], FittedLinear]) -> Self:
         try:

@@ -18,8 +18,8 @@ from abstain.estimators.class_fit import FittedClasses, fitted_classes
 from abstain.estimators.class_training import ClassTraining, refuse_row_costs, takes_classes
 from abstain.estimators.convergence import Solved, solved, warning_text
 from abstain.estimators.decide import Fitted, fitted, read_only
-from abstain.estimators.lazy import applied
 from abstain.estimators.kernel_rows import KernelRowsMixin
+from abstain.estimators.lazy import applied
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.row_costs import RowCostsMixin

@@ -5,9 +5,9 @@
     step     margins of w, gamma, gradient, Hessian, loss, dual parts     gamma stays with its block
     slopes   margins of w, A p, then the slope at a dozen step lengths
 
-A block's state is its multipliers lambda, the gamma of an earlier step: a chain of tasks, one for each penalty, that the
-scheduler can run again after a worker is lost. Partial sums are added in the order of the blocks, so the result does not
-depend on the scheduler or on the number of workers.
+A block's state is its multipliers lambda, the gamma of an earlier step: a chain of tasks, one for each penalty, that
+the scheduler can run again after a worker is lost. Partial sums are added in the order of the blocks, so the result
+does not depend on the scheduler or on the number of workers.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from functools import partial, reduce
 from operator import add, itemgetter
 from typing import Any
 
-import dask
 import numpy as np
+from dask.base import compute, persist
+from dask.delayed import delayed
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
@@ -39,7 +40,7 @@ from abstain.solvers.linear_rows import LocalSums, reach_of
 __all__ = ["BlockRows", "DaskSums", "Pose", "as_rows", "kept", "released", "summed"]
 
 FAN_IN = 8  # partial sums that one task adds
-DELAYED = partial(dask.delayed, pure=False)  # type: ignore[attr-defined]
+DELAYED = partial(delayed, pure=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,15 +85,25 @@ class Pose:
         """Give the part of the problem that a block has."""
         sign = np.where(rows.code == self.positive, 1, -1).astype(np.int8)
         loss: Any = rows.table if self.loss is None else self.loss
-        return LinearProblem(as_rows(chunk, dense=self.dense), self.centre, sign, np.require(rows.weight, None, "CA"), loss)
+        weight = np.require(rows.weight, None, ["C", "A"])
+        return LinearProblem(as_rows(chunk, dense=self.dense), self.centre, sign, weight, loss)
 
-    def sums(self, chunk: Any, rows: BlockRows, multipliers: Any, point: Point) -> LocalSums:
-        """Give the sums over a block, with its margins at `point`."""
-        problem = self.problem(chunk, rows)
-        sums = LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss)
+
+@dataclass(frozen=True, eq=False)
+class At:
+    """Where all blocks are: how they pose the problem, the point, and the penalty."""
+
+    pose: Pose
+    point: Point
+    sigma: float
+
+    def sums(self, chunk: Any, rows: BlockRows, multipliers: Any) -> Any:
+        """Give the sums over a block, with its margins at the point."""
+        problem = self.pose.problem(chunk, rows)
+        sums: Any = LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss)
         if multipliers is not None:
-            sums.start(np.require(multipliers, None, "CA"))
-        sums.score(point)
+            sums.start(np.require(multipliers, None, ["C", "A"]))
+        sums.score(self.point)
         return sums
 
 
@@ -127,7 +138,7 @@ class DaskSums:
         return summed(self._tasks(work, *settings))
 
     def _tasks(self, work: Callable[..., Any], *settings: Any) -> list[Any]:
-        task = DELAYED(partial(work, self.pose, self.point, *settings))
+        task = DELAYED(partial(work, At(self.pose, self.point, self.sigma), *settings))
         return [task(*block) for block in zip(self.blocks, self.rows, self.multipliers, strict=True)]
 
     def score(self, point: Point) -> None:
@@ -144,13 +155,14 @@ class DaskSums:
 
     def slopes(self, sigma: float, steps: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the slopes at all steps, then their derivatives: one round."""
-        return np.asarray(self._round(_slopes, self.direction, sigma, steps))
+        self.sigma = sigma
+        return np.asarray(self._round(_slopes, (self.direction, steps)))
 
     def gradient(self, sigma: float, *, afresh: bool) -> NDArray[np.float64]:  # noqa: ARG002 (always afresh)
         """Sum everything at the point: one round."""
         self.sigma = sigma
         wanted = self.features <= most_dense()
-        self.now = kept(self._tasks(_step, sigma, self.stride if wanted else 0))
+        self.now = kept(self._tasks(_step, self.stride if wanted else 0))
         self.sums = summed(self.now, of=itemgetter(0))
         self.held = int(self.sums["between"][0])
         return self.sums["sides"]
@@ -163,16 +175,16 @@ class DaskSums:
         """Give the Hessian of the last step; the estimate of the next one is from about `most` rows."""
         self.stride = max(1, self.held // most)
         if everything:
-            return np.asarray(self._round(_hessian, self.sigma, max(1, self.count // most)))
+            return np.asarray(self._round(_hessian, max(1, self.count // most)))
         return self.sums["hessian"]
 
     def hessian_times(self, direction: Point) -> Point:
         """Give the Hessian times a direction: one round."""
-        return np.asarray(self._round(_hessian_times, self.sigma, direction))
+        return np.asarray(self._round(_hessian_times, direction))
 
     def hessian_diagonal(self, everything: bool) -> Point:
         """Give the diagonal of the Hessian: one round."""
-        return np.asarray(self._round(_hessian_diagonal, self.sigma, everything))
+        return np.asarray(self._round(_hessian_diagonal, everything))
 
     def accept(self) -> None:
         """Make the gamma of the last step the multipliers."""
@@ -201,7 +213,7 @@ class DaskSums:
         """Sum what a certificate of this machine needs, with the gamma of the last step: two rounds."""
         task = DELAYED(partial(_sides, self.pose))
         sides = summed([task(*block) for block in zip(self.rows, self.now, strict=True)])
-        task = DELAYED(partial(_certified, self.pose, machine, sides))
+        task = DELAYED(partial(_certified, self.pose, (machine, sides)))
         found: LinearSums = summed([task(*block) for block in zip(self.blocks, self.rows, self.now, strict=True)])
         return found
 
@@ -213,14 +225,14 @@ def most_dense() -> int:
     return linear.MOST_DENSE
 
 
-# What a task does with one block: (how it is posed, point, settings; chunk, rows, multipliers).
+# What a task does with one block: its chunk, its rows, and its multipliers or the result of its last step.
 
 
 def _step(
-    pose: Pose, point: Point, sigma: float, stride: int, chunk: Any, rows: BlockRows, multipliers: Any
+    at: At, stride: int, chunk: Any, rows: BlockRows, multipliers: Any
 ) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
-    sums = pose.sums(chunk, rows, multipliers, point)
-    found = {"sides": sums.gradient(sigma, afresh=True), "between": np.array([float(sums.between())])}
+    sums = at.sums(chunk, rows, multipliers)
+    found = {"sides": sums.gradient(at.sigma, afresh=True), "between": np.array([float(sums.between())])}
     found |= {"loss": np.array([sums.loss()]), "shift": np.array([sums.shift()])}
     found["duals"] = np.array([sums.dual(1.0, 0.0), sums.dual(0.0, 1.0)])
     if stride:
@@ -229,39 +241,33 @@ def _step(
 
 
 def _slopes(
-    pose: Pose, point: Point, direction: Point, sigma: float, steps: Any, chunk: Any, rows: BlockRows, multipliers: Any
+    at: At, along: tuple[Point, NDArray[np.float64]], chunk: Any, rows: BlockRows, multipliers: Any
 ) -> NDArray[np.float64]:
-    sums = pose.sums(chunk, rows, multipliers, point)
+    sums = at.sums(chunk, rows, multipliers)
+    direction, steps = along
     sums.along(direction)
-    return np.asarray(sums.slopes(sigma, steps))
+    return np.asarray(sums.slopes(at.sigma, steps))
 
 
-def _hessian(
-    pose: Pose, point: Point, sigma: float, stride: int, chunk: Any, rows: BlockRows, multipliers: Any
-) -> NDArray[np.float64]:
-    del sigma  # of all rows, whatever their gamma
-    return _strided(pose.sums(chunk, rows, multipliers, point), stride, everything=True)
+def _hessian(at: At, stride: int, chunk: Any, rows: BlockRows, multipliers: Any) -> NDArray[np.float64]:
+    return _strided(at.sums(chunk, rows, multipliers), stride, everything=True)
 
 
-def _strided(sums: LocalSums, stride: int, *, everything: bool) -> NDArray[np.float64]:
+def _strided(sums: Any, stride: int, *, everything: bool) -> NDArray[np.float64]:
     """Give the Hessian of about every stride-th row."""
     rows = sums.rows if everything else sums.between()
-    return sums.hessian(max(1, rows // stride), everything=everything)
+    return np.asarray(sums.hessian(max(1, rows // stride), everything=everything))
 
 
-def _hessian_times(
-    pose: Pose, point: Point, sigma: float, direction: Point, chunk: Any, rows: BlockRows, multipliers: Any
-) -> Point:
-    sums = pose.sums(chunk, rows, multipliers, point)
-    sums.gradient(sigma, afresh=True)
+def _hessian_times(at: At, direction: Point, chunk: Any, rows: BlockRows, multipliers: Any) -> Point:
+    sums = at.sums(chunk, rows, multipliers)
+    sums.gradient(at.sigma, afresh=True)
     return np.asarray(sums.hessian_times(direction))
 
 
-def _hessian_diagonal(
-    pose: Pose, point: Point, sigma: float, everything: bool, chunk: Any, rows: BlockRows, multipliers: Any
-) -> Point:
-    sums = pose.sums(chunk, rows, multipliers, point)
-    sums.gradient(sigma, afresh=True)
+def _hessian_diagonal(at: At, everything: bool, chunk: Any, rows: BlockRows, multipliers: Any) -> Point:
+    sums = at.sums(chunk, rows, multipliers)
+    sums.gradient(at.sigma, afresh=True)
     return np.asarray(sums.hessian_diagonal(everything))
 
 
@@ -279,8 +285,11 @@ def _sides(pose: Pose, rows: BlockRows, step: tuple[Any, Any]) -> NDArray[np.flo
     return side_sums(problem, bounded_gamma(problem, step[1]))
 
 
-def _certified(pose: Pose, machine: Any, sides: Any, chunk: Any, rows: BlockRows, step: tuple[Any, Any]) -> LinearSums:
+def _certified(
+    pose: Pose, judged: tuple[Any, NDArray[np.float64]], chunk: Any, rows: BlockRows, step: tuple[Any, Any]
+) -> LinearSums:
     problem = pose.problem(chunk, rows)
+    machine, sides = judged
     return linear_sums(problem, machine, balanced_gamma(problem, bounded_gamma(problem, step[1]), sides))
 
 
@@ -292,7 +301,7 @@ def summed(
         task = DELAYED(partial(_added, plus, of))
         parts, of = [task(*parts[first : first + FAN_IN]) for first in range(0, len(parts), FAN_IN)], None
         if len(parts) == 1:
-            return dask.compute(parts[0])[0]  # type: ignore[attr-defined]
+            return compute(parts[0])[0]
 
 
 def _added(plus: Callable[[Any, Any], Any] | None, of: Callable[[Any], Any] | None, *parts: Any) -> Any:
@@ -305,7 +314,7 @@ def _added(plus: Callable[[Any, Any], Any] | None, of: Callable[[Any], Any] | No
 
 def kept(tasks: Sequence[Any]) -> Sequence[Any]:
     """Begin delayed tasks whose results stay where they are made."""
-    return list(dask.persist(*tasks))  # type: ignore[attr-defined]
+    return list(persist(*tasks))
 
 
 def released(*groups: Sequence[Any]) -> None:
