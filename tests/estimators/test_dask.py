@@ -214,11 +214,13 @@ def test_a_limit_is_reported_with_a_true_gap(rows, limit):
 
 def test_conjugate_gradients_and_estimated_hessians(rows, monkeypatch):
     X, y = rows
-    exact = LinearRejectSVC(Costs(reject=0.2), tol=1e-6).fit(X, y)
+    exact = LinearRejectSVC(Costs(reject=0.2), tol=1e-6).fit(X, y).objective_
     for name, value in (("PRODUCTS", 0.0), ("MOST_DENSE", 1)):
         monkeypatch.setattr(f"abstain.solvers.linear.{name}", value)
         monkeypatch.setattr("abstain.solvers.linear.SAMPLED", 2)
-        same(LinearRejectSVC(Costs(reject=0.2), tol=1e-5).fit(chunked(X), y), exact, 1e-5)
+        clf = LinearRejectSVC(Costs(reject=0.2), tol=1e-3).fit(chunked(X), y)
+        assert clf.status_ == "optimal"
+        assert exact <= clf.objective_ * (1 + 1e-6) <= exact * (1 + 1e-3)
 
 
 def test_the_same_bits_whatever_the_threads(rows):
@@ -238,10 +240,10 @@ import dask, dask.array as da, numpy as np
 from abstain import LinearRejectSVC
 
 base = np.random.default_rng(0).standard_normal((5000, 100))
-X = da.map_blocks(lambda block_id=None: base + block_id[0], chunks=((5000,) * 40, (100,)), dtype=float)
-y = np.tile(base[:, 0] + base[:, 1] > 0, 40)
+X = da.map_blocks(lambda block_id=None: base + block_id[0], chunks=((5000,) * 48, (100,)), dtype=float)
+y = np.tile(base[:, 0] + base[:, 1] > 0, 48)
 data = int(next(line for line in open("/proc/self/status") if line.startswith("VmData")).split()[1]) * 1024
-resource.setrlimit(resource.RLIMIT_DATA, (data + 120 * 2**20,) * 2)
+resource.setrlimit(resource.RLIMIT_DATA, (data + 140 * 2**20,) * 2)
 with dask.config.set(scheduler="synchronous"):
     print(LinearRejectSVC(C=1e-4, tol=1e-2).fit(X, y).status_)
     try:
@@ -253,6 +255,6 @@ with dask.config.set(scheduler="synchronous"):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA is Linux's")
 def test_a_fit_never_holds_all_rows():
-    # 160 MB of rows, in chunks of 4 MB, within 120 MB, of which the native core may keep 96 for its next call
+    # 192 MB of rows, in chunks of 4 MB, within 140 MB, of which BLAS reserves about 70 for itself
     run = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, timeout=120, check=False)  # noqa: S603
     assert run.stdout == "optimal\ntoo large\n", run.stderr
