@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
-from abstain import Actions, Costs, LinearRejectSVC, RejectSVC, ThresholdRejector
+from abstain import Actions, Costs, EmbeddedRejectSVC, LinearRejectSVC, RejectSVC, ThresholdRejector
 
 dask = pytest.importorskip("dask", reason="the extra dask is not installed")
 da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
@@ -180,7 +180,11 @@ def test_bad_chunks_are_found_when_they_are_predicted(rows):
 
 @pytest.mark.parametrize(
     "clf",
-    [RejectSVC(Costs(reject=0.2)), ThresholdRejector(LogisticRegression(), costs=Costs(reject=0.2))],
+    [
+        RejectSVC(Costs(reject=0.2)),
+        EmbeddedRejectSVC(reject_cost=0.2, n_starts=1),
+        ThresholdRejector(LogisticRegression(), costs=Costs(reject=0.2)),
+    ],
     ids=lambda clf: type(clf).__name__,
 )
 def test_other_machines_decide_dask_arrays(rows, clf):
@@ -232,6 +236,19 @@ def test_the_same_bits_whatever_the_threads(rows):
     assert first.intercept_ == again.intercept_
     other = LinearRejectSVC(Costs(reject=0.2)).fit(da.from_array(X, chunks=(200, -1)), y)  # the control: other chunks
     assert (first.coef_ != other.coef_).any()
+
+
+def test_misaligned_and_read_only_blocks(rows):
+    X, y = rows
+    buffer = bytearray(X.nbytes + 1)
+    moved = np.frombuffer(buffer, dtype=np.uint8)[1:].view(np.float64).reshape(X.shape)
+    moved[:] = X
+    moved.flags.writeable = False
+    assert not moved.flags.aligned
+    given = da.from_delayed(dask.delayed(lambda: moved)(), X.shape, dtype=np.float64)
+    clf = LinearRejectSVC(Costs(reject=0.2)).fit(given, y)
+    expected = LinearRejectSVC(Costs(reject=0.2)).fit(da.from_array(X, chunks=-1), y)
+    np.testing.assert_array_equal(clf.coef_, expected.coef_)
 
 
 MEMORY = """

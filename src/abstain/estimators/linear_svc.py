@@ -162,8 +162,10 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows; float32 and float64 in C order, and CSR, are not copied.
+        X : {array-like, sparse matrix, dask array} of shape (n_samples, n_features)
+            Training rows; float32 and float64 in C order, and CSR, are not copied. The chunks of a dask array, dense or
+            CSR, are read one by one, on the active cluster or on threads; the other arguments may then be dask arrays
+            too.
         y : array-like of shape (n_samples,)
             Their labels, of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
