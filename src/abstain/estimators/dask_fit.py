@@ -25,7 +25,8 @@ from abstain.machines.linear_machine import LinearMachine
 from abstain.row_costs import RowCosts
 from abstain.rules.class_rule import VoteRule
 from abstain.rules.lead_rule import LeadRule
-from abstain.solvers.dask_rows import BlockRows, DaskSums, Pose, kept, released
+from abstain.solvers.dask_rounds import kept, released
+from abstain.solvers.dask_rows import BlockRows, DaskSums, Pose
 from abstain.solvers.linear import LinearNewton, LinearSolution
 
 __all__ = ["fitted_on_dask"]

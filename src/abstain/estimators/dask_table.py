@@ -21,7 +21,8 @@ from abstain.estimators.linear_fit import check_reach
 from abstain.kernels import Kernel
 from abstain.labels import label_vector
 from abstain.row_costs import RowCosts
-from abstain.solvers.dask_rows import DELAYED, as_rows
+from abstain.solvers.dask_rounds import DELAYED
+from abstain.solvers.dask_rows import as_rows
 
 __all__ = ["DaskTable", "Profile", "located"]
 

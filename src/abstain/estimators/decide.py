@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -37,7 +38,7 @@ class Fitted:
 
 def fitted(path: str, doc: str) -> Any:
     """Make a read-only attribute of an estimator from an attribute of its fitted value, such as "proof.gap"."""
-    return property(lambda estimator: read_only(attrgetter(path)(estimator._now)), doc=doc)  # noqa: SLF001 (its own)
+    return property(lambda estimator: read_only(attrgetter(path)(estimator._now)), doc=doc)
 
 
 def read_only(value: Any) -> Any:
@@ -83,7 +84,9 @@ class RejectMixin:
     def _score(self, fitted: Fitted, X: Any) -> NDArray[np.float64]:
         """Scores of the rows; lazy ones, a dask array, for a dask array."""
         if is_dask(X):
-            return lazy_score(self, X, len(fitted.rule.labels.classes))
+            frozen = copy(self)
+            frozen._fitted_ = fitted
+            return lazy_score(frozen, X, len(fitted.rule.labels.classes))
         return np.asarray(fitted.machine.score(self._checked(X), self.n_jobs))
 
     def _probability(

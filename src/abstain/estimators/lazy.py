@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from copy import copy
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["applied", "computed", "is_dask", "lazy_rows", "lazy_score", "one_column_chunk"]
+__all__ = ["applied", "computed", "is_dask", "lazy_rows", "lazy_score", "one_column_chunk", "refuse_dask_frame"]
 
 
 def is_dask(values: Any) -> bool:
-    """Whether this is a dask array; dask is not imported for that. Data frames of dask are refused."""
-    if type(values).__module__.partition(".")[0] != "dask":
-        return False
-    if isinstance(values, sys.modules["dask.array"].Array):
-        return True
-    raise TypeError(
-        f"a {type(values).__module__}.{type(values).__name__} is not supported; convert it to a dask array, for "
-        "example with frame.to_dask_array(lengths=True)."
-    )
+    """Whether this is a dask array; dask is not imported for that."""
+    return isinstance(values, getattr(sys.modules.get("dask.array"), "Array", ()))
+
+
+def refuse_dask_frame(values: Any) -> None:
+    """Raise an error for a data frame of dask, which scikit-learn would load into memory."""
+    if type(values).__module__.partition(".")[0] == "dask" and not is_dask(values):
+        raise TypeError(
+            f"X is a {type(values).__module__}.{type(values).__name__}; convert it to a dask array, for example with "
+            "frame.to_dask_array(lengths=True)."
+        )
 
 
 def one_column_chunk(X: Any) -> Any:
@@ -32,7 +33,7 @@ def one_column_chunk(X: Any) -> Any:
 
 
 def lazy_score(estimator: Any, X: Any, n_classes: int) -> Any:
-    """Give the scores of the rows of a dask array by the estimator as it is now."""
+    """Give the scores of the rows of a dask array by a fitted estimator that nothing changes."""
     return lazy_rows(partial(_scores, n_classes), estimator, X, (n_classes,) if n_classes > 2 else ())
 
 
@@ -45,7 +46,7 @@ def lazy_rows(work: Callable[[Any, Any], Any], estimator: Any, X: Any, width: tu
     if X.ndim != 2 or (expected is not None and X.shape[1] != expected):
         raise ValueError(f"X must have {expected} columns, as the training rows had; its shape is {X.shape}.")
     X = one_column_chunk(X)
-    now = delayed(copy(estimator), pure=False, traverse=False)  # one copy for all chunks
+    now = delayed(estimator, pure=False, traverse=False)  # one for all chunks
     task = delayed(work, pure=False)
     parts = [
         da.from_delayed(task(now, chunk), (size, *width), dtype=np.float64)

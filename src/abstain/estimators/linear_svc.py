@@ -21,7 +21,7 @@ from abstain.estimators.class_training import ClassTraining, refuse_row_costs, t
 from abstain.estimators.convergence import warning_text
 from abstain.estimators.decide import fitted, read_only
 from abstain.estimators.kernel_rows import checked_rows
-from abstain.estimators.lazy import applied, is_dask
+from abstain.estimators.lazy import applied, is_dask, refuse_dask_frame
 from abstain.estimators.linear_fit import (
     FittedLinear,
     check_reach,
@@ -179,6 +179,7 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
             The fitted estimator.
         """
         checked = copy(self)  # so that a fit that fails changes nothing
+        refuse_dask_frame(X)
         if is_dask(X):
             return self._fit_dask(checked, X, y, sample_weight, row_costs)
         several = takes_classes(self, y)

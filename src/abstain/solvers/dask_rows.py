@@ -14,13 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
-from operator import add, itemgetter
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from dask.base import compute, persist
-from dask.delayed import delayed
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
@@ -34,13 +32,11 @@ from abstain.dual.linear_certificate import (
 )
 from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
+from abstain.solvers.dask_rounds import DELAYED, kept, summed
 from abstain.solvers.linear import Point
 from abstain.solvers.linear_rows import LocalSums, reach_of
 
-__all__ = ["BlockRows", "DaskSums", "Pose", "as_rows", "kept", "released", "summed"]
-
-FAN_IN = 8  # partial sums that one task adds
-DELAYED = partial(delayed, pure=False)
+__all__ = ["BlockRows", "DaskSums", "Pose", "as_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,38 +287,3 @@ def _certified(
     problem = pose.problem(chunk, rows)
     machine, sides = judged
     return linear_sums(problem, machine, balanced_gamma(problem, bounded_gamma(problem, step[1]), sides))
-
-
-def summed(
-    parts: Sequence[Any], *, plus: Callable[[Any, Any], Any] | None = None, of: Callable[[Any], Any] | None = None
-) -> Any:
-    """Compute the sum of delayed parts, or `of` them, added on the workers in their order, a few at a time."""
-    while True:
-        task = DELAYED(partial(_added, plus, of))
-        parts, of = [task(*parts[first : first + FAN_IN]) for first in range(0, len(parts), FAN_IN)], None
-        if len(parts) == 1:
-            return compute(parts[0])[0]
-
-
-def _added(plus: Callable[[Any, Any], Any] | None, of: Callable[[Any], Any] | None, *parts: Any) -> Any:
-    if of is not None:
-        parts = tuple(of(part) for part in parts)
-    if plus is None and isinstance(parts[0], dict):
-        return {name: reduce(add, (part[name] for part in parts)) for name in parts[0]}
-    return reduce(plus or add, parts)
-
-
-def kept(tasks: Sequence[Any]) -> Sequence[Any]:
-    """Begin delayed tasks whose results stay where they are made."""
-    return list(persist(*tasks))
-
-
-def released(*groups: Sequence[Any]) -> None:
-    """Cancel what a cluster still computes or keeps for these groups."""
-    try:
-        from distributed import futures_of
-    except ImportError:
-        return
-    futures = futures_of([each for group in groups for each in group if each is not None])
-    if futures:
-        futures[0].client.cancel(futures)
