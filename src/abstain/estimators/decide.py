@@ -38,7 +38,7 @@ class Fitted:
 
 def fitted(path: str, doc: str) -> Any:
     """Make a read-only attribute of an estimator from an attribute of its fitted value, such as "proof.gap"."""
-    return property(lambda estimator: read_only(attrgetter(path)(estimator._now)), doc=doc)
+    return property(lambda estimator: read_only(attrgetter(path)(estimator._now)), doc=doc)  # noqa: SLF001 (its own)
 
 
 def read_only(value: Any) -> Any:
