@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 import abstain.solvers.dask_rows
 from abstain import Costs, LinearRejectSVC
+from abstain.solvers.dask_rounds import summed, tasks
 
 PLACES = ("threads", "cluster of 1", "cluster of 2")
 
@@ -106,7 +107,7 @@ def fit_here(
 def _idle_round(chunks: int) -> float:
     """The seconds of a round that does nothing: an empty task for each chunk, and their sum."""
     began = time.perf_counter()
-    abstain.solvers.dask_rows.summed([abstain.solvers.dask_rows.DELAYED(float)(at) for at in range(chunks)])
+    summed(tasks(float, ((at,) for at in range(chunks))))
     return time.perf_counter() - began
 
 

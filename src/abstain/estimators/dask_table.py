@@ -21,7 +21,7 @@ from abstain.estimators.linear_fit import check_reach
 from abstain.kernels import Kernel
 from abstain.labels import label_vector
 from abstain.row_costs import RowCosts
-from abstain.solvers.dask_rounds import DELAYED
+from abstain.solvers.dask_rounds import tasks
 from abstain.solvers.dask_rows import as_rows
 
 __all__ = ["DaskTable", "Profile", "located"]
@@ -106,8 +106,7 @@ class DaskTable:
 
     def tasks(self, work: Any, *columns: str) -> list[Any]:
         """Give a delayed task for each block: its first row, then these columns."""
-        task = DELAYED(work)
-        return [task(*block) for block in zip(*(getattr(self, name) for name in ("first", *columns)), strict=True)]
+        return tasks(work, zip(*(getattr(self, name) for name in ("first", *columns)), strict=True))
 
     def profiles(self) -> list[Profile]:
         """Check all rows, in one round."""

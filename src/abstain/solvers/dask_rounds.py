@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial, reduce
 from operator import add
 from typing import Any
+from uuid import uuid4
 
 from dask.base import compute, persist
 from dask.delayed import delayed
 
-__all__ = ["DELAYED", "kept", "released", "summed"]
+__all__ = ["kept", "released", "summed", "tasks"]
 
 FAN_IN = 8  # partial sums that one task adds
-DELAYED = partial(delayed, pure=False)  # without hashing the arguments
+
+
+def tasks(work: Callable[..., Any], blocks: Iterable[Sequence[Any]]) -> list[Any]:
+    """Give delayed results of `work`, of the arguments of each block; a scheduler sees them as one group."""
+    name = f"{getattr(work, 'func', work).__name__.strip('_')}-{uuid4().hex}"
+    task = delayed(work, pure=False)
+    return [task(*block, dask_key_name=(name, at)) for at, block in enumerate(blocks)]
 
 
 def summed(
@@ -21,8 +28,8 @@ def summed(
 ) -> Any:
     """Compute the sum of delayed parts, or `of` them, added on the workers in their order, a few at a time."""
     while True:
-        task = DELAYED(partial(_added, plus, of))
-        parts, of = [task(*parts[first : first + FAN_IN]) for first in range(0, len(parts), FAN_IN)], None
+        groups = (parts[first : first + FAN_IN] for first in range(0, len(parts), FAN_IN))
+        parts, of = tasks(partial(_added, plus, of), groups), None
         if len(parts) == 1:
             return compute(parts[0])[0]
 
@@ -35,9 +42,9 @@ def _added(plus: Callable[[Any, Any], Any] | None, of: Callable[[Any], Any] | No
     return reduce(plus or add, parts)
 
 
-def kept(tasks: Sequence[Any]) -> Sequence[Any]:
+def kept(delayed_results: Sequence[Any]) -> Sequence[Any]:
     """Begin delayed tasks whose results stay where they are made."""
-    return list(persist(*tasks))
+    return list(persist(*delayed_results))
 
 
 def released(*groups: Sequence[Any]) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ from abstain.dual.linear_certificate import (
 )
 from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
-from abstain.solvers.dask_rounds import DELAYED, kept, summed
+from abstain.solvers.dask_rounds import kept, summed, tasks
 from abstain.solvers.linear import Point
 from abstain.solvers.linear_rows import LocalSums, reach_of
 
@@ -134,8 +133,8 @@ class DaskSums:
         return summed(self._tasks(work, *settings))
 
     def _tasks(self, work: Callable[..., Any], *settings: Any) -> list[Any]:
-        task = DELAYED(partial(work, At(self.pose, self.point, self.sigma), *settings))
-        return [task(*block) for block in zip(self.blocks, self.rows, self.multipliers, strict=True)]
+        here = partial(work, At(self.pose, self.point, self.sigma), *settings)
+        return tasks(here, zip(self.blocks, self.rows, self.multipliers, strict=True))
 
     def score(self, point: Point) -> None:
         """Set the point; the margins are computed with the sums."""
@@ -159,7 +158,7 @@ class DaskSums:
         self.sigma = sigma
         wanted = self.features <= most_dense()
         self.now = kept(self._tasks(_step, self.stride if wanted else 0))
-        self.sums = summed(self.now, of=itemgetter(0))
+        self.sums = summed(self.now, of=partial(_part, 0))
         self.held = int(self.sums["between"][0])
         return self.sums["sides"]
 
@@ -184,7 +183,7 @@ class DaskSums:
 
     def accept(self) -> None:
         """Make the gamma of the last step the multipliers."""
-        self.multipliers = kept([DELAYED(itemgetter(1))(each) for each in self.now])
+        self.multipliers = kept(tasks(partial(_part, 1), zip(self.now, strict=True)))
 
     def shift(self) -> float:
         """Give the squared change of the multipliers."""
@@ -200,17 +199,15 @@ class DaskSums:
 
     def first_penalty(self) -> float:
         """Give the first sigma: see `first_penalty` for rows in memory."""
-        least, steepest, weight = summed(
-            [DELAYED(partial(_reach, self.pose))(rows) for rows in self.rows], plus=_with_reach
-        )
+        parts = tasks(partial(_reach, self.pose), zip(self.rows, strict=True))
+        least, steepest, weight = summed(parts, plus=_with_reach)
         return 0.5 * weight / self.count * (least if np.isfinite(least) else steepest)
 
     def certificate_sums(self, machine: Any) -> LinearSums:
         """Sum what a certificate of this machine needs, with the gamma of the last step: two rounds."""
-        task = DELAYED(partial(_sides, self.pose))
-        sides = summed([task(*block) for block in zip(self.rows, self.now, strict=True)])
-        task = DELAYED(partial(_certified, self.pose, (machine, sides)))
-        found: LinearSums = summed([task(*block) for block in zip(self.blocks, self.rows, self.now, strict=True)])
+        sides = summed(tasks(partial(_sides, self.pose), zip(self.rows, self.now, strict=True)))
+        blocks = zip(self.blocks, self.rows, self.now, strict=True)
+        found: LinearSums = summed(tasks(partial(_certified, self.pose, (machine, sides)), blocks))
         return found
 
 
@@ -265,6 +262,10 @@ def _hessian_diagonal(at: At, everything: bool, chunk: Any, rows: BlockRows, mul
     sums = at.sums(chunk, rows, multipliers)
     sums.gradient(at.sigma, afresh=True)
     return np.asarray(sums.hessian_diagonal(everything))
+
+
+def _part(which: int, step: tuple[Any, Any]) -> Any:
+    return step[which]
 
 
 def _reach(pose: Pose, rows: BlockRows) -> tuple[float, float, float]:
