@@ -208,8 +208,9 @@ def test_other_machines_decide_dask_arrays(rows, clf):
 def test_a_limit_is_reported_with_a_true_gap(rows, limit):
     X, y = rows
     clf = LinearRejectSVC(tol=1e-8, **limit)
-    with pytest.warns(UserWarning, match="limit"):
+    with pytest.warns(UserWarning, match="limit") as caught:
         clf.fit(chunked(X), y)
+    assert caught[0].filename == __file__
     assert clf.status_ == ("time_limit" if "time_limit" in limit else "iteration_limit")
     f = np.where(y == "yes", 1, -1) * clf.decision_function(X)
     assert clf.objective_ == pytest.approx(0.5 * float(clf.coef_[0] @ clf.coef_[0]) + np.maximum(0, 1 - f).sum())

@@ -181,38 +181,35 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         checked = copy(self)  # so that a fit that fails changes nothing
         refuse_dask_frame(X)
         if is_dask(X):
-            return self._fit_dask(checked, X, y, sample_weight, row_costs)
-        several = takes_classes(self, y)
-        if several:
+            solve = self._solver_on_dask(checked, X, y, sample_weight, row_costs)
+        elif takes_classes(self, y):
             refuse_row_costs(row_costs)
-            training: Any = ClassTraining.of(self, X, y, sample_weight, validator=checked, single=True)
+            classes = ClassTraining.of(self, X, y, sample_weight, validator=checked, single=True)
+            solve = partial(self._fit_classes, classes)
         else:
             training = Training.of(
                 self, X, y, sample_weight, validator=checked, row_costs=row_costs, single=True
             )
+            solve = partial(self._fit, training)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
-        return self._run(checked, task, partial(self._fit_classes if several else self._fit, training, task))
-
-    def _fit_dask(self, checked: Any, X: Any, y: Any, sample_weight: Any, row_costs: Any) -> Self:
-        from abstain.estimators.dask_fit import fitted_on_dask
-        from abstain.estimators.dask_table import DaskTable
-
-        table = DaskTable.of(X, y, sample_weight, row_costs)
-        task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
-        vars(checked).pop("feature_names_in_", None)
-        checked.n_features_in_ = table.shape[1]
-        return self._run(checked, task, lambda: fitted_on_dask(self, table, self._settings(task)))
-
-    def _run(self, checked: Any, task: FitTask, solve: Callable[[], FittedLinear]) -> Self:
         try:
-            found = solve()
+            found = solve(task)
         finally:
             task.end_line()
         self._commit(checked, found)
         if text := warning_text(found.proof, self):
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)  # at the caller of fit, past scikit-learn's decorator
         task.end()
         return self
+
+    def _solver_on_dask(self, checked: Any, X: Any, *columns: Any) -> Callable[[FitTask], FittedLinear]:
+        from abstain.estimators.dask_fit import fitted_on_dask
+        from abstain.estimators.dask_table import DaskTable
+
+        table = DaskTable.of(X, *columns)
+        vars(checked).pop("feature_names_in_", None)
+        checked.n_features_in_ = table.shape[1]
+        return lambda task: fitted_on_dask(self, table, self._settings(task))
 
     def _settings(self, task: FitTask) -> LinearNewton:
         return LinearNewton(float(self.tol), int(self.max_iter), self.time_limit, task.report if task.watched else None)
