@@ -31,6 +31,7 @@ from abstain.dual.linear_certificate import (
 )
 from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
+from abstain.solvers import linear
 from abstain.solvers.dask_rounds import kept, summed, tasks
 from abstain.solvers.linear import Point
 from abstain.solvers.linear_rows import LocalSums, reach_of
@@ -125,8 +126,8 @@ class DaskSums:
         self.multipliers: Sequence[Any] = [None] * len(blocks)
         self.now: Sequence[Any] = []  # the result of the last step, kept by the blocks
         self.point = self.direction = np.zeros(self.features + 1)
-        self.sigma, self.stride = 1.0, 1
-        self.held = count
+        self.sigma = 1.0
+        self.held = count  # rows between breakpoints at the last step, from which the Hessian of the next is sampled
         self.sums: dict[str, NDArray[np.float64]] = {}
 
     def _round(self, work: Callable[..., Any], *settings: Any) -> Any:
@@ -156,8 +157,8 @@ class DaskSums:
     def gradient(self, sigma: float, *, afresh: bool) -> NDArray[np.float64]:  # noqa: ARG002 (always afresh)
         """Sum everything at the point: one round."""
         self.sigma = sigma
-        wanted = self.features <= most_dense()
-        self.now = kept(self._tasks(_step, self.stride if wanted else 0))
+        stride = max(1, self.held // linear.most_rows(self.features))
+        self.now = kept(self._tasks(_step, stride if self.features <= linear.MOST_DENSE else 0))
         self.sums = summed(self.now, of=partial(_part, 0))
         self.held = int(self.sums["between"][0])
         return self.sums["sides"]
@@ -167,8 +168,7 @@ class DaskSums:
         return self.held
 
     def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]:
-        """Give the Hessian of the last step; the estimate of the next one is from about `most` rows."""
-        self.stride = max(1, self.held // most)
+        """Give the Hessian of the last step, or of about `most` of all rows: one round."""
         if everything:
             return np.asarray(self._round(_hessian, max(1, self.count // most)))
         return self.sums["hessian"]
@@ -209,13 +209,6 @@ class DaskSums:
         blocks = zip(self.blocks, self.rows, self.now, strict=True)
         found: LinearSums = summed(tasks(partial(_certified, self.pose, (machine, sides)), blocks))
         return found
-
-
-def most_dense() -> int:
-    """Give the number of features up to which a Hessian is formed."""
-    from abstain.solvers import linear
-
-    return linear.MOST_DENSE
 
 
 # What a task does with one block: its chunk, its rows, and its multipliers or the result of its last step.

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from abstain.dual.solution import Status
 
-__all__ = ["LinearNewton", "LinearSolution", "Sums"]
+__all__ = ["LinearNewton", "LinearSolution", "Sums", "most_rows"]
 
 Point = NDArray[np.float64]  # w and, last, b
 
@@ -71,6 +71,11 @@ class Sums(Protocol):
     def shift(self) -> float: ...
     def loss(self) -> float: ...
     def dual(self, negative: float, positive: float) -> float: ...
+
+
+def most_rows(features: int) -> int:
+    """Give the number of rows from which a Hessian is formed at most; it is estimated where there are more."""
+    return int(max(SAMPLED * (features + 1), PRODUCTS / (features + 1) ** 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,8 +218,7 @@ class _Run:
         if d > MOST_DENSE:
             return self._conjugate()
         # where no row is between breakpoints the bias has no curvature: that of all rows is an upper bound
-        most = int(max(SAMPLED * (d + 1), PRODUCTS / (d + 1) ** 2))
-        H = self.sums.hessian(most, everything=self.sums.between() == 0).reshape(d + 1, d + 1)
+        H = self.sums.hessian(most_rows(d), everything=self.sums.between() == 0).reshape(d + 1, d + 1)
         H *= self.sigma
         H[np.arange(d), np.arange(d)] += 1.0
         unit = 1.0 / np.sqrt(np.diag(H))
