@@ -168,6 +168,13 @@ def test_a_frame_is_refused_with_the_way_out(rows):
         LinearRejectSVC().fit(Frame(), rows[1])
 
 
+def test_other_kernels_are_refused(rows):
+    clf = LinearRejectSVC()
+    clf.kernel = "rbf"
+    with pytest.raises(ValueError, match="dask arrays need kernel='linear'"):
+        clf.fit(chunked(rows[0]), rows[1])
+
+
 def test_bad_chunks_are_found_when_they_are_predicted(rows):
     X, y = rows
     clf = LinearRejectSVC(Costs(reject=0.2)).fit(X, y)

@@ -206,6 +206,8 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         from abstain.estimators.dask_fit import fitted_on_dask
         from abstain.estimators.dask_table import DaskTable
 
+        if self.kernel != "linear":
+            raise ValueError(f"kernel={self.kernel!r} takes rows in memory; dask arrays need kernel='linear'.")
         table = DaskTable.of(X, *columns)
         vars(checked).pop("feature_names_in_", None)
         checked.n_features_in_ = table.shape[1]
