@@ -51,7 +51,8 @@ def test_dask_arrays_are_predicted_in_blocks(rows, clf):
     X = array.from_array(rows[0], chunks=(30, 4))
     lazy = X.map_blocks(clf.predict, drop_axis=1, dtype=int)
     np.testing.assert_array_equal(lazy.compute(), clf.predict(rows[0]))
-    np.testing.assert_array_equal(clf.predict(X), clf.predict(rows[0]))  # in memory, an array of NumPy
+    assert isinstance(clf.predict(X), array.Array)
+    np.testing.assert_array_equal(clf.predict(X).compute(), clf.predict(rows[0]))
 
 
 def test_ray_workers_fit_and_predict(rows, clf):

@@ -191,6 +191,36 @@ def test_a_warm_start_takes_fewer_steps():
     assert warm.iterations < cold.iterations / 2
 
 
+class Remote(LocalSums):
+    """Sums that count calls, as if each were a round of a cluster."""
+
+    at_once = 12
+
+    def __init__(self, problem):
+        super().__init__(problem.X, problem.centre, problem.sign, problem.weight, problem.loss)
+        self.calls = 0
+        self.slopes = self.counted
+
+    def counted(self, sigma, steps):
+        self.calls += 1
+        return self.block.slopes(sigma, steps)
+
+
+@pytest.mark.parametrize("name", ["plain", "scales", "separable"])
+def test_several_step_lengths_in_one_call(name):
+    problem = posed(*rows_of(name), double_hinge(Costs(reject=0.2)))
+    _, proof, _ = fitted_linear(problem, LinearNewton(tol=1e-6), None)
+    sigma, many = first_penalty(problem.weight, problem.loss), Remote(problem)
+    found = LinearNewton(tol=1e-6).solve(many, sigma)
+    assert found.status is Status.OPTIMAL
+    machine = LinearMachine(found.point[:-1], problem.centre, float(found.point[-1]))
+    assert certify_linear(problem, machine, many.gamma()).primal == pytest.approx(proof.objective, rel=1e-5)
+    single = Remote(problem)
+    single.at_once = 1
+    steps = LinearNewton(tol=1e-6).solve(single, sigma).iterations
+    assert many.calls / found.iterations < 0.8 * single.calls / steps
+
+
 def test_gamma_stays_within_its_bounds():
     problem = posed(*rows_of("plain"), double_hinge(Costs(reject=0.2)))
     sums = LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss)

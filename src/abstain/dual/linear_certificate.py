@@ -24,7 +24,7 @@ from abstain.dual.certificate import Certificate
 from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
 
-__all__ = ["LinearProblem", "certify_linear"]
+__all__ = ["LinearProblem", "LinearSums", "certify_linear", "linear_sums"]
 
 BLOCK = 2_000_000  # entries of X that are made float64 at a time
 NEGLIGIBLE = 1e-9  # relative gap that rounding may hide without being mentioned
@@ -64,11 +64,67 @@ class LinearProblem:
             yield slice(first, first + step)
 
 
+@dataclass(frozen=True, eq=False)
+class LinearSums:
+    """Sums over rows that a certificate is made of; those of several blocks are added.
+
+    Attributes
+    ----------
+    losses, duals : float
+        The sums of w_i loss_i and of phi_i.
+    reach : float
+        The sum of w_i^2 |x_i - c|^2.
+    expansion : float64 array of shape (d,)
+        The sum of y_i gamma_i (x_i - c).
+    steepest : float
+        The largest absolute slope of a loss.
+    """
+
+    losses: float
+    duals: float
+    reach: float
+    expansion: NDArray[np.float64]
+    steepest: float
+
+    def __add__(self, other: LinearSums) -> LinearSums:
+        return LinearSums(
+            self.losses + other.losses,
+            self.duals + other.duals,
+            self.reach + other.reach,
+            self.expansion + other.expansion,
+            max(self.steepest, other.steepest),
+        )
+
+    def certificate(self, w: NDArray[np.float64]) -> Certificate:
+        """Give the certificate of a machine with these weights, if the sums are over all rows."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            primal = 0.5 * float(w @ w) + self.losses
+            dual = self.duals - 0.5 * float(self.expansion @ self.expansion)
+            # a score is off by about eps |x - c| |w|, and a loss by its weight and steepest slope times that
+            off = float(np.linalg.norm(w)) * self.steepest * np.sqrt(self.reach)
+            hidden = 10.0 * sys.float_info.epsilon * (off + self.losses)
+            gap = max(0.0, primal - dual) + (hidden if hidden > NEGLIGIBLE * abs(primal) else 0.0)
+            relative = gap / max(abs(primal), sys.float_info.min)
+            violation = float(np.linalg.norm(w - self.expansion))
+        proven = np.isfinite(relative)
+        return Certificate(primal, dual, gap, relative if proven else sys.float_info.max, violation)
+
+
 def certify_linear(problem: LinearProblem, machine: Any, gamma: NDArray[np.float64]) -> Certificate:
     """Certify a machine with `weights`, `centre` and `score`, with gamma clipped and balanced where it must be."""
-    gamma = feasible_gamma(problem, gamma)
-    beta, w = problem.sign * gamma, machine.weights
-    sums, losses, reach = np.zeros(len(w)), 0.0, 0.0
+    return linear_sums(problem, machine, feasible_gamma(problem, gamma)).certificate(machine.weights)
+
+
+def feasible_gamma(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Clip gamma to its bounds and scale down the heavier class, so that the coefficients sum to 0."""
+    gamma = bounded_gamma(problem, gamma)
+    return balanced_gamma(problem, gamma, side_sums(problem, gamma))
+
+
+def linear_sums(problem: LinearProblem, machine: Any, gamma: NDArray[np.float64]) -> LinearSums:
+    """Sum over the rows of a problem, or of one of its blocks; gamma must be feasible."""
+    beta = problem.sign * gamma
+    sums, losses, reach = np.zeros(problem.X.shape[1]), 0.0, 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         for rows in problem.blocks():
             X, sign = problem.X[rows], problem.sign[rows]
@@ -79,20 +135,24 @@ def certify_linear(problem: LinearProblem, machine: Any, gamma: NDArray[np.float
             squares = np.asarray(at.multiply(at).sum(axis=1)).ravel() if issparse(at) else np.einsum("ij,ij->i", at, at)
             reach += float(problem.weight[rows] ** 2 @ squares)
         duals = float(problem.loss.dual_value(problem.sign, gamma, problem.weight).sum())
-        primal, dual = 0.5 * float(w @ w) + losses, duals - 0.5 * float(sums @ sums)
-        # a score is off by about eps |x - c| |w|, and a loss by its weight and steepest slope times that
-        hidden = 10.0 * sys.float_info.epsilon * (float(np.linalg.norm(w)) * problem.loss.steepest * np.sqrt(reach) + losses)
-        gap = max(0.0, primal - dual) + (hidden if hidden > NEGLIGIBLE * abs(primal) else 0.0)
-        relative = gap / max(abs(primal), sys.float_info.min)
-        violation = float(np.linalg.norm(w - sums))
-    proven = np.isfinite(relative)
-    return Certificate(primal, dual, gap, relative if proven else sys.float_info.max, violation)
+    return LinearSums(losses, duals, reach, sums, problem.loss.steepest)
 
 
-def feasible_gamma(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Clip gamma to its bounds and scale down the heavier class, so that the coefficients sum to 0."""
-    gamma = np.clip(gamma, 0.0, problem.top)
-    negative, positive = (float(gamma[problem.sign == y].sum()) for y in (-1, 1))
+def bounded_gamma(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Clip gamma to its bounds."""
+    return np.asarray(np.clip(gamma, 0.0, problem.top))
+
+
+def side_sums(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the sums of gamma over the rows with y = -1 and with y = +1."""
+    return np.array([gamma[problem.sign == y].sum() for y in (-1, 1)])
+
+
+def balanced_gamma(
+    problem: LinearProblem, gamma: NDArray[np.float64], sides: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Scale down the heavier side, given the sums of both over all rows, so that the coefficients sum to 0."""
+    negative, positive = sides.tolist()
     least = min(negative, positive)
     shrink = np.where(problem.sign > 0, least / (positive or 1.0), least / (negative or 1.0))
     return np.asarray(gamma * shrink)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -12,6 +13,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import row_weights
+from abstain.estimators.lazy import applied, computed, is_dask, lazy_score
 from abstain.rules.action_rule import ActionRule
 from abstain.rules.rule import Decisions, Rule
 
@@ -80,6 +82,11 @@ class RejectMixin:
         return X
 
     def _score(self, fitted: Fitted, X: Any) -> NDArray[np.float64]:
+        """Scores of the rows; lazy ones, a dask array, for a dask array."""
+        if is_dask(X):
+            frozen = copy(self)
+            frozen._fitted_ = fitted
+            return lazy_score(frozen, X, len(fitted.rule.labels.classes))
         return np.asarray(fitted.machine.score(self._checked(X), self.n_jobs))
 
     def _probability(
@@ -105,7 +112,7 @@ class RejectMixin:
 
         Returns
         -------
-        ndarray of float64, shape (n_samples,)
+        ndarray of float64, shape (n_samples,); a dask array for a dask array
             (n_samples, n_classes) for more than two classes: a score for each, or, without costs, its votes and a part
             of less than 1/3 by its scores, as scikit-learn's ``SVC`` has them.
         """
@@ -121,29 +128,31 @@ class RejectMixin:
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,); a dask array for a dask array
             A plain array of one dtype: the classes' own, or the smallest that also holds the reject label.
         """
         fitted = self._now
-        return fitted.rule.predict(self._score(fitted, X))
+        return applied(fitted.rule.predict, self._score(fitted, X))
 
     def predict_forced(self, X: Any) -> NDArray[Any]:
         """The cheapest class for each row, never a reject; with `Actions`, the cheapest of the others."""
         fitted = self._now
-        return fitted.rule.forced(self._score(fitted, X))
+        return applied(fitted.rule.forced, self._score(fitted, X))
 
     def reject_mask(self, X: Any) -> NDArray[np.bool_]:
         """True for the rows that `predict` rejects."""
         fitted = self._now
-        return fitted.rule.is_reject(fitted.rule.choose(self._score(fitted, X)))
+        rule = fitted.rule
+        return applied(lambda score: rule.is_reject(rule.choose(score)), self._score(fitted, X))
 
     def decide(self, X: Any) -> Decisions:
         """Decisions with their reasons: label, rejected, score and the expected cost of every action.
 
         They keep the index of a pandas DataFrame. For a Pipeline around this classifier, use :func:`abstain.decide`.
+        The scores of a dask array are computed first: decisions are in memory.
         """
         fitted = self._now
-        score = self._score(fitted, X)
+        score = computed(self._score(fitted, X))
         index = X.index if hasattr(X, "iloc") else None  # a list has a method of that name
         return fitted.rule.decide(score, self._probability(fitted, X, score), index)
 
@@ -160,5 +169,5 @@ class RejectMixin:
             Weights of the rows in the mean.
         """
         fitted = self._now
-        costs = fitted.rule.cost_of(y, self._score(fitted, X))
-        return -float(np.average(costs, weights=row_weights(sample_weight, len(costs))))
+        costs = fitted.rule.cost_of(computed(y), computed(self._score(fitted, X)))
+        return -float(np.average(costs, weights=row_weights(computed(sample_weight), len(costs))))

@@ -142,6 +142,10 @@ def fitted_linear_classes(
         machine, proof, _ = fitted_linear(problem, replace(settings, time_limit=left), n_jobs)
         machines.append(machine)
         proofs.append(proof)
+    return joined(machines), tuple(proofs)
+
+
+def joined(machines: Sequence[LinearMachine]) -> LinearClassMachine:
+    """Give machines around one centre as one."""
     weights = np.stack([machine.weights for machine in machines])
-    biases = np.array([machine.bias for machine in machines])
-    return LinearClassMachine(weights, problems[0].centre, biases), tuple(proofs)
+    return LinearClassMachine(weights, machines[0].centre, np.array([machine.bias for machine in machines]))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from copy import copy
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -20,6 +22,7 @@ from abstain.estimators.convergence import warning_text
 from abstain.estimators.decide import fitted, read_only
 from abstain.estimators.kernel_rows import checked_rows
 from abstain.estimators.landmarks import LANDMARKS
+from abstain.estimators.lazy import applied, is_dask, refuse_dask_frame
 from abstain.estimators.linear_fit import FittedLinear, check_reach, fitted_linear, fitted_linear_classes, row_centre
 from abstain.estimators.low_rank_fit import check_low_rank, low_rank_machine
 from abstain.estimators.parameters import CONSTRAINTS, POSITIVE
@@ -200,8 +203,10 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows; float32 and float64 in C order, and CSR, are not copied.
+        X : {array-like, sparse matrix, dask array} of shape (n_samples, n_features)
+            Training rows; float32 and float64 in C order, and CSR, are not copied. The chunks of a dask array, dense or
+            CSR, are read one by one, on the active cluster or on threads; the other arguments may then be dask arrays
+            too.
         y : array-like of shape (n_samples,)
             Their labels, of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -216,17 +221,21 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         """
         check_low_rank(self)
         checked = copy(self)  # so that a fit that fails changes nothing
-        several = takes_classes(self, y)
-        if several:
+        refuse_dask_frame(X)
+        if is_dask(X):
+            solve = self._solver_on_dask(checked, X, y, sample_weight, row_costs)
+        elif takes_classes(self, y):
             refuse_row_costs(row_costs)
-            training: Any = ClassTraining.of(self, X, y, sample_weight, validator=checked, single=True)
+            classes = ClassTraining.of(self, X, y, sample_weight, validator=checked, single=True)
+            solve = partial(self._fit_classes, classes)
         else:
             training = Training.of(
                 self, X, y, sample_weight, validator=checked, row_costs=row_costs, single=True
             )
+            solve = partial(self._fit, training)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         try:
-            found = (self._fit_classes if several else self._fit)(training, task)
+            found = solve(task)
         finally:
             task.end_line()
         self._commit(checked, found)
@@ -234,6 +243,17 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
             warnings.warn(text, ConvergenceWarning, stacklevel=3)  # at the caller of fit, past scikit-learn's decorator
         task.end()
         return self
+
+    def _solver_on_dask(self, checked: Any, X: Any, *columns: Any) -> Callable[[FitTask], FittedLinear]:
+        from abstain.estimators.dask_fit import fitted_on_dask
+        from abstain.estimators.dask_table import DaskTable
+
+        if self.kernel != "linear":
+            raise ValueError(f"kernel={self.kernel!r} takes rows in memory; dask arrays need kernel='linear'.")
+        table = DaskTable.of(X, *columns)
+        vars(checked).pop("feature_names_in_", None)
+        checked.n_features_in_ = table.shape[1]
+        return lambda task: fitted_on_dask(self, table, self._settings(task))
 
     def _settings(self, task: FitTask) -> LinearNewton:
         return LinearNewton(float(self.tol), int(self.max_iter), self.time_limit, task.report if task.watched else None)
@@ -271,7 +291,7 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
     def predict_set(self, X: Any, include: float | None = None) -> NDArray[np.bool_]:
         """The classes that are not ruled out for each row, as in `RejectSVC.predict_set`."""
         now = self._now
-        return class_sets(now.rule, self._score(now, X), include)
+        return applied(lambda score: class_sets(now.rule, score, include), self._score(now, X))
 
     @property
     def coef_(self) -> NDArray[np.float64]:

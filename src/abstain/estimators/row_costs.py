@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import row_weights
 from abstain.estimators.decide import Fitted, RejectMixin
+from abstain.estimators.lazy import applied, computed, is_dask
 from abstain.row_costs import RowCosts
 from abstain.rules.row_rule import rule_of_rows
 from abstain.rules.rule import Decisions, Rule
@@ -20,15 +23,30 @@ class RowCostsMixin(RejectMixin):
     """The decisions of `RejectMixin`, by the costs of the rows where they are given."""
 
     def _scored(self, X: Any, row_costs: Any) -> tuple[Fitted, Rule, NDArray[np.float64]]:
-        """Give the fitted value, the rule for these rows, and their scores."""
+        """Give the fitted value, the rule for these rows, and their scores, computed if X is a dask array."""
         fitted = self._now
         if row_costs is None:
-            return fitted, fitted.rule, self._score(fitted, X)
+            return fitted, fitted.rule, computed(self._score(fitted, X))
+        costs = self._row_costs(fitted, row_costs)
+        score = computed(self._score(fitted, X))
+        return fitted, rule_of_rows(fitted.rule, RowCosts.of(computed(costs), len(score))), score
+
+    def _applied(self, function: Callable[[Any, Any], Any], X: Any, row_costs: Any) -> Any:
+        """Give `function(rule, score)`, lazily for a dask array."""
+        fitted = self._now
+        if row_costs is None:
+            return applied(partial(function, fitted.rule), self._score(fitted, X))
+        costs = self._row_costs(fitted, row_costs)
+        score = self._score(fitted, X)
+        if not is_dask(X):
+            costs = RowCosts.of(costs, len(score))
+        return applied(partial(_by_rows, function, fitted.rule), score, costs)
+
+    @staticmethod
+    def _row_costs(fitted: Fitted, row_costs: Any) -> Any:
         if len(fitted.rule.labels.classes) > 2:
             raise ValueError("row_costs is for two classes, and this machine has more; leave it out.")
-        costs = RowCosts.of(row_costs)
-        score = self._score(fitted, X)
-        return fitted, rule_of_rows(fitted.rule, RowCosts.of(costs, len(score))), score
+        return row_costs if is_dask(row_costs) else RowCosts.of(row_costs)
 
     def predict(self, X: Any, row_costs: Any = None) -> NDArray[Any]:
         """Label of each row, `reject_label_` where rejecting is the cheaper decision.
@@ -43,26 +61,24 @@ class RowCostsMixin(RejectMixin):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,); a dask array for a dask array
             A plain array of one dtype: the classes' own, or the smallest that also holds the reject label.
         """
-        _, rule, score = self._scored(X, row_costs)
-        return rule.predict(score)
+        return self._applied(lambda rule, score: rule.predict(score), X, row_costs)
 
     def predict_forced(self, X: Any, row_costs: Any = None) -> NDArray[Any]:
         """The cheaper of the two classes for each row: always a class, never a reject."""
-        _, rule, score = self._scored(X, row_costs)
-        return rule.forced(score)
+        return self._applied(lambda rule, score: rule.forced(score), X, row_costs)
 
     def reject_mask(self, X: Any, row_costs: Any = None) -> NDArray[np.bool_]:
         """True for the rows that `predict` rejects."""
-        _, rule, score = self._scored(X, row_costs)
-        return np.asarray(rule.is_reject(rule.choose(score)))
+        return self._applied(lambda rule, score: np.asarray(rule.is_reject(rule.choose(score))), X, row_costs)
 
     def decide(self, X: Any, row_costs: Any = None) -> Decisions:
         """Decisions with their reasons: label, rejected, score and the expected cost of every action.
 
         They keep the index of a pandas DataFrame. For a Pipeline around this classifier, use :func:`abstain.decide`.
+        The scores of a dask array are computed first: decisions are in memory.
         """
         fitted, rule, score = self._scored(X, row_costs)
         index = X.index if hasattr(X, "iloc") else None  # a list has a method of that name
@@ -85,5 +101,9 @@ class RowCostsMixin(RejectMixin):
             Costs of each row, as in `predict`; the mean is then that of the rows' own costs.
         """
         _, rule, score = self._scored(X, row_costs)
-        costs = rule.cost_of(y, score)
-        return -float(np.average(costs, weights=row_weights(sample_weight, len(costs))))
+        costs = rule.cost_of(computed(y), score)
+        return -float(np.average(costs, weights=row_weights(computed(sample_weight), len(costs))))
+
+
+def _by_rows(function: Callable[[Any, Any], Any], rule: Any, score: NDArray[np.float64], row_costs: Any) -> Any:
+    return function(rule_of_rows(rule, RowCosts.of(row_costs, len(score))), score)

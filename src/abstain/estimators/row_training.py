@@ -14,7 +14,7 @@ from abstain.row_costs import RowCosts
 from abstain.rules.action_rule import refuse_actions
 from abstain.rules.row_rule import RowRule
 
-__all__ = ["implied_row_rule", "refuse_row_costs_in", "with_row_costs"]
+__all__ = ["implied_row_rule", "refuse_row_costs_in", "row_cost_rule", "with_row_costs"]
 
 
 def refuse_row_costs_in(what: str, row_costs: Any) -> None:
@@ -37,10 +37,7 @@ def with_row_costs(training: Any, row_costs: RowCosts) -> Any:
     divisor.
     """
     parameters, costs = training.parameters, training.costs
-    if not (isinstance(parameters.rule, str) and parameters.rule == "chow"):
-        raise ValueError(f'row_costs needs rule="chow", got rule={parameters.rule!r}; leave rule out.')
-    refuse_actions(training.rule, "row_costs", "Costs, or no costs")
-    rule = training.rule if costs is not None else implied_row_rule(parameters, training.labels.classes)
+    rule = row_cost_rule(training)
     stakes = row_costs.stakes
     if costs is not None:
         unit = costs.false_positive + costs.false_negative
@@ -57,6 +54,15 @@ def with_row_costs(training: Any, row_costs: RowCosts) -> Any:
         row_costs=row_costs,
         stakes=stakes / unit,
     )
+
+
+def row_cost_rule(training: Any) -> Any:
+    """Give the rule of a machine whose training rows have costs of their own."""
+    parameters = training.parameters
+    if not (isinstance(parameters.rule, str) and parameters.rule == "chow"):
+        raise ValueError(f'row_costs needs rule="chow", got rule={parameters.rule!r}; leave rule out.')
+    refuse_actions(training.rule, "row_costs", "Costs, or no costs")
+    return training.rule if training.costs is not None else implied_row_rule(parameters, training.labels.classes)
 
 
 def implied_row_rule(parameters: Any, y: ArrayLike) -> RowRule:

@@ -19,6 +19,7 @@ from abstain.estimators.class_training import ClassTraining, refuse_row_costs, t
 from abstain.estimators.convergence import Solved, solved, warning_text
 from abstain.estimators.decide import Fitted, fitted, read_only
 from abstain.estimators.kernel_rows import KernelRowsMixin
+from abstain.estimators.lazy import applied
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.row_costs import RowCostsMixin
@@ -341,7 +342,7 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
         ndarray of bool, shape (n_samples, n_classes)
         """
         now = self._now
-        return class_sets(now.rule, self._score(now, X), include)
+        return applied(lambda score: class_sets(now.rule, score, include), self._score(now, X))
 
     objective_ = fitted("proof.objective", "The primal value of the training problem.")
     dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from abstain.estimators.decide import Fitted, RejectMixin, fitted
+from abstain.estimators.lazy import applied, computed, is_dask, lazy_rows
 from abstain.estimators.wrapping import AroundClassifier
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.class_sets import class_sets
@@ -37,7 +39,7 @@ class TunedDecisions(RejectMixin, AroundClassifier):
             return None  # the rule computes it from the logarithms
         if fitted.rule.costs is None or not hasattr(machine.classifier, "predict_proba"):
             return np.full(score.shape, np.nan)
-        found = np.asarray(machine.classifier.predict_proba(X), dtype=np.float64)
+        found = np.asarray(computed(_probabilities(machine.classifier, X)), dtype=np.float64)
         return found if score.ndim > 1 else found[:, 1]
 
     def predict_set(self, X: Any, include: float | None = None) -> NDArray[np.bool_]:
@@ -58,19 +60,31 @@ class TunedDecisions(RejectMixin, AroundClassifier):
         ndarray of bool, shape (n_samples, n_classes)
         """
         now = self._now
-        return class_sets(now.rule, self._score(now, X), include)
+        return applied(lambda score: class_sets(now.rule, score, include), self._score(now, X))
 
     @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the classifier, in the order of `classes_`."""
-        return np.asarray(self._now.machine.classifier.predict_proba(X))
+        return _probabilities(self._now.machine.classifier, X)
 
     @available_if(_classifier_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Logarithms of `predict_proba`, by the classifier."""
-        return np.asarray(self._now.machine.classifier.predict_log_proba(X))
+        return _probabilities(self._now.machine.classifier, X, "predict_log_proba")
 
     method_ = fitted("method", 'The method that placed the thresholds; not "auto".')
     estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
     response_method_ = fitted("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
     certificate_ = fitted("error_bound", "For `max_error`: rows accepted, errors among them, and the exact bound.")
+
+
+def _probabilities(classifier: Any, X: Any, method: str = "predict_proba") -> Any:
+    """Give the probabilities of the rows, by chunks if X is a dask array."""
+    if not is_dask(X):
+        return np.asarray(getattr(classifier, method)(X))
+    return lazy_rows(partial(_chunk_probabilities, method), classifier, X, (len(classifier.classes_),))
+
+
+def _chunk_probabilities(method: str, classifier: Any, chunk: Any) -> NDArray[np.float64]:
+    rows = chunk.shape[0]
+    return np.asarray(getattr(classifier, method)(chunk)) if rows else np.empty((0, len(classifier.classes_)))

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from abstain.dual.solution import Status
 
-__all__ = ["LinearNewton", "LinearSolution", "Sums"]
+__all__ = ["LinearNewton", "LinearSolution", "Sums", "most_rows"]
 
 Point = NDArray[np.float64]  # w and, last, b
 
@@ -46,11 +46,15 @@ SAMPLED = 30  # rows for each entry of the point that a Hessian is estimated fro
 PRODUCTS = 4e10  # that forming a Hessian may take before it is estimated
 CG_STEPS, CG_ACCURACY = 200, 0.1  # of conjugate gradients, where the Hessian is not formed
 MOST_POLISHED = 500  # Newton steps after which polishing ends
-MOST_TRIALS = 60  # step lengths of one line search
+MOST_TRIALS = 60  # step lengths of one line search, or calls for several
+FIRST_STEPS = (0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.3, 2.0, 5.0)  # where several cost as much as one
 
 
 class Sums(Protocol):
-    """Sums over all rows, wherever they are: see ``native/core/linear/linear_block.hpp``."""
+    """Sums over all rows, wherever they are: see ``native/core/linear/linear_block.hpp``.
+
+    One with an attribute ``at_once`` is asked for the slopes at that many step lengths in one call.
+    """
 
     features: int
 
@@ -67,6 +71,11 @@ class Sums(Protocol):
     def shift(self) -> float: ...
     def loss(self) -> float: ...
     def dual(self, negative: float, positive: float) -> float: ...
+
+
+def most_rows(features: int) -> int:
+    """Give the number of rows from which a Hessian is formed at most; it is estimated where there are more."""
+    return int(max(SAMPLED * (features + 1), PRODUCTS / (features + 1) ** 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +140,7 @@ class _Run:
         self.until = np.inf if settings.time_limit is None else time.monotonic() + settings.time_limit
         self.point = np.zeros(sums.features + 1) if start is None else np.array(start, dtype=np.float64)
         self.sigma = sigma
+        self.at_once = int(getattr(sums, "at_once", 1))
         self.steps = 0
         self.gap, self.scale = np.inf, (0.0, 0.0)
         self.best = (np.inf, self.point)
@@ -208,8 +218,7 @@ class _Run:
         if d > MOST_DENSE:
             return self._conjugate()
         # where no row is between breakpoints the bias has no curvature: that of all rows is an upper bound
-        most = int(max(SAMPLED * (d + 1), PRODUCTS / (d + 1) ** 2))
-        H = self.sums.hessian(most, everything=self.sums.between() == 0).reshape(d + 1, d + 1)
+        H = self.sums.hessian(most_rows(d), everything=self.sums.between() == 0).reshape(d + 1, d + 1)
         H *= self.sigma
         H[np.arange(d), np.arange(d)] += 1.0
         unit = 1.0 / np.sqrt(np.diag(H))
@@ -264,6 +273,12 @@ class _Run:
         p, w = direction[:-1], self.point[:-1]
         offset, rate = float(w @ p), float(p @ p)
         self.sums.along(direction)
+        step = (self._step if self.at_once == 1 else self._steps)(offset, rate, first)
+        self.sums.move(step)
+        self.point = self.point + step * direction
+
+    def _step(self, offset: float, rate: float, first: float) -> float:
+        """Find the step, one length at a time."""
         low, high, step = 0.0, np.inf, 1.0
         for _ in range(MOST_TRIALS):
             slope, bend = self.sums.slopes(self.sigma, np.array([step]))
@@ -275,6 +290,21 @@ class _Run:
             if not low < following < high:
                 following = 2.0 * step if np.isinf(high) else 0.5 * (low + high)
             step = min(following, 10.0 * step)
-        self.sums.move(step)
-        self.point = self.point + step * direction
+        return step
+
+    def _steps(self, offset: float, rate: float, first: float) -> float:
+        """Find the step where many lengths cost as much as one: each call narrows the bracket to two neighbours."""
+        steps = np.array(FIRST_STEPS)
+        low, high, best = 0.0, np.inf, (np.inf, 1.0)
+        for _ in range(MOST_TRIALS):
+            slopes = offset + steps * rate + self.sums.slopes(self.sigma, steps)[: len(steps)]
+            at = int(np.argmin(np.abs(slopes)))
+            best = min(best, (abs(float(slopes[at])), float(steps[at])))
+            if best[0] <= FLAT * abs(first):
+                break
+            low = max(low, float(steps[slopes < 0.0].max(initial=0.0)))
+            high = min(high, float(steps[slopes >= 0.0].min(initial=np.inf)))
+            beyond = low * np.logspace(0.1, 2.0, self.at_once)
+            steps = np.linspace(low, high, self.at_once + 2)[1:-1] if np.isfinite(high) else beyond
+        return best[1]
 

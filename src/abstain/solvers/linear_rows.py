@@ -65,7 +65,12 @@ def native_data(X: Any, centre: NDArray[np.float64]) -> dict[str, Any]:
 
 def first_penalty(weight: NDArray[np.float64], loss: MarginLoss | LossTable) -> float:
     """Give a penalty with which rows of margin 0 lie on the way to their last knot, where the objective is curved."""
+    least = reach_of(loss)
+    return 0.5 * float(weight.mean()) * (least if np.isfinite(least) else loss.steepest)
+
+
+def reach_of(loss: MarginLoss | LossTable) -> float:
+    """Give the least slope at a last knot over that knot; inf if no last knot is above 0."""
     knots, slopes = loss.tables()
     reach = np.where(knots[:, -1] > 0.0, -slopes[:, -1] / np.maximum(knots[:, -1], 1e-300), np.inf)
-    least = float(reach.min())
-    return 0.5 * float(weight.mean()) * (least if np.isfinite(least) else loss.steepest)
+    return float(reach.min())

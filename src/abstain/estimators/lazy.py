@@ -1,0 +1,97 @@
+"""Decisions on dask arrays: each chunk is scored and decided when its result is computed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["applied", "computed", "is_dask", "lazy_rows", "lazy_score", "one_column_chunk", "refuse_dask_frame"]
+
+
+def is_dask(values: Any) -> bool:
+    """Whether this is a dask array; dask is not imported for that."""
+    return isinstance(values, getattr(sys.modules.get("dask.array"), "Array", ()))
+
+
+def refuse_dask_frame(values: Any) -> None:
+    """Raise an error for a data frame of dask, which scikit-learn would load into memory."""
+    if type(values).__module__.partition(".")[0] == "dask" and not is_dask(values):
+        raise TypeError(
+            f"X is a {type(values).__module__}.{type(values).__name__}; convert it to a dask array, for example with "
+            "frame.to_dask_array(lengths=True)."
+        )
+
+
+def one_column_chunk(X: Any) -> Any:
+    """Give the dask array with all features of a row in one chunk."""
+    return X if X.ndim < 2 or X.numblocks[1] == 1 else X.rechunk({1: -1})
+
+
+def lazy_score(estimator: Any, X: Any, n_classes: int) -> Any:
+    """Give the scores of the rows of a dask array by a fitted estimator that nothing changes."""
+    return lazy_rows(partial(_scores, n_classes), estimator, X, (n_classes,) if n_classes > 2 else ())
+
+
+def lazy_rows(work: Callable[[Any, Any], Any], estimator: Any, X: Any, width: tuple[int, ...]) -> Any:
+    """Give `work(estimator, chunk)` for each chunk as a dask array of float64, with `width` columns if any."""
+    import dask.array as da
+    from dask.delayed import delayed
+
+    expected = getattr(estimator, "n_features_in_", None)
+    if X.ndim != 2 or (expected is not None and X.shape[1] != expected):
+        raise ValueError(f"X must have {expected} columns, as the training rows had; its shape is {X.shape}.")
+    X = one_column_chunk(X)
+    now = delayed(estimator, pure=False, traverse=False)  # one for all chunks
+    task = delayed(work, pure=False)
+    parts = [
+        da.from_delayed(task(now, chunk), (size, *width), dtype=np.float64)
+        for size, chunk in zip(X.chunks[0], X.to_delayed().ravel(), strict=True)
+    ]
+    return da.concatenate(parts, allow_unknown_chunksizes=True)
+
+
+def _scores(n_classes: int, estimator: Any, chunk: Any) -> NDArray[np.float64]:
+    if chunk.shape[0] == 0:
+        return np.empty((0, n_classes) if n_classes > 2 else 0)
+    return np.asarray(estimator.decision_function(chunk))
+
+
+def applied(function: Callable[..., Any], score: Any, row_costs: Any = None) -> Any:
+    """Give `function(score)`, or of each chunk of scores; with `row_costs`, `function(score, row_costs)`."""
+    if isinstance(score, np.ndarray):
+        return function(score) if row_costs is None else function(score, row_costs)
+    sample, costs = np.zeros((1, *score.shape[1:])), np.array([[1.0, 1.0, 0.5]])
+    meta = np.asarray(function(sample) if row_costs is None else function(sample, costs))
+    import dask.array as da
+
+    rows = "nk"[: score.ndim]
+    out = "nm"[: meta.ndim]
+    axes = {"m": meta.shape[1]} if meta.ndim > 1 else {}
+    given = (score, rows) if row_costs is None else (score, rows, _like(row_costs, score), "nc")
+    return da.blockwise(
+        partial(_whole, function), out, *given, dtype=meta.dtype, new_axes=axes, concatenate=True, meta=meta[:0],
+    )
+
+
+def _whole(function: Callable[..., Any], *parts: Any) -> Any:
+    return np.asarray(function(*parts))
+
+
+def _like(row_costs: Any, score: Any) -> Any:
+    """Row costs in the chunks of the scores."""
+    import dask.array as da
+
+    if not is_dask(row_costs):
+        row_costs = row_costs.table()
+        return da.from_array(row_costs, chunks=(score.chunks[0], -1))
+    return row_costs.rechunk((score.chunks[0], -1))
+
+
+def computed(values: Any) -> Any:
+    """Give the values of a dask array; anything else as it is."""
+    return values.compute() if is_dask(values) else values
