@@ -19,6 +19,8 @@ from abstain.dual.solution import Status
 from abstain.estimators.decide import Fitted
 from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.machines.linear_machine import LinearMachine
+from abstain.rules.class_rule import VoteRule
+from abstain.rules.lead_rule import LeadRule
 from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 
@@ -56,6 +58,11 @@ class LinearStart:
 
     point: NDArray[np.float64]
     gamma: NDArray[np.float64]
+
+
+def linear_class_rule(rule: Any) -> Any:
+    """Give the rule of machines for each class against the rest; without costs, the class of the highest score."""
+    return LeadRule(rule.labels, np.full(rule.labels.n_classes, -np.inf)) if isinstance(rule, VoteRule) else rule
 
 
 def row_centre(X: Any) -> NDArray[np.float64]:

@@ -24,6 +24,7 @@ from abstain.estimators.linear_fit import (
     check_reach,
     fitted_linear,
     fitted_linear_classes,
+    linear_class_rule,
     row_centre,
 )
 from abstain.estimators.parameters import CONSTRAINTS, POSITIVE
@@ -32,12 +33,10 @@ from abstain.estimators.row_costs import RowCostsMixin
 from abstain.estimators.training import Training, centrable
 from abstain.kernels import Kernel
 from abstain.machines.linear_class_machine import LinearClassMachine
-from abstain.rules.class_rule import VoteRule
 from abstain.rules.class_sets import class_sets
-from abstain.rules.lead_rule import LeadRule
 from abstain.solvers.linear import LinearNewton
 
-__all__ = ["LinearRejectSVC"]
+__all__ = ["LinearRejectSVC", "linear_rows"]
 
 
 class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -197,22 +196,19 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         return LinearNewton(float(self.tol), int(self.max_iter), self.time_limit, task.report if task.watched else None)
 
     def _fit(self, training: Training, task: FitTask) -> FittedLinear:
-        X, centre = _rows(training.X)
+        X, centre = linear_rows(training.X)
         problem = LinearProblem(X, centre, training.sign, training.weights(float(self.C)), training.loss)
         machine, proof, _ = fitted_linear(problem, self._settings(task), self.n_jobs)
         largest = None if training.row_costs is None else float(training.row_costs.table().max())
         return FittedLinear(machine, training.rule, (proof,), largest)
 
     def _fit_classes(self, training: ClassTraining, task: FitTask) -> FittedLinear:
-        X, centre = _rows(training.X)
+        X, centre = linear_rows(training.X)
         weight, n = training.weights(float(self.C)), training.n_classes
         losses = training.losses * (n if len(training.losses) == 1 else 1)
         problems = [LinearProblem(X, centre, training.sign(k), weight, losses[k]) for k in range(n)]
         machine, proofs = fitted_linear_classes(problems, self._settings(task), self.n_jobs)
-        rule: Any = training.rule
-        if isinstance(rule, VoteRule):
-            rule = LeadRule(rule.labels, np.full(n, -np.inf))
-        return FittedLinear(machine, rule, proofs)
+        return FittedLinear(machine, linear_class_rule(training.rule), proofs)
 
     def _checked(self, X: Any) -> Any:
         return checked_rows(self, X, dense=False, reset=False, single=True)
@@ -247,7 +243,7 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
     n_iter_ = fitted("proof.iterations", "The number of Newton steps.")
 
 
-def _rows(X: Any) -> tuple[Any, NDArray[np.float64]]:
+def linear_rows(X: Any) -> tuple[Any, NDArray[np.float64]]:
     """The rows as the solver reads them, and their centre."""
     check_reach(X)
     X = centrable(Kernel("linear"), X)
