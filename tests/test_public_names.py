@@ -15,6 +15,8 @@ PUBLIC = [
     "Costs",
     "EmbeddedRejectSVC",
     "Forced",
+    "LinearRejectSVC",
+    "LinearRejectSVCCV",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",

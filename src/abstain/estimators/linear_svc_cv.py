@@ -30,15 +30,14 @@ from abstain.solvers.class_cross_validation import Limits
 __all__ = ["LinearRejectSVCCV"]
 
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
-LOOSER = 10.0  # the fits of the search stop at this many times `tol`: costs of held-out rows need no finer tolerance
 
 
 class LinearRejectSVCCV(LinearRejectSVC):
     """LinearRejectSVC with C chosen by stratified cross-validation on the mean cost.
 
     The reject cost is never chosen: you state it. Each fold is a path of fits in ascending C that start where the one
-    before ended, so that all of them take about as long as one or two fits from nothing. Rows are held out by giving
-    them no weight: X is not copied. The machine is then fitted to all rows with the best C; ties go to the smaller.
+    before ended, which takes a seventh to a third of the steps that they would take from nothing. Rows are held out by
+    giving them no weight: X is not copied. The machine is then fitted to all rows with the best C; ties go to the smaller.
 
     Parameters
     ----------
@@ -52,9 +51,9 @@ class LinearRejectSVCCV(LinearRejectSVC):
     cuts : {"tuned", "bayes"}, default="tuned"
         Where to cut the score: by the scores of held-out rows, or at Bayes' thresholds; as in `RejectSVCCV`.
     pos_label, reject_label, class_weight, tol, max_iter, time_limit, n_jobs, verbose
-        As in `LinearRejectSVC`. The fits of the search stop at ten times `tol`, the last one at `tol`. `time_limit` is
-        for both together; the search may use three quarters of it. It goes from fold to fold, and a fold that is not
-        finished by then counts as not tried, with a warning.
+        As in `LinearRejectSVC`. `time_limit` is for the search and the last fit together; the search may use three
+        quarters of it. It goes from fold to fold, and a fold that is not finished by then counts as not tried, with a
+        warning.
 
     Attributes
     ----------
@@ -177,7 +176,7 @@ class LinearRejectSVCCV(LinearRejectSVC):
     ) -> tuple[Grid, Any]:
         """Give the costs of all C, and the rule of the best one with its cuts."""
         until = None if self.time_limit is None else began + SEARCHING * self.time_limit
-        limits = Limits(LOOSER * self.tol, self.max_iter, 0.0, self.n_jobs, until)  # no kernel values to keep
+        limits = Limits(self.tol, self.max_iter, 0.0, self.n_jobs, until)  # no kernel values to keep
         Cs = checked_Cs(self.Cs)
         training.weights(float(Cs[-1]))  # raises an error if they overflow
         tune = self.cuts == "tuned"

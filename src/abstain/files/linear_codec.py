@@ -130,7 +130,9 @@ def _cuts(rule: Any, grid: Grid | None) -> tuple[float, ...]:
     """Give the numbers that place tuned cuts, if the search chose them."""
     if not isinstance(rule, ClassRule):
         return tuned_cuts(rule, grid)
-    return astuple(rule.lead) if rule.lead is not None and grid is not None and grid.best_is_tuned else ()
+    if (rule.lead is not None) != (grid is not None and grid.best_is_tuned):
+        raise ModelFileError("the probabilities of its rule are not what its search found.")
+    return () if rule.lead is None else astuple(rule.lead)
 
 
 def _placed(rule: Any, cuts: tuple[float, ...]) -> Any:

@@ -204,8 +204,8 @@ def check_grid(estimator: Any, grid: Grid, costs: Any, largest_row_cost: float |
     tried = not isinstance(estimator.Cs, int | np.integer) or estimator.Cs == len(grid.Cs)
     Cs = checked_Cs(estimator.Cs) if tried else np.empty(0)
     tried &= len(Cs) == len(grid.Cs) and np.allclose(Cs, grid.Cs, rtol=CLOSE, atol=0.0)
-    tried &= grid.has_gamma == KERNELS[estimator.kernel].takes_gamma
-    tried &= not grid.has_gamma or _includes(grid.gammas, estimator.gammas)
+    takes_gamma = KERNELS[estimator.kernel].takes_gamma
+    tried &= grid.has_gamma == takes_gamma and (not takes_gamma or _includes(grid.gammas, estimator.gammas))
     if not tried or check_cv(estimator.cv).get_n_splits() != grid.n_splits:
         raise ModelFileError("the C, gamma or number of folds of its search differ from its parameters.")
     if any((table > (1.0 + CLOSE) * highest).any() for table in (grid.costs, grid.tuned) if table is not None):
