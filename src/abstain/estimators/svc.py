@@ -25,6 +25,7 @@ from abstain.estimators.row_costs import RowCostsMixin
 from abstain.estimators.training import Posed, Training
 from abstain.rules.class_sets import class_sets
 from abstain.solvers.active_set import ActiveSet
+from abstain.solvers.linear_dual import LinearDual
 from abstain.solvers.smo import SMO
 
 
@@ -293,8 +294,9 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
             "n_jobs": self.n_jobs,
             "progress": task.report if task.watched else None,
         }
-        exact = self.solver == "active-set"
-        return ActiveSet(**settings) if exact else SMO(**settings, polish=self.solver == "auto")
+        if self.solver == "auto":
+            return LinearDual(**settings) if self.kernel == "linear" else SMO(**settings)
+        return ActiveSet(**settings) if self.solver == "active-set" else SMO(**settings, polish=False)
 
     proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
 
