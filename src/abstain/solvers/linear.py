@@ -22,11 +22,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from abstain.dual.solution import Status
 
@@ -46,6 +48,9 @@ SAMPLED = 30  # rows for each entry of the point that a Hessian is estimated fro
 PRODUCTS = 4e10  # that forming a Hessian may take before it is estimated
 CG_STEPS, CG_ACCURACY = 200, 0.1  # of conjugate gradients, where the Hessian is not formed
 MOST_POLISHED = 500  # Newton steps after which polishing ends
+# features from which OpenBLAS factors the Hessian on several threads: they wait for each other longer than they work if
+# the processor has anything else to do (six to twenty times as long with 200 and 400 features), and change the last bits
+THREADED = 64
 MOST_TRIALS = 60  # step lengths of one line search
 
 
@@ -122,7 +127,16 @@ class LinearNewton:
 
     def solve(self, sums: Sums, sigma: float, start: Point | None = None) -> LinearSolution:
         """Minimise from `start`, with `sigma` as the first penalty."""
-        return _Run(self, sums, sigma, start).solution()
+        if sums.features < THREADED:
+            return _Run(self, sums, sigma, start).solution()
+        with _libraries().limit(limits=1, user_api="blas"):
+            return _Run(self, sums, sigma, start).solution()
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The loaded libraries of linear algebra, found once."""
+    return ThreadpoolController()
 
 
 class _Run:

@@ -26,7 +26,7 @@ from abstain.solvers.smo import SMO
 __all__ = ["LinearDual"]
 
 FEWEST_ROWS = 1000  # up to which `SMO` finds the exact optimum
-ROWS_PER_FEATURE = 20  # with fewer rows for each feature, pair steps may be faster
+ROWS_PER_FEATURE = 5  # with fewer rows for each feature, pair steps may be faster
 FINER = 0.1  # share of the tolerance that is aimed at: a few Newton steps more
 GAPS = (1e-6, 1e-8, 1e-10, 1e-12)  # relative gaps at which the violation is looked at
 MOST_STEPS = 500  # Newton steps after which pair steps take over
