@@ -79,7 +79,10 @@ def test_two_classes_have_a_graph_and_more_are_refused(data):
         abstain.to_onnx(LinearRejectSVC().fit(X3, Y3))
 
 
-@pytest.mark.parametrize("changed", [{"costs": Costs(1, 3, 0.2)}, {"reject_label": 9}, {"pos_label": 0}, {"tol": 1e-300}])
+CHANGED = [{"costs": Costs(1, 3, 0.2)}, {"reject_label": 9}, {"pos_label": 0}, {"tol": 1e-300}]
+
+
+@pytest.mark.parametrize("changed", CHANGED)
 def test_parameters_changed_after_the_fit_are_refused(changed, data, tmp_path):
     clf = LinearRejectSVC(COSTS).fit(*data)
     save(clf.set_params(C=5.0, max_iter=3, verbose=True), tmp_path / "fine")
@@ -148,7 +151,7 @@ def linear(data):
 @pytest.mark.parametrize("case", FORGED)
 def test_forged_files_are_refused(case, linear, forge):
     change, message = FORGED[case]
-    assert opened(forge(linear, lambda inside: None)).status_ == "optimal"
+    assert opened(forge(linear, lambda _: None)).status_ == "optimal"
     with pytest.raises(ValueError, match=message):
         opened(forge(linear, change))
 
@@ -156,7 +159,7 @@ def test_forged_files_are_refused(case, linear, forge):
 FORGED_SEARCH = {
     "no rows": (field("n_rows", 0), "integer >= 1"),
     "another C": (array("search_cs", lambda old: 2.0 * old), "differ from its parameters"),
-    "gammas": (array("search_gammas", lambda old: np.ones(1)), "differ from its parameters"),
+    "gammas": (array("search_gammas", lambda _: np.ones(1)), "differ from its parameters"),
     "costs": (array("search_costs", lambda old: old + 9.0), "above the highest cost"),
     "a fold less": (array("search_costs", lambda old: old[:, 1:]), "every pair of its grid|differ from its parameters"),
     "subsamples": (lambda inside: inside.arrays.update(search_rows=np.array([5, 60])), "unknown array 'search_rows'"),
@@ -203,5 +206,5 @@ def test_a_rule_that_the_search_did_not_find_is_refused(data, several, tmp_path)
         tuned = replace(now.grid, tuned=None if len(clf.classes_) == 2 else now.grid.tuned)
         clf._fitted_ = replace(now, rule=other, grid=tuned)
         assert len(clf.classes_) == 2 or tuned.best_is_tuned
-        with pytest.raises(ValueError, match="do not match its parameters|are not what its search found"):
+        with pytest.raises(ValueError, match=r"do not match its parameters|are not what its search found"):
             save(clf, tmp_path / "model")

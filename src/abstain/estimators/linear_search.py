@@ -95,7 +95,7 @@ class LinearFolds:
                 found.append((np.zeros(self.X.shape[1] + 1), Status.TIME_LIMIT))
                 continue
             at = replace(problem, weight=C * problem.weight)
-            sums = LocalSums(at.X, at.centre, at.sign, at.weight, at.loss, self.limits.n_jobs)
+            sums: Any = LocalSums(at.X, at.centre, at.sign, at.weight, at.loss, self.limits.n_jobs)
             if start is not None:
                 sums.start(C * start.gamma)
             seconds = None if self.limits.until is None else self.limits.seconds
@@ -126,7 +126,7 @@ def chosen(training: Training, splits: Splits, fits: LinearFolds, *, tune: bool)
         costs[done, 0, f] = pricing.paid(test, scores[np.ix_(done, fold == f)]) @ splits.tests[f, test]
     rows = np.full((shape[1], 1), len(training.sign), dtype=np.int64)
     grid = Grid(fits.Cs, np.array([np.nan]), costs, has_gamma=False, rows=rows, shared=splits.shared)
-    used = finished.any(axis=1)
+    used = np.asarray(finished.any(axis=1))
     kept = used[fold]
     weight = splits.tests[fold, row][kept] / max(1, int(used.sum()))
     held_out = HeldOutRows(scores[:, kept], fold[kept], row[kept], training.sign[row[kept]], weight)

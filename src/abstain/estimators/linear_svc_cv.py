@@ -36,8 +36,9 @@ class LinearRejectSVCCV(LinearRejectSVC):
     """LinearRejectSVC with C chosen by stratified cross-validation on the mean cost.
 
     The reject cost is never chosen: you state it. Each fold is a path of fits in ascending C that start where the one
-    before ended, which takes a seventh to a third of the steps that they would take from nothing. Rows are held out by
-    giving them no weight: X is not copied. The machine is then fitted to all rows with the best C; ties go to the smaller.
+    before ended, which takes a seventh to a third of the steps that they would take from nothing. Rows are held out
+    by giving them no weight: X is not copied. The machine is then fitted to all rows with the best C; ties go to the
+    smaller.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ class LinearRejectSVCCV(LinearRejectSVC):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: rule for name, rule in LinearRejectSVC._parameter_constraints.items() if name != "C"},
+        **{name: rule for name, rule in LinearRejectSVC._parameter_constraints.items() if name != "C"},  # noqa: SLF001
         "Cs": "no_validation",
         "cv": ["cv_object"],
         "cuts": [StrOptions({"tuned", "bayes"})],
@@ -162,7 +163,7 @@ class LinearRejectSVCCV(LinearRejectSVC):
         last = LinearRejectSVC(**alone, C=grid.best[0], time_limit=left)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         try:
-            found = (last._fit_classes if several else last._fit)(training, task)
+            found = (last._fit_classes if several else last._fit)(training, task)  # noqa: SLF001 (its own base)
         finally:
             task.end_line()
         self._commit(checked, FittedLinearSearch(**vars(found) | {"rule": rule}, grid=grid))
@@ -181,7 +182,7 @@ class LinearRejectSVCCV(LinearRejectSVC):
         training.weights(float(Cs[-1]))  # raises an error if they overflow
         tune = self.cuts == "tuned"
         if isinstance(training, ClassTraining):
-            search = LinearClassSearch.of(replace(training, rule=linear_class_rule(training.rule)), y, groups)
+            search: Any = LinearClassSearch.of(replace(training, rule=linear_class_rule(training.rule)), y, groups)
             splits, machines = search.splits, training.n_classes
         else:
             splits, machines = checked_splits(self.cv, y, groups, training.sign, training.sample_weight), 1

@@ -100,7 +100,7 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
         Factors on C for each class; "balanced" gives both classes the same total weight.
     solver : {"auto", "smo", "active-set"}, default="auto"
         "auto" is SMO, then polished to near machine precision where that is cheap, as for small problems; for the
-        linear kernel with more than 1,000 rows, at least 5 for each feature, Newton steps on the weights.
+        linear kernel with more than 1,000 rows, at least 5 for each of up to 500 features, Newton steps on the weights.
         "active-set" gives the exact optimum at any size.
     tol : float, default=1e-3
         Largest violation of the optimality conditions, in units of the score, at which the solver may stop. It

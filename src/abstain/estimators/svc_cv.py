@@ -238,7 +238,8 @@ n_jobs, verbose
         seconds = None if self.time_limit is None else SEARCHING * self.time_limit
         limits = search_limits(self, max(LOOSER * self.tol, FINEST), seconds)
         grid, rule, optimal = search.run(limits, tuned=self.cuts == "tuned", shown=bool(self.verbose))
-        if text := complaint_of_fits(self, optimal | ~np.isfinite(grid.costs), np.isfinite(grid.costs), "Cs and gammas"):
+        finished = np.isfinite(grid.costs)
+        if text := complaint_of_fits(self, optimal | ~finished, finished, "Cs and gammas"):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
         C, gamma = grid.best
         left = None if self.time_limit is None else max(0.0, self.time_limit - (time.monotonic() - began))

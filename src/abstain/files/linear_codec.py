@@ -64,8 +64,9 @@ def linear_parts(estimator: LinearRejectSVC) -> tuple[dict[str, Any], Arrays]:
     _check_same(_placed(rule, cuts), fitted.rule)
     _check_proofs(fitted, float(estimator.tol))
     machine: Any = fitted.machine
+    own: dict[str, Any] = {}
     if isinstance(machine, LinearClassMachine):
-        own, arrays = {}, {"weights": machine.weights, "centre": machine.centre, "biases": machine.biases}
+        arrays = {"weights": machine.weights, "centre": machine.centre, "biases": machine.biases}
     else:
         own, arrays = machine_parts(machine)
     state: dict[str, Any] = {
@@ -150,9 +151,8 @@ def _check_same(rule: Any, fitted: Any) -> None:
         check_same(rule, fitted)
         return
     same = type(rule) is type(fitted) and rule.costs == fitted.costs and np.array_equal(rule.cuts, fitted.cuts)
-    same = same and all(
-        getattr(rule, name, None) == getattr(fitted, name, None) for name in ("ladders", "lead", "by", "is_log_probability")
-    )
+    names = ("ladders", "lead", "by", "is_log_probability")
+    same = same and all(getattr(rule, name, None) == getattr(fitted, name, None) for name in names)
     labels, others = rule.labels, fitted.labels
     if not same or (labels.reject_label, labels.rejects) != (others.reject_label, others.rejects):
         raise ModelFileError("its costs, thresholds or labels do not match its parameters.")

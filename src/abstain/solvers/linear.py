@@ -48,8 +48,8 @@ SAMPLED = 30  # rows for each entry of the point that a Hessian is estimated fro
 PRODUCTS = 4e10  # that forming a Hessian may take before it is estimated
 CG_STEPS, CG_ACCURACY = 200, 0.1  # of conjugate gradients, where the Hessian is not formed
 MOST_POLISHED = 500  # Newton steps after which polishing ends
-# features from which OpenBLAS factors the Hessian on several threads: they wait for each other longer than they work if
-# the processor has anything else to do (six to twenty times as long with 200 and 400 features), and change the last bits
+# features from which OpenBLAS factors the Hessian on several threads, which wait for each other where the processor has
+# other work: a fit with 200 or 400 features took five to ten times as long
 THREADED = 64
 MOST_TRIALS = 60  # step lengths of one line search
 

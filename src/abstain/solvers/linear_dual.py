@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 from abstain.dual.certificate import best_bias, certify, feasible
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution, Status
-from abstain.solvers.linear import MOST_DENSE, LinearNewton
+from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 from abstain.solvers.smo import SMO
 
@@ -27,6 +27,7 @@ __all__ = ["LinearDual"]
 
 FEWEST_ROWS = 1000  # up to which `SMO` finds the exact optimum
 ROWS_PER_FEATURE = 5  # with fewer rows for each feature, pair steps may be faster
+MOST_FEATURES = 500  # with more, factoring their Hessian takes longer than pair steps on sparse rows
 FINER = 0.1  # share of the tolerance that is aimed at: a few Newton steps more
 GAPS = (1e-6, 1e-8, 1e-10, 1e-12)  # relative gaps at which the violation is looked at
 MOST_STEPS = 500  # Newton steps after which pair steps take over
@@ -77,7 +78,7 @@ class LinearDual(SMO):
         until = None if self.time_limit is None else time.monotonic() + self.time_limit
         X, n_steps = problem.X, 0
         centre = np.zeros(X.shape[1]) if issparse(X) else X.mean(axis=0)
-        sums = LocalSums(X, centre, problem.sign, problem.weight, problem.loss, self.n_jobs)
+        sums: Any = LocalSums(X, centre, problem.sign, problem.weight, problem.loss, self.n_jobs)
         sigma, point = first_penalty(problem.weight, problem.loss), None
         if start is not None:
             sums.start(problem.sign * start)
@@ -106,7 +107,7 @@ class LinearDual(SMO):
 def suits(problem: DualProblem) -> bool:
     """Whether Newton steps on the weights are expected to be faster than pair steps."""
     n, d = problem.X.shape
-    return problem.kernel.name == "linear" and d <= MOST_DENSE and n > FEWEST_ROWS and n >= ROWS_PER_FEATURE * d
+    return problem.kernel.name == "linear" and d <= MOST_FEATURES and n > FEWEST_ROWS and n >= ROWS_PER_FEATURE * d
 
 
 def balanced(problem: DualProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
