@@ -112,7 +112,8 @@ def measure(table: Table, C: float) -> dict[str, Any]:
     for name, costs in (("LinearRejectSVC, hinge", None), ("LinearRejectSVC, double hinge", REJECT)):
         seconds, model = timed(LinearRejectSVC(costs, C=C, tol=WITHIN, n_jobs=JOBS).fit, table.X, table.y)
         excess = model.objective_ / optimum - 1.0 if costs is None else model.duality_gap_
-        fits.append({"name": name, "seconds": seconds, "excess": excess, "steps": model.n_iter_, "status": model.status_})
+        ended = {"steps": model.n_iter_, "status": model.status_}
+        fits.append({"name": name, "seconds": seconds, "excess": excess} | ended)
     fits.append(liblinear(table, C, optimum, fits[0]["seconds"]))
     if isinstance(table.X, np.ndarray):
         seconds, _ = timed(LogisticRegression(C=C, solver="newton-cholesky", max_iter=1000).fit, table.X, table.y)

@@ -28,7 +28,7 @@ def speedups(linear: dict[str, Any]) -> list[tuple[str, float, float, float, flo
     """For each case its name, the aim against `LinearSVC` and the speed, the double hinge's and the logistic ratio."""
     found = []
     for case in linear["cases"]:
-        ours, double, rival, *logistic = case["fits"]
+        _, double, rival, *logistic = case["fits"]
         sparse = not logistic
         ratio = 1.0 / logistic[0]["ratio"] if logistic else None
         reached = rival["excess"] <= linear["within"]

@@ -16,6 +16,7 @@ PUBLIC = [
     "EmbeddedRejectSVC",
     "Forced",
     "LinearRejectSVC",
+    "LinearRejectSVCCV",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",

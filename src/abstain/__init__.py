@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
     from abstain.estimators.forced import Forced
     from abstain.estimators.linear_svc import LinearRejectSVC
+    from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
     from abstain.estimators.path import reject_svc_path
     from abstain.estimators.svc import RejectSVC
     from abstain.estimators.svc_cv import RejectSVCCV
@@ -37,6 +38,7 @@ __all__ = [
     "EmbeddedRejectSVC",
     "Forced",
     "LinearRejectSVC",
+    "LinearRejectSVCCV",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",
@@ -62,6 +64,7 @@ _HOMES = {
     "EmbeddedRejectSVC": "abstain.estimators.embedded.estimator",
     "Forced": "abstain.estimators.forced",
     "LinearRejectSVC": "abstain.estimators.linear_svc",
+    "LinearRejectSVCCV": "abstain.estimators.linear_svc_cv",
     "RegularizationPath": "abstain.solvers.path",
     "RejectSVC": "abstain.estimators.svc",
     "RejectSVCCV": "abstain.estimators.svc_cv",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import clarabel_qp
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.special import logit
 
+import clarabel_qp
 from abstain.costs import Costs
 from abstain.dual.linear_certificate import LinearProblem, certify_linear
 from abstain.dual.problem import DualProblem
@@ -153,7 +153,7 @@ def test_estimated_hessians_find_the_same_optimum(monkeypatch):
     assert proof.objective == pytest.approx(exact.objective, rel=1e-5)
 
 
-@pytest.mark.parametrize("limit", [{"max_iter": 2}, {"time_limit": 1e-9}, {"progress": lambda steps, gap: steps > 1}])
+@pytest.mark.parametrize("limit", [{"max_iter": 2}, {"time_limit": 1e-9}, {"progress": lambda steps, _: steps > 1}])
 def test_a_limit_is_reported_with_a_true_gap(limit):
     rng = np.random.default_rng(3)
     X = rng.standard_normal((3000, 5))

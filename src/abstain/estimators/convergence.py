@@ -214,3 +214,29 @@ def warning_text(proof: Proof, parameters: Any) -> str | None:
         f"{type(parameters).__name__} stopped after {proof.iterations} iterations with status {proof.status!r}: "
         f"KKT violation {proof.violation:.3g} (tol={parameters.tol:g}), relative duality gap {proof.gap:.3g}; {advice}."
     )
+
+
+def complaint_of_fits(
+    parameters: Any, optimal: NDArray[np.bool_], finished: NDArray[np.bool_], tried: str
+) -> str | None:
+    """Give the warning about fits of a search that did not end as planned; None if all did.
+
+    `tried` are the parameters whose values are tried.
+    """
+    late = int(np.sum(~finished))
+    if late:
+        return (
+            f"{type(parameters).__name__} ran out of time: {late} of the {finished.size} fits of its search count as "
+            f"not tried; raise time_limit={parameters.time_limit} or try fewer {tried}."
+        )
+    return short_of_tolerance(parameters, int(np.sum(~optimal)), finished.size)
+
+
+def short_of_tolerance(parameters: Any, short: int, fits: int) -> str | None:
+    """Give the warning about so many fits of a search that did not reach their tolerance."""
+    if not short:
+        return None
+    return (
+        f"{short} of the {fits} fits of {type(parameters).__name__}'s search stopped short of their tolerance; "
+        f"raise max_iter={parameters.max_iter}, scale the features or try smaller Cs."
+    )

@@ -74,6 +74,12 @@ class Splits:
     trains: NDArray[np.uint8]
     tests: NDArray[np.float64]
 
+    @property
+    def shared(self) -> NDArray[np.bool_] | None:
+        """Whether two folds test a row in common, (folds, folds); None if only each with itself."""
+        tested = (self.tests > 0).astype(np.float64)
+        return np.asarray(tested @ tested.T > 0) if tested.sum(axis=0).max() > 1 else None
+
 
 def checked_splits(
     cv: Any, y: ArrayLike, groups: Groups | None, sign: NDArray[np.int8], sample_weight: NDArray[np.float64]

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from abstain.arguments import one_blas_thread
 from abstain.dual.certificate import Certificate
 from abstain.dual.joint_proof import joint_proof
 from abstain.dual.linear_certificate import LinearProblem, certify_linear
@@ -21,6 +20,8 @@ from abstain.dual.solution import Status
 from abstain.estimators.decide import Fitted
 from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.machines.linear_machine import LinearMachine
+from abstain.rules.class_rule import VoteRule
+from abstain.rules.lead_rule import LeadRule
 from abstain.solvers.linear import LinearNewton, LinearSolution
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 
@@ -58,6 +59,11 @@ class LinearStart:
 
     point: NDArray[np.float64]
     gamma: NDArray[np.float64]
+
+
+def linear_class_rule(rule: Any) -> Any:
+    """Give the rule of machines for each class against the rest; without costs, the class of the highest score."""
+    return LeadRule(rule.labels, np.full(rule.labels.n_classes, -np.inf)) if isinstance(rule, VoteRule) else rule
 
 
 def row_centre(X: Any) -> NDArray[np.float64]:
@@ -116,8 +122,7 @@ def certified(
     for _ in range(ROUNDS):
         left = None if settings.time_limit is None else max(0.0, settings.time_limit - (time.monotonic() - began))
         now = replace(settings, tol=0.9 * tol, time_limit=left, max_iter=settings.max_iter - steps)
-        with one_blas_thread():
-            found = now.solve(sums, sigma, point)
+        found = now.solve(sums, sigma, point)
         steps += found.iterations
         machine, certificate = certify(found)
         if found.status is not Status.OPTIMAL or certificate.relative_gap <= settings.tol:

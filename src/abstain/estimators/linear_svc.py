@@ -23,7 +23,14 @@ from abstain.estimators.decide import fitted, read_only
 from abstain.estimators.kernel_rows import checked_rows
 from abstain.estimators.landmarks import LANDMARKS
 from abstain.estimators.lazy import applied, is_dask, refuse_dask_frame
-from abstain.estimators.linear_fit import FittedLinear, check_reach, fitted_linear, fitted_linear_classes, row_centre
+from abstain.estimators.linear_fit import (
+    FittedLinear,
+    check_reach,
+    fitted_linear,
+    fitted_linear_classes,
+    linear_class_rule,
+    row_centre,
+)
 from abstain.estimators.low_rank_fit import check_low_rank, low_rank_machine
 from abstain.estimators.parameters import CONSTRAINTS, POSITIVE
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
@@ -32,12 +39,10 @@ from abstain.estimators.training import Training, centrable
 from abstain.kernels import Kernel
 from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.linear_class_machine import LinearClassMachine
-from abstain.rules.class_rule import VoteRule
 from abstain.rules.class_sets import class_sets
-from abstain.rules.lead_rule import LeadRule
 from abstain.solvers.linear import LinearNewton
 
-__all__ = ["LinearRejectSVC"]
+__all__ = ["LinearRejectSVC", "linear_rows"]
 
 
 class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -268,17 +273,14 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         weight, n = training.weights(float(self.C)), training.n_classes
         losses = training.losses * (n if len(training.losses) == 1 else 1)
         machine, proofs = self._machine(training, [(training.sign(k), weight, losses[k]) for k in range(n)], task)
-        rule: Any = training.rule
-        if isinstance(rule, VoteRule):
-            rule = LeadRule(rule.labels, np.full(n, -np.inf))
-        return FittedLinear(machine, rule, proofs)
+        return FittedLinear(machine, linear_class_rule(training.rule), proofs)
 
     def _machine(self, training: Any, posed: list[Any], task: FitTask) -> tuple[Any, tuple[Proof, ...]]:
         """Fit the machine of one problem, or of one for each class: signs, weights and a loss each."""
         settings = self._settings(task)
         if check_low_rank(self):
             return low_rank_machine(self, training.X, training.sample_weight, posed, settings)
-        X, centre = _rows(training.X)
+        X, centre = linear_rows(training.X)
         problems = [LinearProblem(X, centre, *each) for each in posed]
         if len(problems) > 1:
             return fitted_linear_classes(problems, settings, self.n_jobs)
@@ -329,7 +331,7 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
     n_iter_ = fitted("proof.iterations", "The number of Newton steps.")
 
 
-def _rows(X: Any) -> tuple[Any, NDArray[np.float64]]:
+def linear_rows(X: Any) -> tuple[Any, NDArray[np.float64]]:
     """The rows as the solver reads them, and their centre."""
     check_reach(X)
     X = centrable(Kernel("linear"), X)

@@ -188,6 +188,4 @@ def grid_of(
     for done in rounds:
         pairs = done.tried.any(axis=1).T
         costs[pairs], rows[pairs] = done.costs[pairs], len(done.rows)
-    tested = (rounds[-1].splits.tests > 0).astype(np.float64)
-    shared = tested @ tested.T > 0 if tested.sum(axis=0).max() > 1 else None
-    return Grid(Cs, gammas, costs, has_gamma, rows, shared=shared)
+    return Grid(Cs, gammas, costs, has_gamma, rows, shared=rounds[-1].splits.shared)

@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import StrOptions
 from abstain.arguments import threads
 from abstain.estimators.class_search import ClassSearch, FittedClassSearch, search_limits
 from abstain.estimators.class_training import ClassTraining, refuse_row_costs, takes_classes
+from abstain.estimators.convergence import complaint_of_fits, short_of_tolerance
 from abstain.estimators.cuts import HeldOutRows, placed
 from abstain.estimators.decide import fitted
 from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_splits
@@ -238,7 +239,8 @@ n_jobs, verbose
         seconds = None if self.time_limit is None else self._searching * self.time_limit
         limits = search_limits(self, max(LOOSER * self.tol, FINEST), seconds)
         grid, rule, optimal = search.run(limits, tuned=self.cuts == "tuned", shown=bool(self.verbose))
-        if text := self._complaint_of_fits(optimal | ~np.isfinite(grid.costs), np.isfinite(grid.costs)):
+        finished = np.isfinite(grid.costs)
+        if text := complaint_of_fits(self, optimal | ~finished, finished, "Cs and gammas"):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
         C, gamma = grid.best
         left = None if self.time_limit is None else max(0.0, self.time_limit - (time.monotonic() - began))
@@ -284,25 +286,8 @@ n_jobs, verbose
                 f"RejectSVCCV ran out of time: {', and '.join(parts)}; "
                 f"raise time_limit={self.time_limit} or try fewer Cs and gammas."
             )
-        return self._short_of_tolerance(sum(int(np.sum(done.tried & ~done.held_out.optimal)) for done in rounds), fits)
-
-    def _short_of_tolerance(self, short: int, fits: int) -> str | None:
-        if not short:
-            return None
-        return (
-            f"{short} of the {fits} fits of RejectSVCCV's search stopped short of their tolerance; "
-            f"raise max_iter={self.max_iter}, scale the features or try smaller Cs."
-        )
-
-    def _complaint_of_fits(self, optimal: NDArray[np.bool_], finished: NDArray[np.bool_]) -> str | None:
-        """The same for a search without rounds."""
-        fits, late, short = finished.size, int(np.sum(~finished)), int(np.sum(~optimal))
-        if late:
-            return (
-                f"RejectSVCCV ran out of time: {late} of the {fits} fits of its search count as not tried; "
-                f"raise time_limit={self.time_limit} or try fewer Cs and gammas."
-            )
-        return self._short_of_tolerance(short, fits)
+        short = sum(int(np.sum(done.tried & ~done.held_out.optimal)) for done in rounds)
+        return short_of_tolerance(self, short, fits)
 
     @property
     def C_(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import astuple
 from typing import Any
 
@@ -124,10 +125,7 @@ def class_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features:
         raise ModelFileError("its classes are not more than two, different and sorted.")
     rule, losses = implied_class_rule(estimator, _twice(classes))
     if numbers:
-        lead, finite = Lead(*numbers), all(map(math.isfinite, numbers))
-        if not (isinstance(rule, ClassRule) and finite and lead.scale > 0.0 and lead.slope > 0.0):
-            raise ModelFileError("the scale, slope and shift of its scores are not possible.")
-        rule = rule.tuned(lead)
+        rule = with_lead(rule, numbers)
     rest, q = isinstance(rule, ClassRule), len(classes)
     m = q if rest else q * (q - 1) // 2
     given = Fields(fields.take("machines", dict), "machines")
@@ -160,6 +158,14 @@ def class_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features:
     n_knots = max(loss.n_knots for loss in losses)
     found = FittedClasses(machine, rule, proofs, n_support.astype(np.int32), arrays.get("sets"), n_knots)
     return FittedClassSearch(**vars(found), grid=grid_from(arrays, n_rows)) if searches else found
+
+
+def with_lead(rule: Any, numbers: Sequence[float]) -> ClassRule:
+    """Give the rule with probabilities by a lead that is possible."""
+    lead, finite = Lead(*numbers), all(map(math.isfinite, numbers))
+    if not (isinstance(rule, ClassRule) and finite and lead.scale > 0.0 and lead.slope > 0.0):
+        raise ModelFileError("the scale, slope and shift of its scores are not possible.")
+    return rule.tuned(lead)
 
 
 def _pair_coef(arrays: Arrays, m: int, s: int) -> Any:

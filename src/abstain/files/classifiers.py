@@ -15,6 +15,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression
 
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
+from abstain.estimators.linear_svc import LinearRejectSVC
+from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.files.arrays import Arrays
@@ -23,6 +25,7 @@ from abstain.files.class_codec import any_svc_from, any_svc_parts
 from abstain.files.embedded_codec import embedded_from, embedded_parts
 from abstain.files.errors import ModelFileError
 from abstain.files.forest_codec import forest_attributes, forest_parts
+from abstain.files.linear_codec import linear_from, linear_parts
 from abstain.files.logistic_codec import logistic_attributes, logistic_parts
 from abstain.files.schema import Fields
 from abstain.files.values import from_json, to_json
@@ -75,6 +78,8 @@ MACHINES = table(
         _machine(RejectSVC, any_svc_parts, any_svc_from),
         _machine(RejectSVCCV, any_svc_parts, any_svc_from),
         _machine(EmbeddedRejectSVC, embedded_parts, embedded_from),
+        _machine(LinearRejectSVC, linear_parts, linear_from),
+        _machine(LinearRejectSVCCV, linear_parts, linear_from),
     ]
 )
 # scikit-learn's classifiers, which have the classes of the rejector around them

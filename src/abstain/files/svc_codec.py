@@ -56,7 +56,7 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
         check_grid(estimator, grid, rule.costs, fitted.largest_row_cost)
     C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
     check_kernel(estimator, fitted.machine, gamma)
-    cuts = _tuned_cuts(fitted.rule, grid)
+    cuts = tuned_cuts(fitted.rule, grid)
     check_same(rule.recalibrated(*cuts) if cuts else rule, fitted.rule)
     if n_knots != fitted.n_knots:
         raise ModelFileError("the number of knots of its loss does not match its parameters.")
@@ -90,7 +90,7 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     trained_by = {"row_costs": fields.take("row_costs", dict)} if "row_costs" in fields else {}
     rule, _, n_knots = _implied(estimator, classes, trained_by)
     if cuts:
-        rule = _recalibrated(rule, *cuts)
+        rule = recalibrated(rule, *cuts)
     machine = machine_from(fields.take("machine", dict), within(arrays, MACHINE), n_features)
     if not isinstance(machine, KernelMachine):
         raise ModelFileError("its machine does not have the kernel that its parameters name.")
@@ -123,14 +123,15 @@ def _implied(estimator: Any, classes: NDArray[Any], trained_by: dict[str, Any]) 
     return rule if rule.costs is not None else implied_row_rule(estimator, classes), 1.0, n_knots
 
 
-def _tuned_cuts(rule: Rule | ActionRule | RowRule, grid: Grid | None) -> tuple[float, ...]:
+def tuned_cuts(rule: Rule | ActionRule | RowRule, grid: Grid | None) -> tuple[float, ...]:
     """The scale and shift of tuned cuts, if the search chose them."""
     return (rule.unit, rule.shift) if grid is not None and grid.best_is_tuned else ()
 
 
-def _recalibrated(
+def recalibrated(
     rule: Rule | ActionRule | RowRule, scale: float, shift: float
 ) -> Rule | ActionRule | RowRule:
+    """Give the rule with cuts moved by a scale and a shift that are possible."""
     if not (math.isfinite(scale) and scale > 0.0 and math.isfinite(shift)):
         raise ModelFileError("the scale or the shift of its cuts is not possible.")
     found = rule.recalibrated(scale, shift)
@@ -203,8 +204,8 @@ def check_grid(estimator: Any, grid: Grid, costs: Any, largest_row_cost: float |
     tried = not isinstance(estimator.Cs, int | np.integer) or estimator.Cs == len(grid.Cs)
     Cs = checked_Cs(estimator.Cs) if tried else np.empty(0)
     tried &= len(Cs) == len(grid.Cs) and np.allclose(Cs, grid.Cs, rtol=CLOSE, atol=0.0)
-    tried &= grid.has_gamma == KERNELS[estimator.kernel].takes_gamma
-    tried &= not grid.has_gamma or _includes(grid.gammas, estimator.gammas)
+    takes_gamma = KERNELS[estimator.kernel].takes_gamma
+    tried &= grid.has_gamma == takes_gamma and (not takes_gamma or _includes(grid.gammas, estimator.gammas))
     if not tried or check_cv(estimator.cv).get_n_splits() != grid.n_splits:
         raise ModelFileError("the C, gamma or number of folds of its search differ from its parameters.")
     if any((table > (1.0 + CLOSE) * highest).any() for table in (grid.costs, grid.tuned) if table is not None):

@@ -54,10 +54,9 @@ class LinearClassMachine:
         with np.errstate(over="ignore", invalid="ignore"):
             for first in range(0, X.shape[0], step):
                 rows = X[first : first + step]
-                if issparse(rows) and not self.centre.any():
-                    out[first : first + step] = rows @ self.weights.T
-                else:
-                    out[first : first + step] = ((rows.toarray() if issparse(rows) else rows) - self.centre) @ self.weights.T
+                if issparse(rows) and self.centre.any():
+                    rows = rows.toarray()
+                out[first : first + step] = (rows if issparse(rows) else rows - self.centre) @ self.weights.T
             out += self.biases
         finite(out.ravel())
         return out

@@ -1,0 +1,126 @@
+"""The linear kernel with many more rows than features: Newton steps on the weights, then the coefficients of the rows.
+
+The multipliers gamma of `LinearNewton` are the dual coefficients, y_i beta_i = gamma_i. Rows rest on their breakpoints
+exactly; only the rows between two of them, about as many as features, share out what is missing in sum_i beta_i = 0:
+scaling all rows of a class, as the certificate of `LinearRejectSVC` does, would move the others off their breakpoints.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from abstain.dual.certificate import best_bias, certify, feasible
+from abstain.dual.problem import DualProblem
+from abstain.dual.solution import DualSolution, Status
+from abstain.solvers.linear import LinearNewton
+from abstain.solvers.linear_rows import LocalSums, first_penalty
+from abstain.solvers.smo import SMO
+
+__all__ = ["LinearDual"]
+
+FEWEST_ROWS = 1000  # up to which `SMO` finds the exact optimum
+ROWS_PER_FEATURE = 5  # with fewer rows for each feature, pair steps may be faster
+MOST_FEATURES = 500  # with more, factoring their Hessian takes longer than pair steps on sparse rows
+FINER = 0.1  # share of the tolerance that is aimed at: a few Newton steps more
+GAPS = (1e-6, 1e-8, 1e-10, 1e-12)  # relative gaps at which the violation is looked at
+MOST_STEPS = 500  # Newton steps after which pair steps take over
+ROUNDING = 1e-12  # between a coefficient and its breakpoint, as a share of the row's largest
+
+
+@dataclass(frozen=True)
+class LinearDual(SMO):
+    """SMO, preceded by Newton steps on the weights where the kernel is linear and there are many rows per feature.
+
+    The parameters are those of `SMO`. If the Newton steps do not reach `tol`, pair steps go on from their coefficients.
+    """
+
+    def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:
+        """Solve the dual problem, starting from ``start`` (coefficients beta) if it is given."""
+        if not suits(problem):
+            return super().solve(problem, start)
+        began = time.monotonic()
+        found = self._newton(problem, start)
+        if found.status is not Status.INACCURATE:
+            return found
+        rest = replace(self._within(began), max_iter=max(0, self.max_iter - found.iterations))
+        again = super(LinearDual, rest).solve(problem, feasible(problem, found.beta))
+        return replace(again, iterations=found.iterations + again.iterations)
+
+    def solve_many(
+        self,
+        problems: Sequence[DualProblem],
+        scales: NDArray[np.float64] | None = None,
+        starts: Sequence[NDArray[np.float64] | None] | None = None,
+    ) -> list[list[DualSolution]]:
+        """Solve problems over the same rows: as `SMO`, or one after the other."""
+        if scales is not None or not problems or not suits(problems[0]):
+            return super().solve_many(problems, scales, starts)
+        began = time.monotonic()
+        starts = [None] * len(problems) if starts is None else starts
+        pairs = zip(problems, starts, strict=True)
+        return [[self._within(began).solve(problem, start)] for problem, start in pairs]
+
+    def _within(self, began: float) -> Self:
+        """The solver with what is left of its time."""
+        if self.time_limit is None:
+            return self
+        return replace(self, time_limit=max(0.0, self.time_limit - (time.monotonic() - began)))
+
+    def _newton(self, problem: DualProblem, start: NDArray[np.float64] | None) -> DualSolution:
+        """Give the coefficients after Newton steps; "inaccurate" if pair steps should go on from them."""
+        until = None if self.time_limit is None else time.monotonic() + self.time_limit
+        X, n_steps = problem.X, 0
+        centre = np.zeros(X.shape[1]) if issparse(X) else X.mean(axis=0)
+        sums: Any = LocalSums(X, centre, problem.sign, problem.weight, problem.loss, self.n_jobs)
+        sigma, point = first_penalty(problem.weight, problem.loss), None
+        if start is not None:
+            sums.start(problem.sign * start)
+            w = start @ X
+            point = np.append(w, best_bias(problem, problem.scores(start)) + centre @ w)
+        most = min(self.max_iter, MOST_STEPS)
+        for gap in GAPS:
+            left = None if until is None else max(0.0, until - time.monotonic())
+            settings = LinearNewton(gap, most - n_steps, left, self.progress)
+            ended = settings.solve(sums, sigma, point)
+            n_steps, sigma, point = n_steps + ended.iterations, ended.sigma, ended.point
+            beta = problem.sign * balanced(problem, sums.gamma())
+            F = problem.scores(beta)
+            bias = best_bias(problem, F)
+            violation = certify(problem, beta, bias, F).kkt_violation
+            if violation <= FINER * self.tol or ended.status is not Status.OPTIMAL:
+                break
+        reached = violation <= self.tol
+        status = Status.OPTIMAL if reached else ended.status
+        stuck = status is Status.ITERATION_LIMIT and MOST_STEPS <= n_steps < self.max_iter
+        if stuck or (status is Status.OPTIMAL and not reached):
+            status = Status.INACCURATE
+        return DualSolution(beta, bias, F, status, n_steps)
+
+
+def suits(problem: DualProblem) -> bool:
+    """Whether Newton steps on the weights are expected to be faster than pair steps."""
+    n, d = problem.X.shape
+    return problem.kernel.name == "linear" and d <= MOST_FEATURES and n > FEWEST_ROWS and n >= ROWS_PER_FEATURE * d
+
+
+def balanced(problem: DualProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Move the coefficients between breakpoints, in proportion to their room, so that sum_i y_i gamma_i = 0.
+
+    They stay as they are if there is not enough room.
+    """
+    excess = float(problem.sign @ gamma)
+    edges = problem.breakpoints
+    gap = edges - gamma[:, np.newaxis]
+    near = np.abs(gap) <= ROUNDING * edges[:, -1:]
+    down = np.where(gap < 0.0, -gap, np.inf).min(axis=1)
+    up = np.where(gap > 0.0, gap, np.inf).min(axis=1)
+    room = np.where(near.any(axis=1), 0.0, np.where(problem.sign * excess > 0.0, down, up))
+    total = float(room.sum())
+    return gamma - problem.sign * (excess / total) * room if abs(excess) < total else gamma
