@@ -17,7 +17,7 @@ __all__ = ["LocalSums"]
 
 
 class LocalSums:
-    """Sums over rows in memory; float32 and float64, dense and CSR, are read where they are, dense rows minus `centre`."""
+    """Sums over rows in memory, dense or CSR, of either precision, read where they are; dense rows minus `centre`."""
 
     def __init__(  # noqa: PLR0917 (a problem's five parts, in their order)
         self,
@@ -33,8 +33,8 @@ class LocalSums:
         self.block = _native.LinearBlock(
             native_data(X, centre), sign, weight, loss.kinds(sign).astype(np.int32), knots, slopes, threads(n_jobs)
         )
-        passed_on = ("score", "along", "move", "slopes", "gradient", "hessian_times", "hessian_diagonal", "accept", "shift")
-        for name in passed_on:
+        passes = ("score", "along", "move", "slopes", "gradient", "hessian_times", "hessian_diagonal")
+        for name in (*passes, "accept", "shift"):
             setattr(self, name, getattr(self.block, name))
         self.loss, self.dual = self.block.loss, self.block.dual
         self.gamma, self.start = self.block.gamma, self.block.start
