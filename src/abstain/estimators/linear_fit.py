@@ -55,7 +55,7 @@ class FittedLinear(Fitted):
 
 @dataclass(frozen=True, eq=False)
 class LinearStart:
-    """Where a fit with nearly the same C ended: its point and its multipliers, both for C = 1."""
+    """Where a fit ended: its point and its multipliers, which a fit with another C scales by the ratio of the two."""
 
     point: NDArray[np.float64]
     gamma: NDArray[np.float64]

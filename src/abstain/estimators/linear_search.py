@@ -89,7 +89,7 @@ class LinearFolds:
         return np.concatenate(parts).reshape(len(test), n, n_Cs).transpose(2, 0, 1), optimal, finished
 
     def _path(self, problem: LinearProblem) -> list[tuple[NDArray[np.float64], Status]]:
-        found, start = [], None
+        found, start, before = [], None, 1.0
         for C in self.Cs.tolist():
             if self.limits.seconds <= 0.0:
                 found.append((np.zeros(self.X.shape[1] + 1), Status.TIME_LIMIT))
@@ -97,11 +97,11 @@ class LinearFolds:
             at = replace(problem, weight=C * problem.weight)
             sums: Any = LocalSums(at.X, at.centre, at.sign, at.weight, at.loss, self.limits.n_jobs)
             if start is not None:
-                sums.start(C * start.gamma)
+                sums.start(C / before * start.gamma)
             seconds = None if self.limits.until is None else self.limits.seconds
             settings = LinearNewton(self.limits.tol, self.limits.max_iter, seconds)
             ended = settings.solve(sums, first_penalty(at.weight, at.loss), None if start is None else start.point)
-            start = LinearStart(ended.point, sums.gamma() / C)
+            start, before = LinearStart(ended.point, sums.gamma()), C
             found.append((ended.point, ended.status))
         return found
 
