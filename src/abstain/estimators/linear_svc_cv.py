@@ -89,6 +89,8 @@ class LinearRejectSVCCV(LinearRejectSVC):
         "cuts": [StrOptions({"tuned", "bayes"})],
     }
 
+    kernel, n_components = "linear", None
+
     def __init__(
         self,
         costs: Any = None,
