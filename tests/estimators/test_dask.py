@@ -169,8 +169,7 @@ def test_a_frame_is_refused_with_the_way_out(rows):
 
 
 def test_other_kernels_are_refused(rows):
-    clf = LinearRejectSVC()
-    clf.kernel = "rbf"
+    clf = LinearRejectSVC(kernel="rbf", n_components=5)
     with pytest.raises(ValueError, match="dask arrays need kernel='linear'"):
         clf.fit(chunked(rows[0]), rows[1])
 

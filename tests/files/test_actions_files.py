@@ -7,7 +7,6 @@ from sklearn.linear_model import LogisticRegression
 from abstain import Actions, RejectSVC, RejectSVCCV, ThresholdRejector
 from abstain.files.errors import ModelFileError
 from abstain.files.values import from_json, to_json
-from abstain.report import report_for
 from action_cases import CREDIT
 from files.sameness import again, assert_same
 
@@ -59,9 +58,3 @@ CONTENT = to_json("costs", CREDIT)["Actions"]
 def test_forged_actions_are_refused(content):
     with pytest.raises((ModelFileError, ValueError)):
         from_json({"Actions": content})
-
-
-def test_what_does_not_support_them_says_so():
-    clf = RejectSVC(CREDIT).fit(X, Y)
-    with pytest.raises(ValueError, match="Actions are not supported by reports yet; use"):
-        report_for(clf, X, Y)

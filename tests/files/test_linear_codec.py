@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -71,12 +72,22 @@ def test_inside_pipelines_and_rejectors(rows, data, tmp_path):
     assert_same(saved.predict(X), again(saved, tmp_path).predict(X))
 
 
-def test_two_classes_have_a_graph_and_more_are_refused(data):
+PRICE = Costs(reject=0.2)
+
+
+@pytest.mark.parametrize("estimator", [LinearRejectSVC(), LinearRejectSVC(PRICE), LinearRejectSVCCV(PRICE)])
+@pytest.mark.parametrize("rows", ["two", "three"])
+def test_it_has_a_graph_which_is_compared_with_python(estimator, rows, data):
     pytest.importorskip("onnxruntime")
-    model = abstain.to_onnx(LinearRejectSVC(COSTS).fit(*data))  # compared with Python before it is returned
+    model = abstain.to_onnx(clone(estimator).fit(*(data if rows == "two" else (X3, Y3))))
     assert [output.name for output in model.graph.output] == ["label", "score", "rejected"]
-    with pytest.raises(ValueError, match="of 3 classes, but to_onnx takes two classes only"):
-        abstain.to_onnx(LinearRejectSVC().fit(X3, Y3))
+
+
+@pytest.mark.parametrize("rows", ["two", "three"])
+def test_low_rank_machines_have_a_graph(rows, data):
+    pytest.importorskip("onnxruntime")
+    X, y = data if rows == "two" else (X3, Y3)
+    abstain.to_onnx(LinearRejectSVC(Costs(reject=0.2), kernel="rbf", n_components=20, random_state=0).fit(X, y))
 
 
 CHANGED = [{"costs": Costs(1, 3, 0.2)}, {"reject_label": 9}, {"pos_label": 0}, {"tol": 1e-300}]

@@ -18,6 +18,7 @@ from abstain.files.onnx_rules import decision_nodes
 from abstain.files.onnx_scores import KERNELS, LinearScores, Scoring, score_nodes
 from abstain.files.onnx_steps import Column, Table, graph_of, kinds
 from abstain.kernels import Kernel
+from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.row_rule import RowRule
@@ -39,7 +40,7 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
 
     Parameters
     ----------
-    estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, or Pipeline of one of these
+    estimator : RejectSVC, RejectSVCCV, LinearRejectSVC, EmbeddedRejectSVC, ThresholdRejector, or Pipeline of one
         Fitted, with one of the kernels linear, rbf, poly and sigmoid. A ThresholdRejector must be around one of the
         three machines or LogisticRegression and decide by its decision function. The steps of a Pipeline may be
         scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer, SimpleImputer,
@@ -138,11 +139,13 @@ def scoring_machine(estimator: Any) -> Scoring:
         elif type(classifier) is LogisticRegression:
             weights = np.asarray(classifier.coef_[0], dtype=np.float64)
             machine = LinearMachine(weights, np.zeros(len(weights)), float(classifier.intercept_[0]))
+    if isinstance(machine, LinearClassMachine):
+        machine = LinearScores(machine.weights, machine.intercepts)
     if not isinstance(machine, Scoring):
         raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
-            f"{what}, but to_onnx takes RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejectors around one of "
-            "these or LogisticRegression, and Pipelines that end in one of these; use skl2onnx for scikit-learn's own "
-            "estimators."
+            f"{what}, but to_onnx takes RejectSVC, RejectSVCCV, LinearRejectSVC, LinearRejectSVCCV, EmbeddedRejectSVC, "
+            "ThresholdRejectors around one of these or LogisticRegression, and Pipelines that end in one of these; use "
+            "skl2onnx for scikit-learn's own estimators."
         )
     kernel = getattr(machine, "kernel", None)
     if kernel is not None and not (isinstance(kernel, Kernel) and kernel.name in KERNELS):

@@ -95,8 +95,15 @@ def test_the_positive_class_must_be_stated(files, tmp_path):
     assert "--pos-label is missing, and the costs are read from columns" in words
 
 
-def test_what_the_model_cannot_do_says_so(files, tmp_path):
-    table, model = files
+def test_a_missing_column_of_costs_is_named(files, tmp_path):
+    _, model = files
     loans().drop(columns="interest").to_csv(tmp_path / "t.csv", index=False)
     assert "no column 'interest', which the model needs" in said(run("predict", model, tmp_path / "t.csv"))
-    assert "this model reads each row's own" in said(run("evaluate", model, table, "--report", tmp_path / "r.html"))
+
+
+def test_a_report_prices_each_row_by_its_own_costs(files, tmp_path):
+    table, model = files
+    page = tmp_path / "r.html"
+    result = run("evaluate", model, table, "--report", page)
+    assert result.exit_code == 0, result.output
+    assert "reject</bdi></th>" in page.read_text(encoding="utf-8")
