@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -21,6 +22,7 @@ X3, Y3 = gaussians(90)
 COSTS = Costs(1, 3, 0.3)
 ACTIONS = Actions({"treat": {0: 1.0, 1: 0.0}, "wait": {0: 0.0, 1: 5.0}, "test": {0: 0.3, 1: 0.5}})
 ROWS = np.column_stack([np.linspace(0.5, 2.0, 60), np.linspace(2.0, 0.5, 60), np.full(60, 0.2)])
+LOW_RANK = {"kernel": "rbf", "n_components": 8, "random_state": 0}
 SEARCH = {"Cs": [0.1, 1.0], "cv": 2}
 
 CASES = {
@@ -30,11 +32,14 @@ CASES = {
     "actions": lambda X, y: LinearRejectSVC(ACTIONS).fit(X, y),
     "row costs": lambda X, y: LinearRejectSVC(COSTS).fit(X, y, row_costs=ROWS),
     "row costs alone": lambda X, y: LinearRejectSVC().fit(X, y, row_costs=ROWS),
+    "landmarks": lambda X, y: LinearRejectSVC(COSTS, **LOW_RANK).fit(X, y),
+    "sparse landmarks": lambda X, y: LinearRejectSVC(COSTS, **LOW_RANK).fit(csr_array(X), y),
     "search": lambda X, y: LinearRejectSVCCV(COSTS, **SEARCH).fit(X, y),
     "search of actions": lambda X, y: LinearRejectSVCCV(ACTIONS, **SEARCH).fit(X, y),
     "search, row costs": lambda X, y: LinearRejectSVCCV(**SEARCH).fit(X, y, row_costs=ROWS),
 }
 CLASSES = {
+    "landmarks": lambda: LinearRejectSVC(Costs(reject=0.2), **LOW_RANK).fit(X3, Y3),
     "classes": lambda: LinearRejectSVC().fit(X3, Y3),
     "classes, costs": lambda: LinearRejectSVC(table_costs(GENERAL, 0.4)).fit(X3, Y3),
     "search of classes": lambda: LinearRejectSVCCV(Costs(reject=0.2), **SEARCH).fit(X3, Y3),
@@ -132,7 +137,7 @@ FORGED = {
     "unknown array": (lambda inside: inside.arrays.update({"machine.x": np.zeros(1)}), "unknown array 'x'"),
     "array outside": (lambda inside: inside.arrays.update({"x": np.zeros(1)}), "unknown array 'x'"),
     "longer weights": (array("machine.weights", lambda old: 100.0 * old), "smaller than its weights alone make it"),
-    "a kernel": (field("machine", {"bias": 0.0, "kernel": ["linear", 1.0, 0.0, 3]}), "lacks the field 'n_rows'"),
+    "a kernel": (field("machine", {"bias": 0.0, "kernel": ["linear", 1.0, 0.0, 3]}), "lacks the field 'vectors'"),
     "bias": (field("machine", {"bias": "x"}), "wrong type"),
     "no proof": (field("proofs", []), "one proof per machine"),
     "gap": (proof("gap", -1.0), "is negative"),
@@ -152,6 +157,25 @@ FORGED = {
     "unknown field": (field("x", 1), "unknown field 'x'"),
     "a search": (field("kind", "LinearRejectSVCCV"), "'C' does not exist in LinearRejectSVCCV"),
 }
+
+
+FORGED_LANDMARKS = {
+    "too many": (lambda inside: inside.model["parameters"].update(n_components=3), "8 landmarks, not 1 to 3"),
+    "linear": (lambda inside: inside.model["parameters"].update(kernel="linear"), "its estimator is linear"),
+    "gamma": (lambda inside: inside.model["parameters"].update(gamma=0.125), "of its machine differs from its parameters"),
+    "one less": (array("machine.coef", lambda old: old[:, 1:]), "does not match the other fields"),
+    "two machines": (array("machine.biases", lambda old: np.append(old, 0.0)), "does not match the other fields"),
+    "a Gram matrix": (lambda inside: inside.model["machine"]["kernel"].__setitem__(0, "precomputed"), "machine|kernel"),
+}
+
+
+@pytest.mark.parametrize("case", FORGED_LANDMARKS)
+def test_forged_landmarks_are_refused(case, data, forge):
+    change, message = FORGED_LANDMARKS[case]
+    machine = CASES["landmarks"](*data)
+    assert opened(forge(machine, lambda _: None)).status_ == "optimal"
+    with pytest.raises(ValueError, match=message):
+        opened(forge(machine, change))
 
 
 @pytest.fixture(scope="module")

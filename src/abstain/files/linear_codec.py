@@ -22,6 +22,7 @@ from abstain.estimators.training import implied_rule
 from abstain.files.arrays import Arrays
 from abstain.files.class_codec import with_lead
 from abstain.files.errors import ModelFileError
+from abstain.files.landmark_codec import landmark_from, landmark_parts
 from abstain.files.machine_codec import FLOAT, machine_from, machine_parts
 from abstain.files.rule_codec import check_same, rule_from, rule_state
 from abstain.files.schema import Fields, Spec, fitting, prefixed, within
@@ -38,8 +39,9 @@ from abstain.files.svc_codec import (
     recalibrated,
     tuned_cuts,
 )
+from abstain.machines.class_machine import OneVsRestMachine
+from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_class_machine import LinearClassMachine
-from abstain.machines.linear_machine import LinearMachine
 from abstain.rules.action_rule import ActionRule
 from abstain.rules.class_rule import ClassRule
 
@@ -65,7 +67,11 @@ def linear_parts(estimator: LinearRejectSVC) -> tuple[dict[str, Any], Arrays]:
     _check_proofs(fitted, float(estimator.tol))
     machine: Any = fitted.machine
     own: dict[str, Any] = {}
-    if isinstance(machine, LinearClassMachine):
+    if isinstance(machine, KernelMachine | OneVsRestMachine):
+        own, arrays = landmark_parts(estimator, machine)
+    elif estimator.kernel != "linear":
+        raise ModelFileError("its machine is linear, but its parameters name another kernel.")
+    elif isinstance(machine, LinearClassMachine):
         arrays = {"weights": machine.weights, "centre": machine.centre, "biases": machine.biases}
     else:
         own, arrays = machine_parts(machine)
@@ -94,14 +100,14 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
     rule = _placed(_implied(estimator, classes, largest), tuple(cuts))
     given, within_it = fields.take("machine", dict), within(arrays, MACHINE)
     machine: Any
-    if q > 2:
+    if "kernel" in given:
+        machine = landmark_from(estimator, given, within_it, n_features, q if q > 2 else 1)
+    elif q > 2:
         Fields(given, "machine").end()
         fitting(within_it, CLASSES, "machine", {"q": q, "d": n_features})
         machine = LinearClassMachine(within_it["weights"], within_it["centre"], within_it["biases"])
     else:
         machine = machine_from(given, within_it, n_features)
-        if not isinstance(machine, LinearMachine):
-            raise ModelFileError("its machine has a kernel, but its estimator is linear.")
     own = {name: array for name, array in arrays.items() if not name.startswith(MACHINE)}
     fitting(own, (SEARCH | (TUNED if "search_tuned" in own else {})) if searches else {}, "machine", {})
     listed = fields.take("proofs", list)
@@ -159,7 +165,8 @@ def _check_same(rule: Any, fitted: Any) -> None:
 
 
 def _check_proofs(fitted: FittedLinear, tol: float) -> None:
-    weights = np.atleast_2d(fitted.machine.weights)
+    # the norm of a machine on landmarks would take their kernel matrix, which may be large
+    weights = np.atleast_2d(getattr(fitted.machine, "weights", np.zeros((len(fitted.proofs), 1))))
     for w, proof in zip(weights, fitted.proofs, strict=True):
         _check_proof(proof, w, tol)
 
