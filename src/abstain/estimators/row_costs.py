@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.arguments import row_weights
+from abstain.arguments import mean_price
 from abstain.estimators.decide import Fitted, RejectMixin
 from abstain.row_costs import RowCosts
 from abstain.rules.row_rule import rule_of_rows
@@ -86,4 +86,4 @@ class RowCostsMixin(RejectMixin):
         """
         _, rule, score = self._scored(X, row_costs)
         costs = rule.cost_of(y, score)
-        return -float(np.average(costs, weights=row_weights(sample_weight, len(costs))))
+        return -mean_price(costs, sample_weight)
