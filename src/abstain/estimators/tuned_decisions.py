@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from abstain.estimators.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.wrapping import AroundClassifier
-from abstain.machines.response_machine import ResponseMachine
+from abstain.machines.response_machine import ResponseMachine, sorted_scores
 from abstain.rules.class_sets import class_sets
 
 __all__ = ["TunedDecisions"]
@@ -37,7 +37,7 @@ class TunedDecisions(RejectMixin, AroundClassifier):
             return None  # the rule computes it from the logarithms
         if fitted.rule.costs is None or not hasattr(machine.classifier, "predict_proba"):
             return np.full(score.shape, np.nan)
-        found = np.asarray(machine.classifier.predict_proba(X), dtype=np.float64)
+        found = sorted_scores(machine.classifier, np.asarray(machine.classifier.predict_proba(X), dtype=np.float64))
         return found if score.ndim > 1 else found[:, 1]
 
     def predict_set(self, X: Any, include: float | None = None) -> NDArray[np.bool_]:
@@ -63,12 +63,14 @@ class TunedDecisions(RejectMixin, AroundClassifier):
     @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the classifier, in the order of `classes_`."""
-        return np.asarray(self._now.machine.classifier.predict_proba(X))
+        classifier = self._now.machine.classifier
+        return sorted_scores(classifier, np.asarray(classifier.predict_proba(X)))
 
     @available_if(_classifier_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Logarithms of `predict_proba`, by the classifier."""
-        return np.asarray(self._now.machine.classifier.predict_log_proba(X))
+        classifier = self._now.machine.classifier
+        return sorted_scores(classifier, np.asarray(classifier.predict_log_proba(X)))
 
     method_ = fitted("method", 'The method that placed the thresholds; not "auto".')
     estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
