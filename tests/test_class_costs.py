@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,23 @@ def test_rejecting_pays_up_to_one_minus_one_over_n(n):
     assert not Costs.from_matrix(errors, labels=names, reject=most).rejects
     with pytest.raises(ValueError, match=rf"can never pay.*largest reject cost allowed is {f'{most:.12g}'[:8]}"):
         Costs.from_matrix(errors, labels=names, reject=1.001 * most)
+
+
+def test_the_largest_reject_is_found_for_costs_of_any_size():
+    # with a share d of the first class and halves of the rest, the answers cost 1 - d and d spread + (1 - d) / 2
+    for unit in (1e-200, 1.0, 1e200):
+        for spread in (1e7, 1e9, 1e12):
+            errors = unit * np.array([[0, spread, spread], [1, 0, 1], [1, 1, 0]])
+            assert table_costs(errors, 0.4 * unit).largest_scale == pytest.approx(2.5, rel=1e-6)
+            with pytest.raises(ValueError, match=r"can never pay.* allowed is (1|0\.9999)"):
+                table_costs(errors / unit, 1.001)
+    with pytest.raises(ValueError, match=r"differ by a factor of more than 1e\+15, from 1e-30 to 1 "):
+        table_costs(np.array([[0, 1e30, 1e30], [1, 0, 1], [1, 1, 0]]), 0.1)
+
+
+def test_the_mean_of_large_costs_is_finite():
+    costs = table_costs(1e308 * (1 - np.eye(3)), 1e307)
+    assert costs.mean_cost([0, 1, 2, 0], [1, 2, 0, 0]) == pytest.approx(0.75e308)
 
 
 def test_the_largest_reject_is_that_of_a_search_over_probabilities():
@@ -117,6 +136,13 @@ class TestLabels:
         assert labels.reject_label == label
         decoded = labels.decode(np.array([0, 3, 1]))
         assert decoded.tolist() == [label, classes[2], classes[0]]
+
+    def test_a_list_of_many_classes_is_not_taken_for_quantities(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert ClassLabels.named(range(40), rejects=False).n_classes == 40
+        with pytest.warns(UserWarning, match="could represent a regression"):
+            ClassLabels.of(range(40), rejects=False)
 
     def test_codes_go_there_and_back(self):
         y = np.array(["cow", "ant", "bee", "ant"], dtype=object)

@@ -21,7 +21,7 @@ from scipy.special import expit
 from sklearn.utils import check_consistent_length
 
 from abstain.action_tables import EXAMPLE, checked_name, classes_named, costs_of, handed_on, positions
-from abstain.arguments import row_weights
+from abstain.arguments import mean_price
 from abstain.html import html_table
 from abstain.labels import Labels
 from abstain.levels import Levels
@@ -188,7 +188,7 @@ class Actions:
             Weights of the mean.
         """
         prices = self.prices(*self.encode(y_true, taken))
-        return float(np.average(prices, weights=row_weights(sample_weight, len(prices))))
+        return mean_price(prices, sample_weight)
 
     def check_classes(self, classes: Sequence[Any]) -> None:
         """Raise an error unless these are the two classes that the actions name."""

@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["one_blas_thread", "positive_number", "real_number", "row_weights", "threads", "warn_caller"]
+__all__ = [
+    "mean_price",
+    "one_blas_thread",
+    "positive_number",
+    "real_number",
+    "row_weights",
+    "threads",
+    "warn_caller",
+]
 
 
 def real_number(name: str, value: object) -> float:
@@ -58,6 +66,12 @@ def row_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] 
     if not np.isfinite(total):
         raise ValueError(f"sample_weight sums to {total:g}; divide the weights by their mean.")
     return weight
+
+
+def mean_price(prices: NDArray[np.float64], sample_weight: ArrayLike | None) -> float:
+    """Give the weighted mean of the costs of rows, in units of a power of two: their own sum may overflow."""
+    unit = int(np.frexp(np.max(np.abs(prices), initial=0.0))[1])
+    return math.ldexp(float(np.average(np.ldexp(prices, -unit), weights=row_weights(sample_weight, len(prices)))), unit)
 
 
 def threads(n_jobs: int | None) -> int:

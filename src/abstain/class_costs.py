@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.arguments import positive_number, row_weights
+from abstain.arguments import mean_price, positive_number
 from abstain.class_labels import read_classes
 from abstain.cost_tables import CostTable, named_rejects
 from abstain.html import html_table
@@ -26,6 +26,7 @@ from abstain.html import html_table
 __all__ = ["ClassCosts"]
 
 _EQUALITY = 1e-9  # a largest scale of the reject costs this close to 1 counts as 1: nothing is ever rejected
+_SPAN = 1e15  # of the costs: beyond it, rounding decides which action is the cheapest
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,6 +67,12 @@ class ClassCosts:
         object.__setattr__(self, "labels", read.labels)
         object.__setattr__(self, "errors", tuple(map(tuple, read.errors.tolist())))
         object.__setattr__(self, "reject", reject)
+        off = self._ratios[~np.eye(len(read.labels), dtype=bool)]
+        if not off.max() <= _SPAN * off.min():
+            raise ValueError(
+                f"the errors, in units of the reject cost of the true class, differ by a factor of more than {_SPAN:g},"
+                f" from {off.min():.3g} to {off.max():.3g} of the largest; state costs that differ by less."
+            )
         scale = self.largest_scale
         if scale < 1.0 - _EQUALITY:
             largest = (
@@ -189,7 +196,7 @@ class ClassCosts:
             Weights of the mean.
         """
         truth, choice, _ = read_classes(y_true, y_pred, reject_label, self.labels)
-        return float(np.average(self.prices(truth, choice), weights=row_weights(sample_weight, len(truth))))
+        return mean_price(self.prices(truth, choice), sample_weight)
 
     @property
     def largest_scale(self) -> float:
@@ -198,13 +205,25 @@ class ClassCosts:
         ::
 
             max s   s.t.   sum_j P_j errors[j, k] >= s for all k,   sum_j P_j reject_j = 1,   P >= 0
+
+        With a[j, k] = errors[j, k] / reject_j, up to a unit, and x_j = P_j reject_j / s this is a covering problem::
+
+            1 / s = min sum_j x_j   s.t.   sum_j x_j a[j, k] >= 1 for all k,   x >= 0
+
+        It is solved in units in which the largest entry of each row and column is about 1: the solver's tolerances are
+        absolute, and costs may differ by many powers of ten.
         """
         from scipy.optimize import linprog  # slow to import, and only costs of several classes need it
 
-        n, reject = len(self.labels), self.reject_costs
-        unit = float(np.max(self.errors))
-        answers = np.column_stack([-np.array(self.errors).T / unit, np.ones(n)])
-        weights = np.append(reject / reject.max(), 0.0)[np.newaxis]
-        bounds = [(0.0, None)] * (n + 1)
-        found = linprog(np.append(np.zeros(n), -1.0), answers, np.zeros(n), weights, [1.0], bounds)
-        return float(-found.fun) * unit / float(reject.max())
+        a = self._ratios
+        by_truth = a.max(axis=1)
+        by_answer = (a / by_truth[:, np.newaxis]).max(axis=0)
+        cover = (a / by_truth[:, np.newaxis] / by_answer).T
+        found = linprog(by_truth.max() / by_truth, -cover, -1.0 / by_answer, bounds=(0.0, None))
+        return float(by_truth.max() / found.fun) * (float(np.max(self.errors)) / float(self.reject_costs.min()))
+
+    @property
+    def _ratios(self) -> NDArray[np.float64]:
+        """The errors in units of the reject cost of the true class, as shares of a bound of the largest."""
+        reject = self.reject_costs
+        return np.asarray(np.array(self.errors) / np.max(self.errors) * (reject.min() / reject)[:, np.newaxis])

@@ -55,6 +55,12 @@ class ClassLabels:
             decoded_dtype(classes, label)
         return cls(classes, label, rejects)
 
+    @classmethod
+    def named(cls, classes: ArrayLike, *, reject_label: Any = "auto", rejects: bool) -> ClassLabels:
+        """Make the labels from a list of the classes, which has each of them once."""
+        # twice, because scikit-learn warns that labels of which most are different look like quantities
+        return cls.of(np.repeat(label_vector(classes, "classes"), 2), reject_label=reject_label, rejects=rejects)
+
     @property
     def n_classes(self) -> int:
         """The number of classes."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import InvalidParameterError
 
 from abstain.actions import Actions
-from abstain.arguments import positive_number, row_weights, warn_caller
+from abstain.arguments import mean_price, positive_number, warn_caller
 from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels, has_several_classes
 from abstain.cost_tables import CostTable, named_by, named_rejects, reject_costs, sorted_labels
@@ -294,7 +294,7 @@ class Costs:
             pos_label = known_positive(y_pred)
         costs, pos_label = assigned_costs(self, y_true, pos_label)
         prices = costs.prices(*encode_pair(y_true, y_pred, pos_label, reject_label))
-        return float(np.average(prices, weights=row_weights(sample_weight, len(prices))))
+        return mean_price(prices, sample_weight)
 
     @property
     def _share(self) -> float:

@@ -210,7 +210,8 @@ def label_vector(y: ArrayLike, name: str) -> NDArray[Any]:
         odd = next(value for value in values if not isinstance(value, str))
         raise ValueError(
             f"Unknown label type: {name} holds {odd!r} of type {type(odd).__name__} in an object array; "
-            "labels must be all strings, all booleans or all numbers, with none missing."
+            "labels must be all strings, all booleans or all numbers, with none missing, and numbers need an array of "
+            f"numbers, as {name}.astype(int) gives it."
         )
     return values
 

@@ -163,3 +163,19 @@ def test_the_default_rules_of_rows_have_one_that_uses_their_costs():
         routed = default_rules(own, pos_label=1, machines=("svm",))
         again = compare({"double hinge": routed["double hinge"]}, TWO, SIGN, row_costs=rows, cv=FOLDS)
     np.testing.assert_array_equal(again.prices, alone.prices)
+
+
+def test_many_classes_are_not_taken_for_quantities(recwarn):
+    code = np.arange(84) % 21
+    rows = np.eye(21)[code]
+    compare({"plain": LogisticRegression()}, rows, code, Costs(reject=0.2), cv=2)
+    assert not [one for one in recwarn if "regression problem" in str(one.message)]
+
+
+def test_too_few_rows_for_the_folds_name_cv():
+    few = np.arange(9) % 3
+    text = "cv=5 cannot split these rows: n_splits=5 .* Use fewer folds, or add rows"
+    with pytest.raises(ValueError, match=text):
+        compare({"plain": LogisticRegression()}, X[:9], few, Costs(reject=0.2))
+    with pytest.raises(ValueError, match=text):
+        ThresholdRejector(LogisticRegression(), Costs(reject=0.2)).fit(X[:9], few)

@@ -361,3 +361,33 @@ class TestOddScores:
         wrong = np.mean(Y[:90] != 0)
         clf = rejector(Scores(), costs=table_costs(1 - np.eye(3), 0.6), cv="train").fit(flat, Y[:90])
         assert clf.reject_mask(flat).all() == (wrong > 0.6)
+
+
+class Reversed(ClassifierMixin, BaseEstimator):
+    """Logistic regression with its classes in the opposite order."""
+
+    def fit(self, X, y):
+        self.model_ = LogisticRegression().fit(X, y)
+        self.classes_ = self.model_.classes_[::-1]
+        return self
+
+    def predict_proba(self, X):
+        return self.model_.predict_proba(X)[:, ::-1]
+
+
+class ReversedScores(Reversed):
+    def decision_function(self, X):
+        score = self.model_.decision_function(X)
+        return -score if score.ndim == 1 else score[:, ::-1]
+
+
+@pytest.mark.parametrize("truth", [NAMES[Y], NAMES[np.minimum(Y, 1)]], ids=["three", "two"])
+@pytest.mark.parametrize("method", ["chow", "symmetric", "roc"])
+def test_classes_of_the_classifier_need_not_be_sorted(truth, method):
+    plain = rejector(costs=PRICE, method=method).fit(X, truth)
+    clf = rejector(ReversedScores(), costs=PRICE, method=method).fit(X, truth)
+    np.testing.assert_array_equal(clf.predict(NEW), plain.predict(NEW))
+    np.testing.assert_allclose(clf.predict_proba(NEW), plain.predict_proba(NEW))
+    np.testing.assert_allclose(clf.decide(NEW).expected_cost, plain.decide(NEW).expected_cost)
+    by_odds = rejector(Reversed(), costs=PRICE, method=method).fit(X, truth)
+    assert by_odds.score(X, truth) > plain.score(X, truth) - 0.02  # the scores of another scale, the same answers

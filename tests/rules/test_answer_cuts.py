@@ -108,3 +108,10 @@ def test_scores_that_are_not_finite_are_refused():
         ClassRows.of([[0.0, 1.0, np.inf]], [1])
     with pytest.raises(ValueError, match="without rows"):
         ClassRows.of(np.zeros((2, 3)), [1, 2], [0.0, 0.0])
+
+
+def test_costs_whose_sum_overflows_are_refused():
+    rows, costs = random_rows(0), ClassCosts.even((1, 2, 3), 1e308, 1e307)
+    for cuts in (cheapest_cut, cheapest_cuts):
+        with pytest.raises(ValueError, match="divide all costs by the largest"):
+            cuts(rows, costs)

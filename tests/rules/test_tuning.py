@@ -213,3 +213,10 @@ def test_a_symmetric_band_is_symmetric_on_probabilities_with_few_values():
         grid = np.arange(11) / 10
         rejected = band.decide(grid) == 0
         np.testing.assert_array_equal(rejected, rejected[::-1], err_msg=f"seed {seed}")
+
+
+def test_costs_whose_sum_overflows_are_refused():
+    rows = ScoredRows.of([-1.0, 1.0, 2.0], [1, -1, -1], cut=0.0)
+    for thresholds in (symmetric_thresholds, roc_thresholds, forced_cut):
+        with pytest.raises(ValueError, match="divide all costs by the largest"):
+            thresholds(rows, Costs(1e308, 1e308, 1e307))

@@ -97,7 +97,7 @@ class ClassJudge(Judge):
 
     def blind(self, rows: Any) -> dict[str, NDArray[np.float64]]:
         """Give the costs of rejecting every row, and of deciding one class for every row."""
-        truth = ClassLabels.of(self.classes, rejects=False).encode(self.truth[rows])
+        truth = ClassLabels.named(self.classes, rejects=False).encode(self.truth[rows])
         names = REJECTING, *(deciding(label) for label in self.classes)
         return {name: self.costs.prices(truth, choice) for choice, name in enumerate(names)}
 
@@ -138,7 +138,7 @@ def judge_of(
             raise ValueError("row_costs is for two classes, and y or the costs have more; leave it out.")
         if pos_label is not None:
             raise ValueError(f"pos_label={pos_label!r} is for two classes; leave it out, and name all in the costs.")
-        labels_of = ClassLabels.of(known, rejects=False)
+        labels_of = ClassLabels.of(y, rejects=False) if classes is None else ClassLabels.named(classes, rejects=False)
         labels_of.encode(y)
         stated = costs if isinstance(costs, ClassCosts) else checked_costs(costs)
         return ClassJudge(truth, costs_for_classes(stated, labels_of.classes), tuple(labels_of.classes.tolist()))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.arguments import row_weights
+from abstain.arguments import mean_price
 from abstain.estimators.lazy import applied, computed, is_dask, lazy_score
 from abstain.rules.action_rule import ActionRule
 from abstain.rules.rule import Decisions, Rule
@@ -170,4 +170,4 @@ class RejectMixin:
         """
         fitted = self._now
         costs = fitted.rule.cost_of(computed(y), computed(self._score(fitted, X)))
-        return -float(np.average(costs, weights=row_weights(computed(sample_weight), len(costs))))
+        return -mean_price(costs, computed(sample_weight))

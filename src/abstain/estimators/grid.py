@@ -86,13 +86,13 @@ def checked_splits(
 ) -> Splits:
     """Make the folds; each must train on both classes and test on rows with weight."""
     name = f"cv={cv!r}" if isinstance(cv, Integral) or hasattr(cv, "split") else "cv"  # too many rows to show
+    fewer = not (isinstance(cv, Integral) and cv <= 2)  # of two there are none fewer
+    way = f"{'Use fewer folds' if fewer else 'Add rows'}, or RejectSVC without a search."
     try:
-        splits = parts_of(splitter(cv, y, groups), np.zeros(len(sign)), y, groups)
+        splits = parts_of(splitter(cv, y, groups), np.zeros(len(sign)), y, groups, way)
     except ValueError as error:
         if str(error).startswith("cv"):  # it names the way out already
             raise
-        fewer = not (isinstance(cv, Integral) and cv <= 2)  # of two there are none fewer
-        way = f"{'Use fewer folds' if fewer else 'Add rows'}, or RejectSVC without a search."
         raise ValueError(f"{name} cannot split these rows: {error} {way}") from error
     if not splits:
         raise ValueError(f"{name} has no folds; give a number of them, a splitter, or pairs of (train, test) rows.")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.arguments import row_weights
+from abstain.arguments import mean_price
 from abstain.estimators.decide import Fitted, RejectMixin
 from abstain.estimators.lazy import applied, computed, is_dask
 from abstain.row_costs import RowCosts
@@ -102,7 +102,7 @@ class RowCostsMixin(RejectMixin):
         """
         _, rule, score = self._scored(X, row_costs)
         costs = rule.cost_of(computed(y), score)
-        return -float(np.average(costs, weights=row_weights(computed(sample_weight), len(costs))))
+        return -mean_price(costs, computed(sample_weight))
 
 
 def _by_rows(function: Callable[[Any, Any], Any], rule: Any, score: NDArray[np.float64], row_costs: Any) -> Any:

@@ -64,11 +64,22 @@ def splitter(cv: Any, y: Any, groups: Groups | None, *, shuffle: bool = False, r
     return folds
 
 
-def parts_of(folds: Any, X: Any, y: Any, groups: Groups | None) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """List the (train, test) rows of the folds; warn if a fold trains on some rows of a group and tests on others."""
+def parts_of(
+    folds: Any, X: Any, y: Any, groups: Groups | None, way: str = "Use fewer folds, or add rows of the rarest class."
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """List the (train, test) rows of the folds; warn if a fold trains on some rows of a group and tests on others.
+
+    `way` is the way out that the error for rows that cannot be split so names.
+    """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)  # ours says what that means
-        parts = [(_rows(train), _rows(test)) for train, test in folds.split(X, y, groups)]
+        try:
+            parts = [(_rows(train), _rows(test)) for train, test in folds.split(X, y, groups)]
+        except ValueError as error:
+            if str(error).startswith("cv"):  # it names the way out already
+                raise
+            named = getattr(folds, "n_splits", folds)
+            raise ValueError(f"cv={named} cannot split these rows: {error} {way}") from error
     if groups is not None and any(np.isin(groups[test], groups[train]).any() for train, test in parts):
         warnings.warn(
             f"cv={type(folds).__name__} puts rows of one group both into training and into testing, so the scores are "

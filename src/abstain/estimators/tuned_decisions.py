@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from abstain.estimators.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.lazy import applied, computed, is_dask, lazy_rows
 from abstain.estimators.wrapping import AroundClassifier
-from abstain.machines.response_machine import ResponseMachine
+from abstain.machines.response_machine import ResponseMachine, sorted_scores
 from abstain.rules.class_sets import class_sets
 
 __all__ = ["TunedDecisions"]
@@ -81,10 +81,11 @@ class TunedDecisions(RejectMixin, AroundClassifier):
 def _probabilities(classifier: Any, X: Any, method: str = "predict_proba") -> Any:
     """Give the probabilities of the rows, by chunks if X is a dask array."""
     if not is_dask(X):
-        return np.asarray(getattr(classifier, method)(X))
+        return sorted_scores(classifier, np.asarray(getattr(classifier, method)(X)))
     return lazy_rows(partial(_chunk_probabilities, method), classifier, X, (len(classifier.classes_),))
 
 
 def _chunk_probabilities(method: str, classifier: Any, chunk: Any) -> NDArray[np.float64]:
-    rows = chunk.shape[0]
-    return np.asarray(getattr(classifier, method)(chunk)) if rows else np.empty((0, len(classifier.classes_)))
+    if not chunk.shape[0]:
+        return np.empty((0, len(classifier.classes_)))
+    return sorted_scores(classifier, np.asarray(getattr(classifier, method)(chunk)))

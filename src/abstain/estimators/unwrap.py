@@ -13,6 +13,7 @@ from abstain.class_labels import ClassLabels
 from abstain.costs import Costs
 from abstain.estimators.row_costs import RowCostsMixin
 from abstain.labels import default_reject_label, free_label
+from abstain.machines.response_machine import sorted_scores
 from abstain.rules.answered_rows import confidence_of
 from abstain.rules.class_rule import ClassRule
 from abstain.rules.lead_rule import LeadRule
@@ -223,8 +224,8 @@ class FittedClassifier:
         With more than two classes, a column for each.
         """
         if hasattr(self.estimator, "decision_function"):
-            return np.asarray(self.estimator.decision_function(X), dtype=np.float64)
-        found = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
+            return sorted_scores(self.estimator, np.asarray(self.estimator.decision_function(X), dtype=np.float64))
+        found = sorted_scores(self.estimator, np.asarray(self.estimator.predict_proba(X), dtype=np.float64))
         return found[:, 1] if found.shape[1] == 2 else found
 
     def class_scores(self, X: Any) -> NDArray[np.float64]:

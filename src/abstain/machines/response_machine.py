@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ResponseMachine", "log_odds", "log_probabilities"]
+__all__ = ["ResponseMachine", "log_odds", "log_probabilities", "sorted_scores"]
 
 PAIRWISE = (
     'A decision function for pairs of classes has no score for each class: use decision_function_shape="ovr", or a '
@@ -47,8 +47,8 @@ class ResponseMachine:
     def score(self, X: Any, n_jobs: int | None = None) -> NDArray[np.float64]:  # noqa: ARG002 (as every machine)
         """Give the score of each row.
 
-        Of two classes it is oriented to ``classes_[1]``, and the classifier itself cuts it at 0. Of more there is one
-        for each class, and the classifier itself answers the class of the highest.
+        Of two classes it is oriented to the class that sorts last, and the classifier itself cuts it at 0. Of more
+        there is one for each class, sorted, and the classifier itself answers the class of the highest.
         """
         n_classes = len(getattr(self.classifier, "classes_", ()))
         several = n_classes if n_classes > 2 else None
@@ -59,13 +59,26 @@ class ResponseMachine:
             values = log_probabilities(values) if several else log_odds(values)
         shape = (*values.shape[:1], several) if several else values.shape[:1] or (0,)
         if values.shape == shape and not np.isnan(values).any():
-            return values
+            # the probabilities of two classes became the log-odds of the second one
+            return sorted_scores(self.classifier, values)
         what = "contains nan" if values.shape == shape else f"has shape {values.shape}"
         wanted = f"{several} numbers per row, one for each class" if several else "one number per row for two classes"
         raise ValueError(
             f"{type(self.classifier).__name__}.{self.method} must return {wanted}; its result {what}."
             + (f" {PAIRWISE}" if several and values.shape != shape and self.method == "decision_function" else "")
         )
+
+
+def sorted_scores(classifier: Any, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give scores in the order of the sorted classes: scikit-learn sorts `classes_`, and other classifiers may not.
+
+    One score per row is that of the second of two classes, and is negated to be that of the other.
+    """
+    classes = np.asarray(getattr(classifier, "classes_", ()))
+    order = np.argsort(classes, kind="stable")
+    if (order == np.arange(len(order))).all():
+        return values
+    return values[:, order] if values.ndim > 1 else 0.0 - values
 
 
 def _is_pairwise(classifier: Any) -> bool:

@@ -78,7 +78,7 @@ class RankedRows:
     def _of_classes(cls, y_true: ArrayLike, score: ArrayLike, sample_weight: Any, classes: Any) -> Self:
         """Rank rows by the lead of their highest score over the second; the choice is the class of the highest."""
         s = np.asarray(score, dtype=np.float64)
-        labels = ClassLabels.of(y_true if classes is None else classes, rejects=False)
+        labels = ClassLabels.of(y_true, rejects=False) if classes is None else ClassLabels.named(classes, rejects=False)
         check_consistent_length(y_true, s)
         if s.shape[1] != labels.n_classes or np.isnan(s).any():
             raise ValueError(

@@ -6,12 +6,11 @@ import math
 import warnings
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from abstain.actions import Actions
-from abstain.arguments import row_weights, warn_caller
+from abstain.arguments import mean_price, warn_caller
 from abstain.costs import Costs, assigned_costs
 from abstain.labels import classes_of, encode_pair, known_positive
 from abstain.metrics.action_table import ActionTable
@@ -112,7 +111,7 @@ def mean_cost(
         own.warn_if_assumed(y_true, pos_label)
         sign, choice = encode_pair(y_true, y_pred, pos_label, reject_label)
         prices = RowCosts.of(own, len(sign)).prices(sign, choice)
-        return float(np.average(prices, weights=row_weights(sample_weight, len(prices))))
+        return mean_price(prices, sample_weight)
     options: dict[str, Any] = {"reject_label": reject_label, "sample_weight": sample_weight}
     stated: Any = costs
     if takes_classes(y_true, y_pred, costs):

@@ -99,7 +99,7 @@ class RejectRegionDisplay:
         grid = np.column_stack([xx0.ravel(), xx1.ravel()])
         grid = type(X)(grid, columns=names) if hasattr(X, "iloc") else grid
         if len(fitted.classes) > 2:
-            labels = ClassLabels.of(fitted.classes, reject_label=fitted.reject_label, rejects=True)
+            labels = ClassLabels.named(fitted.classes, reject_label=fitted.reject_label, rejects=True)
             region, *rows = (labels.codes(values) for values in (estimator.predict(grid), y, predicted))
             plane_of = region.reshape(xx0.shape).astype(np.float64)
             texts = tuple(map(str, fitted.classes))

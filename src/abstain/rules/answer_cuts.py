@@ -18,7 +18,7 @@ from abstain.class_costs import ClassCosts
 from abstain.rules.answered_rows import AnsweredRows
 from abstain.rules.by_answer import ByAnswer
 from abstain.rules.scored_rows import cut_between
-from abstain.rules.tuning import TIE, ties
+from abstain.rules.tuning import OVERFLOW, TIE, ties
 from abstain.thresholds import Thresholds
 
 __all__ = ["cheapest_cut", "cheapest_cuts", "cut_within", "cuts_within", "two_sided"]
@@ -79,10 +79,12 @@ def _cut(rows: AnsweredRows, at: NDArray[np.intp], place: Place) -> float:
     return cut_between(values, place(at, sums))
 
 
+@OVERFLOW
 def _cheapest(rows: AnsweredRows, costs: ClassCosts) -> Place:
     accepted = rows.weight * costs.prices(rows.truth, rows.answer)
     rejected = rows.weight * costs.prices(rows.truth, np.zeros(len(rows.truth), dtype=np.intp))
 
+    @OVERFLOW
     def place(at: NDArray[np.intp], sums: Callable[[Floats], Floats]) -> int:
         errors = sums(accepted[at])
         cost = sums(rejected[at]) + (errors[-1] - errors)

@@ -12,8 +12,10 @@ from abstain.thresholds import Thresholds
 # Costs that differ by less than this share of their terms count as equal: at a reject cost of 1/k one error costs
 # exactly k rejects, and rounding must not break the tie. Ties go to fewer rejects.
 TIE = 1e-12
+OVERFLOW = np.errstate(over="ignore", invalid="ignore")  # `ties` refuses sums that are not finite
 
 
+@OVERFLOW
 def symmetric_thresholds(rows: ScoredRows, costs: Costs) -> Thresholds:
     """The distance D for which rejecting ``|f - cut| <= D`` costs least (FR02's external threshold, GRKC08's naive).
 
@@ -66,6 +68,7 @@ def symmetric_after(rows: ScoredRows, sides: Prefixes, rejected: int) -> Thresho
     return rows.symmetric_band(float(sides.values[rejected - 1]), sides.cut_after(rejected))
 
 
+@OVERFLOW
 def _tangent(sides: Prefixes, per_positive: float, per_negative: float) -> NDArray[np.intp]:
     """All i that minimise ``per_positive P_i - per_negative N_i``, increasing."""
     loss, gain = per_positive * sides.positive, per_negative * sides.negative
@@ -74,5 +77,7 @@ def _tangent(sides: Prefixes, per_positive: float, per_negative: float) -> NDArr
 
 def ties(cost: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.intp]:
     """Where `cost`, a sum of terms of total size `size`, is minimal up to rounding."""
+    if not np.isfinite(size).all():
+        raise ValueError("the sum of the costs of these rows exceeds float64; divide all costs by the largest.")
     best = int(np.argmin(cost))
     return np.flatnonzero(cost - cost[best] <= TIE * (size + size[best]))

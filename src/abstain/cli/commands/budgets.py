@@ -149,6 +149,6 @@ def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
         facts |= {"rows accepted": bound.accepted, "errors among them": bound.errors}
     sentence = (
         f"The thresholds were placed on held-out rows: {100 * rejected:.1f} % of them are rejected, and "
-        f"{100 * wrong:.2g} % of the others are wrong. 'abstain evaluate' on new rows gives the same shares there."
+        f"{100 * wrong:.2g} % of the others are wrong. 'abstain evaluate' gives these shares on new rows."
     )
     return facts | {"verdict": {"sentence": sentence}, "warnings": []}
