@@ -162,7 +162,7 @@ FORGED = {
 FORGED_LANDMARKS = {
     "too many": (lambda inside: inside.model["parameters"].update(n_components=3), "8 landmarks, not 1 to 3"),
     "linear": (lambda inside: inside.model["parameters"].update(kernel="linear"), "its estimator is linear"),
-    "gamma": (lambda inside: inside.model["parameters"].update(gamma=0.125), "of its machine differs from its parameters"),
+    "gamma": (lambda inside: inside.model["parameters"].update(gamma=0.125), "differs from its parameters"),
     "one less": (array("machine.coef", lambda old: old[:, 1:]), "does not match the other fields"),
     "two machines": (array("machine.biases", lambda old: np.append(old, 0.0)), "does not match the other fields"),
     "a Gram matrix": (lambda inside: inside.model["machine"]["kernel"].__setitem__(0, "precomputed"), "machine|kernel"),
