@@ -22,6 +22,7 @@ LODGEPOLE = 1  # class 2 of the data's own numbering, against the rest
 TEST_ROWS, EXACT_ROWS = 50_000, 50_000
 COMPONENTS = (0, 100, 300, 1000)  # 0: the linear kernel
 TOL = 1e-3
+TRIAL: dict[str, Any] = {"rows": 8000, "test_rows": 2000, "exact_rows": 2000, "components": (0, 50, 200)}
 
 
 def covtype(rows: int | None) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -72,5 +73,4 @@ def run(
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trial", action="store_true", help="few rows, to see that it runs")
-    small = {"rows": 8000, "test_rows": 2000, "exact_rows": 2000, "components": (0, 50, 200)}
-    print(json.dumps(run(**(small if parser.parse_args().trial else {})), indent=2))  # type: ignore[arg-type]
+    print(json.dumps(run(**(TRIAL if parser.parse_args().trial else {})), indent=2))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import aims
+import linear_report
 
 START, END = "<!-- results: written by run.py -->", "<!-- end of results -->"
 
@@ -241,7 +242,7 @@ def embedded_tables(embedded: dict[str, Any]) -> str:
 
 
 def markdown(results: dict[str, Any]) -> str:
-    """Everything between the markers; several classes and searches of large sets only if they have been measured."""
+    """Everything between the markers; what was added later only if it has been measured."""
     large, classes = results.get("large_search"), results.get("classes")
     machine = "; ".join(f"{name} {value}" for name, value in results["machine"].items())
     return "\n\n".join([
@@ -264,6 +265,7 @@ def markdown(results: dict[str, Any]) -> str:
         f"### Model selection, best of {results['model_selection']['repeats']}",
         model_selection_tables(results["model_selection"]),
         *(("### Model selection on large sets, once each", large_search_tables(large)) if large else ()),
+        *(part for title, header, rows in linear_report.tables(results) for part in (title, table(header, rows))),
         f"### Embedded, best of {results['embedded']['repeats']}",
         embedded_tables(results["embedded"]),
         f"### Solvers, best of {results['solvers']['repeats']}",

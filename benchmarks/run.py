@@ -14,6 +14,9 @@ import embedded
 import fit
 import hard
 import large_search
+import linear
+import linear_dask
+import low_rank
 import machine
 import memory
 import model_selection
@@ -47,6 +50,9 @@ def main(*, trial: bool, only: list[str], full: bool) -> None:
             **({"rows": 120, "repeats": 1, "strengths": 2} if trial else {})
         ),
         "large_search": lambda: large_search.run(**({"rows": 2500} if trial else {"full": full})),
+        "linear": lambda: linear.run(**({"share": 0.02} if trial else {})),
+        "low_rank": lambda: low_rank.run(**(low_rank.TRIAL if trial else {})),
+        "linear_dask": lambda: linear_dask.run(**({"rows": 200_000} if trial else {})),
         "embedded": lambda: embedded.run(**({"repeats": 1, "smallest": 200, "doublings": 1} if trial else {})),
         "solvers": lambda: solvers.run(**({"smallest": 100, "doublings": 1, "repeats": 1} if trial else {})),
     }
