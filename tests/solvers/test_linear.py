@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.special import logit
+from sklearn.exceptions import ConvergenceWarning
 
 import clarabel_qp
+from abstain import LinearRejectSVC
 from abstain.costs import Costs
 from abstain.dual.linear_certificate import LinearProblem, certify_linear
 from abstain.dual.problem import DualProblem
@@ -243,3 +245,9 @@ def test_rows_of_another_shape_cannot_be_attached():
 def test_the_machine_scores_around_the_centre():
     machine = LinearMachine(np.array([1.0]), np.array([1e9]), 0.25)
     assert machine.score(np.array([[1e9 + 0.5]])) == 0.75
+
+
+def test_a_limit_is_a_warning_that_names_the_gap():
+    X, y = rows_of("plain", 3000)
+    with pytest.warns(ConvergenceWarning, match=r"relative duality gap \S+ \(tol=1e-09\); raise max_iter=2"):
+        LinearRejectSVC(tol=1e-9, max_iter=2).fit(X, y)

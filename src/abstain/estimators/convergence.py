@@ -199,8 +199,11 @@ def _lowest_ritz_value(gram: Any) -> float:
         return float(error.eigenvalues[0]) if len(error.eigenvalues) else 0.0
 
 
-def warning_text(proof: Proof, parameters: Any) -> str | None:
-    """Give the warning for a fit that did not converge, with numbers and advice; None if it converged."""
+def warning_text(proof: Proof, parameters: Any, *, by_gap: bool = False) -> str | None:
+    """Give the warning for a fit that did not converge, with numbers and advice; None if it converged.
+
+    With `by_gap`, `tol` is for the relative duality gap, not for the violation.
+    """
     if proof.status == Status.OPTIMAL:
         return None
     advice = {
@@ -210,9 +213,11 @@ def warning_text(proof: Proof, parameters: Any) -> str | None:
     }[Status(proof.status)]
     if not proof.definite:
         advice = "the kernel is not positive semidefinite on these rows, so there may be several optima; use another"
+    gap, tol = f"relative duality gap {proof.gap:.3g}", f"(tol={parameters.tol:g})"
+    reached = f"{gap} {tol}" if by_gap else f"KKT violation {proof.violation:.3g} {tol}, {gap}"
     return (
         f"{type(parameters).__name__} stopped after {proof.iterations} iterations with status {proof.status!r}: "
-        f"KKT violation {proof.violation:.3g} (tol={parameters.tol:g}), relative duality gap {proof.gap:.3g}; {advice}."
+        f"{reached}; {advice}."
     )
 
 

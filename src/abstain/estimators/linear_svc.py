@@ -238,13 +238,13 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
                 self, X, y, sample_weight, validator=checked, row_costs=row_costs, single=True
             )
             solve = partial(self._fit, training)
-        task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
+        task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose), shown="relative duality gap")
         try:
             found = solve(task)
         finally:
             task.end_line()
         self._commit(checked, found)
-        if text := warning_text(found.proof, self):
+        if text := warning_text(found.proof, self, by_gap=True):
             warnings.warn(text, ConvergenceWarning, stacklevel=3)  # at the caller of fit, past scikit-learn's decorator
         task.end()
         return self

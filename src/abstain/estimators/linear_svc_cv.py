@@ -169,7 +169,7 @@ class LinearRejectSVCCV(LinearRejectSVC):
         finally:
             task.end_line()
         self._commit(checked, FittedLinearSearch(**vars(found) | {"rule": rule}, grid=grid))
-        if text := warning_text(found.proof, self):
+        if text := warning_text(found.proof, self, by_gap=True):
             warnings.warn(text, ConvergenceWarning, stacklevel=3)  # at the caller of fit, past scikit-learn's decorator
         task.end()
         return self

@@ -36,12 +36,17 @@ class FitTask:
         The training data, passed to callbacks that need it.
     verbose : bool
         Whether to write a line on stderr once the fit has taken two seconds.
+    shown : str, default="KKT violation"
+        The number that the solver reports besides its iterations.
     """
 
-    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any, *, verbose: bool) -> None:
+    def __init__(
+        self, estimator: Any, X: Any, y: Any, sample_weight: Any, *, verbose: bool, shown: str = "KKT violation"
+    ) -> None:
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         self.estimator, self.data, self.verbose = estimator, {"X": X, "y": y, "metadata": metadata}, verbose
         self.context: Any = None
+        self.shown = shown
         self.began, self.written = time.monotonic(), False
         if hasattr(estimator, "_init_callback_context"):
             self.context = estimator._init_callback_context(max_subtasks=None)  # noqa: SLF001 (the documented hook)
@@ -56,7 +61,7 @@ class FitTask:
         """Pass on the solver's progress; a result of True stops the solver."""
         if self.verbose and time.monotonic() - self.began > QUIET_SECONDS:
             name = type(self.estimator).__name__
-            known = f"{iterations:,} iterations, KKT violation {violation:<10.3g}"
+            known = f"{iterations:,} iterations, {self.shown} {violation:<10.3g}"
             # nan where several machines are fitted at once, which are counted instead
             sys.stderr.write(f"\r{name}: {iterations:,} machines" if math.isnan(violation) else f"\r{name}: {known}")
             sys.stderr.flush()
