@@ -420,7 +420,7 @@ def test_random_alterations_are_refused_or_harmless(kind, request, forge, conten
     estimator = request.getfixturevalue(kind)
     rows = table[0] if kind == "pipeline" else data[0]
     rng = random.Random(3)  # noqa: S311
-    taken, tries = 0, 60 if kind in LARGER else 300
+    taken, tries = 0, 40 if kind in LARGER else 120
 
     def change(inside):
         container, key = rng.choice(nodes(inside.model, []))

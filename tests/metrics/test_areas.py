@@ -25,7 +25,7 @@ AREAS = [aurc, e_aurc, augrc]
 TIED = Rows([1, 0, 0, 1, 1, 0], [1.0, 1.0, -1.0, -1.0, 0.5, 0.0], [1] * 6)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(data=rows())
 def test_areas_are_the_mean_over_all_orders_of_the_ties(data):
     assume(n_orders(data) <= 800)
@@ -48,7 +48,7 @@ def test_the_definition_depends_on_the_order_where_ties_are_not_averaged():
     assert aurc_of_order(forward) != aurc_of_order(backward)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(data=rows(largest=12, weights=(0, 4)), seed=st.integers(0, 99))
 @looped(area=AREAS)
 def test_a_weight_is_a_repeated_row_and_may_be_split(area, data, seed):
@@ -62,7 +62,7 @@ def test_a_weight_is_a_repeated_row_and_may_be_split(area, data, seed):
     assert area(*split, pos_label=1, sample_weight=parts) == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(data=rows(largest=12, weights=(0, 4)), seed=st.integers(0, 99))
 @looped(area=AREAS)
 def test_the_order_of_the_rows_and_the_units_of_the_confidence_never_matter(area, data, seed):

@@ -38,7 +38,7 @@ def floats(fractions):
     return [float(value) for value in fractions]
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(data=WEIGHTED)
 def test_curves_are_their_definitions_at_every_confidence(data):
     y, score = data.arrays
@@ -74,7 +74,7 @@ def test_curves_are_their_definitions_at_every_confidence(data):
     assert curve.total_weight == sum(data.weight)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(data=rows(largest=12))
 def test_the_operating_point_is_reached_by_its_thresholds(data):
     y, score = data.arrays
@@ -118,7 +118,7 @@ def test_an_operating_point_may_lie_between_neighbouring_numbers():
     assert point.thresholds.decide(score).tolist() == [0, 1]
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(data=WEIGHTED, seed=st.integers(0, 99))
 @every_curve
 def test_the_order_of_the_rows_never_matters(kind, data, seed):
@@ -132,7 +132,7 @@ def test_the_order_of_the_rows_never_matters(kind, data, seed):
         assert_array_equal(after[name], values)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(data=WEIGHTED)
 @every_curve
 def test_increasing_transformations_of_the_confidence_change_nothing_else(kind, data):
@@ -151,7 +151,7 @@ def test_a_decreasing_transformation_does_change_it():
     assert not np.array_equal(before.risk, after.risk)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(data=WEIGHTED, seed=st.integers(0, 99), scale=st.floats(1e-3, 1e3))
 @every_curve
 def test_weights_may_be_split_scaled_and_replaced_by_repetition(kind, data, seed, scale):
@@ -167,7 +167,7 @@ def test_weights_may_be_split_scaled_and_replaced_by_repetition(kind, data, seed
         assert_allclose(arrays_of(scaled)[name], values, atol=1e-13)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(data=rows(largest=8), k=st.integers(0, 7))
 def test_between_points_ties_are_accepted_in_parts(data, k):
     # the expected errors among k rows, ties in random order, by counting: each tied row is in with the same chance

@@ -49,7 +49,7 @@ DEFINITIONS = {
 }
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(rows=decisions.filter(lambda rows: any(w for *_, w in rows)))
 def test_measures_are_their_definitions(rows):
     y_true, y_pred, weight = map(list, zip(*rows, strict=True))
