@@ -13,6 +13,7 @@ from abstain.cli.input.columns import for_sklearn
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
 from abstain.comparison.verdict import REJECTING, cautions
+from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.unwrap import decide
 from abstain.row_costs import RowCosts
@@ -24,7 +25,8 @@ NEXT = "'abstain evaluate' on new rows gives a verdict with an interval"
 
 def expected_of(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
     """The facts about new rows, with a verdict and a list of warnings."""
-    return _held_out(table, model) if isinstance(model[-1], RejectSVCCV) else _trained_on(table, model)
+    searched = isinstance(model[-1], RejectSVCCV | LinearRejectSVCCV)
+    return _held_out(table, model) if searched else _trained_on(table, model)
 
 
 def _held_out(table: TrainingTable, model: Pipeline) -> dict[str, Any]:

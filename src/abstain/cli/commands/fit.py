@@ -140,8 +140,10 @@ def fit(
 ) -> dict[str, Any]:
     """Train on a table, save the model, and return its facts; `costs` may be a `Budget` instead."""
     from abstain.cli.commands.budgets import Budget, budgeted
+    from abstain.cli.commands.expectations import expected_of
+    from abstain.cli.commands.linear import LINEAR, linear_facts, linear_machine
     from abstain.cli.commands.machines import machine_facts, searched
-    from abstain.cli.commands.training import facts_of, trained
+    from abstain.cli.commands.training import facts_of, fitted_pipeline, trained
     from abstain.cli.output.files import writing
     from abstain.files.save import write_model
 
@@ -150,9 +152,12 @@ def fit(
         model, facts = budgeted(table, options, costs)
     elif options.machine == "svm":
         model = trained(table, costs, options)
+    elif options.machine == LINEAR:
+        model = fitted_pipeline(table, linear_machine(table, costs, options))
+        facts = linear_facts(model[-1]) | expected_of(table, model)
     else:
         if table.row_costs is not None:
-            raise UsageError(f"columns of costs belong to --machine svm, not to {options.machine}; leave one out.")
+            raise UsageError(f"columns of costs belong to --machine svm and linear, not to {options.machine}; leave one out.")
         model, choice = searched(table, costs, options)
         facts = machine_facts(table, costs, model[-1], choice)
     with writing(output, force=force) as file:
