@@ -1,7 +1,10 @@
 """`--machine linear`: the linear machine through all commands, and from Parquet files by blocks."""
 
 import json
+import tempfile
 
+import numpy as np
+import polars as pl
 import pytest
 
 import abstain
@@ -28,7 +31,7 @@ def test_it_goes_through_all_commands(tmp_path, table):
     assert 0 < facts["cross_validated_mean_cost"] < 0.3
     machine = abstain.load(path)[-1]
     assert type(machine) is LinearRejectSVCCV
-    assert machine.C_ == facts["C"]
+    assert facts["C"] == machine.C_
     predicted = json.loads(run("predict", path, table, "-o", tmp_path / "out.csv", "--json").stdout)
     answers = [line.split(",")[3] for line in (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[1:]]
     assert answers.count("ask") == predicted["rejected"] > 0
@@ -85,3 +88,74 @@ def test_compare_takes_it(tmp_path, table):
     assert result.exit_code == 0, result.output
     rules = {rule["rule"] for rule in json.loads(result.stdout)["rules"]}
     assert rules == {"double hinge, linear", "logistic, Chow"}
+
+
+class TestParquet:
+    @pytest.fixture
+    def files(self, table, tmp_path, monkeypatch):
+        """Three Parquet files, and one with the rows of all."""
+        (tmp_path / "temporary").mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+        rows = pl.read_csv(table).with_columns(price=3.0 + pl.int_range(pl.len()) % 4)
+        paths = [tmp_path / f"part{at}.parquet" for at in range(3)]
+        for at, path in enumerate(paths):
+            rows[at * 30 : at * 30 + 30].write_parquet(path)
+        rows.write_parquet(tmp_path / "all.parquet")
+        return paths, tmp_path / "all.parquet"
+
+    def fitted(self, tmp_path, paths, *options):
+        path = tmp_path / f"model{len(paths)}"
+        result = run("fit", *paths, *options, "--machine", "linear", "-o", path, "--json", "--force")
+        assert result.exit_code == 0, result.output
+        assert list((tmp_path / "temporary").iterdir()) == []
+        return json.loads(result.stdout), path
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            COSTS,
+            (*COSTS, "--C", 1),
+            (*COSTS, "--ignore", "city", "--groups", "price"),
+            ("--target", "answer", "--pos-label", "yes", "--false-negative-column", "price", "--reject", 0.3),
+            ("--target", "city", "--drop-unlabelled", "--reject", 0.3, "--categorical", "price"),
+        ],
+    )
+    def test_several_files_are_fitted_as_the_table_of_all_rows(self, tmp_path, files, options):
+        paths, joined = files
+        facts, path = self.fitted(tmp_path, paths, *options)
+        whole, other = self.fitted(tmp_path, [joined], *options)
+        for name in ("rows", "C", "features", "numeric_columns", "categorical_columns", "unlabelled_rows_left_out"):
+            assert facts[name] == whole[name]
+        found, expected = abstain.load(path), abstain.load(other)
+        np.testing.assert_allclose(found[-1].coef_, expected[-1].coef_, atol=1e-3)
+        assert not np.allclose(expected[-1].coef_, 0.0, atol=1e-2)  # control
+        answers = [run("predict", one, joined, "--json").stdout for one in (path, other)]
+        assert answers[0] == answers[1]
+        if "--C" not in options:
+            costs = [one["cross_validated_mean_cost"] for one in (facts, whole)]
+            np.testing.assert_allclose(*costs, rtol=0.01)
+
+    def test_one_file_too_large_for_the_memory_is_read_by_blocks(self, tmp_path, files, monkeypatch):
+        monkeypatch.setattr("abstain.cli.input.memory.COPIES", 1_000_000)
+        facts, path = self.fitted(tmp_path, files[1:], *COSTS, "--C", 1, "--max-memory", 30)
+        assert (facts["rows"], facts["status"]) == (80, "optimal")
+        assert run("evaluate", path, files[1]).exit_code == 0
+        refused = run("fit", files[1], *COSTS, "--max-memory", 30, "-o", tmp_path / "other")  # control: another machine
+        assert refused.exit_code == 2
+        assert "raise --max-memory" in said(refused)
+
+    def test_what_cannot_be_done_says_the_way_out(self, tmp_path, files, table):
+        paths, _ = files
+        linear = ("--machine", "linear")
+        budget = ("--target", "answer", "--reject-rate", 0.2)
+        for arguments, words in (
+            ((*paths, *COSTS), "several files are for --machine linear"),
+            ((table, *paths, *COSTS, *linear), "table.csv is not Parquet, and several files must be"),
+            ((*paths, *budget, *linear), "need rows in memory; state costs"),
+            ((*paths, *COSTS, *linear, "--max-memory", 1), "a fit of 80 rows takes about 16 MB"),
+            ((*paths, *COSTS, *linear, "--gamma", 1), "--gamma belongs to --machine svm"),
+        ):
+            result = run("fit", *arguments, "-o", tmp_path / "model")
+            assert result.exit_code == 2, result.output
+            assert words in said(result)
+            assert list((tmp_path / "temporary").iterdir()) == []

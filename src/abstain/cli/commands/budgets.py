@@ -23,6 +23,7 @@ from abstain.cli.commands.training import (
     svm_search,
 )
 from abstain.cli.exit_codes import UsageError
+from abstain.cli.input.mapped_table import MappedTable
 from abstain.cli.input.training_table import TrainingTable
 from abstain.costs import Costs
 from abstain.estimators.linear_svc import LinearRejectSVC
@@ -110,6 +111,8 @@ def _share(option: str, text: str, number: str) -> float:
 
 def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> tuple[Pipeline, dict[str, Any]]:
     """Fit a machine without costs, and thresholds that keep to the budget on held-out rows."""
+    if isinstance(table, MappedTable):
+        raise UsageError("--reject-rate and --max-error need rows in memory; state costs, or raise --max-memory.")
     folds = folds_for(table, options.seed, "the thresholds")
     model = ThresholdRejector(
         _classifier(table, options, folds.n_splits),

@@ -27,7 +27,8 @@ Machines = Annotated[
     typer.Option(
         "--machine",
         metavar="NAMES",
-        help="Machines to compare, with commas: svm (all of its rules), logistic, forest, boosting, linear, best; or all, which leaves out the last two.",
+        help="Machines to compare, with commas: svm (all of its rules), logistic, forest, boosting, linear, best; "
+        "all stands for the first four.",
     ),
 ]
 Folds = Annotated[int, typer.Option(metavar="N", min=2, help="Number of cross-validation folds.")]

@@ -15,12 +15,21 @@ if TYPE_CHECKING:
     from abstain.cli.input.training_table import TrainingTable
 
 COSTS = ("false_positive", "false_negative", "reject")
+Rows = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DATA...",
+        exists=True,
+        dir_okay=False,
+        help="Rows: a CSV (also .csv.gz), Parquet or Excel file; several Parquet files with --machine linear.",
+    ),
+]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Model file to write.")]
 RejectLabel = Annotated[str | None, typer.Option(metavar="LABEL", help='Label of a reject; "reject" by default.')]
 
 
 def command(
-    data: o.Data,
+    data: Rows,
     *,
     target: o.Target,
     output: Output,
@@ -67,18 +76,19 @@ def command(
     """
     with exit_on_error() as heard:
         from abstain.cli.commands.budgets import stated_budget
+        from abstain.cli.commands.linear import LINEAR
         from abstain.cli.commands.machines import checked_machine
         from abstain.cli.input.actions import check_alone, stated_actions
         from abstain.cli.input.classes import two_class_option
         from abstain.cli.input.cost_columns import check_positive_stated, cost_plan
         from abstain.cli.input.costs import stated_costs, two_prices
         from abstain.cli.input.grids import stated_grid, stated_search
+        from abstain.cli.input.mapped_table import training_rows
         from abstain.cli.input.notation import Notation
-        from abstain.cli.input.training_table import read_training
         from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_judged
 
-        check_free(output, force=force, inputs=[data])
+        check_free(output, force=force, inputs=data)
         grid = (stated_grid("C", Cs, C), stated_grid("gamma", gammas, gamma, ("scale", "auto")), stated_search(search))
         checked_machine(machine)
         stated: dict[str, Any] = {
@@ -105,9 +115,10 @@ def command(
             cost_matrix,
             decimal=decimal,
         )
-        table = read_training(
+        rows = training_rows(
             data,
             target,
+            linear=machine == LINEAR,
             pos_label=pos_label,
             categorical=categorical or [],
             ignore=ignore or [],
@@ -118,19 +129,18 @@ def command(
             costs=by_row,
             only_two=two_class_option(stated),
         )
-        costs: Any = None
-        if actions is not None:
-            costs = stated_actions(actions, table.classes, reject_actions)
-        elif budget is not None:
-            pass
-        elif by_row:
-            check_positive_stated(table.classes, pos_label)
-        else:
-            costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
         from abstain.cli.commands.training import TrainingOptions
 
         options = TrainingOptions(C, gamma, reject_label, seed, time_limit, *grid, machine)
-        facts = fit(table, costs if budget is None else budget, options, output, force=force)
+        with rows as table:
+            costs: Any = budget
+            if actions is not None:
+                costs = stated_actions(actions, table.classes, reject_actions)
+            elif by_row:
+                check_positive_stated(table.classes, pos_label)
+            elif budget is None:
+                costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
+            facts = fit(table, costs, options, output, force=force)
         facts["warnings"] += heard.unfinished
         print_judged(facts, json=json)
 
@@ -157,7 +167,8 @@ def fit(
         facts = linear_facts(model[-1]) | expected_of(table, model)
     else:
         if table.row_costs is not None:
-            raise UsageError(f"columns of costs belong to --machine svm and linear, not to {options.machine}; leave one out.")
+            names = f"svm and {LINEAR}, not to {options.machine}"
+            raise UsageError(f"columns of costs belong to --machine {names}; leave one out.")
         model, choice = searched(table, costs, options)
         facts = machine_facts(table, costs, model[-1], choice)
     with writing(output, force=force) as file:
