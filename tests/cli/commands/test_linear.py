@@ -1,6 +1,7 @@
 """`--machine linear`: the linear machine through all commands, and from Parquet files by blocks."""
 
 import json
+import sys
 import tempfile
 
 import numpy as np
@@ -107,7 +108,7 @@ class TestParquet:
         path = tmp_path / f"model{len(paths)}"
         result = run("fit", *paths, *options, "--machine", "linear", "-o", path, "--json", "--force")
         assert result.exit_code == 0, result.output
-        assert list((tmp_path / "temporary").iterdir()) == []
+        assert list((tmp_path / "temporary").glob("abstain-*")) == []
         return json.loads(result.stdout), path
 
     @pytest.mark.parametrize(
@@ -158,4 +159,45 @@ class TestParquet:
             result = run("fit", *arguments, "-o", tmp_path / "model")
             assert result.exit_code == 2, result.output
             assert words in said(result)
-            assert list((tmp_path / "temporary").iterdir()) == []
+            assert list((tmp_path / "temporary").glob("abstain-*")) == []
+
+    def test_a_cluster_fits_the_same_machine(self, tmp_path, files, table):
+        distributed = pytest.importorskip("distributed")
+        paths, joined = files
+        by_row = ("--target", "answer", "--pos-label", "yes", "--false-negative-column", "price", "--reject", 0.3)
+        local = {"processes": False, "protocol": "tcp://", "host": "127.0.0.1", "dashboard_address": ":0"}
+        with distributed.LocalCluster(n_workers=1, threads_per_worker=1, **local) as cluster:
+            remote = ("--C", 1, "--cluster", cluster.scheduler_address)
+            for costs in (COSTS, by_row):
+                facts, path = self.fitted(tmp_path, paths, *costs, *remote)
+                _, other = self.fitted(tmp_path, [joined], *costs, "--C", 1)
+                assert (facts["rows"], facts["status"]) == (80, "optimal")
+                found, expected = abstain.load(path), abstain.load(other)
+                np.testing.assert_allclose(found[-1].coef_, expected[-1].coef_, atol=1e-3)
+                answers = [run("predict", one, joined, "--json").stdout for one in (path, other)]
+                assert answers[0] == answers[1]
+            refused = run("fit", table, *COSTS, "--machine", "linear", *remote, "-o", tmp_path / "none")
+            assert "table.csv is not Parquet, and rows for --cluster must be; convert it." in said(refused)
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            (("--machine", "linear", "--C", 1), "cannot be reached within 0.2 seconds"),
+            (("--machine", "linear"), "--cluster fits at one C and does not search for it; pass --C"),
+            (("--C", 1), "--cluster is for --machine linear, not for svm"),
+        ],
+    )
+    def test_a_cluster_that_cannot_be_used(self, tmp_path, files, monkeypatch, options, words):
+        pytest.importorskip("distributed")
+        monkeypatch.setattr("abstain.cli.commands.cluster.SECONDS", 0.2)
+        address = "tcp://127.0.0.1:9"  # the port of discard, where nothing listens
+        result = run("fit", *files[0], *COSTS, *options, "--cluster", address, "-o", tmp_path / "model")
+        assert result.exit_code == 2, result.output
+        assert words in said(result)
+
+    def test_a_cluster_needs_dask(self, tmp_path, files, monkeypatch):
+        monkeypatch.setitem(sys.modules, "distributed", None)
+        linear = ("--machine", "linear", "--C", 1, "--cluster", "tcp://127.0.0.1:9")
+        result = run("fit", *files[0], *COSTS, *linear, "-o", tmp_path / "model")
+        assert result.exit_code == 2
+        assert "--cluster needs dask; install it with pip install 'abstain[dask]'" in said(result)

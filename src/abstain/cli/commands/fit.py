@@ -25,6 +25,13 @@ Rows = Annotated[
     ),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Model file to write.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Scheduler of a Dask cluster that fits --machine linear to Parquet files, as in tcp://10.0.0.5:8786.",
+    ),
+]
 RejectLabel = Annotated[str | None, typer.Option(metavar="LABEL", help='Label of a reject; "reject" by default.')]
 
 
@@ -57,6 +64,7 @@ def command(
     missing_value: o.MissingValue = None,
     drop_unlabelled: o.DropUnlabelled = False,
     machine: o.Machine = "svm",
+    cluster: Cluster = None,
     C: o.C = None,
     gamma: o.Gamma = None,
     Cs: o.Cs = None,
@@ -76,6 +84,7 @@ def command(
     """
     with exit_on_error() as heard:
         from abstain.cli.commands.budgets import stated_budget
+        from abstain.cli.commands.cluster import check_cluster, connected
         from abstain.cli.commands.linear import LINEAR
         from abstain.cli.commands.machines import checked_machine
         from abstain.cli.input.actions import check_alone, stated_actions
@@ -91,6 +100,7 @@ def command(
         check_free(output, force=force, inputs=data)
         grid = (stated_grid("C", Cs, C), stated_grid("gamma", gammas, gamma, ("scale", "auto")), stated_search(search))
         checked_machine(machine)
+        check_cluster(cluster, machine, C)
         stated: dict[str, Any] = {
             "--pos-label": pos_label,
             "--false-positive": false_positive,
@@ -119,6 +129,7 @@ def command(
             data,
             target,
             linear=machine == LINEAR,
+            by_blocks=cluster is not None,
             pos_label=pos_label,
             categorical=categorical or [],
             ignore=ignore or [],
@@ -132,7 +143,7 @@ def command(
         from abstain.cli.commands.training import TrainingOptions
 
         options = TrainingOptions(C, gamma, reject_label, seed, time_limit, *grid, machine)
-        with rows as table:
+        with connected(cluster) as client, rows as table:
             costs: Any = budget
             if actions is not None:
                 costs = stated_actions(actions, table.classes, reject_actions)
@@ -140,20 +151,25 @@ def command(
                 check_positive_stated(table.classes, pos_label)
             elif budget is None:
                 costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
-            facts = fit(table, costs, options, output, force=force)
+            facts = fit(table, costs, options, output, force=force, client=client)
         facts["warnings"] += heard.unfinished
         print_judged(facts, json=json)
 
 
 def fit(
-    table: TrainingTable, costs: Any, options: TrainingOptions, output: Path, *, force: bool = False
+    table: TrainingTable, costs: Any, options: TrainingOptions, output: Path, *, force: bool = False, client: Any = None
 ) -> dict[str, Any]:
-    """Train on a table, save the model, and return its facts; `costs` may be a `Budget` instead."""
+    """Train on a table, save the model, and return its facts; `costs` may be a `Budget` instead.
+
+    With a `client` of a cluster the table is a `MappedTable`, whose rows are sent there.
+    """
     from abstain.cli.commands.budgets import Budget, budgeted
+    from abstain.cli.commands.cluster import fitting, spread
     from abstain.cli.commands.expectations import expected_of
     from abstain.cli.commands.linear import LINEAR, linear_facts, linear_machine
     from abstain.cli.commands.machines import machine_facts, searched
     from abstain.cli.commands.training import facts_of, fitted_pipeline, trained
+    from abstain.cli.input.mapped_table import MappedTable
     from abstain.cli.output.files import writing
     from abstain.files.save import write_model
 
@@ -163,7 +179,9 @@ def fit(
     elif options.machine == "svm":
         model = trained(table, costs, options)
     elif options.machine == LINEAR:
-        model = fitted_pipeline(table, linear_machine(table, costs, options))
+        with fitting(client):
+            taught = spread(client, table) if isinstance(table, MappedTable) and client is not None else table
+            model = fitted_pipeline(taught, linear_machine(table, costs, options))
         facts = linear_facts(model[-1]) | expected_of(table, model)
     else:
         if table.row_costs is not None:

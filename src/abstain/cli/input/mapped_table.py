@@ -54,7 +54,9 @@ class MappedTable(TrainingTable):
 
 
 @contextmanager
-def training_rows(paths: Sequence[Path], target: str, *, linear: bool, **options: Any) -> Iterator[TrainingTable]:
+def training_rows(
+    paths: Sequence[Path], target: str, *, linear: bool, by_blocks: bool = False, **options: Any
+) -> Iterator[TrainingTable]:
     """Read one table as `read_training` does, or Parquet files by blocks: several, or one too large for the memory.
 
     Parameters
@@ -63,16 +65,19 @@ def training_rows(paths: Sequence[Path], target: str, *, linear: bool, **options
     target : str
     linear : bool
         Whether the machine is linear, which takes mapped rows.
+    by_blocks : bool
+        Whether to read a single file by blocks too, which must be Parquet.
     **options
         Those of `read_training`.
     """
-    if len(paths) > 1:
+    if len(paths) > 1 or by_blocks:
         if not linear:
             raise UsageError(
                 "several files are for --machine linear, which reads Parquet by blocks; pass it, or join them into one."
             )
         if other := [path for path in paths if not is_parquet(path)]:
-            raise UsageError(f"{other[0]} is not Parquet, and several files must be; convert it, or join the files.")
+            which, way = ("several files", ", or join the files") if len(paths) > 1 else ("rows for --cluster", "")
+            raise UsageError(f"{other[0]} is not Parquet, and {which} must be; convert it{way}.")
     else:
         try:
             found = read_training(paths[0], target, **options)

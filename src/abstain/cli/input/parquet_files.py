@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Self
 
 from abstain.cli.exit_codes import DataError
-from abstain.cli.input.read_table import PLAIN, Batch, InputTable
 from abstain.cli.input.notation import Notation
+from abstain.cli.input.read_table import PLAIN, Batch, InputTable
 from abstain.cli.input.typed_tables import parquet_facts, parquet_rows, plain_columns, readable
 
 __all__ = ["ParquetFiles"]
@@ -38,7 +38,7 @@ class ParquetFiles(InputTable):
         if not paths:
             raise DataError("no file is given; name at least one Parquet file.")
         files = tuple(sorted(map(Path, paths)))
-        if twice := [one for one, other in zip(files, files[1:], strict=False) if one == other]:
+        if twice := [one for one, other in pairwise(files) if one == other]:
             raise DataError(f"{twice[0]} is given twice; give each file once.")
         facts = [parquet_facts(path) for path in files]
         names = facts[0][0]
