@@ -182,7 +182,7 @@ class TestParquet:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            (("--machine", "linear", "--C", 1), "cannot be reached within 0.2 seconds"),
+            (("--machine", "linear", "--C", 1), "cannot be reached (Timed out"),
             (("--machine", "linear"), "--cluster fits at one C and does not search for it; pass --C"),
             (("--C", 1), "--cluster is for --machine linear, not for svm"),
         ],

@@ -47,7 +47,7 @@ def connected(address: str | None) -> Iterator[Any]:
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0][:200]
         raise UsageError(
-            f"--cluster {address!r} cannot be reached within {SECONDS:g} seconds ({reason}); give the address of its "
+            f"--cluster {address!r} cannot be reached ({reason}); give the address of its "
             "scheduler, as in tcp://10.0.0.5:8786, and for tls:// the certificates in Dask's configuration."
         ) from error
     try:
@@ -90,7 +90,7 @@ def spread(client: Any, table: MappedTable) -> MappedTable:
 
 def _sent(client: Any, block: Any) -> Any:
     import dask.array as da
-    from dask import delayed
+    from dask.delayed import delayed
 
     return da.from_delayed(delayed(client.scatter(block, hash=False)), block.shape, block.dtype)
 

@@ -125,16 +125,15 @@ def _cost_facts(table: TrainingTable, costs: Any) -> dict[str, Any]:
 
 def fitted_pipeline(table: TrainingTable, machine: Any) -> Pipeline:
     """Fit the default preprocessing and a machine behind it; the rows of a `MappedTable` have been through it."""
-    mapped = isinstance(table, MappedTable)
     model = default_pipeline(machine, table.numeric, table.categorical)
-    if mapped:
+    taught, rows = (machine, table.encoded) if isinstance(table, MappedTable) else (model, table.rows)
+    if isinstance(table, MappedTable):
         model.steps[0] = (PREPROCESS, table.preprocess)
-    taught = machine if mapped else model
     parameters: dict[str, Any] = {**group_parameters(taught, table.groups)}
     if table.row_costs is not None:
         parameters |= row_cost_parameters(taught, "fit", table.row_costs)
     try:
-        taught.fit(table.encoded if mapped else table.rows, table.y, **parameters)
+        taught.fit(rows, table.y, **parameters)
     except ValueError as error:  # the table was checked, so the error is about the machine or the reject label
         raise UsageError(str(error)) from error
     if table.plan != CellPlan():

@@ -34,7 +34,7 @@ from abstain.preprocessing import CostPlan
 
 __all__ = ["MappedTable", "read_mapped", "training_rows"]
 
-PER_ROW = 500  # bytes of a row in memory whatever its length: label, column being read, fit, scores of a search
+PER_ROW = 800  # bytes of a row in memory whatever its length: label, column being read, fit, scores of a search
 
 
 @dataclass(frozen=True, eq=False)
