@@ -166,10 +166,10 @@ def read_training(
     texts = [name for name in names if kinds[name] == CATEGORIES]
     numeric = [name for name in names if kinds[name] != CATEGORIES]
     X, by_row = features(table, batch, numeric, texts, plan), row_costs_of(plan, table, batch)
-    left = left_by_rows(X, numeric, texts, memory)
     numbers = [name for name in numeric if kinds[name] == NUMBERS]
     suspect(X, numbers, plan.dates, [name for name in texts if name not in codes], batch.frame)
     suspect_copies(X, y)
+    left = left_by_rows(X, numeric, texts, memory)
     held = None if groups is None else groups_of(table, batch, groups, notation.missing)
     return TrainingTable(path, target, X, y, numeric, texts, classes, left, plan, left_out, held, by_row)
 
