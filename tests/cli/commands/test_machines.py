@@ -70,10 +70,10 @@ def test_seeds_change_the_folds(tmp_path, table):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--machine", "tree"), "--machine 'tree' must be one of svm, logistic, forest, boosting, or best"),
-        (("--machine", "forest", "--C", 2), "--C belongs to --machine svm, not to forest; leave it out"),
+        (("--machine", "tree"), "--machine 'tree' must be one of svm, logistic, forest, boosting, linear, or best"),
+        (("--machine", "forest", "--C", 2), "--C belongs to --machine svm and linear, not to forest; leave it out"),
         (("--machine", "best", "--gamma", 2), "--gamma belongs to --machine svm, not to best; leave it out"),
-        (("--machine", "forest", "--Cs", 2), "--Cs belongs to --machine svm, not to forest; leave it out"),
+        (("--machine", "forest", "--Cs", 2), "--Cs belongs to --machine svm and linear, not to forest; leave it out"),
         (("--machine", "boosting", "--gammas", "1,2"), "--gammas belongs to --machine svm, not to boosting"),
         (("--machine", "logistic", "--search", "full"), "--search belongs to --machine svm, not to logistic"),
     ],
@@ -138,7 +138,7 @@ class TestCompare:
     def test_an_unknown_machine_is_named(self, table):
         result = run("compare", table, *COSTS, "--machine", "svm,tree")
         assert result.exit_code == 2
-        assert "--machine 'svm,tree': 'tree' must be one of svm, logistic, forest, boosting, best" in said(result)
+        assert "'svm,tree': 'tree' must be one of svm, logistic, forest, boosting, linear, best" in said(result)
 
     def test_few_rows_are_enough_for_machines_and_an_error_in_words_for_the_rules_of_the_papers(self, tmp_path):
         data = write_table(tmp_path / "data.csv", rows=12)

@@ -7,6 +7,9 @@ import polars as pl
 import pytest
 
 from abstain.cli.exit_codes import DataError
+from abstain.cli.input.mapped_table import read_mapped
+from abstain.cli.input.notation import Notation
+from abstain.cli.input.parquet_files import ParquetFiles
 from abstain.cli.input.parquet_rows import ParquetRows
 from abstain.costs import Costs
 from abstain.estimators.linear_svc import LinearRejectSVC
@@ -32,60 +35,105 @@ def written(table, folder, parts=3):
     return paths
 
 
+def rows_of(table, folder, **options):
+    names = [name for name in table.columns if name != "label"]
+    return ParquetRows.of(ParquetFiles.of(written(table, folder)), names, table["label"].to_numpy(), **options)
+
+
+@pytest.mark.filterwarnings("ignore:column 'same'", "ignore:column 'none'")
 def test_rows_are_those_of_the_default_pipeline(table, tmp_path, monkeypatch):
     monkeypatch.setattr("abstain.cli.input.typed_tables.PARQUET_ROWS", 40)
-    rows = ParquetRows.of(written(table, tmp_path), "label")
-    assert (rows.numeric, rows.categorical) == (("age", "size", "same"), ("city",))
+    table = table.with_columns(none=pl.lit(None, pl.Float64))
+    rows = rows_of(table, tmp_path)
+    assert (rows.numeric, rows.categorical) == (["age", "size", "same", "none"], ["city"])
     blocks = list(rows.blocks())
-    assert max(len(block) for block, _ in blocks) == 40
+    assert max(len(block) for block in blocks) == 40
     frame = table.to_pandas()
-    whole = default_pipeline(LinearRejectSVC(), ["age", "size", "same"], ["city"])[:-1].fit(frame)
+    whole = default_pipeline(LinearRejectSVC(), rows.numeric, ["city"])[:-1].fit(frame)
     expected = whole.transform(frame)
     assert rows.shape == expected.shape
-    np.testing.assert_allclose(np.concatenate([block for block, _ in blocks]), expected, atol=1e-5)
+    np.testing.assert_allclose(np.concatenate(blocks), expected, atol=1e-5)
     assert rows.preprocess.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
     # unseen and missing cells too
     new = frame.head(3).assign(city=["Köln", None, "Ulm"], size=[None, 1.0, 2.0])
     np.testing.assert_allclose(rows.preprocess.transform(new), whole.transform(new), atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:column 'same'")
 def test_a_machine_is_fitted_to_the_mapped_file(table, tmp_path):
-    rows = ParquetRows.of(written(table, tmp_path), "label")
-    X, y = rows.mapped(tmp_path / "rows.npy")
+    found = read_mapped(written(table, tmp_path), tmp_path, "label", pos_label="bad")
+    X, y = found.encoded, found.y
     assert isinstance(X, np.memmap)
     assert not X.flags.writeable
     assert y.tolist() == table["label"].to_list()
-    found = LinearRejectSVC(Costs(reject=0.2), pos_label="bad").fit(X, y)
-    assert found.status_ == "optimal"
+    assert len({id(label) for label in y}) == 2  # each text is in memory once
+    machine = LinearRejectSVC(Costs(reject=0.2), pos_label="bad").fit(X, y)
+    assert machine.status_ == "optimal"
     inside = LinearRejectSVC(Costs(reject=0.2), pos_label="bad").fit(np.array(X), y)
-    np.testing.assert_array_equal(found.coef_, inside.coef_)
+    np.testing.assert_array_equal(machine.coef_, inside.coef_)
+
+
+@pytest.mark.filterwarnings("ignore:column 'same'", "ignore:.*rows without a label")
+def test_rows_without_a_label_are_left_out(table, tmp_path, monkeypatch):
+    monkeypatch.setattr("abstain.cli.input.typed_tables.PARQUET_ROWS", 40)
+    holes = table.with_columns(label=pl.when(pl.int_range(pl.len()).is_between(30, 150)).then(None).otherwise("label"))
+    paths = written(holes, tmp_path)
+    found = read_mapped(paths, tmp_path, "label", drop_unlabelled=True)
+    whole = table.filter(holes["label"].is_not_null())
+    expected = default_pipeline(None, ["age", "size", "same"], ["city"])[0].fit_transform(whole.to_pandas())
+    assert found.left_out == 121
+    np.testing.assert_allclose(found.encoded, expected, atol=1e-5)
+
+
+def test_places_are_those_in_their_files(table, tmp_path):
+    files = ParquetFiles.of(written(table, tmp_path))
+    assert files.place(100) == f"{tmp_path / 'part0.parquet'}: row 100"
+    assert files.place(101) == f"{tmp_path / 'part1.parquet'}: row 1"
+    assert files.height == 300
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: t.with_columns(label=pl.Series([*t["label"][:7], None, *t["label"][8:]])), "row 8 has no label"),
-        (lambda t: t.with_columns(size=pl.lit(None, pl.Float64)), "'size' has no value"),
-        (lambda t: t.with_columns(size=pl.lit(float("inf"))), "'size' has infinite values"),
-        (lambda t: t.with_columns(city=pl.Series([f"{i}" for i in range(300)])), "distinct texts"),
-        (lambda t: t.with_columns(size=pl.date(2024, 1, 1)), "'size' has the type Date"),
-        (lambda t: t.drop("label"), "'label' does not exist"),
-        (lambda t: t.select("label"), "is the only column left"),
+        (lambda t: t.with_columns(label=pl.Series([*t["label"][:107], None, *t["label"][108:]])), "part1.*: row 8 has"),
+        (lambda t: t.with_columns(size=pl.lit(float("inf"))), "'size': inf is too large"),
+        (lambda t: t.with_columns(city=pl.Series([f"{i}" + "x" * (i % 3) for i in range(300)])), "'city'"),
+        (lambda t: t.with_columns(size=pl.date(2024, 1, 1)), "'size' contains dates"),
+        (lambda t: t.drop("label"), "no column 'label'"),
+        (lambda t: t.select("label"), "no column besides 'label'"),
     ],
 )
-def test_ill_files_are_refused(table, tmp_path, monkeypatch, change, message):
-    monkeypatch.setattr("abstain.cli.input.parquet_rows.MOST_CATEGORIES", 200)
+@pytest.mark.filterwarnings("ignore:column")
+def test_ill_files_are_refused(table, tmp_path, change, message):
     with pytest.raises(DataError, match=message):
-        list(ParquetRows.of(written(change(table), tmp_path), "label").blocks())
+        read_mapped(written(change(table), tmp_path), tmp_path, "label")
+
+
+@pytest.mark.filterwarnings("ignore:column")
+def test_columns_are_read_by_the_options(table, tmp_path, monkeypatch):
+    monkeypatch.setattr("abstain.cli.input.parquet_rows.MOST_CATEGORIES", 100)
+    names = pl.Series([f"row {at}" for at in range(300)])
+    table = table.with_columns(city=names, day=pl.date(2024, 1, 1), half=pl.lit(0.5))
+    paths = written(table, tmp_path)
+    with pytest.raises(DataError, match="300 distinct texts, more than 100; pass --ignore 'city'"):
+        read_mapped(paths, tmp_path, "label", ignore=["day"])
+    with pytest.raises(DataError, match="'half' of --categorical has fractions"):
+        read_mapped(paths, tmp_path, "label", ignore=["city", "day"], categorical=["half"])
+    options = {"notation": Notation(dates="days", missing=("7",)), "categorical": ["age"], "ignore": ["city"]}
+    found = read_mapped(paths, tmp_path, "label", **options)
+    assert (found.numeric, found.categorical) == (["size", "same", "day", "half"], ["age"])
+    assert (found.plan.dates, found.plan.missing) == (("day",), ("7",))
 
 
 def test_files_with_other_columns_are_refused(table, tmp_path):
     paths = written(table, tmp_path)
     table.drop("age").write_parquet(paths[1])
     with pytest.raises(DataError, match="'age' is not in all files"):
-        ParquetRows.of(paths, "label")
+        ParquetFiles.of(paths)
     paths[2].write_bytes(b"PAR1 not really")
     with pytest.raises(DataError, match="cannot be read"):
-        ParquetRows.of(paths[2:], "label")
+        ParquetFiles.of(paths[2:])
     with pytest.raises(DataError, match="no file is given"):
-        ParquetRows.of([], "label")
+        ParquetFiles.of([])
+    with pytest.raises(DataError, match="given twice"):
+        ParquetFiles.of([paths[0], paths[0]])

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from abstain.candidates.machines import SVM, machine_of
+from abstain.cli.commands.linear import LINEAR, linear_facts, linear_machine
 from abstain.cli.commands.machines import searched
 from abstain.cli.commands.training import (
     TrainingOptions,
@@ -22,8 +23,10 @@ from abstain.cli.commands.training import (
     svm_search,
 )
 from abstain.cli.exit_codes import UsageError
+from abstain.cli.input.mapped_table import MappedTable
 from abstain.cli.input.training_table import TrainingTable
 from abstain.costs import Costs
+from abstain.estimators.linear_svc import LinearRejectSVC
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.threshold import ThresholdRejector
 from abstain.rules.scored_rows import ScoredRows
@@ -108,6 +111,8 @@ def _share(option: str, text: str, number: str) -> float:
 
 def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> tuple[Pipeline, dict[str, Any]]:
     """Fit a machine without costs, and thresholds that keep to the budget on held-out rows."""
+    if isinstance(table, MappedTable):
+        raise UsageError("--reject-rate and --max-error need rows in memory; state costs, or raise --max-memory.")
     folds = folds_for(table, options.seed, "the thresholds")
     model = ThresholdRejector(
         _classifier(table, options, folds.n_splits),
@@ -123,11 +128,13 @@ def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> 
 
 
 def _classifier(table: TrainingTable, options: TrainingOptions, folds: int) -> Any:
-    """The classifier to be fitted in each fold; an svm searches in each of them, others have the same parameters."""
+    """The classifier to be fitted in each fold; SVMs search in each of them, others have the same parameters."""
     plain = replace(options, reject_label=None)
-    if options.machine == SVM:
+    if options.machine in (SVM, LINEAR):
         limit = None if options.time_limit is None else options.time_limit / (folds + 1)
         plain = replace(plain, time_limit=limit)
+        if options.machine == LINEAR:
+            return linear_machine(table, None, plain)
         return svm_search(table, None, plain) if options.searches else plain_svm(table, None, plain)
     found = searched(table, ERRORS, plain)[0][-1]
     if isinstance(found, RejectSVC):  # the search of "best", at what it chose
@@ -138,7 +145,9 @@ def _classifier(table: TrainingTable, options: TrainingOptions, folds: int) -> A
 def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
     classifier, rows, bound = final.estimator_, final._fitted_.rows, final.certificate_
     found = machine_of(classifier)
-    facts = svm_facts(classifier) if found is None else {"machine": found[0], **found[1]}
+    facts: dict[str, Any] = {"machine": found[0], **found[1]} if found is not None else (
+        linear_facts(classifier) if isinstance(classifier, LinearRejectSVC) else svm_facts(classifier)
+    )
     facts |= budget.facts
     truth, choice = rows.sign if isinstance(rows, ScoredRows) else rows.code, final.rule_.choose(rows.score)
     accepted = choice != 0

@@ -27,7 +27,8 @@ Machines = Annotated[
     typer.Option(
         "--machine",
         metavar="NAMES",
-        help="Machines to compare, with commas: svm (all of its rules), logistic, forest, boosting, best; or all.",
+        help="Machines to compare, with commas: svm (all of its rules), logistic, forest, boosting, linear, best; "
+        "all stands for the first four.",
     ),
 ]
 Folds = Annotated[int, typer.Option(metavar="N", min=2, help="Number of cross-validation folds.")]
@@ -130,8 +131,10 @@ def compare(
     force: bool = False,
 ) -> Comparison:
     """Compare the rules on a table, each with the default preprocessing, and optionally write a report on the first."""
+    from abstain.cli.commands.linear import LINEAR, LINEAR_RULE
     from abstain.comparison.compare import compare as compared_by
     from abstain.comparison.rules import default_rules, left_out
+    from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
     from abstain.preprocessing import default_pipeline
 
     if folds > table.smallest_class:
@@ -141,7 +144,10 @@ def compare(
     if folds > table.n_groups:
         raise UsageError(f"--folds {folds} needs that many groups; the column of --groups has {table.n_groups}.")
     rules = default_rules(costs, pos_label=table.positive, grouped=table.groups is not None, machines=machines)
-    models = {name: default_pipeline(rule[-1], table.numeric, table.categorical) for name, rule in rules.items()}
+    final = {name: rule[-1] for name, rule in rules.items()}
+    if LINEAR in machines:
+        final[LINEAR_RULE] = LinearRejectSVCCV(costs, pos_label=table.positive, n_jobs=-1)
+    models = {name: default_pipeline(rule, table.numeric, table.categorical) for name, rule in final.items()}
     options: dict[str, Any] = {"cv": folds, "random_state": seed, "verbose": sys.stderr.isatty()}
     options |= {"groups": table.groups, "pos_label": table.positive}
     try:

@@ -10,9 +10,11 @@ from sklearn.pipeline import Pipeline
 
 from abstain.cli.commands.alternatives import blind_alternatives
 from abstain.cli.input.columns import for_sklearn
+from abstain.cli.input.mapped_table import MappedTable
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
 from abstain.comparison.verdict import REJECTING, cautions
+from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.unwrap import decide
 from abstain.row_costs import RowCosts
@@ -24,7 +26,8 @@ NEXT = "'abstain evaluate' on new rows gives a verdict with an interval"
 
 def expected_of(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
     """The facts about new rows, with a verdict and a list of warnings."""
-    return _held_out(table, model) if isinstance(model[-1], RejectSVCCV) else _trained_on(table, model)
+    searched = isinstance(model[-1], RejectSVCCV | LinearRejectSVCCV)
+    return _held_out(table, model) if searched else _trained_on(table, model)
 
 
 def _held_out(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
@@ -59,7 +62,11 @@ def _trained_on(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
     """Without a search no row is held out: only the rejects are counted, on some of the training rows."""
     some = np.unique(np.linspace(0, len(table.y) - 1, COUNTED).astype(int))
     row_costs = None if table.row_costs is None else table.row_costs[some]
-    rejected = float(np.mean(decide(model, for_sklearn(table.X[some]), row_costs).rejected))
+    if isinstance(table, MappedTable):
+        decisions = decide(model[-1], table.encoded[some], row_costs)
+    else:
+        decisions = decide(model, for_sklearn(table.X[some]), row_costs)
+    rejected = float(np.mean(decisions.rejected))
     of_training = f"of {len(some):,} training rows" if len(some) < len(table.y) else "of the training rows"
     sentence = (
         f"No row was held out, so the cost of new rows is unknown; {100 * rejected:.1f} % {of_training} are rejected. "
@@ -71,4 +78,4 @@ def _trained_on(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
 
 def _next(table: TrainingTable) -> str:
     """What says more about new rows; compare is named if it takes this table."""
-    return f"{NEXT}." if table.row_costs is not None else f"{NEXT}, and so does 'abstain compare'."
+    return f"{NEXT}." if table.row_costs is not None or isinstance(table, MappedTable) else f"{NEXT}, and so does 'abstain compare'."

@@ -15,12 +15,28 @@ if TYPE_CHECKING:
     from abstain.cli.input.training_table import TrainingTable
 
 COSTS = ("false_positive", "false_negative", "reject")
+Rows = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DATA...",
+        exists=True,
+        dir_okay=False,
+        help="Rows: a CSV (also .csv.gz), Parquet or Excel file; several Parquet files with --machine linear.",
+    ),
+]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Model file to write.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Scheduler of a Dask cluster that fits --machine linear to Parquet files, as in tcp://10.0.0.5:8786.",
+    ),
+]
 RejectLabel = Annotated[str | None, typer.Option(metavar="LABEL", help='Label of a reject; "reject" by default.')]
 
 
 def command(
-    data: o.Data,
+    data: Rows,
     *,
     target: o.Target,
     output: Output,
@@ -48,6 +64,7 @@ def command(
     missing_value: o.MissingValue = None,
     drop_unlabelled: o.DropUnlabelled = False,
     machine: o.Machine = "svm",
+    cluster: Cluster = None,
     C: o.C = None,
     gamma: o.Gamma = None,
     Cs: o.Cs = None,
@@ -67,20 +84,23 @@ def command(
     """
     with exit_on_error() as heard:
         from abstain.cli.commands.budgets import stated_budget
+        from abstain.cli.commands.cluster import check_cluster, connected
+        from abstain.cli.commands.linear import LINEAR
         from abstain.cli.commands.machines import checked_machine
         from abstain.cli.input.actions import check_alone, stated_actions
         from abstain.cli.input.classes import two_class_option
         from abstain.cli.input.cost_columns import check_positive_stated, cost_plan
         from abstain.cli.input.costs import stated_costs, two_prices
         from abstain.cli.input.grids import stated_grid, stated_search
+        from abstain.cli.input.mapped_table import training_rows
         from abstain.cli.input.notation import Notation
-        from abstain.cli.input.training_table import read_training
         from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_judged
 
-        check_free(output, force=force, inputs=[data])
+        check_free(output, force=force, inputs=data)
         grid = (stated_grid("C", Cs, C), stated_grid("gamma", gammas, gamma, ("scale", "auto")), stated_search(search))
         checked_machine(machine)
+        check_cluster(cluster, machine, C)
         stated: dict[str, Any] = {
             "--pos-label": pos_label,
             "--false-positive": false_positive,
@@ -105,9 +125,11 @@ def command(
             cost_matrix,
             decimal=decimal,
         )
-        table = read_training(
+        rows = training_rows(
             data,
             target,
+            linear=machine == LINEAR,
+            by_blocks=cluster is not None,
             pos_label=pos_label,
             categorical=categorical or [],
             ignore=ignore or [],
@@ -118,30 +140,36 @@ def command(
             costs=by_row,
             only_two=two_class_option(stated),
         )
-        costs: Any = None
-        if actions is not None:
-            costs = stated_actions(actions, table.classes, reject_actions)
-        elif budget is not None:
-            pass
-        elif by_row:
-            check_positive_stated(table.classes, pos_label)
-        else:
-            costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
         from abstain.cli.commands.training import TrainingOptions
 
         options = TrainingOptions(C, gamma, reject_label, seed, time_limit, *grid, machine)
-        facts = fit(table, costs if budget is None else budget, options, output, force=force)
+        with connected(cluster) as client, rows as table:
+            costs: Any = budget
+            if actions is not None:
+                costs = stated_actions(actions, table.classes, reject_actions)
+            elif by_row:
+                check_positive_stated(table.classes, pos_label)
+            elif budget is None:
+                costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
+            facts = fit(table, costs, options, output, force=force, client=client)
         facts["warnings"] += heard.unfinished
         print_judged(facts, json=json)
 
 
 def fit(
-    table: TrainingTable, costs: Any, options: TrainingOptions, output: Path, *, force: bool = False
+    table: TrainingTable, costs: Any, options: TrainingOptions, output: Path, *, force: bool = False, client: Any = None
 ) -> dict[str, Any]:
-    """Train on a table, save the model, and return its facts; `costs` may be a `Budget` instead."""
+    """Train on a table, save the model, and return its facts; `costs` may be a `Budget` instead.
+
+    With a `client` of a cluster the table is a `MappedTable`, whose rows are sent there.
+    """
     from abstain.cli.commands.budgets import Budget, budgeted
+    from abstain.cli.commands.cluster import fitting, spread
+    from abstain.cli.commands.expectations import expected_of
+    from abstain.cli.commands.linear import LINEAR, linear_facts, linear_machine
     from abstain.cli.commands.machines import machine_facts, searched
-    from abstain.cli.commands.training import facts_of, trained
+    from abstain.cli.commands.training import facts_of, fitted_pipeline, trained
+    from abstain.cli.input.mapped_table import MappedTable
     from abstain.cli.output.files import writing
     from abstain.files.save import write_model
 
@@ -150,9 +178,15 @@ def fit(
         model, facts = budgeted(table, options, costs)
     elif options.machine == "svm":
         model = trained(table, costs, options)
+    elif options.machine == LINEAR:
+        with fitting(client):
+            taught = spread(client, table) if isinstance(table, MappedTable) and client is not None else table
+            model = fitted_pipeline(taught, linear_machine(table, costs, options))
+        facts = linear_facts(model[-1]) | expected_of(table, model)
     else:
         if table.row_costs is not None:
-            raise UsageError(f"columns of costs belong to --machine svm, not to {options.machine}; leave one out.")
+            names = f"svm and {LINEAR}, not to {options.machine}"
+            raise UsageError(f"columns of costs belong to --machine {names}; leave one out.")
         model, choice = searched(table, costs, options)
         facts = machine_facts(table, costs, model[-1], choice)
     with writing(output, force=force) as file:

@@ -11,6 +11,7 @@ from abstain.candidates.machines import BEST, NAMES, SVM
 from abstain.candidates.search import MachineSearch
 from abstain.candidates.trials import Choice
 from abstain.cli.commands.expectations import compared_with_none
+from abstain.cli.commands.linear import LINEAR
 from abstain.cli.commands.training import TrainingOptions, fitted_pipeline, folds_for, svm_facts, svm_search
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.memory import MB
@@ -23,21 +24,22 @@ PER_ROW = 10_000  # bytes of a forest for each row, at most: 100 trees with abou
 
 def checked_machine(name: str) -> str:
     """The machine of `fit`; an unknown one is an error."""
-    if name not in (*NAMES, BEST):
-        raise UsageError(f"--machine {name!r} must be one of {', '.join(NAMES)}, or {BEST}, which chooses among them.")
+    if name not in (*NAMES, LINEAR, BEST):
+        known = ", ".join((*NAMES, LINEAR))
+        raise UsageError(f"--machine {name!r} must be one of {known}, or {BEST}, which chooses among the first four.")
     return name
 
 
 def checked_machines(text: str) -> tuple[str, ...]:
     """The machines of `compare`, from a list with commas; "all" stands for those that "best" chooses among."""
     given = [name.strip() for name in text.split(",")]
-    if unknown := [name for name in given if name not in (*NAMES, BEST, ALL)]:
-        known = ", ".join((*NAMES, BEST))
+    if unknown := [name for name in given if name not in (*NAMES, LINEAR, BEST, ALL)]:
+        known = ", ".join((*NAMES, LINEAR, BEST))
         raise UsageError(
             f"--machine {text!r}: {unknown[0]!r} must be one of {known}; separate several with commas, or pass {ALL}."
         )
     wanted = {*given, *(NAMES if ALL in given else ())}
-    return tuple(name for name in (*NAMES, BEST) if name in wanted)
+    return tuple(name for name in (*NAMES, LINEAR, BEST) if name in wanted)
 
 
 def searched(table: TrainingTable, costs: Any, options: TrainingOptions) -> tuple[Pipeline, Choice]:
@@ -47,7 +49,8 @@ def searched(table: TrainingTable, costs: Any, options: TrainingOptions) -> tupl
         stated |= {"--Cs": options.Cs, "--gammas": options.gammas}
         stated["--search"] = None if options.search == "auto" else options.search
     if given := [name for name, value in stated.items() if value is not None]:
-        raise UsageError(f"{given[0]} belongs to --machine {SVM}, not to {options.machine}; leave it out.")
+        owners = f"{SVM} and {LINEAR}" if given[0] in ("--C", "--Cs") else SVM
+        raise UsageError(f"{given[0]} belongs to --machine {owners}, not to {options.machine}; leave it out.")
     names = NAMES if options.machine == BEST else (options.machine,)
     _check_memory(table, names)
     machine = MachineSearch(

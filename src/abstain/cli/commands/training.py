@@ -13,6 +13,7 @@ from abstain.actions import Actions
 from abstain.class_costs import ClassCosts
 from abstain.cli.commands.expectations import expected_of
 from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.input.mapped_table import MappedTable
 from abstain.cli.input.memory import cache_size
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
@@ -21,7 +22,7 @@ from abstain.estimators.routing import row_cost_parameters
 from abstain.estimators.splitting import group_parameters, splitter
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
-from abstain.preprocessing import CellPlan, default_pipeline
+from abstain.preprocessing import PREPROCESS, CellPlan, default_pipeline
 
 FOLDS, WEIGHTS, WIDTHS = 5, 10, 5  # of the search: folds, values of C and of gamma
 
@@ -123,13 +124,16 @@ def _cost_facts(table: TrainingTable, costs: Any) -> dict[str, Any]:
 
 
 def fitted_pipeline(table: TrainingTable, machine: Any) -> Pipeline:
-    """Fit the default preprocessing and a machine behind it."""
+    """Fit the default preprocessing and a machine behind it; the rows of a `MappedTable` have been through it."""
     model = default_pipeline(machine, table.numeric, table.categorical)
-    parameters: dict[str, Any] = {**group_parameters(model, table.groups)}
+    taught, rows = (machine, table.encoded) if isinstance(table, MappedTable) else (model, table.rows)
+    if isinstance(table, MappedTable):
+        model.steps[0] = (PREPROCESS, table.preprocess)
+    parameters: dict[str, Any] = {**group_parameters(taught, table.groups)}
     if table.row_costs is not None:
-        parameters |= row_cost_parameters(model, "fit", table.row_costs)
+        parameters |= row_cost_parameters(taught, "fit", table.row_costs)
     try:
-        model.fit(table.rows, table.y, **parameters)
+        taught.fit(rows, table.y, **parameters)
     except ValueError as error:  # the table was checked, so the error is about the machine or the reject label
         raise UsageError(str(error)) from error
     if table.plan != CellPlan():

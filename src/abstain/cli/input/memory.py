@@ -29,6 +29,10 @@ PER_SCORE = 24  # bytes
 LARGEST_CACHE = 500.0  # MB
 
 
+class TooLargeError(UsageError):
+    """A table that does not fit in the memory."""
+
+
 def half_of_the_memory() -> float:
     """Half of the machine's memory in MB, the limit that holds if none is given."""
     try:
@@ -45,7 +49,7 @@ def left_by_rows(X: pl.DataFrame, numeric: list[str], categorical: list[str], me
     if need > memory:
         most = max(counts, key=lambda name: counts[name], default=None)
         hint = f"leave out {most!r}, which has {counts[most]} categories, with --ignore" if most else "use fewer rows"
-        raise UsageError(
+        raise TooLargeError(
             f"the rows take {rows:.1f} MB and their fit about {need:.0f} MB, more than the {memory:.0f} MB allowed; "
             f"{hint}, or raise --max-memory."
         )

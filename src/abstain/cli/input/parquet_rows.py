@@ -12,7 +12,7 @@ so that each column is read once and only one is in memory:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,8 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError
-from abstain.cli.input.typed_tables import parquet_facts, parquet_rows, plain_columns, readable
-from abstain.preprocessing import NUMERIC, PREPROCESS, default_pipeline, frame
+from abstain.cli.input.columns import CATEGORIES, DATES, NUMBERS, features, for_sklearn, kind_of
+from abstain.cli.input.parquet_files import ParquetFiles
+from abstain.cli.input.read_table import Batch
+from abstain.cli.input.suspicions import suspect, suspect_copies
+from abstain.cli.input.training_table import cell_plan
+from abstain.cli.output.printing import progress
+from abstain.preprocessing import NUMERIC, PREPROCESS, CellPlan, default_pipeline, frame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,91 +38,93 @@ MOST_CATEGORIES = 1000  # distinct texts of a column; more are hardly categories
 
 @dataclass(frozen=True, eq=False)
 class ParquetRows:
-    """Rows of Parquet files with the same columns, and the preprocessing fitted to them.
+    """Rows of Parquet files, and the preprocessing fitted to them.
 
     Attributes
     ----------
-    paths : tuple of Path
-    heights : tuple of int
-        The number of rows of each file.
-    target : str
-        The column of labels.
-    numeric, categorical : tuple of str
-        The other columns that are used.
+    table : ParquetFiles
+    numeric, categorical : list of str
+        The columns that are used.
+    plan : CellPlan
+        Which numeric columns are dates, and what stands for missing values.
     preprocess : ColumnTransformer
         As in `default_pipeline`, fitted to all rows.
+    chosen : ndarray of bool, or None
+        The rows that are used; None for all.
     """
 
-    paths: tuple[Path, ...]
-    heights: tuple[int, ...]
-    target: str
-    numeric: tuple[str, ...]
-    categorical: tuple[str, ...]
+    table: ParquetFiles
+    numeric: list[str]
+    categorical: list[str]
+    plan: CellPlan
     preprocess: Any
+    chosen: NDArray[np.bool_] | None = None
 
     dtype = np.dtype(np.float32)
 
     @classmethod
-    def of(cls, paths: Sequence[str | Path], target: str, *, ignore: Sequence[str] = ()) -> Self:
-        """Fit the preprocessing to the columns of the files, without the target and those to ignore."""
-        if not paths:
-            raise DataError("no file is given; name at least one Parquet file.")
-        files = tuple(sorted(map(Path, paths)))
-        facts = [parquet_facts(path) for path in files]
-        names = facts[0][0]
-        for path, (others, _) in zip(files, facts, strict=True):
-            if set(others) != set(names):
-                odd = min(set(others) ^ set(names))
-                raise DataError(
-                    f"{path}: column {odd!r} is not in all files; give files with the same columns as {files[0]}."
-                )
-        for name in (target, *ignore):
-            if name not in names:
-                raise DataError(f"column {name!r} does not exist; the columns are {', '.join(map(repr, names[:20]))}.")
-        columns = [_column(files, name) for name in names if name != target and name not in ignore]
-        if not columns:
-            raise DataError(f"{target!r} is the only column left; a model needs at least one besides it.")
-        numeric = tuple(column.name for column in columns if isinstance(column, _Numbers))
-        categorical = tuple(column.name for column in columns if isinstance(column, _Texts))
-        fitted = _preprocess({column.name: column for column in columns}, numeric, categorical)
-        return cls(files, tuple(height for _, height in facts), target, numeric, categorical, fitted)
+    def of(
+        cls,
+        table: ParquetFiles,
+        names: Sequence[str],
+        y: NDArray[Any],
+        *,
+        categorical: Sequence[str] = (),
+        chosen: NDArray[np.bool_] | None = None,
+    ) -> Self:
+        """Fit the preprocessing to these columns; `y` are the labels of the rows chosen, `categorical` are codes."""
+        places: Any = None if chosen is None else np.flatnonzero(chosen) + 1
+        classes, plan = len({*y.tolist()}), CellPlan(missing=table.notation.missing)
+        columns: dict[str, _Numbers | _Texts] = {}
+        with progress("read columns", len(names)) as report:
+            for name in names:
+                batch = table.whole([name])
+                if chosen is not None:
+                    batch = Batch(batch.frame.filter(chosen), places)
+                cells, found = _cells(table, batch, name, coded=name in categorical)
+                first = found.day_first if plan.day_first is None else plan.day_first
+                plan = replace(plan, dates=(*plan.dates, *found.dates), day_first=first)
+                if cells[name].n_unique() == classes:
+                    suspect_copies(cells, y)
+                columns[name] = _numbers(cells[name]) if cells[name].dtype.is_float() else _texts(cells[name])
+                report(len(columns))
+        numeric = [name for name in names if isinstance(columns[name], _Numbers)]
+        texts = [name for name in names if isinstance(columns[name], _Texts)]
+        return cls(table, numeric, texts, plan, _preprocess(columns, numeric, texts, len(y)), chosen)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows, and features after the preprocessing."""
-        return sum(self.heights), len(self.preprocess.get_feature_names_out())
+        rows = self.table.height if self.chosen is None else int(self.chosen.sum())
+        return rows, len(self.preprocess.get_feature_names_out())
 
-    def blocks(self) -> Iterator[tuple[NDArray[np.float32], NDArray[Any]]]:
-        """Preprocessed rows and their labels, at most 20,000 rows at a time."""
-        for path, height in zip(self.paths, self.heights, strict=True):
-            for table, numbers in parquet_rows(path, height):
-                labels = table[self.target]
-                missing = labels.is_null() | (labels.is_nan() if labels.dtype.is_float() else False)
-                if missing.any():
-                    at = numbers[int(missing.arg_true()[0])]
-                    raise DataError(f"{path}: row {at} has no label in {self.target!r}; remove such rows.")
-                cells: dict[str, Any] = {name: _floats(table[name]) for name in self.numeric}
-                cells |= {name: np.array(table[name].to_list(), dtype=object) for name in self.categorical}
-                yield self.preprocess.transform(frame(cells)).astype(self.dtype), labels.to_numpy()
+    def blocks(self) -> Iterator[NDArray[np.float32]]:
+        """Preprocessed rows, at most 20,000 at a time."""
+        for batch in self.table.blocks([*self.numeric, *self.categorical]):
+            if self.chosen is not None:
+                batch = batch.only(self.chosen[batch.places[0] - 1 : batch.places[-1]])  # noqa: PLW2901
+            if batch.frame.height:
+                cells = features(self.table, batch, self.numeric, self.categorical, self.plan)
+                yield self.preprocess.transform(for_sklearn(cells)).astype(self.dtype)
 
-    def mapped(self, path: str | Path) -> tuple[NDArray[np.float32], NDArray[Any]]:
-        """Write all preprocessed rows to a ``.npy`` file; give them mapped to memory, read-only, and their labels."""
-        out = np.lib.format.open_memmap(path, "w+", self.dtype, self.shape)
-        labels, done = [], 0
-        for rows, of_rows in self.blocks():
-            out[done : done + len(rows)] = rows
-            labels.append(of_rows)
-            done += len(rows)
+    def mapped(self, path: str | Path) -> NDArray[np.float32]:
+        """Write all preprocessed rows to a ``.npy`` file, and give them mapped to memory, read-only."""
+        out, done = np.lib.format.open_memmap(path, "w+", self.dtype, self.shape), 0
+        with progress("encode rows", self.shape[0]) as report:
+            for rows in self.blocks():
+                out[done : done + len(rows)] = rows
+                done += len(rows)
+                report(done)
         out.flush()
         del out
-        return np.load(path, mmap_mode="r"), np.concatenate(labels)
+        found: NDArray[np.float32] = np.load(path, mmap_mode="r")
+        return found
 
 
 @dataclass(frozen=True)
 class _Numbers:
     """A column of numbers: moments after imputation by the median, and the share of missing ones."""
 
-    name: str
     median: float
     mean: float
     variance: float
@@ -128,43 +135,43 @@ class _Numbers:
 class _Texts:
     """A column of texts: the distinct ones, None among them if some are missing."""
 
-    name: str
     categories: tuple[str | None, ...]
 
 
-def _column(paths: Sequence[Path], name: str) -> _Numbers | _Texts:
-    import polars as pl
+def _cells(table: ParquetFiles, batch: Batch, name: str, *, coded: bool) -> tuple[pl.DataFrame, CellPlan]:
+    """Read a column as the numbers or texts of a model, with warnings of what may not be what it seems."""
+    values = batch.frame[name]
+    if coded and values.dtype.is_float():
+        present = values.drop_nulls().drop_nans()
+        if (present != present.round(0)).any():  # a block of whole numbers would be written without decimals
+            raise DataError(f"{table.path}: column {name!r} of --categorical has fractions; write its codes as text.")
+    kind = CATEGORIES if coded else kind_of(table, batch, name, table.notation.missing)
+    plan = cell_plan(table, batch, [name] if kind == DATES else [])
+    numeric, texts = ([], [name]) if kind == CATEGORIES else ([name], [])
+    cells = features(table, batch, numeric, texts, plan)
+    suspect(cells, [name] if kind == NUMBERS else [], plan.dates, [] if coded else texts, batch.frame)
+    return cells, plan
 
-    with readable(f"column {name!r} cannot be read", "write the files again, with the same type of column in each"):
-        values = plain_columns(pl.scan_parquet(list(paths)).select(name).collect())[name]
-    if values.dtype == pl.String:
-        found = values.unique().to_list()
-        if len(found) > MOST_CATEGORIES:
-            raise DataError(
-                f"column {name!r} has {len(found):,} distinct texts, more than {MOST_CATEGORIES:,}; leave it out if it "
-                "names the rows, or group its values."
-            )
-        return _Texts(name, tuple(sorted(found, key=lambda text: (text is None, text or ""))))
-    if not values.dtype.is_numeric():
-        raise DataError(f"column {name!r} has the type {values.dtype}; write it as numbers or text, or leave it out.")
-    numbers = _floats(values)
+
+def _texts(values: pl.Series) -> _Texts:
+    found = values.unique().to_list()
+    if len(found) > MOST_CATEGORIES:
+        raise DataError(
+            f"column {values.name!r} has {len(found):,} distinct texts, more than {MOST_CATEGORIES:,}; pass --ignore "
+            f"{values.name!r} if it names the rows, or group its values."
+        )
+    return _Texts(tuple(sorted(found, key=lambda text: (text is None, text or ""))))
+
+
+def _numbers(values: pl.Series) -> _Numbers:
+    numbers = np.array(values.to_numpy(), dtype=np.float64)
     here = ~np.isnan(numbers)
-    if not here.any():
-        raise DataError(f"column {name!r} has no value; leave it out.")
-    if np.isinf(numbers).any():
-        raise DataError(f"column {name!r} has infinite values; write them as missing, or leave it out.")
-    median = float(np.median(numbers[here]))
+    median = float(np.median(numbers[here])) if here.any() else 0.0  # as the imputer does for an empty column
     numbers[~here] = median
-    return _Numbers(name, median, float(numbers.mean()), float(numbers.var()), float(1.0 - here.mean()))
+    return _Numbers(median, float(numbers.mean()), float(numbers.var()), float(1.0 - here.mean()))
 
 
-def _floats(values: pl.Series) -> NDArray[np.float64]:
-    import polars as pl
-
-    return np.array(values.cast(pl.Float64).fill_null(float("nan")).to_numpy(), dtype=np.float64)
-
-
-def _preprocess(columns: dict[str, Any], numeric: Sequence[str], categorical: Sequence[str]) -> Any:
+def _preprocess(columns: dict[str, Any], numeric: Sequence[str], categorical: Sequence[str], n: int) -> Any:
     """Fit the default preprocessing to a few rows with all categories and missing cells; then set the moments."""
     height = max([3, *(len(columns[name].categories) for name in categorical)])
     cells: dict[str, Any] = {}
@@ -181,6 +188,7 @@ def _preprocess(columns: dict[str, Any], numeric: Sequence[str], categorical: Se
         found = [columns[name] for name in numeric]
         flags = [column.missing for column in found if column.missing]
         impute.statistics_ = np.array([column.median for column in found])
+        scale.n_samples_seen_ = np.int64(n)
         scale.mean_ = np.array([column.mean for column in found] + flags)
         scale.var_ = np.array([column.variance for column in found] + [p * (1.0 - p) for p in flags])
         constant = scale.var_ <= 10 * np.finfo(np.float64).eps * np.maximum(scale.var_, scale.mean_**2)

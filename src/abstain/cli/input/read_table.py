@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PLAIN = Notation()
+PARQUET = (".parquet", ".pq")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,10 +95,18 @@ class InputTable:
                 )
 
 
+def is_parquet(path: Path) -> bool:
+    """Whether a file is read as Parquet, by its name or its first bytes."""
+    if path.suffix in PARQUET:
+        return True
+    with path.open("rb") as file:
+        return file.read(len(encoding.PARQUET)) == encoding.PARQUET
+
+
 @contextmanager
 def opened(path: Path, notation: Notation = PLAIN) -> Iterator[InputTable]:
     """Open a table: Parquet if its name ends in .parquet or .pq, else what its first bytes say, by default CSV."""
-    if path.suffix in (".parquet", ".pq"):
+    if path.suffix in PARQUET:
         yield _parquet(path, notation)
         return
     with open_bytes(path) as file:

@@ -27,7 +27,7 @@ from abstain.cli.input.columns import (
 )
 from abstain.cli.input.cost_columns import named_columns, row_costs_of
 from abstain.cli.input.dates import day_first_in, days, is_temporal
-from abstain.cli.input.memory import MB, half_of_the_memory, left_by_rows
+from abstain.cli.input.memory import MB, TooLargeError, half_of_the_memory, left_by_rows
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
 from abstain.cli.input.suspicions import suspect, suspect_copies
@@ -153,28 +153,16 @@ def read_training(
     """
     memory = max_memory or half_of_the_memory()
     with opened(path, notation) as table:
-        table.check_has([target], "--target")
-        table.check_has(categorical, "--categorical")
-        table.check_has(ignore, "--ignore")
-        table.check_has([] if groups is None else [groups], "--groups")
-        priced = named_columns(costs)
-        table.check_has(priced, "a column of costs")
-        if target in priced:
-            raise UsageError(f"column {target!r} has the labels and cannot have costs too; name another one.")
-        if groups == target:
-            raise UsageError(f"--groups {groups!r} is the column of the labels; name another one.")
-        kept = {groups, *priced}
+        check_columns(table, target, categorical=categorical, ignore=ignore, groups=groups, costs=costs)
+        kept = {groups, *named_columns(costs)}
         batch = _whole(table, [name for name in table.columns if name not in ignore or name in kept], memory)
     y = labels(table, batch, target, notation.missing)
-    batch, y, left_out = _labelled(table, batch, target, y, drop=drop_unlabelled)
+    batch, y, left_out = labelled(table, batch, target, y, drop=drop_unlabelled)
     classes = checked_classes(table, batch, target, y, pos_label=pos_label, only_two=only_two)
-    names = [name for name in batch.frame.columns if name not in (target, groups, *ignore)]
-    if not names:
-        others = f"{target!r}" if groups is None else f"{target!r} and {groups!r}"
-        raise DataError(f"{path} has no column besides {others}; a model needs at least one feature.")
+    names = feature_names(table, batch.frame.columns, target, groups, ignore)
     codes = {*categorical}
     kinds = {name: CATEGORIES if name in codes else kind_of(table, batch, name, notation.missing) for name in names}
-    plan = replace(_plan(table, batch, [name for name in names if kinds[name] == DATES]), costs=costs)
+    plan = replace(cell_plan(table, batch, [name for name in names if kinds[name] == DATES]), costs=costs)
     texts = [name for name in names if kinds[name] == CATEGORIES]
     numeric = [name for name in names if kinds[name] != CATEGORIES]
     X, by_row = features(table, batch, numeric, texts, plan), row_costs_of(plan, table, batch)
@@ -182,11 +170,45 @@ def read_training(
     suspect(X, numbers, plan.dates, [name for name in texts if name not in codes], batch.frame)
     suspect_copies(X, y)
     left = left_by_rows(X, numeric, texts, memory)
-    held = None if groups is None else _groups(table, batch, groups, notation.missing)
+    held = None if groups is None else groups_of(table, batch, groups, notation.missing)
     return TrainingTable(path, target, X, y, numeric, texts, classes, left, plan, left_out, held, by_row)
 
 
-def _groups(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> NDArray[Any]:
+def check_columns(
+    table: InputTable,
+    target: str,
+    *,
+    categorical: Sequence[str],
+    ignore: Sequence[str],
+    groups: str | None,
+    costs: CostPlan,
+) -> None:
+    """Raise an error if a column that an option names does not exist or has two purposes."""
+    priced = named_columns(costs)
+    table.check_has([target], "--target")
+    table.check_has(categorical, "--categorical")
+    table.check_has(ignore, "--ignore")
+    table.check_has([] if groups is None else [groups], "--groups")
+    table.check_has(priced, "a column of costs")
+    if target in priced:
+        raise UsageError(f"column {target!r} has the labels and cannot have costs too; name another one.")
+    if groups == target:
+        raise UsageError(f"--groups {groups!r} is the column of the labels; name another one.")
+
+
+def feature_names(
+    table: InputTable, columns: Sequence[str], target: str, groups: str | None, ignore: Sequence[str]
+) -> list[str]:
+    """The columns that are features; an error if there is none."""
+    names = [name for name in columns if name not in (target, groups, *ignore)]
+    if not names:
+        others = f"{target!r}" if groups is None else f"{target!r} and {groups!r}"
+        raise DataError(f"{table.path} has no column besides {others}; a model needs at least one feature.")
+    return names
+
+
+def groups_of(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> NDArray[Any]:
+    """The group of each row; a missing one is an error."""
     held = labels(table, batch, name, missing)
     for at, group in enumerate(held):
         if group is None:
@@ -195,7 +217,7 @@ def _groups(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) 
     return held
 
 
-def _labelled(
+def labelled(
     table: InputTable, batch: Batch, target: str, y: NDArray[Any], *, drop: bool
 ) -> tuple[Batch, NDArray[Any], int]:
     """The rows with a label, their labels, and the number of the other rows."""
@@ -209,7 +231,7 @@ def _labelled(
     return batch.only(present), y[present], count
 
 
-def _plan(table: InputTable, batch: Batch, dates: list[str]) -> CellPlan:
+def cell_plan(table: InputTable, batch: Batch, dates: list[str]) -> CellPlan:
     """What the model must remember of the cells; dates that nobody asked to convert are an error."""
     given, first = table.notation, table.notation.day_first
     if not dates:
@@ -251,8 +273,8 @@ def _whole(table: InputTable, names: list[str], memory: float) -> Batch:
             report(table.position())
             size += frames[-1].estimated_size()
             if size > memory * MB / 2:
-                raise UsageError(
-                    f"{table.path} does not fit in {memory:.0f} MB with room for training; raise --max-memory or use "
-                    "fewer rows."
+                raise TooLargeError(
+                    f"{table.path} does not fit in {memory:.0f} MB with room for training; raise --max-memory, use "
+                    "fewer rows, or write it as Parquet and pass --machine linear."
                 )
     return Batch(pl.concat(frames), places)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,14 +28,17 @@ def parquet_facts(path: Path) -> tuple[list[str], int]:
         return lazy.collect_schema().names(), int(lazy.select(pl.len()).collect().item())
 
 
-def parquet_rows(path: Path, height: int) -> Iterator[tuple[pl.DataFrame, range]]:
-    """The rows of a Parquet file with their numbers."""
+def parquet_rows(
+    path: Path, height: int, names: Sequence[str] | None = None
+) -> Iterator[tuple[pl.DataFrame, range]]:
+    """The rows of a Parquet file with their numbers; all columns, or those named."""
     import polars as pl
 
     for first in range(0, height, PARQUET_ROWS):
         last = min(first + PARQUET_ROWS, height)
         with readable(f"{path}: rows {first + 1} to {last} cannot be read", "write the file again"):
-            frame = plain_columns(pl.scan_parquet(path).slice(first, PARQUET_ROWS).collect())
+            lazy = pl.scan_parquet(path) if names is None else pl.scan_parquet(path).select(names)
+            frame = plain_columns(lazy.slice(first, PARQUET_ROWS).collect())
         yield frame, range(first + 1, first + frame.height + 1)
 
 

@@ -89,14 +89,17 @@ def short(text: str, longest: int) -> str:
 
 
 @contextmanager
-def progress(name: str, file: Path) -> Iterator[Any]:
-    """A progress bar on stderr, shown after two seconds; yields a function to call with the bytes read."""
+def progress(name: str, whole: Path | int) -> Iterator[Any]:
+    """A progress bar on stderr, shown after two seconds; yields a function to call with what is done of the whole.
+
+    That is a number, or a file, of which the bytes are counted.
+    """
     began, bar = time.monotonic(), None
 
     def report(done: int) -> None:
         nonlocal bar
         if bar is None and sys.stderr.isatty() and time.monotonic() - began > QUIET_SECONDS:
-            bar = _bar(name, file.stat().st_size)
+            bar = _bar(name, whole if isinstance(whole, int) else whole.stat().st_size)
         if bar is not None:
             bar.update(bar.task_ids[0], completed=done)
 
