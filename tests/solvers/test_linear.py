@@ -179,8 +179,9 @@ def test_multipliers_outside_their_bounds_prove_nothing():
 
 def test_an_overflow_proves_nothing():
     X, y = rows_of("plain")
-    _, proof, _ = fitted_linear(posed(1e150 * X, y, hinge(), C=1e300), LinearNewton(), None)
+    machine, proof, _ = fitted_linear(posed(1e150 * X, y, hinge(), C=1e300), LinearNewton(), None)
     assert (proof.status, proof.dual_objective, proof.gap) == ("inaccurate", 0.0, 1.0)
+    assert proof.violation == np.linalg.norm(machine.weights)  # that of gamma = 0
 
 
 def test_a_tolerance_below_rounding_gives_no_worse_machine():
