@@ -179,6 +179,20 @@ def test_centres_of_clusters_contain_no_training_row():
     assert are_rows(chosen_landmarks(X, np.ones(1000), 60, "rows", 0), X).all()
 
 
+def test_rows_that_differ_only_in_stored_zeros_are_one_row():
+    X = np.vstack([np.abs(rows_of(100)[0]) + 1.0, np.tile([100.0, 0.0, 0.0, 0.0], (8, 1))])
+    kept = csr_array(X)
+    bits = np.ones((108, 4), dtype=bool)
+    bits[100:, 1:] = (np.arange(8)[:, np.newaxis] >> np.arange(3)) % 2  # a pattern of stored zeros for each copy
+    stored = csr_array((X[bits], np.nonzero(bits)[1], np.append(0, bits.sum(axis=1).cumsum())), shape=X.shape)
+    assert stored.nnz > kept.nnz
+    assert stored.indices.dtype == np.int64  # which clusters of scikit-learn refuse
+    for way in ("rows", "k-means"):
+        found = chosen_landmarks(stored, np.ones(108), 10, way, 0)
+        assert (found.toarray() == chosen_landmarks(kept, np.ones(108), 10, way, 0).toarray()).all()
+    assert not are_rows(found.toarray(), X).any()
+
+
 def test_landmarks_are_distinct_rows_of_positive_weight():
     X, _ = rows_of(60)
     weight = np.repeat([0.0, 1.0], 30)

@@ -179,6 +179,23 @@ def test_multipliers_outside_their_bounds_prove_nothing():
         assert certificate.relative_gap > 1e-3
 
 
+def test_an_overflow_proves_nothing():
+    X, y = rows_of("plain")
+    machine, proof, _ = fitted_linear(posed(1e150 * X, y, hinge(), C=1e300), LinearNewton(), None)
+    assert (proof.status, proof.dual_objective, proof.gap) == ("inaccurate", 0.0, 1.0)
+    assert proof.violation == np.linalg.norm(machine.weights)  # that of gamma = 0
+
+
+def test_a_tolerance_below_rounding_gives_no_worse_machine():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((3000, 6))
+    y = np.where(X[:, 0] + rng.standard_normal(len(X)) > 0, 1, -1).astype(np.int8)
+    _, proof, _ = fitted_linear(posed(X, y, double_hinge(Costs(reject=0.2))), LinearNewton(tol=1e-15), None)
+    assert proof.gap < 1e-10
+    assert proof.status == "inaccurate"
+    assert proof.iterations < 500
+
+
 def test_a_warm_start_takes_fewer_steps():
     rng = np.random.default_rng(3)
     X = rng.standard_normal((5000, 8))

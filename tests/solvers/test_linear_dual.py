@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
 
 from abstain import Costs, RejectSVC
 from abstain.dual.certificate import certify, sets
@@ -154,3 +155,12 @@ def test_the_estimator_uses_it_by_default_only(only_newton):
         np.testing.assert_allclose(auto.decision_function(X), other.decision_function(X), atol=5e-3)
     several = np.digitize(X[:, 0] + X[:, 1], [-1.0, 1.0])
     assert RejectSVC(Costs(reject=0.2), kernel="linear").fit(X, several).status_ == "optimal"
+
+
+def test_pair_steps_that_lead_away_are_not_kept():
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_cauchy((8000, 10)), rng.standard_normal(8000) > 0
+    with pytest.warns(ConvergenceWarning):
+        model = RejectSVC(Costs(reject=0.2), kernel="linear", max_iter=20_000).fit(X, y)
+    assert model.status_ == "iteration_limit"
+    assert model.duality_gap_ < 1e-4

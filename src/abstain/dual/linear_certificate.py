@@ -99,15 +99,20 @@ class LinearSums:
         """Give the certificate of a machine with these weights, if the sums are over all rows."""
         with np.errstate(over="ignore", invalid="ignore"):
             primal = 0.5 * float(w @ w) + self.losses
-            dual = self.duals - 0.5 * float(self.expansion @ self.expansion)
+            dual, expansion = lower_bound(self.duals - 0.5 * float(self.expansion @ self.expansion), self.expansion)
             # a score is off by about eps |x - c| |w|, and a loss by its weight and steepest slope times that
             off = float(np.linalg.norm(w)) * self.steepest * np.sqrt(self.reach)
             hidden = 10.0 * sys.float_info.epsilon * (off + self.losses)
             gap = max(0.0, primal - dual) + (hidden if hidden > NEGLIGIBLE * abs(primal) else 0.0)
             relative = gap / max(abs(primal), sys.float_info.min)
-            violation = float(np.linalg.norm(w - self.expansion))
+            violation = float(np.linalg.norm(w - expansion))
         proven = np.isfinite(relative)
         return Certificate(primal, dual, gap, relative if proven else sys.float_info.max, violation)
+
+
+def lower_bound(dual: float, expansion: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """Give a dual value and its expansion; those of gamma = 0 if it is below 0, or not a number after an overflow."""
+    return (dual, expansion) if 0.0 < dual < np.inf else (0.0, np.zeros_like(expansion))
 
 
 def certify_linear(problem: LinearProblem, machine: Any, gamma: NDArray[np.float64]) -> Certificate:

@@ -23,7 +23,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from abstain.arguments import one_blas_thread
 from abstain.dual.certificate import Certificate
-from abstain.dual.linear_certificate import NEGLIGIBLE, LinearProblem, feasible_gamma
+from abstain.dual.linear_certificate import NEGLIGIBLE, LinearProblem, feasible_gamma, lower_bound
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.landmark_features import LandmarkFeatures
 
@@ -67,7 +67,8 @@ def certify_low_rank(
             reach += float(problem.weight[rows] ** 2 @ np.einsum("ij,ij->i", values, values))
         best = A @ cho_solve(cho_factor(A.T @ gram @ A), A.T @ sums)  # the coefficients of the dual's own machine
         duals = float(problem.loss.dual_value(problem.sign, gamma, problem.weight).sum())
-        primal, dual = 0.5 * float(c @ gram @ c) + losses, duals - 0.5 * float(sums @ best)
+        primal = 0.5 * float(c @ gram @ c) + losses
+        dual, best = lower_bound(duals - 0.5 * float(sums @ best), best)
         # a score is off by about eps |k(landmarks, x)| |c|, and a loss by its weight and steepest slope times that
         steep = float(np.linalg.norm(c)) * problem.loss.steepest
         hidden = 10.0 * sys.float_info.epsilon * (steep * np.sqrt(reach) + losses)

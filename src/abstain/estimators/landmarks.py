@@ -33,6 +33,8 @@ def chosen_landmarks(X: Matrix, weight: NDArray[np.float64], count: int, way: st
     if len(rows) > most:
         rows = np.sort(rng.choice(rows, most, replace=False))
     sample = X[rows].astype(np.float64)
+    if issparse(sample):
+        sample.eliminate_zeros()  # rows that differ only in the zeros they store are equal
     sample = sample[_distinct(sample)]
     if way == "k-means":
         return _centres(sample, count, rng)
@@ -64,6 +66,8 @@ def _centres(X: Matrix, count: int, rng: Any) -> Matrix:
     n = X.shape[0]
     clusters = max(1, min(count, n // LEAST_ROWS))
     kmeans = MiniBatchKMeans(clusters, batch_size=4096, n_init=1, max_iter=20, random_state=rng)
+    if issparse(X) and X.nnz <= np.iinfo(np.int32).max:  # scikit-learn's clusters need indices of 32 bits
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     label = kmeans.fit(X).labels_
     rows = np.bincount(label, minlength=clusters)
     large = np.flatnonzero(rows >= LEAST_ROWS)

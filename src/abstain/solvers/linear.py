@@ -36,6 +36,7 @@ __all__ = ["LinearNewton", "LinearSolution", "Sums", "most_rows"]
 Point = NDArray[np.float64]  # w and, last, b
 
 POLISHED = 1e-15  # relative gap below which nothing can be gained
+ROUNDED, STALLS = 1e-10, 3  # relative gap below which so many penalties without progress mean rounding
 GROWTH = 3.0  # of sigma
 
 INNER = 0.1  # share of the change of the multipliers that the error of an inner problem may have
@@ -134,7 +135,7 @@ class LinearNewton:
     def solve(self, sums: Sums, sigma: float, start: Point | None = None) -> LinearSolution:
         """Minimise from `start`, with `sigma` as the first penalty."""
         # threads of BLAS wait for each other where the processor has other work: five to ten times as long
-        with one_blas_thread():
+        with one_blas_thread(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             return _Run(self, sums, sigma, start).solution()
 
 
@@ -152,18 +153,20 @@ class _Run:
 
     def solution(self) -> LinearSolution:
         status = self._ended()
-        if self.best[0] < self.gap:
+        # scores that are computed again differ in the last digit, and gamma by sigma times that
+        if self.gap > min(2.0 * self.best[0], max(self.best[0], self.settings.tol)):
             self.point = self.best[1]
             self.sums.score(self.point)
             self._judge(self.sums.gradient(self.sigma, afresh=True).reshape(2, -1))
         return LinearSolution(self.point, self.scale, status, self.steps, self.gap, self.sigma)
 
     def _ended(self) -> Status:
-        before = np.inf
+        before, stalled = np.inf, 0
         for _ in range(PENALTIES):
             if (ended := self._inner()) is not None:
                 return ended
-            if self.best[0] <= self.settings.tol and self.best[0] > 0.5 * before:
+            stalled = stalled + 1 if self.best[0] > 0.5 * before else 0
+            if stalled and (self.best[0] <= self.settings.tol or (self.best[0] <= ROUNDED and stalled >= STALLS)):
                 break
             before = self.best[0]
             self.sums.accept()
@@ -202,7 +205,8 @@ class _Run:
         scale = (least / negative if negative > 0.0 else 0.0, least / positive if positive > 0.0 else 0.0)
         dual_w = scale[0] * sides[0, :-1] + scale[1] * sides[1, :-1]
         dual = self.sums.dual(*scale) - 0.5 * float(dual_w @ dual_w)
-        self.gap = max(0.0, primal - dual) / max(primal, np.finfo(np.float64).tiny)
+        gap = max(0.0, primal - dual) if np.isfinite(primal - dual) else np.inf  # max() would make a 0 of nan
+        self.gap = gap / max(primal, np.finfo(np.float64).tiny)
         self.scale = scale
         if self.gap < self.best[0]:
             self.best = (self.gap, self.point)
@@ -234,6 +238,8 @@ class _Run:
                 break
             except scipy.linalg.LinAlgError:
                 ridge = max(1e-14, 10.0 * ridge)
+                if not np.isfinite(ridge):  # H has overflowed: the slope is not a number, which ends these steps
+                    return lambda v: np.full_like(v, np.nan)
         return lambda v: unit * scipy.linalg.cho_solve(factor, unit * v, check_finite=False)
 
     def _conjugate(self) -> Callable[[Point], Point]:

@@ -50,7 +50,14 @@ class LinearDual(SMO):
         if found.status is not Status.INACCURATE:
             return found
         rest = replace(self._within(began), max_iter=max(0, self.max_iter - found.iterations))
-        again = super(LinearDual, rest).solve(problem, feasible(problem, found.beta))
+        first = feasible(problem, found.beta)
+        again = super(LinearDual, rest).solve(problem, first)
+        if again.status is not Status.OPTIMAL:  # on rows of very different lengths pair steps may lead away
+            F = problem.scores(first)
+            bias = best_bias(problem, F)
+            before = certify(problem, first, bias, F)
+            if before.relative_gap < certify(problem, again.beta, again.bias).relative_gap:
+                again = replace(again, beta=first, bias=bias, expansion=F)
         return replace(again, iterations=found.iterations + again.iterations)
 
     def solve_many(
@@ -85,6 +92,7 @@ class LinearDual(SMO):
             w = start @ X
             point = np.append(w, best_bias(problem, problem.scores(start)) + centre @ w)
         most = min(self.max_iter, MOST_STEPS)
+        best: Any = (np.inf,)
         for gap in GAPS:
             left = None if until is None else max(0.0, until - time.monotonic())
             settings = LinearNewton(gap, most - n_steps, left, self.progress)
@@ -94,8 +102,10 @@ class LinearDual(SMO):
             F = problem.scores(beta)
             bias = best_bias(problem, F)
             violation = certify(problem, beta, bias, F).kkt_violation
+            best = (violation, beta, bias, F) if violation < best[0] or len(best) == 1 else best
             if violation <= FINER * self.tol or ended.status is not Status.OPTIMAL:
                 break
+        violation, beta, bias, F = best
         reached = violation <= self.tol
         status = Status.OPTIMAL if reached else ended.status
         stuck = status is Status.ITERATION_LIMIT and MOST_STEPS <= n_steps < self.max_iter
