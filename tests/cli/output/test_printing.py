@@ -75,6 +75,9 @@ def test_no_bar_before_two_seconds_or_without_a_terminal(tmp_path, capsys, monke
     with printing.progress("read", path) as report:
         report(3)
     assert "read" in capsys.readouterr().err
+    with printing.progress("encode rows", 5) as report:  # of a number instead of a file
+        report(3)
+    assert "encode rows" in capsys.readouterr().err
     monkeypatch.setattr(printing, "QUIET_SECONDS", 60.0)
     with printing.progress("read", path) as report:
         report(3)

@@ -78,4 +78,5 @@ def _trained_on(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
 
 def _next(table: TrainingTable) -> str:
     """What says more about new rows; compare is named if it takes this table."""
-    return f"{NEXT}." if table.row_costs is not None or isinstance(table, MappedTable) else f"{NEXT}, and so does 'abstain compare'."
+    alone = table.row_costs is not None or isinstance(table, MappedTable)
+    return f"{NEXT}." if alone else f"{NEXT}, and so does 'abstain compare'."

@@ -18,7 +18,7 @@ COSTS = ("false_positive", "false_negative", "reject")
 Rows = Annotated[
     list[Path],
     typer.Argument(
-        metavar="DATA...",
+        metavar="DATA",
         exists=True,
         dir_okay=False,
         help="Rows: a CSV (also .csv.gz), Parquet or Excel file; several Parquet files with --machine linear.",
