@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from abstain.costs import Costs
 from abstain.dual.low_rank_certificate import LowRankProblem, certify_low_rank
@@ -240,3 +241,10 @@ def test_attributes_of_the_other_kind_say_where_to_look():
         _ = machine_of().fit(X, y).coef_
     with pytest.raises(AttributeError, match="coef_"):
         _ = machine_of(kernel="linear").fit(X, y).landmarks_
+
+
+def test_an_overflow_proves_nothing():
+    model = machine_of(kernel="poly", gamma=1e20, C=1e250)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(*rows_of())
+    assert (model.status_, model.dual_objective_, model.duality_gap_) == ("inaccurate", 0.0, 1.0)

@@ -65,7 +65,8 @@ def certify_low_rank(
             values = problem.features.values(X, n_jobs=n_jobs)
             sums += beta[rows] @ values
             reach += float(problem.weight[rows] ** 2 @ np.einsum("ij,ij->i", values, values))
-        best = A @ cho_solve(cho_factor(A.T @ gram @ A), A.T @ sums)  # the coefficients of the dual's own machine
+        factor = cho_factor(A.T @ gram @ A)
+        best = A @ cho_solve(factor, A.T @ sums, check_finite=False)  # the coefficients of the dual's own machine
         duals = float(problem.loss.dual_value(problem.sign, gamma, problem.weight).sum())
         primal = 0.5 * float(c @ gram @ c) + losses
         dual, best = lower_bound(duals - 0.5 * float(sums @ best), best)
@@ -74,6 +75,6 @@ def certify_low_rank(
         hidden = 10.0 * sys.float_info.epsilon * (steep * np.sqrt(reach) + losses)
         gap = max(0.0, primal - dual) + (hidden if hidden > NEGLIGIBLE * abs(primal) else 0.0)
         relative = gap / max(abs(primal), sys.float_info.min)
-        violation = float(np.sqrt(max(0.0, (c - best) @ gram @ (c - best))))
+        violation = float(np.sqrt(max(0.0, float((c - best) @ gram @ (c - best)))))
     proven = np.isfinite(relative)
     return Certificate(primal, dual, gap, relative if proven else sys.float_info.max, violation)
