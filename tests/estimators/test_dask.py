@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
-from abstain import Actions, Costs, EmbeddedRejectSVC, LinearRejectSVC, RejectSVC, ThresholdRejector
+from abstain import Actions, Costs, EmbeddedRejectSVC, LinearRejectSVC, LinearRejectSVCCV, RejectSVC, ThresholdRejector
 
 dask = pytest.importorskip("dask", reason="the extra dask is not installed")
 da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
@@ -261,7 +261,7 @@ def test_misaligned_and_read_only_blocks(rows):
 MEMORY = """
 import resource
 import dask, dask.array as da, numpy as np
-from abstain import LinearRejectSVC
+from abstain import LinearRejectSVC, LinearRejectSVCCV
 
 base = np.random.default_rng(0).standard_normal((5000, 100))
 X = da.map_blocks(lambda block_id=None: base + block_id[0], chunks=((5000,) * 48, (100,)), dtype=float)
@@ -282,3 +282,8 @@ def test_a_fit_never_holds_all_rows():
     # 192 MB of rows, in chunks of 4 MB, within 140 MB, of which BLAS reserves about 70 for itself
     run = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, timeout=120, check=False)  # noqa: S603
     assert run.stdout == "optimal\ntoo large\n", run.stderr
+
+
+def test_a_search_refuses_them_with_the_way_out(rows):
+    with pytest.raises(ValueError, match=r"use LinearRejectSVC\(C=\.\.\.\)"):
+        LinearRejectSVCCV(Costs(reject=0.2)).fit(chunked(rows[0]), rows[1])
