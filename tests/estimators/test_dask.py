@@ -261,7 +261,7 @@ def test_misaligned_and_read_only_blocks(rows):
 MEMORY = """
 import resource
 import dask, dask.array as da, numpy as np
-from abstain import LinearRejectSVC, LinearRejectSVCCV
+from abstain import LinearRejectSVC
 
 base = np.random.default_rng(0).standard_normal((5000, 100))
 X = da.map_blocks(lambda block_id=None: base + block_id[0], chunks=((5000,) * 48, (100,)), dtype=float)

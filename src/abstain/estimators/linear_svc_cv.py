@@ -153,8 +153,8 @@ class LinearRejectSVCCV(LinearRejectSVC):
         began = time.monotonic()
         if is_dask(X):
             raise ValueError(
-                "X is a dask array, and LinearRejectSVCCV searches rows in memory only; use LinearRejectSVC(C=...), which "
-                "takes dask arrays."
+                "X is a dask array, and LinearRejectSVCCV searches rows in memory only; use LinearRejectSVC(C=...), "
+                "which takes dask arrays."
             )
         checked = copy(self)  # so that a fit that fails changes nothing
         several = takes_classes(self, y)
