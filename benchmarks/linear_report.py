@@ -88,12 +88,36 @@ def dask_rows(dask: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
+SPARK_HEADER = ("fit", "rows", "seconds", "time / ours", "above the optimum", "iterations")
+
+
+def spark_rows(spark: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Ours, then Spark's with several limits on its iterations."""
+    size = f"{spark['rows']:,} x {spark['features']}"
+    ours = ("LinearRejectSVC, hinge", size, f"{spark['seconds']:.2f}", "1.0", f"{spark['gap']:.0e} or less", "")
+    return [
+        ours,
+        *(
+            (
+                "Spark's LinearSVC",
+                size,
+                f"{row['seconds']:.1f}",
+                f"{row['ratio']:.1f}",
+                f"{row['excess']:.0e}",
+                str(row["iterations"]),
+            )
+            for row in spark["spark"]
+        ),
+    ]
+
+
 def tables(results: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
     """The title, the header and the rows of each table that has been measured."""
     parts = (
         ("linear", "Millions of rows", HEADER, rows),
         ("low_rank", "Low rank", LOW_RANK_HEADER, low_rank_rows),
         ("linear_dask", "On Dask", DASK_HEADER, dask_rows),
+        ("linear_spark", "Beside Spark, two threads", SPARK_HEADER, spark_rows),
     )
     for name, title, header, rows_of in parts:
         if name in results:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from pyspark.ml.classification import LinearSVC
 from pyspark.ml.linalg import Vectors
 from pyspark.sql import SparkSession
 
+import report
 from abstain import LinearRejectSVC
 
 JOBS, C = 2, 1.0
@@ -49,4 +51,7 @@ def run(rows: int = 500_000, features: int = 30) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(run(), indent=2))
+    stored = Path(__file__).with_name("results.json")
+    results = json.loads(stored.read_text(encoding="utf-8")) | {"linear_spark": run()}
+    stored.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    report.write(results, stored.with_name("README.md"))

@@ -57,7 +57,7 @@ def main(*, trial: bool, only: list[str], full: bool) -> None:
         "solvers": lambda: solvers.run(**({"smallest": 100, "doublings": 1, "repeats": 1} if trial else {})),
     }
     kept = json.loads((folder / "results.json").read_text(encoding="utf-8")) if only else {}
-    results = {name: kept[name] for name in steps if name in kept}
+    results = {name: kept[name] for name in (*steps, "linear_spark") if name in kept}  # linear_spark.py writes its own
     for name, measure in steps.items():
         if only and name not in only:
             continue
