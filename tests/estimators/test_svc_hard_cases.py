@@ -415,7 +415,7 @@ def interrupted(work, threads=1):
 
 def interrupt_fit():
     X, y = noisy(4000, 10, shift=0.0)
-    interrupted(lambda: RejectSVC(kernel="linear", C=1e6, tol=1e-9).fit(X, y))
+    interrupted(lambda: RejectSVC(kernel="linear", C=1e6, tol=1e-9, solver="smo").fit(X, y))
 
 
 def interrupt_wide_rows():
