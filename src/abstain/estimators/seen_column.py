@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from abstain.estimators.cells import as_numbers, as_texts
 
-__all__ = ["KEPT", "SeenCategories", "SeenColumn", "SeenNumbers", "seen_column"]
+__all__ = ["KEPT", "LONGEST", "SeenCategories", "SeenColumn", "SeenNumbers", "seen_column"]
 
-KEPT = 1000  # categories of a column
+KEPT, LONGEST = 1000, 200  # categories of a column, and letters of a category: longer ones are prose
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ class SeenCategories:
     name : str or int
         The name of the column, or its position in an array.
     counts : mapping of str to int
-        The cells of each category: the 1,000 most frequent ones, most frequent first, then by text.
+        The cells of each category: the 1,000 most frequent ones of up to 200 letters, most frequent first, then by
+        text.
     rest : int
         The cells of all other categories together.
     missing : int or None
@@ -87,7 +88,8 @@ class SeenCategories:
         """Count the cells, None where missing."""
         counts = Counter(cells.tolist())
         missing = counts.pop(None, 0)
-        kept = dict(sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:KEPT])
+        short = ((text, count) for text, count in counts.items() if len(text) <= LONGEST)
+        kept = dict(sorted(short, key=lambda one: (-one[1], one[0]))[:KEPT])
         return cls(name, kept, counts.total() - sum(kept.values()), missing)
 
     @property
