@@ -153,6 +153,22 @@ def test_many_categories_are_counted_together(monkeypatch):
     assert seen.counted(table) == seen
 
 
+def test_sums_keep_the_most_frequent_of_many_unseen_categories():
+    seen = SeenColumns.of(pd.DataFrame({"c": ["a"]}))
+    parts = [pd.DataFrame({"c": [f"{at}" for at in range(first, first + 600)] + ["often"]}) for first in (0, 600)]
+    (column,) = sum(seen.outside(part) for part in parts).columns
+    assert (len(column.unseen), column.unseen["often"], column.hidden, column.unseen_rows) == (1000, 2, 201, 1202)
+    assert "1,202 of 1,202 rows have more than 1,000 categories that did not occur" in column.words()
+
+
+def test_dates_in_words():
+    outside = SeenColumns.of([[0.0], [10.5]]).outside([[-0.5], [1e300]])
+    assert outside.words(dates=[0]) == [
+        "column 0: 1 of 2 rows is below the smallest value in training, 1970-01-01 (smallest here: 1969-12-31); "
+        "1 of 2 rows is above the largest value in training, 1970-01-11 (largest here: 1e+300)."
+    ]
+
+
 def test_other_rows_are_counted_in_the_same_categories():
     seen = SeenColumns.of(pd.DataFrame({"x": [1.0, NAN], "c": ["a", "b"], "code": pd.Categorical([1, 2])}))
     new = pd.DataFrame({"code": [2, 2, 3], "c": ["b", "z", None], "x": ["4", "many", None]})  # in another order

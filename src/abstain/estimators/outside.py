@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from abstain.estimators.cells import as_numbers, as_texts
-from abstain.estimators.seen_column import SeenColumn, SeenNumbers
+from abstain.estimators.seen_column import KEPT, SeenColumn, SeenNumbers
 
 __all__ = ["Outside", "OutsideColumn"]
 
 SHOWN = 5  # columns and categories in messages
+EPOCH, FURTHEST = np.datetime64(0, "D"), 1e6  # days: years of at most four digits
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,10 @@ class OutsideColumn:
     smallest, largest : float
         The extremes of these rows, +inf and -inf if no number is present.
     unseen : Counter of str
-        The categories that training did not have; of a column of numbers, the texts that are not numbers.
+        The categories that training did not have; of a column of numbers, the texts that are not numbers. Sums keep
+        the 1,000 most frequent.
+    hidden : int
+        The cells of the other unseen categories.
     """
 
     seen: SeenColumn
@@ -45,6 +51,7 @@ class OutsideColumn:
     smallest: float = float("inf")
     largest: float = float("-inf")
     unseen: Counter[str] = field(default_factory=Counter)
+    hidden: int = 0
 
     @classmethod
     def of(cls, seen: SeenColumn, cells: NDArray[Any]) -> OutsideColumn:
@@ -68,6 +75,8 @@ class OutsideColumn:
 
     def __add__(self, other: OutsideColumn) -> OutsideColumn:
         """The counts of both."""
+        unseen = self.unseen + other.unseen
+        kept = Counter(dict(_ranked(unseen)[:KEPT])) if len(unseen) > KEPT else unseen
         return OutsideColumn(
             self.seen,
             rows=self.rows + other.rows,
@@ -76,7 +85,8 @@ class OutsideColumn:
             above=self.above + other.above,
             smallest=min(self.smallest, other.smallest),
             largest=max(self.largest, other.largest),
-            unseen=self.unseen + other.unseen,
+            unseen=kept,
+            hidden=self.hidden + other.hidden + unseen.total() - kept.total(),
         )
 
     @property
@@ -87,32 +97,37 @@ class OutsideColumn:
     @property
     def count(self) -> int:
         """The number of rows outside in any of these ways."""
-        return self.below + self.above + self.unseen.total() + self.newly_missing
+        return self.below + self.above + self.unseen_rows + self.newly_missing
+
+    @property
+    def unseen_rows(self) -> int:
+        """The number of rows of unseen categories."""
+        return self.unseen.total() + self.hidden
 
     @property
     def examples(self) -> list[str]:
         """The most frequent of the unseen categories."""
-        return [text for text, _ in sorted(self.unseen.items(), key=lambda one: (-one[1], one[0]))[:SHOWN]]
+        return [text for text, _ in _ranked(self.unseen)[:SHOWN]]
 
-    def words(self) -> str:
-        """One sentence; empty if nothing is outside."""
-        parts = [*self._range_words(), *self._category_words()]
+    def words(self, *, dates: bool = False) -> str:
+        """One sentence; empty if nothing is outside. With `dates` the numbers are days since 1970-01-01."""
+        parts = [*self._range_words(_date if dates else _shown), *self._category_words()]
         if self.newly_missing:
             parts.append(f"{self._of(self.newly_missing, 'has', 'have')} no value; in training every row had one")
         return f"column {self.seen.name!r}: {'; '.join(parts)}." if parts else ""
 
-    def _range_words(self) -> list[str]:
+    def _range_words(self, shown: Callable[[float], str]) -> list[str]:
         if not isinstance(self.seen, SeenNumbers):
             return []
-        low, high = _shown(self.seen.smallest), _shown(self.seen.largest)
+        low, high = shown(self.seen.smallest), shown(self.seen.largest)
         if self.above and self.seen.present == 0:
             return [f"{self._of(self.above, 'has', 'have')} a value; in training none had one"]
         found = []
         if self.below:
-            rows, here = self._of(self.below, "is", "are"), _shown(self.smallest)
+            rows, here = self._of(self.below, "is", "are"), shown(self.smallest)
             found.append(f"{rows} below the smallest value in training, {low} (smallest here: {here})")
         if self.above:
-            rows, here = self._of(self.above, "is", "are"), _shown(self.largest)
+            rows, here = self._of(self.above, "is", "are"), shown(self.largest)
             found.append(f"{rows} above the largest value in training, {high} (largest here: {here})")
         return found
 
@@ -120,16 +135,17 @@ class OutsideColumn:
         if not self.unseen:
             return []
         some = ", ".join(repr(text[:60]) for text in self.examples)
-        rows = self._of(self.unseen.total(), "has", "have")
+        rows = self._of(self.unseen_rows, "has", "have")
         if isinstance(self.seen, SeenNumbers):
             return [f"{rows} text where training had numbers, such as {some}"]
         if len(self.unseen) == 1:
             return [f"{rows} a category that did not occur in training: {some}"]
-        return [f"{rows} {len(self.unseen)} categories that did not occur in training, such as {some}"]
+        number = f"more than {KEPT:,}" if self.hidden else f"{len(self.unseen):,}"
+        return [f"{rows} {number} categories that did not occur in training, such as {some}"]
 
     def category_facts(self) -> dict[str, Any]:
         """The unseen categories, with the most frequent ones."""
-        counts = {"rows": self.unseen.total(), "categories": len(self.unseen)}
+        counts = {"rows": self.unseen_rows, "categories": len(self.unseen)}
         return {"column": self.seen.name, **counts, "such as": self.examples}
 
     def range_facts(self) -> dict[str, Any]:
@@ -184,10 +200,13 @@ class Outside:
         """The columns with values outside, largest counts first."""
         return sorted((column for column in self.columns if column.count), key=lambda column: -column.count)
 
-    def words(self, most: int = SHOWN) -> list[str]:
-        """One sentence per column, for at most this many columns, then how many more there are."""
+    def words(self, most: int = SHOWN, *, dates: Collection[str | int] = ()) -> list[str]:
+        """One sentence per column, for at most this many columns, then how many more there are.
+
+        The columns named in `dates` contain days since 1970-01-01.
+        """
         found = self.found
-        sentences = [column.words() for column in found[:most]]
+        sentences = [column.words(dates=column.seen.name in dates) for column in found[:most]]
         if more := len(found) - len(sentences):
             what = "column has" if more == 1 else "columns have"
             sentences.append(f"and {more} more {what} values that are outside those in training.")
@@ -203,6 +222,14 @@ class Outside:
                 {"column": column.seen.name, "rows": column.newly_missing} for column in found if column.newly_missing
             ],
         }
+
+
+def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+
+
+def _date(days: float) -> str:
+    return str(EPOCH + np.timedelta64(int(days // 1), "D")) if abs(days) < FURTHEST else _shown(days)
 
 
 def _shown(number: float) -> str:
