@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -73,12 +72,6 @@ class SeenCategories:
     counts: Mapping[str, int]
     rest: int
     missing: int | None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", MappingProxyType(dict(self.counts)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, dict(self.counts), self.rest, self.missing)
 
     def __hash__(self) -> int:
         return hash((self.name, tuple(self.counts.items()), self.rest, self.missing))
