@@ -74,7 +74,7 @@ class SeenCategories:
     missing: int | None
 
     def __hash__(self) -> int:
-        return hash((self.name, tuple(self.counts.items()), self.rest, self.missing))
+        return hash((self.name, frozenset(self.counts.items()), self.rest, self.missing))
 
     @classmethod
     def of(cls, name: str | int, cells: NDArray[Any]) -> Self:
