@@ -3,8 +3,9 @@
 from types import SimpleNamespace
 
 import numpy as np
-from abstain.estimators.seen import SeenColumns
 from sklearn.base import BaseEstimator
+
+from abstain.estimators.seen import SeenColumns
 
 
 class Guarded(BaseEstimator):

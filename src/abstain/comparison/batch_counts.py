@@ -89,7 +89,8 @@ class DriftCounts:
         """Count the rows of X, as a fitted `NoveltyRejector`, or a Pipeline or search around one, takes them."""
         guarded, X = guarded_rows(estimator, X)
         scores = np.asarray(guarded.guard_.unusual(X), dtype=np.float64).ravel()
-        choices, columns = None, ()
+        choices: NDArray[np.int64] | None = None
+        columns: tuple[ColumnCounts, ...] = ()
         if len(scores) and guarded.calibration_.choices is not None:
             choices = _counted(np.asarray(guarded.estimator_.predict(X)), choice_names(guarded)[0])
         seen = guarded.seen_

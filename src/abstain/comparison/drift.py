@@ -115,8 +115,9 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
     before = cells_of(reference, reference)
     # A guard with too few rows for its rate rejects nothing; the largest calibration score still serves here.
     rank = max(1, int(np.floor(guarded.guard_.rate * (len(reference) + 1) * (1 + 1e-12))))
-    choices, names, rejecting = counts.choices, (), ()
-    known = None
+    choices, known = counts.choices, None
+    names: tuple[Any, ...] = ()
+    rejecting: tuple[bool, ...] = ()
     if choices is not None:
         known = np.asarray(guarded.calibration_.choices, dtype=np.int64)
         names, rejecting = choice_names(guarded)
@@ -144,8 +145,8 @@ def _choices(here: _Counts, before: _Counts, names: tuple[Any, ...], rejecting: 
     if here is None or before is None:
         return
     if rejecting.any():
-        sides = (np.array([of[rejecting].sum(), of[~rejecting].sum()]) for of in (here, before))
-        yield "rejects", lambda _: ("rejects", None), Table(*sides)
+        sides = [np.array([of[rejecting].sum(), of[~rejecting].sum()]) for of in (here, before)]
+        yield "rejects", lambda _: ("rejects", None), Table(sides[0], sides[1])
     decided = np.flatnonzero(~rejecting)
     if len(decided) > 1 and here[decided].any() and before[decided].any():
         yield "decisions", lambda at: ("decisions", names[decided[at]]), Table(here[decided], before[decided])
