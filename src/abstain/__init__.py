@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from abstain.actions import Actions
     from abstain.comparison.compare import compare
+    from abstain.comparison.drift import drift
     from abstain.costs import Costs
     from abstain.estimators.embedded.curve import embedded_reject_curve
     from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
@@ -49,6 +50,7 @@ __all__ = [
     "__version__",
     "compare",
     "decide",
+    "drift",
     "embedded_reject_curve",
     "load",
     "reject_price_sweep",
@@ -75,6 +77,7 @@ _HOMES = {
     "Thresholds": "abstain.thresholds",
     "compare": "abstain.comparison.compare",
     "decide": "abstain.estimators.unwrap",
+    "drift": "abstain.comparison.drift",
     "embedded_reject_curve": "abstain.estimators.embedded.curve",
     "load": "abstain.files.load",
     "reject_price_sweep": "abstain.estimators.sweep",
