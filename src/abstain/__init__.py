@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from abstain.estimators.forced import Forced
     from abstain.estimators.linear_svc import LinearRejectSVC
     from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
+    from abstain.estimators.one_class import OneClassSVM
     from abstain.estimators.path import reject_svc_path
     from abstain.estimators.svc import RejectSVC
     from abstain.estimators.svc_cv import RejectSVCCV
@@ -39,6 +40,7 @@ __all__ = [
     "Forced",
     "LinearRejectSVC",
     "LinearRejectSVCCV",
+    "OneClassSVM",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",
@@ -65,6 +67,7 @@ _HOMES = {
     "Forced": "abstain.estimators.forced",
     "LinearRejectSVC": "abstain.estimators.linear_svc",
     "LinearRejectSVCCV": "abstain.estimators.linear_svc_cv",
+    "OneClassSVM": "abstain.estimators.one_class",
     "RegularizationPath": "abstain.solvers.path",
     "RejectSVC": "abstain.estimators.svc",
     "RejectSVCCV": "abstain.estimators.svc_cv",
