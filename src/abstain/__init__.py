@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from abstain.estimators.linear_svc import LinearRejectSVC
     from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
     from abstain.estimators.novelty import NoveltyRejector
+    from abstain.estimators.one_class import OneClassSVM
     from abstain.estimators.path import reject_svc_path
     from abstain.estimators.svc import RejectSVC
     from abstain.estimators.svc_cv import RejectSVCCV
@@ -42,6 +43,7 @@ __all__ = [
     "LinearRejectSVC",
     "LinearRejectSVCCV",
     "NoveltyRejector",
+    "OneClassSVM",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",
@@ -70,6 +72,7 @@ _HOMES = {
     "LinearRejectSVC": "abstain.estimators.linear_svc",
     "LinearRejectSVCCV": "abstain.estimators.linear_svc_cv",
     "NoveltyRejector": "abstain.estimators.novelty",
+    "OneClassSVM": "abstain.estimators.one_class",
     "RegularizationPath": "abstain.solvers.path",
     "RejectSVC": "abstain.estimators.svc",
     "RejectSVCCV": "abstain.estimators.svc_cv",
