@@ -214,3 +214,10 @@ def test_tables_without_rows():
     seen = SeenColumns.of(pd.DataFrame({"x": [1.0], "c": ["a"]}))
     assert not seen.outside(pd.DataFrame({"x": [], "c": []}))
     assert SeenColumns.of(np.empty((0, 2)))[0] == SeenNumbers(0, 0, 0, INF, -INF)
+
+
+def test_texts_in_a_column_that_was_empty():
+    seen = SeenColumns.of(pd.DataFrame({"note": [None, None]}))
+    assert seen.outside(pd.DataFrame({"note": ["x", None]})).words() == [
+        "column 'note': 1 of 2 rows has text where training had no value, such as 'x'."
+    ]

@@ -207,3 +207,10 @@ def test_as_many_categories_as_are_kept():
     table = pd.DataFrame({"c": [f"town {at}" for at in range(seen_column.KEPT + 5)]})
     seen = read_back(written(SeenColumns.of(table)))
     assert (len(seen["c"].counts), seen["c"].rest) == (seen_column.KEPT, 5)
+
+
+def test_of_numbers_only_the_extremes_are_stored():
+    column = np.random.default_rng(0).normal(size=(50, 1))
+    _, arrays = seen_parts(SeenColumns.of(column))
+    stored = {number for array in arrays.values() for number in array.tolist()}
+    assert stored & {*column[:, 0].tolist()} == {column.min(), column.max()}

@@ -119,7 +119,8 @@ def _polars(column: Any) -> NDArray[Any]:
         return _finite(column.cast(pl.Float64).to_numpy())
     if str(dtype).startswith(("Date", "Duration")):
         return _cells(column.to_numpy())
-    return _cells(_objects(column.to_list()))
+    objects = _objects(column.to_list())
+    return objects if str(dtype) == "String" else _cells(objects)
 
 
 def _cells(column: NDArray[Any]) -> NDArray[Any]:

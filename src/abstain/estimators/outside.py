@@ -137,7 +137,7 @@ class OutsideColumn:
         some = ", ".join(repr(text[:60]) for text in self.examples)
         rows = self._of(self.unseen_rows, "has", "have")
         if isinstance(self.seen, SeenNumbers):
-            return [f"{rows} text where training had numbers, such as {some}"]
+            return [f"{rows} text where training had {'numbers' if self.seen.present else 'no value'}, such as {some}"]
         if len(self.unseen) == 1:
             return [f"{rows} a category that did not occur in training: {some}"]
         number = f"more than {KEPT:,}" if self.hidden else f"{len(self.unseen):,}"
