@@ -29,6 +29,7 @@ from abstain import Costs, LinearRejectSVC, NoveltyRejector, RejectSVC, RejectSV
 
 PRICE = Costs(reject=0.2)
 MALIGNANT = Costs(false_positive=1, false_negative=5, reject=0.3)
+TRIAL: dict[str, Any] = {"rows": 1500, "test_rows": 500, "large_rows": 20_000, "repeats": 1}
 ROUND = 0.5  # seconds of fits and predictions to choose the best of, at least
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import aims
+import guard_report
 import linear_report
 
 START, END = "<!-- results: written by run.py -->", "<!-- end of results -->"
@@ -256,6 +257,7 @@ def markdown(results: dict[str, Any]) -> str:
         "### Predict",
         predict_table(results["predict"]),
         *((f"### Several classes, best of {classes['repeats']}", classes_tables(classes)) if classes else ()),
+        *(part for title, header, rows in guard_report.tables(results) for part in (title, table(header, rows))),
         "### Growth",
         scaling_table(results["scaling"]),
         "### Memory",

@@ -12,6 +12,7 @@ from typing import Any
 import classes
 import embedded
 import fit
+import guard
 import hard
 import large_search
 import linear
@@ -43,6 +44,7 @@ def main(*, trial: bool, only: list[str], full: bool) -> None:
         "hard": lambda: hard.run(**({"share": 0.1} if trial else {})),
         "predict": lambda: predict.run(**small, **({"test_rows": 500} if trial else {})),
         "classes": lambda: classes.run(**small, **({"test_rows": 500} if trial else {})),
+        "guard": lambda: guard.run(**(guard.TRIAL if trial else {})),
         "scaling": lambda: scaling.run(**({"smallest": 400, "doublings": 2} if trial else {})),
         "memory": lambda: memory.run(**({"rows": 4000} if trial else {})),
         "path": lambda: path.run(**({"rows": 120, "repeats": 1} if trial else {})),
