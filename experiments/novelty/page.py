@@ -204,8 +204,8 @@ Beats of the new patient, by patient:
 A new patient's beats are not exchangeable with those in training, so that the stated rate, {rate}, says nothing about
 them: {share(means["new"])} are novel, {share(means["same"])} of the beats of the same patients, and from
 {share(min(shares))} to {share(max(shares))} by patient. With whole patients in calibration the cut allows for
-differences between patients, as far as the few patients drawn show them. The guard is not a remedy for another patient: patient
-{worst} costs most, {new[worst]["alone"]:.3f}, where rejecting every beat costs {results["reject"]:g}, and
+differences between patients, as far as the few patients drawn show them. The guard is not a remedy for another patient:
+patient {worst} costs most, {new[worst]["alone"]:.3f}, where rejecting every beat costs {results["reject"]:g}, and
 {share(new[worst]["novel"])} of these beats are novel. Most beats of a new patient lie where beats of others do."""
 
 
