@@ -19,6 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from abstain.estimators.out_of_fold import ROWS_TWICE, SAME_ROWS, Scored, check_classes, folds_of
 from abstain.estimators.splitting import Groups, parts_of
+from abstain.labels import label_vector
 from abstain.machines.calibration import Calibration
 from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine
@@ -66,7 +67,7 @@ def conformal_fit(
         machine = ResponseMachine.of(settings.estimator)
         score = machine.score(X)
         return Scored(machine, score, np.arange(len(score)), held_out=True)
-    code = np.unique(np.asarray(y), return_inverse=True)[1] + 1
+    code = np.unique(label_vector(y, "y"), return_inverse=True)[1] + 1
     if settings.conformal == "cross":
         return _cross(settings, (X, y), code, groups, parameters)
     held = held_out_rows(code, rates, settings.calibration_size, groups, settings.random_state)
