@@ -229,7 +229,10 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
         return self._score(self._now.machine, X)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Give -1 for rows that score below the offset and +1 for the others."""
+        """Give -1 for rows that score below the offset and +1 for the others.
+
+        The training rows whose score decides the offset count as usual: it is lowered by a trillionth.
+        """
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
     def _score(self, machine: KernelMachine, X: Any) -> NDArray[np.float64]:
