@@ -103,7 +103,7 @@ def test_decisions_show_first_and_last_rows_by_their_names():
     given = Decisions(label, np.arange(12) < 5, np.zeros(12), costs, label, labels, names)
     page = read(given)
     assert [row[0] for row in page.rows[1:]] == ["p0", "p1", "p2", "p3", "p4", "…", "p7", "p8", "p9", "p10", "p11"]
-    assert page.rows[1][1:] == [HOSTILE, "yes", "0", "–", "–", "–"]
+    assert page.rows[1][1:] == [HOSTILE, "yes", "ambiguous", "0", "–", "–", "–"]
     assert "12 rows, of which 5 are rejected" in page.text
     assert shortened(10) == list(range(10))
 

@@ -17,6 +17,7 @@ PUBLIC = [
     "Forced",
     "LinearRejectSVC",
     "LinearRejectSVCCV",
+    "NoveltyRejector",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",

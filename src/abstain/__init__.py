@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from abstain.estimators.forced import Forced
     from abstain.estimators.linear_svc import LinearRejectSVC
     from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
+    from abstain.estimators.novelty import NoveltyRejector
+    from abstain.estimators.one_class import OneClassSVM
     from abstain.estimators.path import reject_svc_path
     from abstain.estimators.svc import RejectSVC
     from abstain.estimators.svc_cv import RejectSVCCV
@@ -40,6 +42,8 @@ __all__ = [
     "Forced",
     "LinearRejectSVC",
     "LinearRejectSVCCV",
+    "NoveltyRejector",
+    "OneClassSVM",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",
@@ -67,6 +71,8 @@ _HOMES = {
     "Forced": "abstain.estimators.forced",
     "LinearRejectSVC": "abstain.estimators.linear_svc",
     "LinearRejectSVCCV": "abstain.estimators.linear_svc_cv",
+    "NoveltyRejector": "abstain.estimators.novelty",
+    "OneClassSVM": "abstain.estimators.one_class",
     "RegularizationPath": "abstain.solvers.path",
     "RejectSVC": "abstain.estimators.svc",
     "RejectSVCCV": "abstain.estimators.svc_cv",

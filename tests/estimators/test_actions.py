@@ -134,7 +134,7 @@ class TestDecisions:
         X, y = pd.DataFrame(rows[0], columns=["a", "b"], index=range(100, 260)), rows[1]
         frame = clone(fitted).fit(X, y).decide(X).to_frame()
         costs = ["cost_approve", "cost_decline", "cost_call", "cost_visit"]
-        assert [*frame.columns] == ["label", "rejected", "score", *costs]
+        assert [*frame.columns] == ["label", "rejected", "reason", "score", *costs]
         assert frame.index[0] == 100
         assert frame.attrs == {"score": "good"}
         assert "cost_visit" in fitted.decide(rows[0])._repr_html_()

@@ -126,7 +126,7 @@ def test_decisions_have_a_cost_for_each_class_and_for_rejecting():
     np.testing.assert_array_equal(decisions.rejected, decisions.expected_cost.argmin(axis=1) == 3)
     np.testing.assert_array_equal(decisions.forced, decisions.expected_cost[:, :3].argmin(axis=1))
     frame = decisions.to_frame()
-    assert [*frame.columns[:5]] == ["label", "rejected", "score_0", "score_1", "score_2"]
+    assert [*frame.columns[:6]] == ["label", "rejected", "reason", "score_0", "score_1", "score_2"]
     assert "cost_reject" in frame
     assert "rejected" in decisions._repr_html_()
 

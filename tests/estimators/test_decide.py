@@ -42,7 +42,7 @@ class TestDecide:
     def test_to_frame(self, data):
         record = RejectSVC(ASYMMETRIC).fit(*data).decide(data[0])
         frame = record.to_frame()
-        assert list(frame) == ["label", "rejected", "score", "cost_negative", "cost_reject", "cost_positive"]
+        assert list(frame) == ["label", "rejected", "reason", "score", "cost_negative", "cost_reject", "cost_positive"]
         np.testing.assert_array_equal(frame["label"], record.label)
         np.testing.assert_array_equal(frame[["cost_negative", "cost_reject", "cost_positive"]], record.expected_cost)
 

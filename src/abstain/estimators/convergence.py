@@ -13,7 +13,7 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from abstain.dual.certificate import Certificate, best_bias, certify, feasible, rounding, score_rounding, stretch
+from abstain.dual.certificate import Certificate, best_bias, certify, feasible, rounding, scale, score_rounding, stretch
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, Status
@@ -77,7 +77,7 @@ class Solved:
         """Certify a machine by its sums on the training rows, with what rounding may hide of the gap."""
         machine = replace(machine, bias=best_bias(problem, expansion))
         certificate = certify(problem, solution.beta, machine.bias, expansion)
-        hidden /= max(abs(certificate.primal), sys.float_info.min)
+        hidden /= scale(problem, solution.beta, certificate.primal, certificate.dual)
         if hidden > NEGLIGIBLE:
             gap = min(certificate.relative_gap + hidden, sys.float_info.max)
             certificate = replace(certificate, relative_gap=gap if np.isfinite(gap) else sys.float_info.max)
@@ -85,9 +85,11 @@ class Solved:
 
     def proof(self, tol: float) -> Proof:
         """Give the proof of how good the solution is."""
-        allowed = DEFORMED * certified_gap(tol) * self.certificate.primal
+        problem, beta, primal = self.problem, self.solution.beta, self.certificate.primal
+        size = scale(problem, beta, primal, self.certificate.dual) if problem.total else primal
+        allowed = DEFORMED * certified_gap(tol) * size
         return Proof.of(
-            self.certificate, self.solution, tol, definite=not is_indefinite(self.problem, self.solution.beta, allowed)
+            self.certificate, self.solution, tol, definite=not is_indefinite(problem, beta, allowed)
         )
 
 

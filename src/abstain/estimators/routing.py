@@ -18,6 +18,8 @@ def row_cost_parameters(model: Any, method: str, row_costs: Any) -> dict[str, An
     They are used by classifiers whose method has the argument `row_costs`, and by Pipelines that end in one. With
     metadata routing, by whatever requests them.
     """
+    if hasattr(model, "_takes_row_costs") and not model._takes_row_costs(method):  # noqa: SLF001 (of this library)
+        return {}
     if "row_costs" in signature(getattr(model, method)).parameters:
         return {"row_costs": row_costs}
     if routing_enabled():

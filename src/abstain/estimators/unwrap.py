@@ -21,7 +21,7 @@ from abstain.rules.row_rule import MISSING, RowRule
 from abstain.rules.rule import Decisions
 from abstain.thresholds import Thresholds
 
-__all__ = ["FittedClassifier", "decide", "final_estimator"]
+__all__ = ["FittedClassifier", "decide", "final_estimator", "takes_row_costs"]
 
 
 def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:
@@ -77,10 +77,17 @@ def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:
             )
     if row_costs is None:
         return replace(estimator.decide(X), index=index)
-    if not isinstance(estimator, RowCostsMixin):
+    if not takes_row_costs(estimator):
         name = type(estimator).__name__
-        raise ValueError(f"row_costs needs a RejectSVC or a RejectSVCCV; {name} takes none.")  # noqa: TRY004
+        raise ValueError(f"row_costs needs a RejectSVC or a RejectSVCCV; {name} takes none.")
     return replace(estimator.decide(X, row_costs=row_costs), index=index)
+
+
+def takes_row_costs(final: Any) -> bool:
+    """Whether a fitted classifier, as `final_estimator` gives it, decides by costs per row; also behind a guard."""
+    while hasattr(final, "guard_"):
+        final = final_estimator(final.estimator_)
+    return isinstance(final, RowCostsMixin)
 
 
 def final_estimator(estimator: Any) -> Any:

@@ -16,6 +16,8 @@ from abstain.estimators.class_search import FittedClassSearch
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC, FittedEmbedded
 from abstain.estimators.forced import Forced
 from abstain.estimators.grid import Grid
+from abstain.estimators.seen import SeenColumns
+from abstain.estimators.seen_column import SeenCategories, SeenNumbers
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.svc_cv import FittedSearch, RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
@@ -44,6 +46,7 @@ _TYPES: tuple[Any, ...] = (
     *(KernelMachine, LinearMachine, ResponseMachine, OneVsRestMachine, OneVsOneMachine, Proof),
     *(Rule, ActionRule, ClassRule, VoteRule, Ladder, LeadRule, ProbabilityRule, ClassRows, ClassCosts, ClassLabels),
     *(Actions, BartlettWegkamp, Costs, ErrorBound, Grid, Kernel, Labels, Levels, ScoredRows, Thresholds),
+    *(SeenColumns, SeenNumbers, SeenCategories),
     *(csr_array, csr_matrix),
 )
 

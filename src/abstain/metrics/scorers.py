@@ -11,8 +11,7 @@ from abstain.actions import Actions
 from abstain.arguments import real_number
 from abstain.class_costs import ClassCosts
 from abstain.costs import Costs, checked_costs
-from abstain.estimators.row_costs import RowCostsMixin
-from abstain.estimators.unwrap import FittedClassifier, decide
+from abstain.estimators.unwrap import FittedClassifier, decide, takes_row_costs
 from abstain.metrics import areas, scores
 
 __all__ = ["RejectScorer", "get_scorer"]
@@ -100,7 +99,7 @@ class RejectScorer:
                 scores.warn_if_assumed(self.name, y_true)
         if row_costs is not None and self.name == "mean_cost":
             options["row_costs"] = row_costs
-        takes = row_costs is not None and isinstance(fitted.final, RowCostsMixin)
+        takes = row_costs is not None and takes_row_costs(fitted.final)
         if takes and fitted.positive != fitted.rule.labels.positive:
             raise ValueError(
                 f"pos_label={self.pos_label!r} is not the positive class of the machine, "

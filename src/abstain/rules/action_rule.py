@@ -44,7 +44,7 @@ class ActionDecisions(Decisions):
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         costs = zip(self.actions.names, self.expected_cost.T, strict=True)
-        return {"label": self.label, "rejected": self.rejected, "score": self.score} | {
+        return {"label": self.label, "rejected": self.rejected, "reason": self.reason, "score": self.score} | {
             f"cost_{name}": cost for name, cost in costs
         }
 

@@ -39,6 +39,9 @@ class ClassDecisions(DecidedRows):
         The classes, sorted, and the reject label.
     index : pandas.Index or None, default=None
         The index of the data frame that the rows came from; None for other input.
+    novel : ndarray of bool, shape (n,), or None, default=None
+        True where a `NoveltyRejector` rejected the row as unlike the training rows; None of other estimators. Nothing
+        is known of the costs of such a row: its `expected_cost` is nan.
     """
 
     label: NDArray[Any]
@@ -48,12 +51,13 @@ class ClassDecisions(DecidedRows):
     forced: NDArray[Any]
     labels: ClassLabels
     index: Any = None
+    novel: NDArray[np.bool_] | None = None
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         names = [str(label) for label in self.labels.classes.tolist()]
         scores = {f"score_{name}": column for name, column in zip(names, self.score.T, strict=True)}
         costs = {f"cost_{name}": cost for name, cost in zip([*names, "reject"], self.expected_cost.T, strict=True)}
-        return {"label": self.label, "rejected": self.rejected} | scores | costs
+        return {"label": self.label, "rejected": self.rejected, "reason": self.reason} | scores | costs
 
 
 @dataclass(frozen=True)

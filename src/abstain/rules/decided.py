@@ -19,6 +19,16 @@ class DecidedRows(ABC):
     label: NDArray[Any]
     rejected: NDArray[np.bool_]
     index: Any
+    novel: NDArray[np.bool_] | None
+
+    @property
+    def reason(self) -> NDArray[np.str_]:
+        """Why each row was decided so: "decided", "ambiguous" if deciding would cost more than rejecting, or "novel".
+
+        A row is "novel" if a `NoveltyRejector` rejected it as unlike the training rows; no other estimator does.
+        """
+        found = np.where(self.rejected, "ambiguous", "decided")
+        return found if self.novel is None else np.where(self.novel, "novel", found)
 
     @abstractmethod
     def _columns(self) -> dict[str, NDArray[Any]]:

@@ -44,6 +44,9 @@ class Decisions(DecidedRows):
         read them if they are given the decisions as `y_pred`.
     index : pandas.Index or None, default=None
         The index of the data frame that the rows came from; None for other input.
+    novel : ndarray of bool, shape (n,), or None, default=None
+        True where a `NoveltyRejector` rejected the row as unlike the training rows; None of other estimators. Nothing
+        is known of the costs of such a row: its `expected_cost` is nan.
     """
 
     label: NDArray[Any]
@@ -53,6 +56,7 @@ class Decisions(DecidedRows):
     forced: NDArray[Any]
     labels: Labels
     index: Any = None
+    novel: NDArray[np.bool_] | None = None
 
     @property
     def scored_class(self) -> Any:
@@ -72,7 +76,7 @@ class Decisions(DecidedRows):
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         costs = zip(("negative", "reject", "positive"), self.expected_cost.T, strict=True)
-        return {"label": self.label, "rejected": self.rejected, "score": self.score} | {
+        return {"label": self.label, "rejected": self.rejected, "reason": self.reason, "score": self.score} | {
             f"cost_{action}": cost for action, cost in costs
         }
 

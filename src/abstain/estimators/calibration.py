@@ -1,0 +1,38 @@
+"""What the calibration rows of a `NoveltyRejector` looked like: their scores and the classifier's decisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Calibration", "counted"]
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Rows that neither the detector nor the classifier that decided on them was fitted on.
+
+    Attributes
+    ----------
+    scores : ndarray of float64, shape (m,)
+        How unusual each of them is, increasing, as in `Guard`.
+    choices : ndarray of int64, shape (n_classes + 1,) or (n_actions,), or None
+        How many of them got each decision of the classifier: the classes in order, then rejects; with `Actions`, each
+        action in the order of their names. None if there is no classifier that has not seen them. Their sum is less
+        than m if rows of a rare class were needed for the fit.
+    """
+
+    scores: NDArray[np.float64]
+    choices: NDArray[np.int64] | None = None
+
+
+def counted(label: NDArray[Any], rejected: NDArray[np.bool_], rule: Any) -> NDArray[np.int64]:
+    """Count the decisions of a rule: each class, then rejects; or each action."""
+    names = getattr(rule, "names", None)  # of actions
+    if names is not None:
+        return np.array([np.sum(label == name) for name in names.tolist()], dtype=np.int64)
+    answered = [np.sum((label == known) & ~rejected) for known in rule.labels.classes.tolist()]
+    return np.array([*answered, np.sum(rejected)], dtype=np.int64)

@@ -1,0 +1,154 @@
+"""The guard of a `NoveltyRejector`: how unusual a row is, and its p-value among rows that the detector has not seen.
+
+::
+
+    s(x) = -score_samples(x) of the detector;  p(x) = (1 + #{j: s_j >= s(x)}) / (m + 1);  novel if p(x) <= rate
+
+If x and the m calibration rows are exchangeable, and the detector has seen neither, P(p(x) <= rate) <= rate.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import _num_samples as number_of_rows
+
+__all__ = ["Guard", "rows_needed"]
+
+# A cell beyond this is not passed to the detector: detectors that compute in float32 refuse it. The row is novel.
+LARGEST = float(np.finfo(np.float32).max)
+
+
+def rows_needed(rate: float) -> int:
+    """Give the least number m of calibration rows with 1 / (m + 1) <= rate, without which no row can be novel."""
+    m = max(math.ceil(1.0 / rate) - 1, 0)
+    while 1.0 / (m + 1) > rate:
+        m += 1
+    while m > 0 and 1.0 / m <= rate:
+        m -= 1
+    return m
+
+
+@dataclass(frozen=True, eq=False)
+class Guard:
+    """A fitted detector, and the scores of calibration rows that it has not seen.
+
+    Attributes
+    ----------
+    detector : outlier detector, or Pipeline that ends in one
+        Fitted; it takes rows as the classifier takes them.
+    scores : ndarray of float64, shape (m,)
+        -score_samples of the calibration rows, increasing; inf for a row that the detector cannot score.
+    rate : float
+        The largest share of rows like the training rows that are rejected as novel.
+    n : int
+        The number of rows that the detector was fitted on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from abstain.estimators.guard import Guard
+    >>> guard = Guard(None, np.array([1.0, 2.0, 2.0, 5.0]), rate=0.2, n=0)
+    >>> guard.p_value([0.0, 2.0, 5.0, 5.1])
+    array([1. , 0.8, 0.4, 0.2])
+    >>> guard.novel([5.0, 5.1])
+    array([False,  True])
+    """
+
+    detector: Any
+    scores: NDArray[np.float64]
+    rate: float
+    n: int
+
+    @classmethod
+    def calibrated(cls, detector: Any, rows: Any, rate: float, n: int) -> Guard:
+        """Make the guard of a detector that was fitted on n rows, `rows` not among them."""
+        scores = np.sort(_unusual(detector, rows)) if number_of_rows(rows) else np.empty(0)
+        return cls(detector, scores, float(rate), int(n))
+
+    @property
+    def m(self) -> int:
+        """The number of calibration rows."""
+        return len(self.scores)
+
+    @property
+    def acts(self) -> bool:
+        """Whether any row can be novel: there are enough calibration rows for the rate."""
+        return 1.0 / (self.m + 1) <= self.rate
+
+    def unusual(self, X: Any) -> NDArray[np.float64]:
+        """Give how unusual each row is: minus the detector's score; inf for a row that it cannot score."""
+        return _unusual(self.detector, X)
+
+    def p_value(self, unusual: ArrayLike) -> NDArray[np.float64]:
+        """Give the share of calibration rows, and the row itself, that are at least so unusual."""
+        s = _nan_as_inf(np.asarray(unusual, dtype=np.float64))
+        at_least = self.m - np.searchsorted(self.scores, s, side="left")
+        return np.asarray((1.0 + at_least) / (self.m + 1.0))
+
+    def novel(self, unusual: ArrayLike) -> NDArray[np.bool_]:
+        """Give True for the rows that are rejected as novel."""
+        return np.asarray(self.p_value(unusual) <= self.rate)
+
+    def novel_rows(self, X: Any) -> NDArray[np.bool_]:
+        """Give True for the rows of X that are rejected as novel; the detector is not asked if none can be."""
+        return self.novel(self.unusual(X)) if self.acts else np.zeros(number_of_rows(X), dtype=bool)
+
+
+def _unusual(detector: Any, X: Any) -> NDArray[np.float64]:
+    """Give -score_samples; inf for rows that make the detector or its preprocessing fail, or for which it gives nan."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # absurd rows; what comes of them is inf below
+            return _scored(detector, X)
+    except ValueError:
+        n = number_of_rows(X)
+        if n <= 1:
+            return np.full(n, np.inf)
+        # such as a category that the detector's own encoder has not seen; the other rows can be scored
+        halves = np.array_split(np.arange(n), 2)
+        return np.concatenate([_unusual(detector, _safe_indexing(X, half)) for half in halves])
+
+
+def _scored(detector: Any, X: Any) -> NDArray[np.float64]:
+    rows, last = X, detector
+    if isinstance(detector, Pipeline):
+        rows, last = detector[:-1].transform(X) if len(detector) > 1 else X, detector[-1]
+    usable = _usable(rows, nan=bool(get_tags(last).input_tags.allow_nan))
+    if usable is None or usable.all():
+        return _nan_as_inf(-np.asarray(last.score_samples(rows), dtype=np.float64))
+    found = np.full(len(usable), np.inf)
+    if usable.any():
+        found[usable] = -np.asarray(last.score_samples(_safe_indexing(rows, np.flatnonzero(usable))))
+    return _nan_as_inf(found)
+
+
+def _usable(rows: Any, *, nan: bool) -> NDArray[np.bool_] | None:
+    """Give True for rows of finite numbers that float32 can hold; None if the rows are not an array of numbers."""
+    if issparse(rows):
+        bad = ~_bounded(rows.data, nan=nan)
+        if not bad.any():
+            return None
+        rows = rows.tocsr()
+        bad = ~_bounded(rows.data, nan=nan)
+        at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[bad]
+        return np.isin(np.arange(rows.shape[0]), at, invert=True)
+    values = np.asarray(rows)
+    if values.dtype.kind not in "fiu" or values.ndim != 2:
+        return None
+    return np.asarray(_bounded(values, nan=nan).all(axis=1))
+
+
+def _bounded(values: NDArray[Any], *, nan: bool) -> NDArray[np.bool_]:
+    bounded = np.abs(values) <= LARGEST
+    return np.asarray(bounded | np.isnan(values) if nan else bounded)
+
+
+def _nan_as_inf(s: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.isnan(s), np.inf, s)

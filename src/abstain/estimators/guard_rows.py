@@ -1,0 +1,95 @@
+"""Which rows calibrate a guard, which its detector learns from, and which the classifier learns from without them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.estimators.guard import rows_needed
+from abstain.estimators.splitting import Groups
+
+__all__ = ["GuardRows"]
+
+MOST_DETECTED = 2_000  # rows that the detector learns from: more of them cost time and changed little
+ENOUGH = 1_000  # calibration rows, or ten for each that may be rejected if that is more
+RARE = 10  # a class that would keep fewer rows than this in training keeps all
+
+
+@dataclass(frozen=True, eq=False)
+class GuardRows:
+    """Indices of rows, increasing.
+
+    Attributes
+    ----------
+    calibration, detector : ndarray of intp
+        Disjoint.
+    training : ndarray of intp
+        For a classifier that does not see the calibration rows, except those of rare classes.
+    held_out : ndarray of intp
+        The calibration rows that are not in `training`.
+    """
+
+    calibration: NDArray[np.intp]
+    detector: NDArray[np.intp]
+    training: NDArray[np.intp]
+    held_out: NDArray[np.intp]
+
+    @classmethod
+    def drawn(
+        cls, y: NDArray[Any], present: NDArray[np.intp], groups: Groups | None, size: int, state: Any
+    ) -> GuardRows:
+        """Draw about `size` calibration rows among the rows `present`, whole groups if there are groups.
+
+        They are drawn whatever their class, so that they are exchangeable with new rows.
+        """
+        order = state.permutation(present)
+        if groups is None:
+            calibration, rest = order[:size], order[size:]
+        else:
+            chosen = _whole_groups(groups[present], size, state)
+            is_chosen = np.isin(groups[order], chosen)
+            calibration, rest = order[is_chosen], order[~is_chosen]
+        back = _needed_back(y, calibration, rest, groups)
+        training, held_out = np.concatenate([rest, calibration[back]]), calibration[~back]
+        return cls(*map(np.sort, (calibration, rest[:MOST_DETECTED], training, held_out)))
+
+
+def calibration_size(n: int, rate: float, size: Any) -> int:
+    """Give the number m of calibration rows among n.
+
+    ::
+
+        m = min(max(n / 5, rows needed), max(1,000, 10 / rate)),  at most n / 2
+    """
+    if size is None:
+        m = min(max(math.ceil(n / 5), rows_needed(rate)), max(ENOUGH, math.ceil(10.0 / rate)))
+        return min(m, n // 2)
+    m = int(size) if isinstance(size, Integral) else math.ceil(float(size) * n)
+    if m >= n:
+        raise ValueError(f"calibration_size={size!r} leaves no rows to learn from, of {n}; make it smaller.")
+    return m
+
+
+def _whole_groups(groups: Groups, size: int, state: Any) -> Any:
+    """Draw groups until they have `size` rows; at least one is left."""
+    names, counts = np.unique(groups, return_counts=True)
+    order = state.permutation(len(names))[:-1]
+    before = np.cumsum(counts[order]) - counts[order]
+    return names[order[before < size]]
+
+
+def _needed_back(
+    y: NDArray[Any], calibration: NDArray[np.intp], rest: NDArray[np.intp], groups: Groups | None
+) -> NDArray[np.bool_]:
+    """Give True for calibration rows of a class with few others, and for the rows of their groups."""
+    names, total = np.unique(y[np.concatenate([calibration, rest])], return_counts=True)
+    kept = np.array([np.sum(y[rest] == name) for name in names])
+    back = np.isin(y[calibration], names[kept < np.minimum(total, RARE)])
+    if groups is not None and back.any():
+        back = np.isin(groups[calibration], groups[calibration[back]])
+    return np.asarray(back)
