@@ -11,8 +11,8 @@ from abstain.estimators.seen import SeenColumns
 class Guarded(BaseEstimator):
     """The first column is the score, the second the decision of the classifier: 0, 1, or -1 for a reject."""
 
-    def __init__(self, calibration, training=None, rate=0.01):
-        self.calibration, self.training, self.rate = calibration, training, rate
+    def __init__(self, calibration, training=None, rate=0.01, refit=False):
+        self.calibration, self.training, self.rate, self.refit = calibration, training, rate, refit
         calibration = np.asarray(calibration, dtype=float)
         scores = np.sort(calibration[:, 0])
         self.guard_ = SimpleNamespace(scores=scores, rate=rate, unusual=first)

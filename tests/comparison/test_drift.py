@@ -8,15 +8,15 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from abstain.estimators.seen import SeenColumns
-from abstain.estimators.seen_column import SeenCategories, SeenNumbers
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from abstain.comparison.batch_counts import ColumnCounts, DriftCounts
+from abstain.comparison.batch_counts import ColumnCounts, DriftCounts, refitted
 from abstain.comparison.drift import drift, drift_of
 from abstain.comparison.two_samples import cells_of, scores_test
+from abstain.estimators.seen import SeenColumns
+from abstain.estimators.seen_column import SeenCategories, SeenNumbers
 from guarded import Guarded
 
 LEVEL = 0.05
@@ -132,6 +132,20 @@ def test_a_batch_without_rows_is_not_drift():
     found = drift(guarded(rng), rows(0, rng))
     assert (found.p_value, found.drifted, found.tests) == (1.0, False, ())
     assert found.sentence == "This batch cannot be compared with the training rows: it has 0 rows."
+
+
+def test_decisions_of_another_fit_must_differ_by_more_than_it_explains():
+    rng = np.random.default_rng(12)
+    rejected = [rng.random(5000) < share for share in (0.2, 0.24, 0.3)]
+    calibration, batch, large = (np.column_stack([np.zeros(5000), np.where(one, -1, 0)]) for one in rejected)
+    exact, other = (drift(Guarded(calibration, refit=refit), batch) for refit in (False, True))
+    assert exact.drifted
+    assert not other.drifted
+    assert drift(Guarded(calibration, refit=True), large).drifted
+    # by default it depends on how many of the training rows were kept for calibration
+    training = pd.DataFrame({"score": np.zeros(60_000)})
+    few, many = (Guarded(calibration, training[:n], refit="auto") for n in (60_000, 40_000))
+    assert [refitted(few), refitted(many)] == [False, True]
 
 
 def test_what_is_unknown_is_left_out():

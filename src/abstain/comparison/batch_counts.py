@@ -18,8 +18,9 @@ from abstain.actions import Actions
 from abstain.comparison.two_samples import cells_of
 from abstain.estimators.unwrap import final_estimator
 
-__all__ = ["ColumnCounts", "DriftCounts", "choice_names", "guarded_rows"]
+__all__ = ["ColumnCounts", "DriftCounts", "choice_names", "guarded_rows", "refitted"]
 
+_FEW = 0.1  # the share of rows that a NoveltyRejector with refit="auto" keeps from its classifier
 _KEPT = 1000  # categories of a column that did not occur in training
 
 
@@ -116,7 +117,7 @@ def guarded_rows(estimator: Any, X: Any) -> tuple[Any, Any]:
     """Find the `NoveltyRejector` inside Pipelines, searches and wrappers, and the rows as it takes them."""
     if hasattr(X, "fit") and not hasattr(estimator, "fit"):
         raise ValueError("estimator and X are swapped; call drift(estimator, X).")
-    while not hasattr(estimator, "guard_"):
+    while not (hasattr(estimator, "guard_") or hasattr(type(estimator), "guard_")):  # which may not be fitted
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
         elif hasattr(estimator, "steps"):
@@ -140,6 +141,13 @@ def choice_names(guarded: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
     classes = np.asarray(guarded.classes_).tolist()
     extra = len(guarded.calibration_.choices) - len(classes)
     return (*classes, *["reject"] * extra), (*[False] * len(classes), *[True] * extra)
+
+
+def refitted(guarded: Any) -> bool:
+    """Whether the classifier may have seen the calibration rows, so that another one decided on them."""
+    if guarded.refit != "auto":
+        return bool(guarded.refit)
+    return guarded.seen_ is None or len(guarded.guard_.scores) > _FEW * guarded.seen_.rows
 
 
 def _counted(labels: NDArray[Any], names: Sequence[Any]) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.arguments import real_number
-from abstain.comparison.batch_counts import ColumnCounts, DriftCounts, choice_names, guarded_rows
+from abstain.comparison.batch_counts import ColumnCounts, DriftCounts, choice_names, guarded_rows, refitted
 from abstain.comparison.drift_result import Drift, DriftTest
 from abstain.comparison.two_samples import (
     Table,
@@ -23,6 +23,8 @@ from abstain.comparison.two_samples import (
 
 __all__ = ["drift", "drift_of"]
 
+# The share of the batch that may be decided otherwise because the decisions at calibration are of another fit.
+SLACK = 0.05
 _Found = tuple[str, str, Any, Tested]  # name, kind, label, result
 _Named = tuple[str, Callable[[int], tuple[str, Any]], Table]  # name, kind and label of a category, counts
 _Counts = NDArray[np.int64] | None
@@ -65,11 +67,12 @@ def drift(estimator: Any, X: Any, *, level: float = 0.05) -> Drift:
     All of them compare two samples of counts. A test of the guard's p-values for uniformity would not do: they share
     one set of calibration rows, whose own luck it takes for drift.
 
-    The test of the scores is exact because the detector has seen neither the calibration rows nor the batch. The
-    decisions at calibration come from a classifier with the same parameters that was fitted without these rows. If
-    `estimator_` was fitted on all rows, it is a slightly better classifier than that one, so that this test is only
-    nearly exact. Rows that belong together, such as visits of one patient, are not exchangeable one by one: a batch of
-    few patients can be called drifted although nothing has changed.
+    The test of the scores is exact because the detector has seen neither the calibration rows nor the batch. If
+    `estimator_` was fitted on the calibration rows, their decisions come from a classifier with the same parameters
+    that was fitted without them. On large batches the two differ by more than chance, so that only differences that
+    remain when 5 % of the batch were decided otherwise count. With ``refit=False``, and beyond 10,000 training rows,
+    this is not needed. Rows that belong together, such as visits of one patient, are not exchangeable one by one: a
+    batch of few patients can be called drifted although nothing has changed.
 
     On a large batch a difference can be certain and too small to matter. `Drift.effect` and the sentence say which.
 
@@ -126,7 +129,8 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
         found.append(("scores", "scores", None, scores_test(counts.scores, before)))
         found.append(("novel rows", "novel", None, beyond_test(counts.scores, before, rank)))
     if counts.rows:
-        tables = [*_choices(choices, known, names, np.array(rejecting, dtype=bool))]
+        slack = int(SLACK * counts.rows) if refitted(guarded) else 0
+        tables = [*_choices(choices, known, names, np.array(rejecting, dtype=bool), slack)]
         tables += _columns(counts.columns, guarded.seen_.columns) if counts.columns else []
         results = shares_tests([table for *_, table in tables])
         found += [(name, *of(one.at), one) for (name, of, _), one in zip(tables, results, strict=True)]
@@ -140,16 +144,19 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
     return Drift(tests, share, counts.rows, len(reference), cells, rank, (choices, known), names)
 
 
-def _choices(here: _Counts, before: _Counts, names: tuple[Any, ...], rejecting: NDArray[np.bool_]) -> Iterator[_Named]:
+def _choices(
+    here: _Counts, before: _Counts, names: tuple[Any, ...], rejecting: NDArray[np.bool_], slack: int
+) -> Iterator[_Named]:
     """Compare the share of rejects, then which of the other choices are made."""
     if here is None or before is None:
         return
     if rejecting.any():
         sides = [np.array([of[rejecting].sum(), of[~rejecting].sum()]) for of in (here, before)]
-        yield "rejects", lambda _: ("rejects", None), Table(sides[0], sides[1])
+        yield "rejects", lambda _: ("rejects", None), Table(sides[0], sides[1], slack=slack)
     decided = np.flatnonzero(~rejecting)
     if len(decided) > 1 and here[decided].any() and before[decided].any():
-        yield "decisions", lambda at: ("decisions", names[decided[at]]), Table(here[decided], before[decided])
+        table = Table(here[decided], before[decided], slack=slack)
+        yield "decisions", lambda at: ("decisions", names[decided[at]]), table
 
 
 def _columns(columns: tuple[ColumnCounts, ...], seen: tuple[Any, ...]) -> Iterator[_Named]:
