@@ -16,9 +16,9 @@ from abstain.estimators.class_search import FittedClassSearch
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC, FittedEmbedded
 from abstain.estimators.forced import Forced
 from abstain.estimators.grid import Grid
+from abstain.estimators.one_class import FittedOneClass, OneClassSVM
 from abstain.estimators.seen import SeenColumns
 from abstain.estimators.seen_column import SeenCategories, SeenNumbers
-from abstain.estimators.one_class import FittedOneClass, OneClassSVM
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.svc_cv import FittedSearch, RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
