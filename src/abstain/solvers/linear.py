@@ -179,7 +179,7 @@ class _Run:
     def _inner(self) -> Status | None:
         """Newton steps at one penalty; None if the next one should follow."""
         solve = None
-        formed = self.sums.features <= MOST_DENSE  # the last Hessian judges for nothing; conjugate gradients start afresh
+        formed = self.sums.features <= MOST_DENSE  # then judging by the last factor costs next to nothing
         for step in range(MOST_INNER):
             sides = self.sums.gradient(self.sigma, afresh=step == 0).reshape(2, -1)
             self._judge(sides)
