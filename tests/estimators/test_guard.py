@@ -28,6 +28,17 @@ def column(*values):
     return np.array(values, dtype=float)[:, np.newaxis]
 
 
+@pytest.mark.parametrize("m", [1, 4, 19, 99, 100])
+@pytest.mark.parametrize("rate", [0.01, 0.05, 0.2, 0.29, 0.999])
+def test_novel_rows_are_those_with_small_p_values(m, rate):
+    rng = np.random.default_rng(m)
+    scores = np.sort(rng.integers(0, max(2, m // 2), m).astype(float))
+    scores[-(m // 20) :] = np.inf if m >= 20 else scores[-1]
+    guard = Guard(None, scores, rate, n=0)
+    s = np.concatenate([scores, scores + 0.5, [-1.0, np.inf, np.nan]])
+    np.testing.assert_array_equal(guard.novel(s), guard.p_value(s) <= rate)
+
+
 def test_p_values_are_counts_also_with_ties():
     rng = np.random.default_rng(0)
     for m in (0, 1, 7, 50):

@@ -97,9 +97,19 @@ class Guard:
         at_least = self.m - np.searchsorted(self.scores, s, side="left")
         return np.asarray((1.0 + at_least) / (self.m + 1.0))
 
+    @property
+    def cut(self) -> float:
+        """The score above which a row is novel: p <= rate; inf if none can be.
+
+        With k the largest number of rows such that k / (m + 1) <= rate, p <= rate if fewer than k of the m are at least
+        so unusual, so if the row is more unusual than the k-th most unusual of them.
+        """
+        k = int(np.sum(np.arange(1.0, self.m + 2.0) / (self.m + 1.0) <= self.rate))
+        return float(self.scores[self.m - k]) if 0 < k <= self.m else np.inf
+
     def novel(self, unusual: ArrayLike) -> NDArray[np.bool_]:
         """Give True for the rows that are rejected as novel."""
-        return np.asarray(self.p_value(unusual) <= self.rate)
+        return np.asarray(_nan_as_inf(np.asarray(unusual, dtype=np.float64)) > self.cut)
 
     def novel_rows(self, X: Any) -> NDArray[np.bool_]:
         """Give True for the rows of X that are rejected as novel; the detector is not asked if none can be."""
