@@ -27,6 +27,7 @@ PUBLIC = [
     "__version__",
     "compare",
     "decide",
+    "drift",
     "embedded_reject_curve",
     "load",
     "reject_price_sweep",

@@ -69,6 +69,7 @@ struct Inputs {
     Vector weight;
     Kinds kind;
     std::shared_ptr<const LossTable> losses;
+    double total = 0;
 
     Problem problem(Index rows) const {
         const std::size_t n = static_cast<std::size_t>(rows);
@@ -81,7 +82,8 @@ struct Inputs {
             require(weight.data()[i] >= 0 && weight.data()[i] < std::numeric_limits<double>::infinity(),
                     "weight must be finite and >= 0");
         }
-        return {rows, sign.data(), weight.data(), kind.data(), losses.get()};
+        require(std::isfinite(total), "total must be finite");
+        return {rows, sign.data(), weight.data(), kind.data(), losses.get(), total};
     }
 };
 

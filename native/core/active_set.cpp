@@ -111,7 +111,7 @@ void ActiveSet::add_up_to(double total, std::vector<double>& direction, const st
 bool ActiveSet::full_step() {
     if (inside_.empty()) return true;
     std::vector<double> delta(inside_.size()), ones(inside_.size(), 1.0);
-    double balance = 0;  // sum beta drifts from 0 by rounding; the step corrects it
+    double balance = -problem_.total;  // sum beta drifts from the total by rounding; the step corrects it
     for (const Coordinate& c : state_) balance += c.beta;
     for (std::size_t t = 0; t < inside_.size(); ++t) delta[t] = residual(inside_[t]);
     factor_.solve(delta.data(), ones.data());

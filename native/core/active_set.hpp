@@ -1,8 +1,8 @@
 // The dual of problem.hpp exactly, from a start that is nearly right (GRKC08, algorithm 1).
 //
 // The rows strictly between two breakpoints, T, meet their knot: F_i + b = y_i lambda t_k(i), where lambda = 1 unless the
-// path (path.hpp) moves it. With c > 0 and K' = K + c 11', which changes nothing where the coefficients add up to 0, a
-// change delta of beta_T solves
+// path (path.hpp) moves it. With c > 0 and K' = K + c 11', which changes nothing where changes add up to 0, a change
+// delta of beta_T solves
 //
 //   K'_TT delta + b 1 = r,   1' delta = 0,      r_i = y_i lambda t_k(i) - F_i
 //

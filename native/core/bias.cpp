@@ -10,7 +10,7 @@ double best_bias(const Problem& problem, const std::vector<double>& F) {
     };
     constexpr double rounding = 1e-12;  // a slope this small, as a share of all bends, is 0
     std::vector<Bend> bends;
-    double slope = 0, total = 0;
+    double slope = problem.total, total = 0;
     for (Index i = 0; i < problem.size; ++i) {
         if (problem.weight[i] == 0) continue;
         const int y = problem.sign[i], K = problem.pieces();

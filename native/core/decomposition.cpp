@@ -32,14 +32,14 @@ template <class T> void Decomposition<T>::begin(const double* start) {
     const std::size_t n = problem_.size;
     F_.assign(n, 0.0);
     state_.assign(n, Coordinate{0.0, 0});
-    double total[2] = {0, 0};  // of y beta, by class
+    double sum[2] = {0, 0};  // of y beta, by class
     Departure weightless;      // rows that can never move are set aside, unless all rows are one block
     for (Index i = 0; i < problem_.size; ++i) {
         const bool stays = problem_.weight[i] > 0 || problem_.size <= settings_.working_set;
         (stays ? weightless.stayed : weightless.gone).push_back(i);
         if (!start) continue;
         state_[i] = coordinate_at(problem_, i, start[i]);
-        total[problem_.sign[i] > 0] += std::abs(state_[i].beta);
+        sum[problem_.sign[i] > 0] += std::abs(state_[i].beta);
     }
     active_ = weightless.stayed;
     sums_.assign(rounded_up(problem_.size), 0.0);
@@ -47,7 +47,7 @@ template <class T> void Decomposition<T>::begin(const double* start) {
     down_.resize(n);
     kernel_.activate(active_);
     if (settings_.on_demand && !kernel_.whole()) on_demand_.emplace(kernel_, active_);
-    balance(total);
+    balance(sum);
     SparseVector coef;
     for (Index i : active_) coef.add(i, state_[i].beta);
     if (!coef.rows.empty()) kernel_.accumulate(coef, sums_.data());
@@ -62,12 +62,13 @@ template <class T> void Decomposition<T>::begin(const double* start) {
     departures_.push_back(std::move(weightless));
 }
 
-// Makes sum beta = 0 by reducing the class with the larger sum: rows between breakpoints first, so that few others leave
-// their breakpoint.
-template <class T> void Decomposition<T>::balance(const double (&total)[2]) {
-    const int heavier = total[1] > total[0];
-    double excess = total[heavier] - total[1 - heavier];
-    if (excess <= 1e-12 * total[heavier]) return;
+// Makes sum beta = total by reducing the class with the larger sum, to which the total is added: rows between breakpoints
+// first, so that few others leave their breakpoint.
+template <class T> void Decomposition<T>::balance(const double (&sum)[2]) {
+    const double side[2] = {sum[0] + problem_.total, sum[1]};
+    const int heavier = side[1] > side[0];
+    double excess = side[heavier] - side[1 - heavier];
+    if (excess <= 1e-12 * side[heavier]) return;
     for (const bool between : {true, false})
         for (Index i = 0; i < problem_.size && excess > 0; ++i) {
             Coordinate& now = state_[i];
@@ -76,6 +77,23 @@ template <class T> void Decomposition<T>::balance(const double (&total)[2]) {
             excess -= taken;
             now = coordinate_at(problem_, i, problem_.sign[i] * (g - taken));
         }
+    if (problem_.total != 0) raise(heavier == 0, excess);
+}
+
+// Rows of one class rise to their last breakpoint until nothing is missing: rows from all over the data.
+template <class T> void Decomposition<T>::raise(bool positive, double missing) {
+    if (!(missing > 0)) return;
+    std::vector<Index> rows = all_rows(problem_.size);
+    std::sort(rows.begin(), rows.end(), [](Index i, Index j) { return shuffled(i) < shuffled(j); });
+    for (Index i : rows) {
+        if ((problem_.sign[i] > 0) != positive) continue;
+        const double g = std::abs(state_[i].beta), top = problem_.breakpoint(i, problem_.pieces());
+        const double added = std::min(top - g, missing);
+        if (!(added > 0)) continue;
+        missing -= added;
+        state_[i] = coordinate_at(problem_, i, problem_.sign[i] * (top - g - added > 1e-12 * top ? g + added : top));
+        if (!(missing > 0)) return;
+    }
 }
 
 template <class T> void Decomposition<T>::measure() {

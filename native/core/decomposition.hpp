@@ -28,12 +28,13 @@ template <class T> class Decomposition {
   public:
     Decomposition(const Problem& problem, KernelMatrix<T>& kernel, const Settings& settings, Watch& watch);
 
-    // start: nullptr or coefficients to begin with (clipped to the box and made to add up to 0).
+    // start: nullptr or coefficients to begin with (clipped to the box and made to add up to the total).
     Outcome run(const double* start);
 
   private:
     void begin(const double* start);
-    void balance(const double (&total)[2]);
+    void balance(const double (&sum)[2]);
+    void raise(bool positive, double missing);
     void refresh(std::size_t a);  // up and down of an active row
     void measure();               // highest and lowest
     void select();                // the working set

@@ -12,6 +12,7 @@ struct KernelSpec {
     double gamma;
     double coef0;
     int degree;
+    bool balanced = true;  // whether the coefficients add up to 0
 
     double scale() const { return name == KernelName::linear ? 1 : gamma; }
     // k(x, x') from scale() times x.x' and scale() times |x - x'|^2.
@@ -19,7 +20,7 @@ struct KernelSpec {
     // Whether k(x + c, x' + c) = k(x, x').
     bool shift_invariant() const { return name == KernelName::rbf; }
     // Whether rows may be centred for training: under sum beta = 0 the linear kernel's F changes by a constant only.
-    bool may_be_centred() const { return shift_invariant() || name == KernelName::linear; }
+    bool may_be_centred() const { return shift_invariant() || (name == KernelName::linear && balanced); }
 };
 
 }  // namespace abstain

@@ -8,6 +8,18 @@
 
 namespace abstain {
 
+// The level of the scores at which rows may move. Pairs compare differences only, and those of scores around 0 keep more
+// digits: the scores of one class are as large as the total.
+template <class T>
+double PairSolver<T>::middle(const std::vector<Index>& rows, const double* F, const std::vector<Coordinate>& state) const {
+    double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
+    for (std::size_t a = 0; a < rows.size(); ++a) {
+        highest = std::max(highest, problem_.up(rows[a], state[a].code) - F[a]);
+        lowest = std::min(lowest, problem_.down(rows[a], state[a].code) - F[a]);
+    }
+    return std::isfinite(highest + lowest) ? -0.5 * (highest + lowest) : 0;
+}
+
 template <class T>
 void PairSolver<T>::load(const std::vector<Index>& rows, const double* diagonal, const double* F,
                          const std::vector<Coordinate>& state) {
@@ -18,8 +30,9 @@ void PairSolver<T>::load(const std::vector<Index>& rows, const double* diagonal,
     up_.assign(padded, -infinite);  // the padding can go neither up nor down
     down_.assign(padded, infinite);
     diagonal_.assign(padded, T(1));
+    const double level = problem_.total == 0 ? 0 : middle(rows, F, state);
     for (std::size_t a = 0; a < rows.size(); ++a) {
-        F_[a] = static_cast<T>(F[a]);
+        F_[a] = static_cast<T>(F[a] - level);
         diagonal_[a] = static_cast<T>(diagonal[a]);
         refresh(rows, static_cast<int>(a), state[a]);
     }

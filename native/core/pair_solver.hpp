@@ -37,6 +37,7 @@ template <class T> class PairSolver {
                  std::vector<Coordinate>& state, double dual, double tol, Index limit);
 
   private:
+    double middle(const std::vector<Index>& rows, const double* F, const std::vector<Coordinate>& state) const;
     void load(const std::vector<Index>& rows, const double* diagonal, const double* F, const std::vector<Coordinate>& state);
     void refresh(const std::vector<Index>& rows, int a, const Coordinate& now) {
         up_[a] = static_cast<T>(problem_.up(rows[a], now.code));

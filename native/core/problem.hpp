@@ -1,9 +1,10 @@
 // The dual of a kernel machine with a convex piecewise-linear margin loss of K knots per row:
 //
-//   max  sum_i phi_i(y_i beta_i) - 1/2 beta' K beta      s.t.  sum_i beta_i = 0,  0 <= y_i beta_i <= w_i u_K
+//   max  sum_i phi_i(y_i beta_i) - 1/2 beta' K beta      s.t.  sum_i beta_i = total,  0 <= y_i beta_i <= w_i u_K
 //
 // phi_i is concave and piecewise linear: slope t_k on [w_i u_k, w_i u_(k+1)], with 0 = u_0 < ... < u_K the
-// breakpoints and t_0 > ... > t_(K-1) the knots of row i's loss, w_i = C times the row's weight.
+// breakpoints and t_0 > ... > t_(K-1) the knots of row i's loss, w_i = C times the row's weight. The total is 0, but for
+// the machine of one class.
 #pragma once
 
 #include <algorithm>
@@ -38,6 +39,7 @@ struct Problem {
     const double* weight;      // w_i >= 0; a row of weight 0 never moves, but F is kept for it
     const std::int32_t* kind;  // the line of the table with row i's loss
     const LossTable* losses;
+    double total = 0;  // what the coefficients add up to
 
     int pieces() const { return losses->pieces; }
     double breakpoint(Index i, int k) const { return weight[i] * losses->breakpoints[Index(kind[i]) * (pieces() + 1) + k]; }

@@ -41,10 +41,11 @@ double drift(const KernelSpec& spec, const DenseRows& X, const Outcome& outcome,
 }
 
 // F = X w in double and without the centring, which is cheap. w = sum beta_i x_i is taken around the mean, since
-// sum beta = 0 and data far from the origin would cancel.
+// sum beta = 0 and data far from the origin would cancel; another total adds that many means.
 void expand_linear(const Problem& problem, const DenseRows& X, Outcome& outcome) {
     const std::vector<double> mean = column_means(X);
     std::vector<double> w(X.features, 0.0);
+    for (Index k = 0; problem.total != 0 && k < X.features; ++k) w[k] = problem.total * mean[k];
     for (Index i = 0; i < X.rows; ++i)
         for (Index k = 0; outcome.beta[i] != 0 && k < X.features; ++k)
             w[k] += outcome.beta[i] * (X.values[i * X.features + k] - mean[k]);
@@ -145,7 +146,8 @@ Outcome Fitter::solve_exactly(const Problem& problem, const double* start, const
         outcome.iterations = exact.iterations;
         if (exact.violation <= outcome.violation) outcome = std::move(exact);
         const bool going_on = outcome.iterations < most && !watch_.expired();
-        if (!(outcome.violation <= settings.tol) && going_on) walk_up(problem, outcome, most, changes);
+        const bool has_path = problem.total == 0;  // one class has no C to follow
+        if (!(outcome.violation <= settings.tol) && going_on && has_path) walk_up(problem, outcome, most, changes);
     }
     if (outcome.violation <= settings.tol) {
         outcome.status = Status::converged;
@@ -253,7 +255,9 @@ PathPieces Fitter::follow_path(const Problem& problem, double lowest, double hig
 
 Outcome solve(const Problem& problem, const KernelSpec& spec, const Rows& rows, const double* start, const Options& options,
               ThreadPool& pool, Watch& watch) {
-    KernelSource source(spec, rows, options.cache_bytes);
+    KernelSpec own = spec;
+    own.balanced = problem.total == 0;
+    KernelSource source(own, rows, options.cache_bytes);
     return Fitter(source, options, pool, watch).fit(problem, start);
 }
 

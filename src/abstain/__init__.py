@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from abstain.actions import Actions
     from abstain.comparison.compare import compare
+    from abstain.comparison.drift import drift
     from abstain.costs import Costs
     from abstain.estimators.embedded.curve import embedded_reject_curve
     from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from abstain.estimators.linear_svc import LinearRejectSVC
     from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
     from abstain.estimators.novelty import NoveltyRejector
+    from abstain.estimators.one_class import OneClassSVM
     from abstain.estimators.path import reject_svc_path
     from abstain.estimators.svc import RejectSVC
     from abstain.estimators.svc_cv import RejectSVCCV
@@ -41,6 +43,7 @@ __all__ = [
     "LinearRejectSVC",
     "LinearRejectSVCCV",
     "NoveltyRejector",
+    "OneClassSVM",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",
@@ -49,6 +52,7 @@ __all__ = [
     "__version__",
     "compare",
     "decide",
+    "drift",
     "embedded_reject_curve",
     "load",
     "reject_price_sweep",
@@ -68,6 +72,7 @@ _HOMES = {
     "LinearRejectSVC": "abstain.estimators.linear_svc",
     "LinearRejectSVCCV": "abstain.estimators.linear_svc_cv",
     "NoveltyRejector": "abstain.estimators.novelty",
+    "OneClassSVM": "abstain.estimators.one_class",
     "RegularizationPath": "abstain.solvers.path",
     "RejectSVC": "abstain.estimators.svc",
     "RejectSVCCV": "abstain.estimators.svc_cv",
@@ -75,6 +80,7 @@ _HOMES = {
     "Thresholds": "abstain.thresholds",
     "compare": "abstain.comparison.compare",
     "decide": "abstain.estimators.unwrap",
+    "drift": "abstain.comparison.drift",
     "embedded_reject_curve": "abstain.estimators.embedded.curve",
     "load": "abstain.files.load",
     "reject_price_sweep": "abstain.estimators.sweep",

@@ -138,6 +138,18 @@ def posed(n=120, m=30):
     return rows, LowRankProblem(X, np.zeros(0), sign, np.ones(n), double_hinge(COSTS), rows.features)
 
 
+@pytest.mark.parametrize("seed", [31223, *range(10)])
+def test_small_fits_go_on_below_the_tolerance(seed):
+    # with seed 31223 the small gap of early multipliers was once reported for a point judged with later ones
+    rng = np.random.RandomState(0)
+    X = rng.uniform(size=(40, 3))
+    X[X < 0.6] = 0.0
+    y = (4 * rng.uniform(size=len(X))).astype(int)
+    fit = LinearRejectSVC(kernel="rbf", n_components=20, random_state=seed).fit(csr_array(X), y)
+    assert fit.status_ == "optimal"
+    assert fit.duality_gap_ < 0.01 * fit.tol
+
+
 def test_certificates_are_true():
     rows, problem = posed()
     machine, proof = fitted_low_rank(rows, problem, LinearNewton(tol=1e-7))

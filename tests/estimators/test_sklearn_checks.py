@@ -19,6 +19,11 @@ LOW_RANK = LinearRejectSVC(kernel="rbf", n_components=20)
 ESTIMATORS = [EmbeddedRejectSVC(), RejectSVC(), RejectSVCCV(), LinearRejectSVC(), LinearRejectSVCCV()]
 
 
+def reason(error):
+    """The error with its cause, which some checks replace by a guess."""
+    return error if error.__cause__ is None else (error, error.__cause__)
+
+
 def each_of(estimators):
     return pytest.mark.parametrize("estimator", estimators, ids=str)
 
@@ -28,7 +33,7 @@ def each_of(estimators):
 @each_of([*ESTIMATORS, LOW_RANK])
 def test_every_check_passes(estimator):
     results = check_estimator(estimator, on_fail=None, on_skip=None)
-    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
+    failed = {result["check_name"]: reason(result["exception"]) for result in results if result["status"] == "failed"}
     assert failed == {}
     assert sum(result["status"] == "passed" for result in results) > 50
 

@@ -19,6 +19,7 @@ from abstain import (
     RejectSVCCV,
     ThresholdRejector,
 )
+from abstain.estimators.seen import SeenColumns
 from looping import looped
 
 
@@ -68,3 +69,8 @@ def test_every_other_name_is_a_type_of_ours(name):
     assert f"{found.__module__}.{found.__qualname__}" == name
     assert found.__reduce__ is object.__reduce__
     assert "__setstate__" not in vars(found)
+
+
+def test_what_training_had_in_each_column():
+    seen = SeenColumns.of(np.array([[1.0, "Ulm"], [2.0, None]], dtype=object))
+    assert skops.io.loads(skops.io.dumps(seen), trusted=TRUSTED_TYPES) == seen

@@ -18,18 +18,23 @@ __all__ = [
     "Certificate",
     "best_bias",
     "certify",
+    "excess",
     "feasible",
     "gains",
     "magnitudes",
     "rounding",
+    "scale",
     "score_rounding",
     "set_names",
     "sets",
+    "shortest_scale",
     "stretch",
 ]
 
 # The rounding allowed between a coefficient and the breakpoint it rests on, as a share of the row's largest breakpoint.
 _ROUNDING = 1e-12
+# The squared length of a machine of one class that counts as 0, as a share of the longest one.
+_NO_LENGTH = 1e-6
 # As a share of the sum of coefficients of a class: what rounding may leave between the two sums.
 UNBALANCED = 1e-10
 
@@ -45,10 +50,10 @@ class Certificate:
     gap : float
         primal - dual, >= 0: how far the primal can be from its optimum.
     relative_gap : float
-        The gap over the primal; always finite.
+        The gap over the primal, or what `scale` gives for one class; always finite.
     kkt_violation : float
         The initial gain of the best pair step, in units of the score, or the amount (as a share of the largest
-        coefficient allowed) by which beta is outside its box or its sum differs from 0; 0 at the optimum.
+        coefficient allowed) by which beta is outside its box or its sum differs from the total; 0 at the optimum.
     """
 
     primal: float
@@ -68,7 +73,9 @@ def certify(
 
     ::
 
-        primal - dual = sum_i [w_i loss_i(z_i) + g_i z_i - phi_i(g_i)] - bias sum_i beta_i      z = y f,  g = y beta
+        primal - dual = sum_i [w_i loss_i(z_i) + g_i z_i - phi_i(g_i)] - bias (sum_i beta_i - total)
+
+    with z = y f and g = y beta.
 
     Each bracket is >= 0 by the definition of phi. The gap is the sum of brackets, so large objectives do not cancel.
     """
@@ -78,12 +85,42 @@ def certify(
         losses, duals = problem.losses(f), problem.dual_values(beta)
         half_norm = 0.5 * float(beta @ F)
         primal, dual = half_norm + float(losses.sum()), float(duals.sum()) - half_norm
-        gap = float(np.abs(losses + beta * f - duals).sum()) + abs(bias * float(beta.sum()))
-        relative_gap = gap / max(abs(primal), sys.float_info.min)
+        gap = float(np.abs(losses + beta * f - duals).sum()) + abs(bias * excess(problem, beta))
+        primal += problem.total * bias
+        relative_gap = gap / scale(problem, beta, primal, dual)
         violation = max(_pair_violation(problem, beta, F), _infeasibility(problem, beta))
     # After an overflow nothing is proven: the gap is then the largest number, not nan.
     proven = np.isfinite(relative_gap)
     return Certificate(primal, dual, gap, relative_gap if proven else sys.float_info.max, violation)
+
+
+def excess(problem: DualProblem, beta: NDArray[np.float64]) -> float:
+    """Give sum_i beta_i - total; what rounding leaves of it is 0."""
+    total = float(beta.sum())
+    return total - problem.total if problem.total else total
+
+
+def scale(problem: DualProblem, beta: NDArray[np.float64], primal: float, dual: float) -> float:
+    """Give what the gap is relative to.
+
+    ::
+
+        total = 0:  |primal|
+        else:       max(|primal|, |dual|, 1e-6 (sum_i |beta_i| sqrt k(x_i, x_i))^2 / 2)
+
+    The objectives of one class are negative at the optimum, where both are -1/2 |h|^2, and the primal passes through 0
+    on its way there. They are 0 for the linear kernel if the origin lies among the rows: no h separates it from them.
+    The last number bounds 1/2 |h|^2, and a millionth of it is a length that counts as 0.
+    """
+    if problem.total == 0.0:
+        return max(abs(primal), sys.float_info.min)
+    least = shortest_scale(beta, problem.kernel.diagonal(problem.X))
+    return max(abs(primal), abs(dual), least, sys.float_info.min)
+
+
+def shortest_scale(beta: NDArray[np.float64], diagonal: NDArray[np.float64]) -> float:
+    """Give the half of the squared length that counts as 0, for coefficients of rows with these k(x, x)."""
+    return 0.5 * _NO_LENGTH * float(np.abs(beta) @ np.sqrt(np.abs(diagonal))) ** 2
 
 
 def score_rounding(
@@ -141,13 +178,16 @@ def magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.fl
 
 
 def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give coefficients inside their boxes that sum to 0, without which the dual value would not be a bound.
+    """Give coefficients inside their boxes that sum to the total, without which the dual value would not be a bound.
 
-    The class with the larger sum is shrunk. Coefficients that are feasible but for rounding stay as they are, on the
-    breakpoints where they rest.
+    The class with the larger sum is shrunk, or for another total than 0 the other one raised. Coefficients that are
+    feasible but for rounding stay as they are, on the breakpoints where they rest.
     """
-    g = np.clip(problem.sign * beta, 0.0, problem.breakpoint(problem.loss.n_knots))
+    top = problem.breakpoint(problem.loss.n_knots)
+    g = np.clip(problem.sign * beta, 0.0, top)
     negative, positive = (float(g[problem.sign == y].sum()) for y in (-1, 1))
+    if problem.total != 0.0:
+        return _of_total(problem, beta, g, top)
     if abs(positive - negative) <= UNBALANCED * max(positive, negative) and (g == problem.sign * beta).all():
         return beta
     least = min(negative, positive)
@@ -155,13 +195,26 @@ def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.floa
     return np.asarray(problem.sign * g * shrink)
 
 
+def _of_total(
+    problem: DualProblem, beta: NDArray[np.float64], g: NDArray[np.float64], top: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Give y g with the right sum: all rows that can move go the same share of their way to 0 or to their top."""
+    missing = problem.total - float((problem.sign * g).sum())
+    if abs(missing) <= UNBALANCED * float(g.sum()) and (g == problem.sign * beta).all():
+        return beta
+    rises = problem.sign * np.sign(missing) > 0
+    room = np.where(rises, top - g, g)
+    share = min(1.0, abs(missing) / max(float(room.sum()), sys.float_info.min))
+    return np.asarray(problem.sign * np.clip(g + np.where(rises, share, -share) * room, 0.0, top))
+
+
 def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
     """Give the bias that minimises the primal for a fixed expansion F; the middle if there is an interval of them.
 
     ::
 
-        sum_i w_i loss_i(y_i (F_i + bias)) is convex and piecewise linear in the bias;
-        far to the left its slope is sum_{y_i = +1} w_i slopes_i[0]; it grows by w_i times the bend at y_i knot - F_i
+        sum_i w_i loss_i(y_i (F_i + bias)) + total bias is convex and piecewise linear in the bias; far to the left
+        its slope is sum_{y_i = +1} w_i slopes_i[0] + total; it grows by w_i times the bend at y_i knot - F_i
 
     So the minimum is where the running sum of sorted bends crosses 0. If one class has no weight, every bias far enough
     towards the other is optimal: the result is the finite end of that ray, and 0 if neither class has any weight.
@@ -181,6 +234,7 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
         if y > 0 and len(rows):
             first = slopes_of[kind, 0]
             slope = float(first * weight.sum()) if first.ndim == 0 else float(first @ weight)
+    slope += problem.total
     at, bend = np.concatenate(bends_at), np.concatenate(bends)
     order = np.argsort(at, kind="stable")
     at, slopes = at[order], slope + np.cumsum(bend[order])
@@ -265,4 +319,4 @@ def gains(
 def _infeasibility(problem: DualProblem, beta: NDArray[np.float64]) -> float:
     g, top = problem.sign * beta, problem.breakpoint(problem.loss.n_knots)
     outside = max(0.0, float((-g).max()), float((g - top).max()))
-    return max(outside, abs(float(beta.sum()))) / max(float(top.max()), sys.float_info.min)
+    return max(outside, abs(excess(problem, beta))) / max(float(top.max()), sys.float_info.min)

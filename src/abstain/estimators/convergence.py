@@ -13,7 +13,7 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from abstain.dual.certificate import Certificate, best_bias, certify, feasible, rounding, score_rounding, stretch
+from abstain.dual.certificate import Certificate, best_bias, certify, feasible, rounding, scale, score_rounding, stretch
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, Status
@@ -25,6 +25,7 @@ PANEL = 1024  # columns of the factor between two interrupts
 SCORED = 2000  # rows up to which all sums are computed again, and four times as many as are sampled beyond
 HIDDEN = 0.5  # share of tol that single precision may hide of the gap, which promises ten times tol
 ROUNDS = 3  # times that a solver is sent back with a finer tolerance
+ON_MARGIN = 1e-12  # share by which the offset of one class is lowered: rounding must not decide about rows on the margin
 DEFORMED = 0.1  # share of the promised gap that a negative eigenvalue may be worth
 
 
@@ -75,9 +76,12 @@ class Solved:
         hidden: float,
     ) -> Solved:
         """Certify a machine by its sums on the training rows, with what rounding may hide of the gap."""
-        machine = replace(machine, bias=best_bias(problem, expansion))
+        bias = best_bias(problem, expansion)
+        if problem.total != 0.0:
+            bias += ON_MARGIN * abs(bias)
+        machine = replace(machine, bias=bias)
         certificate = certify(problem, solution.beta, machine.bias, expansion)
-        hidden /= max(abs(certificate.primal), sys.float_info.min)
+        hidden /= scale(problem, solution.beta, certificate.primal, certificate.dual)
         if hidden > NEGLIGIBLE:
             gap = min(certificate.relative_gap + hidden, sys.float_info.max)
             certificate = replace(certificate, relative_gap=gap if np.isfinite(gap) else sys.float_info.max)
@@ -85,9 +89,11 @@ class Solved:
 
     def proof(self, tol: float) -> Proof:
         """Give the proof of how good the solution is."""
-        allowed = DEFORMED * certified_gap(tol) * self.certificate.primal
+        problem, beta, primal = self.problem, self.solution.beta, self.certificate.primal
+        size = scale(problem, beta, primal, self.certificate.dual) if problem.total else primal
+        allowed = DEFORMED * certified_gap(tol) * size
         return Proof.of(
-            self.certificate, self.solution, tol, definite=not is_indefinite(self.problem, self.solution.beta, allowed)
+            self.certificate, self.solution, tol, definite=not is_indefinite(problem, beta, allowed)
         )
 
 
@@ -101,6 +107,8 @@ def _trusted_sums(
     error = score_rounding(problem, beta, np.float32)
     hidden = rounding(problem, beta, error)
     dual = float(problem.dual_values(beta).sum()) - 0.5 * float(beta @ solution.expansion)
+    if problem.total != 0.0:
+        tol = max(tol, 1e-3)  # that of one class is a share of the score, and so finer than the gap needs
     if not hidden <= HIDDEN * tol * abs(dual):
         return None, 0.0
     sample = np.linspace(0, problem.n - 1, SCORED // 4).astype(np.intp)

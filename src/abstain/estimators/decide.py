@@ -17,7 +17,7 @@ from abstain.estimators.lazy import applied, computed, is_dask, lazy_score
 from abstain.rules.action_rule import ActionRule
 from abstain.rules.rule import Decisions, Rule
 
-__all__ = ["Fitted", "RejectMixin", "fitted", "read_only"]
+__all__ = ["Fitted", "FittedMixin", "RejectMixin", "fitted", "read_only"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +55,8 @@ def read_only(value: Any) -> Any:
     return view
 
 
-class RejectMixin:
-    """Decisions for estimators whose `fit` sets `_fitted_`, a `Fitted`."""
+class FittedMixin:
+    """The fitted value of estimators whose `fit` sets `_fitted_`."""
 
     _fitted_: Any
     n_jobs: int | None = None
@@ -64,7 +64,7 @@ class RejectMixin:
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted_" in vars(self)
 
-    def _commit(self, checked: Any, fitted: Fitted) -> None:
+    def _commit(self, checked: Any, fitted: Any) -> None:
         """Store what a fit found, all at once; `checked` is the copy of the estimator that X was validated with."""
         names = {name: vars(checked)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(checked)}
         if "feature_names_in_" not in names:
@@ -76,6 +76,12 @@ class RejectMixin:
         """The current fitted value."""
         check_is_fitted(self)
         return self._fitted_
+
+    machine_ = fitted("machine", "What scores rows.")
+
+
+class RejectMixin(FittedMixin):
+    """Decisions for estimators whose fitted value is a `Fitted`."""
 
     def _checked(self, X: Any) -> Any:
         """X in the form that the machine takes."""
@@ -97,7 +103,6 @@ class RejectMixin:
     ) -> NDArray[np.float64] | None:
         return None
 
-    machine_ = fitted("machine", "What scores rows.")
     rule_ = fitted("rule", "What turns scores into decisions: labels, costs and cuts.")
     classes_ = fitted("rule.labels.classes", "The classes, sorted.")
     reject_label_ = fitted("rule.labels.reject_label", "The label of a rejected row.")

@@ -9,8 +9,9 @@ from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import OneClassSVM
 from sklearn.utils import get_tags
+
+from abstain.estimators.one_class import OneClassSVM
 
 __all__ = ["default_detector", "fitted_detector", "transformers_of"]
 

@@ -10,16 +10,16 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from abstain.compressed import check_indices
-from abstain.estimators.decide import RejectMixin, read_only
+from abstain.estimators.decide import FittedMixin, RejectMixin, read_only
 from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 
-__all__ = ["KernelRowsMixin", "checked_rows"]
+__all__ = ["ExpansionMixin", "KernelRowsMixin", "checked_rows"]
 
 
-class KernelRowsMixin(RejectMixin):
-    """A rejecting classifier whose machine is a `KernelMachine`, a `LinearMachine`, or several on the same rows."""
+class ExpansionMixin(FittedMixin):
+    """An estimator whose machine is a `KernelMachine`, a `LinearMachine`, or several on the same rows."""
 
     kernel: Any
 
@@ -81,6 +81,10 @@ class KernelRowsMixin(RejectMixin):
         if linear is None:
             raise AttributeError("coef_ exists for kernel='linear' only; other kernels have dual_coef_.")
         return read_only(linear.weights[np.newaxis])
+
+
+class KernelRowsMixin(ExpansionMixin, RejectMixin):
+    """A rejecting classifier with such a machine."""
 
 
 def checked_rows(

@@ -22,6 +22,7 @@ from abstain.estimators.guarded import Guarded, machine_and_rule
 from abstain.estimators.guarded_decisions import GuardedDecisions, refuse_dask
 from abstain.estimators.out_of_fold import checked_rows
 from abstain.estimators.routing import row_cost_parameters
+from abstain.estimators.seen import SeenColumns
 from abstain.estimators.unwrap import final_estimator
 from abstain.estimators.witness import Table, decisions_on_unseen
 from abstain.labels import label_vector
@@ -203,8 +204,7 @@ class NoveltyRejector(GuardedDecisions):
         fitted = self.estimator.estimator if frozen else table.fitted(clone(self.estimator), learning)
         machine, rule = machine_and_rule(fitted, self.reject_label)  # an error before anything else is fitted
         guard = self._guard(table, rows, state)
-        seen = None  # of X, once there is a SeenColumns
-        now = Guarded(machine, rule, fitted, guard, Calibration(guard.scores), seen)
+        now = Guarded(machine, rule, fitted, guard, Calibration(guard.scores), SeenColumns.of(X))
         choices = None if frozen else decisions_on_unseen(now, table, rows, refitted=on_all)
         self._fitted_ = replace(now, calibration=Calibration(guard.scores, choices))
         return self

@@ -26,7 +26,7 @@ from abstain.row_costs import RowCosts
 from abstain.rules.action_rule import ActionRule
 from abstain.rules.rule import Rule, oriented_costs
 
-__all__ = ["Posed", "Training", "implied_rule", "resolved_kernel", "symmetric", "training_gram"]
+__all__ = ["Posed", "Training", "implied_rule", "posed_rows", "resolved_kernel", "symmetric", "training_gram"]
 
 ASYMMETRY = 1e-6  # largest |K_ij - K_ji|, relative to the largest entry, that counts as single-precision rounding
 BLOCK = 1024
@@ -157,17 +157,23 @@ class Training:
         weight = self.weights(C)
         kept = np.arange(len(weight)) if all_rows else np.flatnonzero(weight)
         kernel = resolved_kernel(self.parameters, gamma, self.X, self.sample_weight)
-        known, X, as_posed = Kernel("precomputed"), self.X, True
-        if isinstance(kernel, Kernel) and kernel.name != "precomputed":
-            known, X = kernel, centrable(kernel, self.X if len(kept) == len(weight) else self.X[kept])
-            if faster_dense(kernel, X):
-                X, as_posed = np.ascontiguousarray(X.toarray()), False
-        else:
-            gram = symmetric(*training_gram(kernel, self.X))
-            as_posed = gram is self.X
-            X = gram if len(kept) == len(weight) else np.ascontiguousarray(gram[np.ix_(kept, kept)])
+        known, X, as_posed = posed_rows(kernel, self.X, kept)
         problem = DualProblem(known, X, self.sign[kept], self.loss.take(kept), weight[kept])
         return Posed(problem, self.X, kernel, kept, as_posed)
+
+
+def posed_rows(
+    kernel: Kernel | Callable[..., Any], X: Matrix, kept: NDArray[np.intp]
+) -> tuple[Kernel, Matrix, bool]:
+    """Give the kernel and the rows of a problem of some training rows, and whether the machine sees the same ones."""
+    every = len(kept) == X.shape[0]
+    if isinstance(kernel, Kernel) and kernel.name != "precomputed":
+        rows = centrable(kernel, X if every else X[kept])
+        dense = faster_dense(kernel, rows)
+        return kernel, np.ascontiguousarray(rows.toarray()) if dense else rows, not dense
+    gram = symmetric(*training_gram(kernel, X))
+    rows = gram if every else np.ascontiguousarray(gram[np.ix_(kept, kept)])
+    return Kernel("precomputed"), rows, gram is X
 
 
 def implied_rule(parameters: Any, y: ArrayLike) -> tuple[Rule | ActionRule, MarginLoss]:

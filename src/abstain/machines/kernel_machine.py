@@ -36,6 +36,8 @@ class KernelMachine:
         Indices of the vectors among the training rows, ascending.
     n_rows : int
         The number of training rows, which is the number of columns of X for a precomputed kernel.
+    balanced : bool, default=True
+        Whether the coefficients sum to 0; those of one class do not.
     """
 
     kernel: Kernel | Callable[..., Any]
@@ -44,17 +46,18 @@ class KernelMachine:
     bias: float
     support: NDArray[np.intp]
     n_rows: int
+    balanced: bool = True
 
     @cached_property
     def linear(self) -> LinearMachine | None:
         """The same machine with one weight per feature, for the linear kernel; computed once and used for all scores.
 
-        The coefficients sum to 0, so the rows may be centred: ``f(x) = sum_j coef_j (x_j - c).(x - c) + bias``.
+        Where the coefficients sum to 0 the rows may be centred: ``f(x) = sum_j coef_j (x_j - c).(x - c) + bias``.
         """
         if not (isinstance(self.kernel, Kernel) and self.kernel.name == "linear"):
             return None
         centre = np.zeros(self.vectors.shape[1])
-        if issparse(self.vectors) or not len(self.coef):
+        if issparse(self.vectors) or not len(self.coef) or not self.balanced:
             return LinearMachine(np.asarray(self.coef @ self.vectors), centre, self.bias)
         # halved, so that the sum of rows near the largest float does not overflow
         centre = 2.0 * (0.5 * self.vectors).mean(axis=0)

@@ -54,6 +54,7 @@ def native_solve(
     """Solve the problem by "auto", "smo" or "active-set", starting from the coefficients `start` if given."""
     beta, expansion, status, iterations, _ = _native.solve(
         **native_problem(problem),
+        total=float(problem.total),
         start=None if start is None else np.require(start, np.float64, ["C", "A"]),
         method=method,
         tol=float(settings.tol),
@@ -82,6 +83,8 @@ def native_solve_many(
     if not problems:
         return []
     first, progress = problems[0], settings.progress
+    if any(problem.total for problem in problems):
+        raise ValueError("problems of one class (total other than 0) are solved one at a time.")
     if any(problem.X is not first.X or problem.kernel != first.kernel for problem in problems):
         raise ValueError("the problems of one call must share their rows X and their kernel; use one call for each.")
     scales = np.ones(1) if scales is None else np.require(scales, np.float64, ["C", "A"])

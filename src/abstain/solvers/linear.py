@@ -36,7 +36,7 @@ __all__ = ["LinearNewton", "LinearSolution", "Sums", "most_rows"]
 Point = NDArray[np.float64]  # w and, last, b
 
 POLISHED = 1e-15  # relative gap below which nothing can be gained
-ROUNDED, STALLS = 1e-10, 3  # relative gap below which so many penalties without progress mean rounding
+ROUNDED, STALLS = 1e-10, 3  # relative gap below which so many penalties that do not halve it mean rounding
 GROWTH = 3.0  # of sigma
 
 INNER = 0.1  # share of the change of the multipliers that the error of an inner problem may have
@@ -119,7 +119,7 @@ class LinearNewton:
     max_iter : int
         Limit on Newton steps.
     polish : bool
-        Whether to go on below `tol` while every penalty at least halves the gap: to about the last digits.
+        Whether to go on below `tol` while one of three penalties halves the gap: to about the last digits.
     time_limit : float or None
         Seconds.
     progress : callable or None
@@ -148,14 +148,15 @@ class _Run:
         self.at_once = int(getattr(sums, "at_once", 1))
         self.steps = 0
         self.gap, self.scale = np.inf, (0.0, 0.0)
-        self.best = (np.inf, self.point)
+        self.best = np.inf
+        self.kept = (np.inf, self.point)
         sums.score(self.point)
 
     def solution(self) -> LinearSolution:
         status = self._ended()
         # scores that are computed again differ in the last digit, and gamma by sigma times that
-        if self.gap > min(2.0 * self.best[0], max(self.best[0], self.settings.tol)):
-            self.point = self.best[1]
+        if self.gap > min(2.0 * self.kept[0], max(self.kept[0], self.settings.tol)):
+            self.point = self.kept[1]
             self.sums.score(self.point)
             self._judge(self.sums.gradient(self.sigma, afresh=True).reshape(2, -1))
         return LinearSolution(self.point, self.scale, status, self.steps, self.gap, self.sigma)
@@ -165,17 +166,20 @@ class _Run:
         for _ in range(PENALTIES):
             if (ended := self._inner()) is not None:
                 return ended
-            stalled = stalled + 1 if self.best[0] > 0.5 * before else 0
-            if stalled and (self.best[0] <= self.settings.tol or (self.best[0] <= ROUNDED and stalled >= STALLS)):
+            stalled = stalled + 1 if self.best > 0.5 * before else 0
+            good, rounded = self.kept[0] <= self.settings.tol, self.best <= ROUNDED
+            if (good or rounded) and stalled >= (1 if good and rounded else STALLS):
                 break
-            before = self.best[0]
+            before = self.best
             self.sums.accept()
             self.sigma *= GROWTH
-        return Status.OPTIMAL if self.best[0] <= self.settings.tol else Status.INACCURATE
+            self.kept = (np.inf, self.point)  # an earlier point had its gap with the multipliers of that time
+        return Status.OPTIMAL if self.kept[0] <= self.settings.tol else Status.INACCURATE
 
     def _inner(self) -> Status | None:
         """Newton steps at one penalty; None if the next one should follow."""
         solve = None
+        formed = self.sums.features <= MOST_DENSE  # then judging by the last factor costs next to nothing
         for step in range(MOST_INNER):
             sides = self.sums.gradient(self.sigma, afresh=step == 0).reshape(2, -1)
             self._judge(sides)
@@ -185,12 +189,15 @@ class _Run:
                 return ended
             gradient = -sides.sum(axis=0)
             gradient[:-1] += self.point[:-1]
-            if solve is not None and gradient @ solve(gradient) <= INNER**2 / self.sigma * self.sums.shift():
+            enough = INNER**2 / self.sigma * self.sums.shift()
+            if solve is not None and formed and gradient @ solve(gradient) <= enough:
                 return None
             solve = self._newton()
             direction = -solve(gradient)
             slope = float(gradient @ direction)
             if not np.isfinite(slope) or slope >= 0.0:
+                return None
+            if step > 0 and not formed and -slope <= enough:
                 return None
             self._search(direction, slope)
             self.steps += 1
@@ -208,13 +215,14 @@ class _Run:
         gap = max(0.0, primal - dual) if np.isfinite(primal - dual) else np.inf  # max() would make a 0 of nan
         self.gap = gap / max(primal, np.finfo(np.float64).tiny)
         self.scale = scale
-        if self.gap < self.best[0]:
-            self.best = (self.gap, self.point)
+        self.best = min(self.best, self.gap)
+        if self.gap < self.kept[0]:
+            self.kept = (self.gap, self.point)
 
     def _limit(self) -> Status | None:
         if self.settings.progress is not None and self.settings.progress(self.steps, self.gap):
             return Status.ITERATION_LIMIT
-        if self.settings.polish and self.best[0] <= self.settings.tol and self.steps >= MOST_POLISHED:
+        if self.settings.polish and self.kept[0] <= self.settings.tol and self.steps >= MOST_POLISHED:
             return Status.OPTIMAL
         if self.steps >= self.settings.max_iter:
             return Status.ITERATION_LIMIT

@@ -194,7 +194,7 @@ def test_a_third_class_that_looks_missing_is_explained(tmp_path, at):
 def test_unseen_categories_are_counted_and_named(tmp_path, model):
     data, out = tmp_path / "data.csv", tmp_path / "out.csv"
     data.write_text("age,city,answer\n" + "30,Ulm,no\n31,Rome,no\n32,Oslo,yes\n33,Rome,yes\n34,,no\n", encoding="utf-8")
-    words = "column 'city': 3 rows have 2 categories that did not occur in training, such as 'Rome', 'Oslo'"
+    words = "column 'city': 3 of 5 rows have 2 categories that did not occur in training, such as 'Rome', 'Oslo'"
     result = run("predict", model, data, "-o", out, "--json")
     assert json.loads(result.stdout)["unseen_categories"] == [
         {"column": "city", "rows": 3, "categories": 2, "such_as": ["Rome", "Oslo"]}
@@ -210,4 +210,4 @@ def test_unseen_categories_are_counted_over_batches(tmp_path, model, monkeypatch
     monkeypatch.setattr(csv_records, "CHUNK", 20)
     data = tmp_path / "data.csv"
     data.write_text("age,city\n" + "".join(f"{at},town {at % 7}\n" for at in range(70)), encoding="utf-8")
-    assert "70 rows have 7 categories" in said(run("predict", model, data))
+    assert "70 of 70 rows have 7 categories" in said(run("predict", model, data))

@@ -57,7 +57,8 @@ def command(
             write_evaluation(judged, report, force=force)
         facts = judged.facts()
         if json:
-            print_judged(facts | ({} if report is None else {"report": str(report)}), json=True)
+            written = {} if report is None else {"report": str(report)}
+            print_judged(facts | judged.outside | written, json=True)
         else:
             show(judged, facts)
             if report is not None:

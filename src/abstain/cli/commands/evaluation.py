@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,8 +16,9 @@ from abstain.cli.commands.class_evaluation import IF_NEW, REJECT_RATES, action_f
 from abstain.cli.exit_codes import DataError, Note
 from abstain.cli.input.columns import labels, left_out_rows, listed, row_names, unlabelled
 from abstain.cli.input.cost_columns import row_costs_of
-from abstain.cli.input.models import FittedModel, Unseen
+from abstain.cli.input.models import FittedModel
 from abstain.cli.input.notation import Notation
+from abstain.cli.input.outside import OutsideTraining
 from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
 from abstain.cli.output.printing import progress
 from abstain.comparison.verdict import FORCED, verdict_on
@@ -51,6 +52,8 @@ class Judged:
         The predictions if no row may be rejected.
     row_costs : RowCosts or None
         The costs of each row, if the model reads them from columns.
+    outside : dict of str to list
+        Records of the columns with values that training did not have.
     """
 
     model: FittedModel
@@ -61,6 +64,7 @@ class Judged:
     score: NDArray[np.float64]
     forced: NDArray[Any]
     row_costs: RowCosts | None = None
+    outside: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -75,7 +79,8 @@ class Judged:
     ) -> Self:
         """Read a labelled table and decide its rows, one batch at a time; `id` is the column that names them."""
         truth, answers, scores, forced, costs, places = [], [], [], [], [], list[str]()
-        model, unseen, empty = model.reading(notation), Unseen(), list[int]()
+        model, empty = model.reading(notation), list[int]()
+        outside = OutsideTraining(model.seen, model.plan.dates)
         with opened(path, notation) as table, progress("evaluate", path) as report:
             model.check(table)
             table.check_has([] if id is None else [id], "--id")
@@ -90,7 +95,7 @@ class Judged:
                 if not present.any():
                     continue
                 truth.append(model.labels(text[present], table, batch, target))
-                decided = model.decide(table, batch, unseen)
+                decided = model.decide(table, batch, outside)
                 answers.append(decided.label)
                 scores.append(decided.score)
                 forced.append(decided.forced)
@@ -99,12 +104,12 @@ class Judged:
                 places.extend(lines if id is None else row_names(table, batch, id, lines))
         if empty and not (drop_unlabelled and truth):
             raise unlabelled(table, str(target), len(empty), empty[0])
-        for words in unseen.words() + [f"{left_out_rows(len(empty))}."] * bool(empty):
+        for words in outside.words() + [f"{left_out_rows(len(empty))}."] * bool(empty):
             warnings.warn(f"{path}: {words}", Note, stacklevel=2)
         known = [rows for rows in costs if rows is not None]
         by_row = RowCosts.of(np.concatenate(known)) if known else None
         of_rows = [np.concatenate(parts) for parts in (truth, answers, scores, forced)]
-        return cls(model, path, places, of_rows[0], of_rows[1], of_rows[2], of_rows[3], by_row)
+        return cls(model, path, places, of_rows[0], of_rows[1], of_rows[2], of_rows[3], by_row, outside.facts())
 
     @property
     def table(self) -> RejectTable:

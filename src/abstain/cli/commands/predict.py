@@ -14,8 +14,9 @@ from abstain.cli.exit_codes import DataError, Note, UsageError, exit_on_error
 if TYPE_CHECKING:
     import polars as pl
 
-    from abstain.cli.input.models import FittedModel, Unseen
+    from abstain.cli.input.models import FittedModel
     from abstain.cli.input.notation import Notation
+    from abstain.cli.input.outside import OutsideTraining
     from abstain.cli.input.read_table import Batch, InputTable
 
 ADDED = ("label", "rejected", "score", "cost_negative", "cost_reject", "cost_positive")
@@ -55,6 +56,7 @@ def command(
     with exit_on_error():
         from abstain.cli.input.models import load_model
         from abstain.cli.input.notation import Notation
+        from abstain.cli.input.outside import NOTED
         from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_facts, print_json
 
@@ -68,7 +70,7 @@ def command(
         if json:
             print_json(counted)
         elif output is not None:
-            print_facts({name: value for name, value in counted.items() if name != "unseen categories"})
+            print_facts({name: value for name, value in counted.items() if name not in NOTED})
 
 
 def predict(
@@ -82,25 +84,26 @@ def predict(
     force: bool = False,
 ) -> dict[str, Any]:
     """Write the rows of a table with the model's answers and return the counts."""
-    from abstain.cli.input.models import Unseen
+    from abstain.cli.input.outside import OutsideTraining
     from abstain.cli.input.read_table import PLAIN, opened
     from abstain.cli.output.files import write_csv, writing
     from abstain.cli.output.printing import progress
 
-    rows, rejected, unseen, notation = 0, 0, Unseen(), notation or PLAIN
+    rows, rejected, notation = 0, 0, notation or PLAIN
     model = model.reading(notation)
+    outside = OutsideTraining(model.seen, model.plan.dates)
     with opened(data, notation) as table, progress("predict", data) as report:
         model.check(table)
         _check_names(table, prefix, added_names(model))
         with writing(output, force=force) as file:
             for batch in table.batches:
-                answers = answered(model, table, batch, prefix, unseen)
+                answers = answered(model, table, batch, prefix, outside)
                 written = {"separator": table.separator, "decimal": notation.decimal}
                 write_csv(answers, file, header=rows == 0, safe=safe, **written)
                 rows += answers.height
                 rejected += int(answers[f"{prefix}rejected"].sum())
                 report(table.position())
-    for words in unseen.words():
+    for words in outside.words():
         warnings.warn(f"{data}: {words}", Note, stacklevel=2)
     return {
         "output": None if output is None else str(output),
@@ -108,17 +111,17 @@ def predict(
         "rejected": rejected,
         "reject rate": rejected / rows,
         **model.named,
-        "unseen categories": unseen.facts(),
+        **outside.facts(),
     }
 
 
 def answered(
-    model: FittedModel, table: InputTable, batch: Batch, prefix: str, unseen: Unseen | None = None
+    model: FittedModel, table: InputTable, batch: Batch, prefix: str, outside: OutsideTraining | None = None
 ) -> pl.DataFrame:
     """The rows of a batch with the columns of `added_names`."""
     import polars as pl
 
-    decided = model.decide(table, batch, unseen)
+    decided = model.decide(table, batch, outside)
     scores = decided.score.T if model.several else [decided.score]
     values = (decided.label, decided.rejected, *scores, *decided.expected_cost.T)
     added = {f"{prefix}{name}": value for name, value in zip(added_names(model), values, strict=True)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,67 +14,17 @@ from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features, for_sklearn, listed
 from abstain.cli.input.cost_columns import named_columns, row_costs_of
 from abstain.cli.input.notation import Notation
+from abstain.cli.input.outside import OutsideTraining, seen_of
 from abstain.cli.input.read_table import Batch, InputTable
 from abstain.estimators.unwrap import FittedClassifier, decide, final_estimator
-from abstain.preprocessing import CATEGORICAL, CellPlan, frame, plan_of
+from abstain.preprocessing import CellPlan, frame, plan_of
 from abstain.rules.action_rule import ActionRule
 
 if TYPE_CHECKING:
     import polars as pl
 
     from abstain.actions import Actions
-
-SHOWN = 5  # names in a message
-
-
-class Unseen:
-    """Categories that did not occur in training, counted over the batches of a table."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, Counter[str]] = {}
-
-    def add(self, cells: pl.DataFrame, seen: Mapping[str, frozenset[str]]) -> None:
-        """Count those of a batch."""
-        for name, known in seen.items():
-            column = cells[name].drop_nulls()
-            new = {text for text in column.unique().to_list() if text not in known}
-            if new:
-                counts = self._rows.setdefault(name, Counter())
-                counts.update(column.filter(column.is_in([*new])).to_list())
-
-    def facts(self) -> list[dict[str, Any]]:
-        """One record per column, with the most frequent of its new categories."""
-        return [
-            {
-                "column": name,
-                "rows": counts.total(),
-                "categories": len(counts),
-                "such as": [text for text, _ in sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:SHOWN]],
-            }
-            for name, counts in self._rows.items()
-        ]
-
-    def words(self) -> list[str]:
-        """One sentence per column."""
-        found = []
-        for fact in self.facts():
-            some = ", ".join(repr(text[:60]) for text in fact["such as"])
-            rows = "1 row has" if fact["rows"] == 1 else f"{fact['rows']} rows have"
-            new = f"a category that did not occur in training: {some}"
-            if fact["categories"] > 1:
-                new = f"{fact['categories']} categories that did not occur in training, such as {some}"
-            found.append(f"column {fact['column']!r}: {rows} {new}; none of the known categories is set for them.")
-        return found
-
-
-def _categories(preprocess: Any) -> dict[str, frozenset[str]]:
-    """The categories of each categorical column of the default preprocessing."""
-    parts = {name: list(columns) for name, _, columns in preprocess.transformers_}
-    if CATEGORICAL not in parts:
-        return {}
-    known = preprocess.named_transformers_[CATEGORICAL]["encode"].categories_
-    return {name: frozenset(texts.tolist()) for name, texts in zip(parts[CATEGORICAL], known, strict=True)}
-
+    from abstain.estimators.seen import SeenColumns
 
 @dataclass(frozen=True, eq=False)
 class FittedModel(FittedClassifier):
@@ -88,8 +36,8 @@ class FittedModel(FittedClassifier):
         The columns that it reads.
     plan : CellPlan
         Which numeric columns are dates, and what stands for missing values.
-    seen : dict of str to set of str
-        The categories of each categorical column in training.
+    seen : SeenColumns
+        What training had in these columns, as far as it is known.
     nan_texts : list of str
         Categorical columns whose missing cells must be NaN, as in pandas.
     """
@@ -97,7 +45,7 @@ class FittedModel(FittedClassifier):
     numeric: list[str]
     categorical: list[str]
     plan: CellPlan
-    seen: dict[str, frozenset[str]]
+    seen: SeenColumns
     nan_texts: list[str]
 
     @classmethod
@@ -110,16 +58,19 @@ class FittedModel(FittedClassifier):
         names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
         if not names:
             raise DataError("the model has no column names; fit it with 'abstain fit' or to a data frame.")
-        kinds = Inputs.of(estimator).kinds if hasattr(estimator, "steps") else [NUMBER] * len(names)
+        pipeline = _pipeline(estimator)
+        kinds = [NUMBER] * len(names) if pipeline is None else Inputs.of(pipeline).kinds
         read = {kind: [name for name, its in zip(names, kinds, strict=True) if its == kind] for kind in (NUMBER, TEXT)}
         if len(estimator.classes_) > 2:  # none of them is positive
             fitted = FittedClassifier(estimator, final_estimator(estimator), None)
         else:
             fitted = FittedClassifier.of(estimator, pos_label)
-        ours = hasattr(estimator, "steps") and is_default(estimator)
-        odd = {names[at] for at in ([] if ours or not read[TEXT] else Inputs.nan_texts(estimator))}  # ours take both
+        ours = pipeline is not None and is_default(pipeline)
+        odd = {names[at] for at in ([] if ours or not read[TEXT] else Inputs.nan_texts(pipeline))}  # ours take both
         nan_texts = [name for name in read[TEXT] if name in odd]
-        plan, seen = (plan_of(estimator[0]), _categories(estimator[0])) if ours else (CellPlan(), {})
+        preprocess = pipeline[0] if ours else None
+        plan = CellPlan() if preprocess is None else plan_of(preprocess)
+        seen = seen_of(estimator, preprocess, [*read[NUMBER], *read[TEXT]])
         columns = {"numeric": read[NUMBER], "categorical": read[TEXT], "nan_texts": nan_texts}
         return cls(**vars(fitted), **columns, plan=plan, seen=seen)
 
@@ -166,12 +117,12 @@ class FittedModel(FittedClassifier):
         odds = f"; its log-odds are {rule.unit:.3g} score {rule.shift:+.3g}" if rule is not None and rule.shift else ""
         return f"{what} {str(self.classes[1])!r}, the class that sorts last{odds}"
 
-    def decide(self, table: InputTable, batch: Batch, unseen: Unseen | None = None) -> Any:
-        """Decide on the rows of a batch; categories not seen in training are added to `unseen`."""
+    def decide(self, table: InputTable, batch: Batch, outside: OutsideTraining | None = None) -> Any:
+        """Decide on the rows of a batch; values that training did not have are added to `outside`."""
         cells = features(table, batch, self.numeric, self.categorical, self.plan)
-        if unseen is not None:
-            unseen.add(cells, self.seen)
-        if self.final is self.estimator:
+        if outside is not None:
+            outside.add(cells)
+        if _pipeline(self.estimator) is None:
             _check_present(cells, table, batch)
         try:
             return decide(self.estimator, self._rows(cells), row_costs_of(self.plan, table, batch))
@@ -200,6 +151,12 @@ class FittedModel(FittedClassifier):
                     f"{listed(self.classes)}; correct it or remove the row."
                 )
         return np.array([known[label] for label in text], dtype=self.final.classes_.dtype)
+
+
+def _pipeline(estimator: Any) -> Any:
+    """The Pipeline that reads the columns: the model, or what is inside a guard; None if it is a machine alone."""
+    found = estimator if hasattr(estimator, "steps") else getattr(estimator, "estimator_", None)
+    return found if hasattr(found, "steps") else None
 
 
 def _check_present(cells: pl.DataFrame, table: InputTable, batch: Batch) -> None:

@@ -1,0 +1,159 @@
+"""What a test for drift needs of a batch: counts that can be summed over its pieces.
+
+Scores are counted between the calibration scores (`two_samples.cells_of`), decisions by choice, cells by category. The
+memory needed does not depend on the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.actions import Actions
+from abstain.comparison.two_samples import cells_of
+from abstain.estimators.unwrap import final_estimator
+
+__all__ = ["ColumnCounts", "DriftCounts", "choice_names", "guarded_rows", "refitted"]
+
+_FEW = 0.1  # the share of rows that a NoveltyRejector with refit="auto" keeps from its classifier
+_KEPT = 1000  # categories of a column that did not occur in training
+
+
+@dataclass(frozen=True)
+class ColumnCounts:
+    """The cells of one column.
+
+    Attributes
+    ----------
+    known : tuple of int
+        The cells of each category of training, in its order; of a column of numbers, the cells with a value.
+    missing : int
+        The cells without a value.
+    unseen : Counter of str
+        The cells of categories that did not occur in training.
+    hidden : int
+        The cells of further such categories, where there are more than 1,000.
+    """
+
+    known: tuple[int, ...]
+    missing: int
+    unseen: Counter[str] = field(default_factory=Counter)
+    hidden: int = 0
+
+    @classmethod
+    def of(cls, counted: Any, outside: Any) -> Self:
+        """Read one column of `SeenColumns.counted` and of `SeenColumns.outside`."""
+        if not hasattr(counted, "counts"):
+            return cls((counted.present,), counted.missing)
+        return cls._kept(tuple(counted.counts.values()), counted.missing, Counter(outside.unseen), 0)
+
+    def __add__(self, other: ColumnCounts) -> ColumnCounts:
+        """The cells of both pieces."""
+        known = tuple(one + two for one, two in zip(self.known, other.known, strict=True))
+        hidden = self.hidden + other.hidden
+        return self._kept(known, self.missing + other.missing, self.unseen + other.unseen, hidden)
+
+    @classmethod
+    def _kept(cls, known: tuple[int, ...], missing: int, unseen: Counter[str], hidden: int) -> Self:
+        kept = Counter(dict(unseen.most_common(_KEPT)))
+        return cls(known, missing, kept, hidden + unseen.total() - kept.total())
+
+
+@dataclass(frozen=True, eq=False)
+class DriftCounts:
+    """A batch, or a piece of one, as counts; pieces are added up by ``+`` or `sum`.
+
+    Attributes
+    ----------
+    rows : int
+        The number of rows.
+    scores : ndarray of shape (2 * n_distinct + 1,)
+        Rows at each distinct calibration score, and in the gaps around them.
+    choices : ndarray of shape (n_choices,) or None
+        Rows by the classifier's decision; None if calibration has no counts of them.
+    columns : tuple of ColumnCounts
+        The cells of each column; empty if nothing is known about the columns in training.
+    """
+
+    rows: int
+    scores: NDArray[np.int64]
+    choices: NDArray[np.int64] | None = None
+    columns: tuple[ColumnCounts, ...] = ()
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any) -> Self:
+        """Count the rows of X, as a fitted `NoveltyRejector`, or a Pipeline or search around one, takes them."""
+        guarded, X = guarded_rows(estimator, X)
+        scores = np.asarray(guarded.guard_.unusual(X), dtype=np.float64).ravel()
+        choices: NDArray[np.int64] | None = None
+        columns: tuple[ColumnCounts, ...] = ()
+        if len(scores) and guarded.calibration_.choices is not None:
+            choices = _counted(np.asarray(guarded.estimator_.predict(X)), choice_names(guarded)[0])
+        seen = guarded.seen_
+        if seen is not None and seen.rows:
+            outside = seen.outside(X).columns
+            columns = tuple(map(ColumnCounts.of, seen.counted(X).columns, outside))
+        reference = np.asarray(guarded.guard_.scores, dtype=np.float64)
+        return cls(len(scores), cells_of(scores, reference), choices, columns)
+
+    def __add__(self, other: DriftCounts) -> DriftCounts:
+        """The counts of both pieces."""
+        choices = [piece.choices for piece in (self, other) if piece.choices is not None]
+        columns = (one + two for one, two in zip(self.columns, other.columns, strict=True))
+        both = np.sum(choices, axis=0) if choices else None
+        return DriftCounts(self.rows + other.rows, self.scores + other.scores, both, tuple(columns))
+
+    def __radd__(self, other: int) -> DriftCounts:
+        """The start of a sum."""
+        return self if other == 0 else NotImplemented
+
+
+def guarded_rows(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Find the `NoveltyRejector` inside Pipelines, searches and wrappers, and the rows as it takes them."""
+    if hasattr(X, "fit") and not hasattr(estimator, "fit"):
+        raise ValueError("estimator and X are swapped; call drift(estimator, X).")
+    while not (hasattr(estimator, "guard_") or hasattr(type(estimator), "guard_")):  # which may not be fitted
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "steps"):
+            X = estimator[:-1].transform(X) if len(estimator) > 1 else X
+            estimator = estimator[-1]
+        elif hasattr(final_estimator(getattr(estimator, "estimator_", None)), "guard_"):
+            estimator = estimator.estimator_
+        else:
+            raise ValueError(
+                "estimator must be a fitted NoveltyRejector, or a Pipeline or search around one; "
+                f"{type(estimator).__name__} keeps nothing to compare rows with. Fit NoveltyRejector(estimator)."
+            )
+    return estimator, X
+
+
+def choice_names(guarded: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
+    """The choices in the order of ``calibration_.choices``, and whether each of them rejects."""
+    costs = getattr(getattr(guarded, "rule_", None), "costs", None)
+    if isinstance(costs, Actions):
+        return tuple(costs.names), tuple(bool(reject) for reject in costs.rejecting)
+    classes = np.asarray(guarded.classes_).tolist()
+    extra = len(guarded.calibration_.choices) - len(classes)
+    return (*classes, *["reject"] * extra), (*[False] * len(classes), *[True] * extra)
+
+
+def refitted(guarded: Any) -> bool:
+    """Whether the classifier may have seen the calibration rows, so that another one decided on them."""
+    if guarded.refit != "auto":
+        return bool(guarded.refit)
+    return guarded.seen_ is None or len(guarded.guard_.scores) > _FEW * guarded.seen_.rows
+
+
+def _counted(labels: NDArray[Any], names: Sequence[Any]) -> NDArray[np.int64]:
+    """Count labels by name; any other label is a reject, which comes last."""
+    found = np.zeros(len(names), dtype=np.int64)
+    places = {name: at for at, name in enumerate(names)}
+    values, counts = np.unique(labels, return_counts=True)
+    np.add.at(found, [places.get(value, len(names) - 1) for value in values.tolist()], counts)
+    return found

@@ -1,0 +1,180 @@
+"""Drift: whether a batch is like the training rows, by tests of its scores, decisions and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.arguments import real_number
+from abstain.comparison.batch_counts import ColumnCounts, DriftCounts, choice_names, guarded_rows, refitted
+from abstain.comparison.drift_result import Drift, DriftTest
+from abstain.comparison.two_samples import (
+    Table,
+    Tested,
+    beyond_test,
+    cells_of,
+    holm,
+    scores_test,
+    shares_tests,
+)
+
+__all__ = ["drift", "drift_of"]
+
+# The share of the batch that may be decided otherwise because the decisions at calibration are of another fit.
+SLACK = 0.05
+_Found = tuple[str, str, Any, Tested]  # name, kind, label, result
+_Named = tuple[str, Callable[[int], tuple[str, Any]], Table]  # name, kind and label of a category, counts
+_Counts = NDArray[np.int64] | None
+
+
+def drift(estimator: Any, X: Any, *, level: float = 0.05) -> Drift:
+    """Test whether a batch is like the training rows.
+
+    Parameters
+    ----------
+    estimator : NoveltyRejector, or Pipeline or search around one
+        Fitted. It keeps what the batch is compared with: scores and decisions of held-out calibration rows, and counts
+        of the values in each column of the training rows.
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        The batch, as the whole `estimator` takes it; any number of rows. Labels are not needed.
+    level : float, default=0.05
+        The largest share of false alarms: of batches exchangeable with the training rows, at most this share are called
+        drifted.
+
+    Returns
+    -------
+    Drift
+        The verdict, its p-value, one sentence, and each test.
+
+    See Also
+    --------
+    abstain.comparison.drift.drift_of : The same for a batch that arrives in pieces.
+    abstain.plot.DriftDisplay : The picture.
+
+    Notes
+    -----
+    The tests, corrected for their number by Holm's steps (`abstain.comparison.two_samples` has the formulas):
+
+    - the scores of how unusual the rows are, by Kolmogorov and Smirnov's two-sample test;
+    - the number of rows more unusual than nearly all calibration rows;
+    - the share of rows that the classifier rejects, and the shares of the classes among those that it decides;
+    - for each column, the share of missing values and of each category. Columns with more than 1,000 categories in
+      training are tested for missing values only.
+
+    All of them compare two samples of counts. A test of the guard's p-values for uniformity would not do: they share
+    one set of calibration rows, whose own luck it takes for drift.
+
+    The test of the scores is exact because the detector has seen neither the calibration rows nor the batch. If
+    `estimator_` was fitted on the calibration rows, their decisions come from a classifier with the same parameters
+    that was fitted without them. On large batches the two differ by more than chance, so that only differences that
+    remain when 5 % of the batch were decided otherwise count. With ``refit=False``, and beyond 10,000 training rows,
+    this is not needed. Rows that belong together, such as visits of one patient, are not exchangeable one by one: a
+    batch of few patients can be called drifted although nothing has changed.
+
+    On a large batch a difference can be certain and too small to matter. `Drift.effect` and the sentence say which.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import abstain
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 3))
+    >>> y = (X[:, 0] + rng.normal(size=1000) > 0).astype(int)
+    >>> machine = abstain.RejectSVC(abstain.Costs(reject=0.2))
+    >>> model = abstain.NoveltyRejector(machine, random_state=0).fit(X, y)
+    >>> print(abstain.drift(model, rng.normal(size=(200, 3))).sentence)
+    This batch is like the training rows, as far as 4 tests on 200 rows can tell.
+    >>> abstain.drift(model, rng.normal(size=(200, 3)) + 1).drifted
+    True
+    """
+    return drift_of(estimator, DriftCounts.of(estimator, X), level=level)
+
+
+def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Drift:
+    """Test a batch that was counted in pieces.
+
+    Parameters
+    ----------
+    estimator : NoveltyRejector, or Pipeline or search around one
+        Fitted.
+    counts : DriftCounts
+        ``sum(DriftCounts.of(estimator, piece) for piece in pieces)``.
+    level : float, default=0.05
+        As in `abstain.drift`.
+
+    Returns
+    -------
+    Drift
+        The same as that of the whole batch.
+    """
+    share = real_number("level", level)
+    if not 0.0 < share < 1.0:
+        raise ValueError(f"level={level!r} must be strictly between 0 and 1, such as 0.05.")
+    guarded, _ = guarded_rows(estimator, None)
+    reference = np.asarray(guarded.guard_.scores, dtype=np.float64)
+    before = cells_of(reference, reference)
+    # A guard with too few rows for its rate rejects nothing; the largest calibration score still serves here.
+    rank = max(1, int(np.floor(guarded.guard_.rate * (len(reference) + 1) * (1 + 1e-12))))
+    choices, known = counts.choices, None
+    names: tuple[Any, ...] = ()
+    rejecting: tuple[bool, ...] = ()
+    if choices is not None:
+        known = np.asarray(guarded.calibration_.choices, dtype=np.int64)
+        names, rejecting = choice_names(guarded)
+    found: list[_Found] = []
+    if counts.rows and len(reference):
+        found.append(("scores", "scores", None, scores_test(counts.scores, before)))
+        found.append(("novel rows", "novel", None, beyond_test(counts.scores, before, rank)))
+    if counts.rows:
+        slack = int(SLACK * counts.rows) if refitted(guarded) else 0
+        tables = [*_choices(choices, known, names, np.array(rejecting, dtype=bool), slack)]
+        tables += _columns(counts.columns, guarded.seen_.columns) if counts.columns else []
+        results = shares_tests([table for *_, table in tables])
+        found += [(name, *of(one.at), one) for (name, of, _), one in zip(tables, results, strict=True)]
+    found = [one for one in found if one[-1].least < 1.0]  # the others cannot differ
+    corrected = holm([one[-1].p_value for one in found], [one[-1].least for one in found])
+    tests = tuple(
+        DriftTest(name, kind, label, one.difference, one.p_value, float(p), one.here, one.before)
+        for (name, kind, label, one), p in zip(found, corrected, strict=True)
+    )
+    cells = (counts.scores, before)
+    return Drift(tests, share, counts.rows, len(reference), cells, rank, (choices, known), names)
+
+
+def _choices(
+    here: _Counts, before: _Counts, names: tuple[Any, ...], rejecting: NDArray[np.bool_], slack: int
+) -> Iterator[_Named]:
+    """Compare the share of rejects, then which of the other choices are made."""
+    if here is None or before is None:
+        return
+    if rejecting.any():
+        sides = [np.array([of[rejecting].sum(), of[~rejecting].sum()]) for of in (here, before)]
+        yield "rejects", lambda _: ("rejects", None), Table(sides[0], sides[1], slack=slack)
+    decided = np.flatnonzero(~rejecting)
+    if len(decided) > 1 and here[decided].any() and before[decided].any():
+        table = Table(here[decided], before[decided], slack=slack)
+        yield "decisions", lambda at: ("decisions", names[decided[at]]), table
+
+
+def _columns(columns: tuple[ColumnCounts, ...], seen: tuple[Any, ...]) -> Iterator[_Named]:
+    """Compare the missing cells, the first category, and the others of each column."""
+    for here, before in zip(columns, seen, strict=True):
+        if before.missing is not None:
+            yield f"column {before.name!r}", *_column(here, before)
+
+
+def _column(here: ColumnCounts, before: Any) -> tuple[Callable[[int], tuple[str, Any]], Table]:
+    if not getattr(before, "counts", None) or before.rest:
+        # Numbers; or more categories than are kept: they are the most frequent ones of training, and not of both.
+        present = sum(here.known) + here.unseen.total() + here.hidden
+        table = Table(np.array([here.missing, present]), np.array([before.missing, before.present]))
+        return lambda _: ("missing", before.name), table
+    labels = [*before.counts, *here.unseen]
+    hidden = [here.hidden] * (here.hidden > 0)
+    cells = np.array([here.missing, *here.known, *here.unseen.values(), *hidden])
+    known = np.array([before.missing, *before.counts.values()])
+    table = Table(cells, np.append(known, np.zeros(len(cells) - len(known), dtype=np.int64)), here.hidden)
+    return lambda at: ("category", (before.name, labels[at - 1])) if at else ("missing", before.name), table
