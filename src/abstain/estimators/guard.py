@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples as number_of_rows
@@ -71,6 +72,9 @@ class Guard:
     def calibrated(cls, detector: Any, rows: Any, rate: float, n: int) -> Guard:
         """Make the guard of a detector that was fitted on n rows, `rows` not among them."""
         scores = np.sort(_unusual(detector, rows)) if number_of_rows(rows) else np.empty(0)
+        if len(scores) and np.isposinf(scores).all():
+            _scored(detector, rows)  # raises what is wrong with all of them, if anything was raised
+            raise ValueError(f"detector={detector!r} gives no number for any of {len(scores)} rows; use another one.")
         return cls(detector, scores, float(rate), int(n))
 
     @property
@@ -107,6 +111,8 @@ def _unusual(detector: Any, X: Any) -> NDArray[np.float64]:
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # absurd rows; what comes of them is inf below
             return _scored(detector, X)
+    except NotFittedError:
+        raise
     except ValueError:
         n = number_of_rows(X)
         if n <= 1:
@@ -119,7 +125,9 @@ def _unusual(detector: Any, X: Any) -> NDArray[np.float64]:
 def _scored(detector: Any, X: Any) -> NDArray[np.float64]:
     rows, last = X, detector
     if isinstance(detector, Pipeline):
-        rows, last = detector[:-1].transform(X) if len(detector) > 1 else X, detector[-1]
+        for _, step in detector.steps[:-1]:  # a Pipeline of them would ask whether the last is fitted
+            rows = rows if step in (None, "passthrough") else step.transform(rows)
+        last = detector[-1]
     usable = _usable(rows, nan=bool(get_tags(last).input_tags.allow_nan))
     if usable is None or usable.all():
         return _nan_as_inf(-np.asarray(last.score_samples(rows), dtype=np.float64))
@@ -130,18 +138,14 @@ def _scored(detector: Any, X: Any) -> NDArray[np.float64]:
 
 
 def _usable(rows: Any, *, nan: bool) -> NDArray[np.bool_] | None:
-    """Give True for rows of finite numbers that float32 can hold; None if the rows are not an array of numbers."""
+    """Give True for rows of finite numbers that float32 can hold; None if all are, or if they are not numbers."""
+    values = rows.data if issparse(rows) else np.asarray(rows)
+    if values.dtype.kind != "f" or not values.size or np.abs((values.min(), values.max())).max() <= LARGEST:
+        return None  # nan is not <= LARGEST
     if issparse(rows):
-        bad = ~_bounded(rows.data, nan=nan)
-        if not bad.any():
-            return None
         rows = rows.tocsr()
-        bad = ~_bounded(rows.data, nan=nan)
-        at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[bad]
-        return np.isin(np.arange(rows.shape[0]), at, invert=True)
-    values = np.asarray(rows)
-    if values.dtype.kind not in "fiu" or values.ndim != 2:
-        return None
+        at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        return np.isin(np.arange(rows.shape[0]), at[~_bounded(rows.data, nan=nan)], invert=True)
     return np.asarray(_bounded(values, nan=nan).all(axis=1))
 
 

@@ -15,7 +15,7 @@ from abstain.estimators.splitting import Groups
 
 __all__ = ["GuardRows"]
 
-MOST_DETECTED = 2_000  # rows that the detector learns from: more of them cost time and changed little
+MOST_DETECTED = 2_000  # rows that the detector learns from: twice as many found no more on three sets, half found less
 ENOUGH = 1_000  # calibration rows, or ten for each that may be rejected if that is more
 RARE = 10  # a class that would keep fewer rows than this in training keeps all
 
