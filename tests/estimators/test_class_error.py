@@ -258,6 +258,15 @@ def test_weights_that_nothing_uses_are_refused():
     weight = np.ones(100)
     with pytest.raises(ValueError, match="sample_weight has no effect"):
         ThresholdRejector(KNeighborsClassifier(), class_error=0.1).fit(X, y, sample_weight=weight)
+    with pytest.raises(ValueError, match="sample_weight has no effect"):
+        ThresholdRejector(GaussianNB().fit(X, y), class_error=0.1, cv="prefit").fit(X, y, sample_weight=weight)
+
+
+def test_a_rate_below_every_number_of_rows_is_refused_at_once():
+    X, y = drawn(100, 2)
+    for rate in (1e-9, 1e-300, 5e-324):
+        with pytest.raises(ValueError, match="needs at least 9{9}"):
+            ThresholdRejector(GaussianNB(), class_error=rate).fit(X, y)
 
 
 @pytest.mark.filterwarnings("ignore")

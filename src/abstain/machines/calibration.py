@@ -40,7 +40,10 @@ def least_count(rate: float, n_rows: int) -> int:
 
     By the same quotients as the p-values, so that a rate of 0.29 of 100 is 29, and not what 0.29 * 100 rounds down to.
     """
-    return int(np.count_nonzero(np.arange(1, n_rows + 1) / (n_rows + 1) <= rate))
+    j = min(int(rate * (n_rows + 1)), n_rows)
+    if j < n_rows and (j + 1) / (n_rows + 1) <= rate:
+        return j + 1
+    return j if j / (n_rows + 1) <= rate else j - 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,8 @@ from abstain.thresholds import Thresholds
 
 __all__ = ["ClassErrorBound", "class_error_bound", "forced_cut", "named_rates", "rows_needed", "two_thresholds"]
 
+LEAST_RATE = 1e-15  # below it no larger number of rows is named
+
 
 @dataclass(frozen=True)
 class ClassErrorBound:
@@ -121,10 +123,8 @@ def class_error_bound(rates: dict[Any, float], calibration: Calibration) -> Clas
 
 def rows_needed(rate: float) -> int:
     """Give the least number of calibration rows with which a class can be ruled out: rate >= 1 / (n + 1)."""
-    n = max(1, math.ceil(1 / rate) - 2)
-    while not least_count(rate, n):
-        n += 1
-    return n
+    n = math.ceil(1 / max(rate, LEAST_RATE)) - 2
+    return next(rows for rows in range(max(1, n), n + 5) if least_count(max(rate, LEAST_RATE), rows))
 
 
 def two_thresholds(bound: ClassErrorBound) -> Thresholds:
