@@ -17,6 +17,7 @@ PUBLIC = [
     "Forced",
     "LinearRejectSVC",
     "LinearRejectSVCCV",
+    "OneClassSVM",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",
