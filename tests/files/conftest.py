@@ -13,7 +13,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, save
+from abstain import Costs, EmbeddedRejectSVC, OneClassSVM, RejectSVC, RejectSVCCV, ThresholdRejector, save
 from abstain.files.arrays import packed
 from abstain.files.container import write_members
 from abstain.files.manifest import manifest_members
@@ -53,6 +53,11 @@ def search(data):
 @pytest.fixture(scope="session")
 def embedded(data):
     return EmbeddedRejectSVC(0.1, C=1.0, kernel="rbf").fit(*data)
+
+
+@pytest.fixture(scope="session")
+def one_class(data):
+    return OneClassSVM(nu=0.3).fit(data[0])
 
 
 @pytest.fixture(scope="session")
