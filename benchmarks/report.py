@@ -273,7 +273,7 @@ def markdown(results: dict[str, Any]) -> str:
         "### Predict",
         predict_table(results["predict"]),
         *((f"### Several classes, best of {classes['repeats']}", classes_tables(classes)) if classes else ()),
-        *((f"### One class, best of {one_class['repeats']}, CPU time", one_class_table(one_class)) if one_class else ()),
+        *((f"### One class, best of {one_class['repeats']}", one_class_table(one_class)) if one_class else ()),
         "### Growth",
         scaling_table(results["scaling"]),
         "### Memory",
