@@ -117,7 +117,8 @@ def one_class_table(one_class: dict[str, Any]) -> str:
         )
         for fit in one_class["fits"]
     ]
-    rows += [(words, "", "", f"{one_class[of]:.1f}", "", "", "") for words, of in (("geometric mean", "mean"), ("least", "least"))]
+    for words, of in (("geometric mean", "mean"), ("least", "least")):
+        rows.append((words, "", "", f"{one_class[of]:.1f}", "", "", ""))
     return table(header, rows)
 
 
