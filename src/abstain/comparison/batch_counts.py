@@ -113,15 +113,15 @@ class DriftCounts:
         return self if other == 0 else NotImplemented
 
 
-def guarded_rows(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """Find the `NoveltyRejector` inside Pipelines, searches and wrappers, and the rows as it takes them."""
+def guarded_rows(estimator: Any, X: Any = None) -> tuple[Any, Any]:
+    """Find the `NoveltyRejector` inside Pipelines, searches and wrappers, and the rows, if any, as it takes them."""
     if hasattr(X, "fit") and not hasattr(estimator, "fit"):
         raise ValueError("estimator and X are swapped; call drift(estimator, X).")
     while not (hasattr(estimator, "guard_") or hasattr(type(estimator), "guard_")):  # which may not be fitted
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
         elif hasattr(estimator, "steps"):
-            X = estimator[:-1].transform(X) if len(estimator) > 1 else X
+            X = X if X is None or len(estimator) == 1 else estimator[:-1].transform(X)
             estimator = estimator[-1]
         elif hasattr(final_estimator(getattr(estimator, "estimator_", None)), "guard_"):
             estimator = estimator.estimator_

@@ -113,7 +113,7 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
     share = real_number("level", level)
     if not 0.0 < share < 1.0:
         raise ValueError(f"level={level!r} must be strictly between 0 and 1, such as 0.05.")
-    guarded, _ = guarded_rows(estimator, None)
+    guarded, _ = guarded_rows(estimator)
     reference = np.asarray(guarded.guard_.scores, dtype=np.float64)
     before = cells_of(reference, reference)
     # A guard with too few rows for its rate rejects nothing; the largest calibration score still serves here.
