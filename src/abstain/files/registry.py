@@ -17,6 +17,7 @@ from abstain.estimators.threshold import ThresholdRejector
 from abstain.files.arrays import Arrays
 from abstain.files.calibrated_codec import CALIBRATED, inside
 from abstain.files.classifiers import (
+    DETECTORS,
     MACHINES,
     OTHERS,
     Parts,
@@ -38,6 +39,7 @@ from abstain.files.steps_codec import SUPPORTED, Columns
 from abstain.preprocessing import ESTIMATOR
 
 REJECTOR, PIPELINE, LOGISTIC = "ThresholdRejector", "Pipeline", "LogisticRegression"
+MODELS = MACHINES | DETECTORS
 CLASSIFIERS = MACHINES | OTHERS | table([CALIBRATED])  # what a ThresholdRejector may wrap
 TABLE_PREFIX, CLASSIFIER_PREFIX, STEPS_PREFIX = "table.", "classifier.", "steps."
 
@@ -50,7 +52,7 @@ def parts(estimator: Any) -> Parts:
         return _parts_of_pipeline(estimator)
     if type(estimator) is ThresholdRejector:
         return _parts_of_rejector(estimator)
-    if codec := codec_of(estimator, MACHINES):
+    if codec := codec_of(estimator, MODELS):
         return classifier_parts(estimator, codec)
     if type(estimator) is Forced:
         raise ValueError(
@@ -63,7 +65,7 @@ def parts(estimator: Any) -> Parts:
             "place in a Pipeline."
         )
     raise ValueError(
-        f"estimator is a {kind}, but a model file can contain {', '.join(MACHINES)}, ThresholdRejector and Pipelines "
+        f"estimator is a {kind}, but a model file can contain {', '.join(MODELS)}, ThresholdRejector and Pipelines "
         f"that end in one of these after {SUPPORTED}; for other estimators use skops, or pickle among people who trust "
         "each other."
     )
@@ -171,9 +173,9 @@ def _difference(given: Any, written: Any, where: str) -> str:
 
 def _restored(state: Any, arrays: Arrays) -> Any:
     fields = Fields(state, "model")
-    kind = fields.one_of("kind", (*MACHINES, REJECTOR, PIPELINE))
-    if kind in MACHINES:
-        return classifier_from(kind, MACHINES, fields, arrays)
+    kind = fields.one_of("kind", (*MODELS, REJECTOR, PIPELINE))
+    if kind in MODELS:
+        return classifier_from(kind, MODELS, fields, arrays)
     if kind == REJECTOR:
         return _rejector(fields, arrays)
     inner = fields.take(ESTIMATOR, dict)
