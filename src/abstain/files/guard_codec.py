@@ -153,6 +153,6 @@ def _check_rows(fitted: Guarded, *, stated: bool, frozen: bool) -> None:
         raise ModelFileError("its detector reads other columns than its classifier.")
     if seen is not None and (len(seen) != columns.count or seen.rows < guard.m + guard.n):
         raise ModelFileError("its training columns or rows are not those of its detector.")
-    named = seen is not None and columns.names is not None
-    if named and [column.name for column in seen] != columns.names.tolist():
+    names = [] if seen is None or columns.names is None else columns.names.tolist()
+    if names and [column.name for column in seen] != names:
         raise ModelFileError("its training columns have other names than those of its detector.")
