@@ -27,8 +27,8 @@ def field(path, value):
         *way, last = path.split("/")
         part = inside.model
         for step in way:
-            part = part[step]
-        part[last] = value
+            part = part[int(step) if isinstance(part, list) else step]
+        part[int(last) if isinstance(part, list) else last] = value
 
     return change
 
@@ -202,6 +202,28 @@ EMBEDDED = {
     "starts": (field("parameters/n_starts", -1), "The 'n_starts' parameter"),
     "kind": (field("kind", "RejectSVC"), "does not exist in RejectSVC"),
 }
+ONE_CLASS = {
+    "a coefficient of 0": (array("machine.coef", lambda old: np.r_[0.0, old[1:]]), "one of them is not above 0"),
+    "a negative one": (array("machine.coef", lambda old: np.r_[-old[0], old[1:]]), "one of them is not above 0"),
+    "support": (array("machine.support", lambda old: old[::-1].copy()), "not increasing indices"),
+    "missing array": (dropped("machine.coef"), "lacks the array 'coef'"),
+    "sets": (array("sets", np.zeros(60, dtype=np.int8)), "has an unknown array 'sets'"),
+    "gamma": (field("parameters/gamma", 0.123), KERNEL),
+    "linear": (field("parameters/kernel", "linear"), KERNEL),
+    "nu": (field("parameters/nu", 1.5), "The 'nu' parameter"),
+    "weights for a kernel": (lambda inside: inside.model["machine"].pop("kernel"), "unknown field"),
+    "dual value": (field("proof/dual_objective", 1.0), "the dual value of its proof is above 0"),
+    "another dual value": (field("proof/dual_objective", -1e9), "smaller than the difference of its objectives"),
+    "objective": (field("proof/objective", 1e9), "smaller than the difference of its objectives"),
+    "large gap": (field("proof/gap", 0.5), "its status is optimal"),
+    "violation": (
+        both(field("proof/violation", 1.0), field("proof/gap", 1e-3)),
+        "is optimal, but its proof does not show that for tol=1e-06",
+    ),
+    "indefinite": (both(field("proof/definite", False), field("proof/status", "inaccurate")), "marked as indefinite"),
+    "unknown field": (field("rule", {}), "unknown field 'rule'"),
+    "kind": (field("kind", "RejectSVC"), "does not exist in RejectSVC"),
+}
 PIPELINE = {
     "scale": (array("table.scale", lambda old: 0 * old), "divides by a scale"),
     "another scale": (array("table.scale", lambda old: 1.01 * old), "a scale that is not the root of the variance"),
@@ -267,6 +289,13 @@ def test_coefficients_sum_to_zero_as_well_as_the_proof_says(change, data, forge)
     clf = RejectSVC(Costs(1, 3, 0.3)).fit(*data)  # polished: the violation of its proof is rounding
     with pytest.raises(ModelFileError, match="do not sum to 0"):
         opened(forge(clf, change))
+
+
+@pytest.mark.parametrize("case", ONE_CLASS)
+def test_machines_of_one_class(case, one_class, forge):
+    change, message = ONE_CLASS[case]
+    with pytest.raises(ModelFileError, match=message):
+        opened(forge(one_class, change))
 
 
 @pytest.mark.parametrize("case", EMBEDDED)
@@ -411,14 +440,14 @@ def nodes(value, found):
 
 
 KINDS = ["machine", "search", "embedded", "embedded_linear", "rejector", "pipeline"]
-LARGER = ["forest", "boosting", "sigmoids", "curves"]  # which take longer to read
+LARGER = ["forest", "boosting", "sigmoids", "curves", "guarded", "guarded_table"]  # which take longer to read
 KINDS += LARGER
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_alterations_are_refused_or_harmless(kind, request, forge, contents, data, table):
     estimator = request.getfixturevalue(kind)
-    rows = table[0] if kind == "pipeline" else data[0]
+    rows = table[0] if kind in ("pipeline", "guarded_table") else data[0]
     rng = random.Random(3)  # noqa: S311
     taken, tries = 0, 40 if kind in LARGER else 120
 
@@ -473,7 +502,7 @@ def other_whole(old):
         return old.astype("<i8" if old.dtype == np.int32 else "<i4")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "rejector"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("rejector", "guarded", "guarded_table")])
 def test_every_array_is_checked_to_the_last_bit(kind, request, forge):
     """Of every array one entry more, one less, and another dtype: refused. (The medians of a table may be float32.)"""
     estimator, names = request.getfixturevalue(kind), []

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from abstain.estimators.one_class import OneClassSVM
 
-__all__ = ["default_detector", "fitted_detector", "transformers_of"]
+__all__ = ["default_detector", "fitted_detector", "transformers_of", "unique_names"]
 
 
 def default_detector() -> Any:
@@ -32,8 +32,8 @@ def transformers_of(estimator: Any) -> list[tuple[str, Any]]:
 def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -> Any:
     """Fit a detector that takes rows as `estimator` takes them.
 
-    Given: a clone, behind clones of the estimator's transformers. None: the same with a `StandardScaler` and
-    `default_detector`, and with an imputer if the classifier takes missing values.
+    Given: a clone, behind clones of the estimator's transformers. None: the same with a `StandardScaler`, unless
+    there is one at that place, and `default_detector`, and with an imputer if the classifier takes missing values.
     """
     before = Pipeline([(name, _cloned(step)) for name, step in transformers_of(estimator)])
     last = default_detector() if detector is None else clone(detector)
@@ -42,10 +42,11 @@ def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -
     after = Pipeline([])
     try:
         if detector is None:
-            after.steps = [("scale", StandardScaler(with_mean=not issparse(rows)))]
+            scaled = bool(before.steps) and _standardises(before.steps[-1][1])
+            after.steps = [] if scaled else [("scale", StandardScaler(with_mean=not issparse(rows)))]
             if get_tags(_classifier(estimator)).input_tags.allow_nan:
                 after.steps.insert(0, ("impute", SimpleImputer(keep_empty_features=True)))
-            rows = after.fit_transform(rows)
+            rows = after.fit_transform(rows) if after.steps else rows
         last.fit(rows)
     except (TypeError, ValueError) as error:
         raise ValueError(
@@ -53,7 +54,11 @@ def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -
             "classifier into one Pipeline as estimator, or pass a detector that takes the rows as they are."
         ) from error
     steps = [*before.steps, *after.steps]
-    return Pipeline(_unique([*steps, ("novelty", last)])) if steps else last
+    return Pipeline(unique_names([*steps, ("novelty", last)])) if steps else last
+
+
+def _standardises(step: Any) -> bool:
+    return isinstance(step, StandardScaler) and bool(step.with_std)
 
 
 def _cloned(step: Any) -> Any:
@@ -74,7 +79,7 @@ def _seed(detector: Any, state: Any) -> None:
     detector.set_params(**{name: int(state.randint(2**31 - 1)) for name in names})
 
 
-def _unique(steps: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+def unique_names(steps: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """Give the steps with names that occur once."""
     found: dict[str, Any] = {}
     for given, step in steps:
