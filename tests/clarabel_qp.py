@@ -31,7 +31,7 @@ def primal_optimum(problem) -> float:
 
 
 def dual_optimum(problem) -> float:
-    """max sum_ik knot_ik a_ik - 1/2 beta' K beta   s.t.  beta_i = y_i sum_k a_ik,  sum beta = total,  0 <= a_ik <= d_ik.
+    """max sum_ik knot_ik a_ik - 1/2 beta' K beta   s.t.  beta_i = y_i sum_k a_ik, sum beta = total, 0 <= a_ik <= d_ik.
 
     The unknowns are (beta, a), in units of the largest weight, and so is the value.
     """

@@ -15,7 +15,7 @@ class Guarded(BaseEstimator):
         self.calibration, self.training, self.rate, self.refit = calibration, training, rate, refit
         calibration = np.asarray(calibration, dtype=float)
         scores = np.sort(calibration[:, 0])
-        self.guard_ = SimpleNamespace(scores=scores, rate=rate, unusual=first)
+        self.guard_ = SimpleNamespace(scores=scores, rate=rate, unusual=first, n=0)
         self.estimator_ = SimpleNamespace(predict=second)
         counts = np.array([(calibration[:, 1] == choice).sum() for choice in (0, 1, -1)])
         self.calibration_ = SimpleNamespace(scores=scores, choices=counts)

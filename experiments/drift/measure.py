@@ -22,11 +22,11 @@ SETS = ("german", "pima", "wdbc", "covtype")
 SIZES = (1, 5, 20, 100)
 TRAINING, SPLITS, TOGETHER, LARGEST = 400, 500, 50, 1000
 # Elevation: training rows from the lower half, batches from tenths above it.
-LOW, LOW_ROWS, CLIMBS = 0.5, 1000, 200
+LOW, LOW_ROWS, CLIMBS = 0.5, 1000, 100
 BANDS = ((0.0, 0.5), (0.5, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 1.0))
 # Heart beats: training rows from the first third of a record, batches of consecutive beats from later on.
 RECORDS = (105, 106, 114, 116, 119, 124, 200, 203, 205, 207, 208, 210, 213, 214, 215, 219, 221, 223, 228, 233)
-FIRST, BEATS, TRIALS = 1 / 3, 400, 10
+FIRST, BEATS, TRIALS = 1 / 3, 400, 5
 MOMENTS = (1 / 3, 1 / 2, 2 / 3, 0.95)
 
 

@@ -265,7 +265,7 @@ def test_weights_that_nothing_uses_are_refused():
 def test_a_rate_below_every_number_of_rows_is_refused_at_once():
     X, y = drawn(100, 2)
     for rate in (1e-9, 1e-300, 5e-324):
-        with pytest.raises(ValueError, match="needs at least 9{9}"):
+        with pytest.raises(ValueError, match=r"needs at least 9{9}"):
             ThresholdRejector(GaussianNB(), class_error=rate).fit(X, y)
 
 

@@ -1,9 +1,10 @@
 """OneClassSVM: scikit-learn's machine, with a certificate that a judge of its own confirms."""
 
 import os
+import signal
 import threading
-import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,10 +69,10 @@ def test_a_precomputed_and_a_callable_kernel():
 
 
 @pytest.mark.skipif("ABSTAIN_DATA" not in os.environ, reason="ABSTAIN_DATA names no folder with the data")
-@pytest.mark.parametrize("nu", [0.05, 0.5])
+@pytest.mark.parametrize("nu", [0.05, 0.3])
 def test_letter_in_single_precision_and_from_a_sample(nu):
-    table = np.loadtxt(os.path.join(os.environ["ABSTAIN_DATA"], "letter.csv.gz"), delimiter=",", skiprows=1)
-    X = StandardScaler().fit_transform(table[:5000, :-1])
+    table = np.loadtxt(Path(os.environ["ABSTAIN_DATA"]) / "letter.csv.gz", delimiter=",", skiprows=1, max_rows=4500)
+    X = StandardScaler().fit_transform(table[:, :-1])
     ours, theirs = OneClassSVM(nu=nu).fit(X), SklearnOneClassSVM(nu=nu, tol=1e-6).fit(X)
     assert ours.status_ == "optimal"
     same_machine(ours, theirs, X, 1e-5)
@@ -187,17 +188,14 @@ def test_limits_are_reported():
         assert clf.duality_gap_ > 0.0
 
 
-@pytest.mark.skipif(not hasattr(os, "kill"), reason="needs signals")
 def test_an_interrupt_ends_a_long_fit():
-    import signal
+    def fits():
+        while True:
+            OneClassSVM(nu=0.5).fit(GENERATED)
 
-    X = np.random.default_rng(0).normal(size=(30_000, 60))
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    began = time.monotonic()
+    threading.Timer(0.3, signal.raise_signal, (signal.SIGINT,)).start()
     with pytest.raises(KeyboardInterrupt):
-        while time.monotonic() - began < 60:
-            OneClassSVM(nu=0.5).fit(X)
-    assert time.monotonic() - began < 30
+        fits()
 
 
 def test_a_fit_that_fails_changes_nothing():

@@ -41,7 +41,7 @@ def test_a_precomputed_kernel_names_and_pipelines(data, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("settings", [{"nu": 1.0}, {"nu": 1e-9}, {"max_iter": 1}, {"tol": 1e-15}, {"tol": 10.0}], ids=repr)
+@pytest.mark.parametrize("settings", [{"nu": 1.0}, {"nu": 1e-9}, {"max_iter": 1}, {"tol": 1e-15}], ids=repr)
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_odd_fits_are_saved(settings, kernel, data, tmp_path):
     for X in (data[0], data[0] + 1e7, np.ones((9, 2)), data[0][:1]):

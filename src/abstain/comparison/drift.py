@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.arguments import real_number
-from abstain.comparison.batch_counts import ColumnCounts, DriftCounts, choice_names, guarded_rows, refitted
+from abstain.comparison.batch_counts import ColumnCounts, DriftCounts, choice_names, guarded_rows, lacking
 from abstain.comparison.drift_result import Drift, DriftTest
 from abstain.comparison.two_samples import (
     Table,
@@ -23,8 +24,6 @@ from abstain.comparison.two_samples import (
 
 __all__ = ["drift", "drift_of"]
 
-# The share of the batch that may be decided otherwise because the decisions at calibration are of another fit.
-SLACK = 0.05
 _Found = tuple[str, str, Any, Tested]  # name, kind, label, result
 _Named = tuple[str, Callable[[int], tuple[str, Any]], Table]  # name, kind and label of a category, counts
 _Counts = NDArray[np.int64] | None
@@ -69,10 +68,11 @@ def drift(estimator: Any, X: Any, *, level: float = 0.05) -> Drift:
 
     The test of the scores is exact because the detector has seen neither the calibration rows nor the batch. If
     `estimator_` was fitted on the calibration rows, their decisions come from a classifier with the same parameters
-    that was fitted without them. On large batches the two differ by more than chance, so that only differences that
-    remain when 5 % of the batch were decided otherwise count. With ``refit=False``, and beyond 10,000 training rows,
-    this is not needed. Rows that belong together, such as visits of one patient, are not exchangeable one by one: a
-    batch of few patients can be called drifted although nothing has changed.
+    that was fitted without them. The two differ by more than chance, so that only differences count that would remain
+    if as large a share of the batch were decided otherwise as that classifier lacked of the training rows: 20 % for up
+    to 5,000 of them, none from 10,000 on or with ``refit=False``. Rows that belong together, such as visits of one
+    patient, are not exchangeable one by one: a batch of few patients can be called drifted although nothing has
+    changed.
 
     On a large batch a difference can be certain and too small to matter. `Drift.effect` and the sentence say which.
 
@@ -113,7 +113,7 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
     share = real_number("level", level)
     if not 0.0 < share < 1.0:
         raise ValueError(f"level={level!r} must be strictly between 0 and 1, such as 0.05.")
-    guarded, _ = guarded_rows(estimator, None)
+    guarded, _ = guarded_rows(estimator)
     reference = np.asarray(guarded.guard_.scores, dtype=np.float64)
     before = cells_of(reference, reference)
     # A guard with too few rows for its rate rejects nothing; the largest calibration score still serves here.
@@ -129,7 +129,7 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
         found.append(("scores", "scores", None, scores_test(counts.scores, before)))
         found.append(("novel rows", "novel", None, beyond_test(counts.scores, before, rank)))
     if counts.rows:
-        slack = int(SLACK * counts.rows) if refitted(guarded) else 0
+        slack = math.floor(lacking(guarded) * counts.rows)
         tables = [*_choices(choices, known, names, np.array(rejecting, dtype=bool), slack)]
         tables += _columns(counts.columns, guarded.seen_.columns) if counts.columns else []
         results = shares_tests([table for *_, table in tables])

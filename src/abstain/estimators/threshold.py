@@ -286,7 +286,7 @@ class ThresholdRejector(TunedDecisions):
             scored = fit_and_score(self, X, y, groups, parameters, request=request)
         else:
             if prefit and weight is not None:
-                raise ValueError("sample_weight has no effect with class_error and cv=\"prefit\"; leave it out.")
+                raise ValueError('sample_weight has no effect with class_error and cv="prefit"; leave it out.')
             scored = conformal_fit(self, X, y, groups, parameters, rates=rates)
             weight = None if weight is None else np.sign(weight)
         rows, at = None, scored.index

@@ -34,6 +34,7 @@ from abstain.files.values import from_json, to_json
 
 Parts = tuple[dict[str, Any], Arrays]
 MOST_JOBS = 1024  # threads that a file may request; predict starts all of them
+APART = {"estimator", "detector"}  # parameters that are estimators, which have fields of their own
 # what parameters were before they existed, where that is not the default
 EARLIER = {"RejectSVCCV": {"cuts": "bayes", "search": "full"}}
 
@@ -146,14 +147,13 @@ def parameters_of(estimator: Any) -> dict[str, Any]:
     if type(estimator).__module__.startswith("sklearn."):
         default = type(estimator)().get_params(deep=False)
         given = {name: value for name, value in given.items() if repr(value) != repr(default[name])}
-    given.pop("estimator", None)
-    return {name: to_json(name, value) for name, value in given.items()}
+    return {name: to_json(name, value) for name, value in given.items() if name not in APART}
 
 
 def given_parameters(kind: Any, fields: Fields) -> dict[str, Any]:
     """The parameters in the file; those missing from a file of an earlier version keep their defaults."""
     given: dict[str, Any] = fields.take("parameters", dict)
-    known = {*kind._get_param_names()} - {"estimator"}
+    known = {*kind._get_param_names()} - APART
     if unknown := sorted({*given} - known):
         raise ModelFileError(f"its parameter {unknown[0][:60]!r} does not exist in {kind.__name__}.")
     found = {name: from_json(value) for name, value in given.items()}
