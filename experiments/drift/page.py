@@ -45,7 +45,8 @@ def _alarms(results: dict[str, Any]) -> str:
     head = ["set", "splits", "tests", "calibration rows", *sizes, "the largest batch", "its rows", "uniformity"]
     worst = max(rate for found in results["alarms"].values() for rate in found["rates"])
     plain = [found["uniformity"] for found in results["alarms"].values()]
-    verdict = "which chance explains" if worst <= results["most"] else "**more than chance explains**"
+    verdict = "above the level, as chance explains" if worst <= results["most"] else "**more than chance explains**"
+    verdict = "below the level" if worst <= results["level"] else verdict
     return f"""## False alarms
 
 Random splits of each set: {results["training"]} training rows, and disjoint batches of the other rows, the largest of
