@@ -32,6 +32,7 @@ def _alarms(results: dict[str, Any]) -> str:
     rows = [
         [
             NAMES[name],
+            found["splits"],
             found["tests"],
             found["calibration"],
             *(share(rate) for rate in found["rates"]),
@@ -41,14 +42,15 @@ def _alarms(results: dict[str, Any]) -> str:
         for name, found in results["alarms"].items()
     ]
     sizes = [f"{size} row{'s' * (size > 1)}" for size in results["sizes"]]
-    head = ["set", "tests", "calibration rows", *sizes, "the largest batch", "its rows", "uniformity"]
+    head = ["set", "splits", "tests", "calibration rows", *sizes, "the largest batch", "its rows", "uniformity"]
     worst = max(rate for found in results["alarms"].values() for rate in found["rates"])
     plain = [found["uniformity"] for found in results["alarms"].values()]
-    verdict = "which chance explains" if worst <= results["most"] else "**more than chance explains**"
+    verdict = "above the level, as chance explains" if worst <= results["most"] else "**more than chance explains**"
+    verdict = "below the level" if worst <= results["level"] else verdict
     return f"""## False alarms
 
-{results["splits"]} random splits of each set: {results["training"]} training rows, and disjoint batches of the other
-rows, the largest of up to 1,000 rows overlapping them. The numbers are the shares of batches called drifted.
+Random splits of each set: {results["training"]} training rows, and disjoint batches of the other rows, the largest of
+up to 1,000 rows overlapping them. The numbers are the shares of batches called drifted.
 
 {table(head, rows)}
 

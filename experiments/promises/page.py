@@ -8,6 +8,7 @@ from typing import Any
 from harness.pages import run_it, share, table
 
 SPLIT, CROSS, REFITTED, BY_CLASS, MARGINAL = "split", "cross", "refitted", "MAPIE, by class", "MAPIE, all rows"
+LEAST_SQUARES = "least squares"
 COLOURS = {SPLIT: "#0072B2", CROSS: "#009E73", REFITTED: "#D55E00", BY_CLASS: "#56B4E9", MARGINAL: "#999999"}
 
 OPENING = """# Promises by true class, and whether they are kept
@@ -51,10 +52,13 @@ def _short(results: dict[str, Any]) -> str:
     )
     doubled = [item["missed"]["mean"] / item["rate"] for *_, item in cases(results, CROSS)]
     above, total, _ = _above(results, CROSS)
+    overfitted = [machines[LEAST_SQUARES] for machines in results["sets"].values() if LEAST_SQUARES in machines]
+    few, more = ([ways[way]["answered"]["mean"] for ways in overfitted] for way in (CROSS, SPLIT))
     lines.append(
         f"Cross-conformal, of which twice the rate is proven: above the rate itself in {above} of {total} classes; the "
-        f"misses are {min(doubled):.2f} to {max(doubled):.2f} times the rate. With the overfitted machine it rejects "
-        "nearly all rows."
+        f"misses are {min(doubled):.2f} to {max(doubled):.2f} times the rate. With the overfitted machine it answers "
+        f"{share(min(few))} to {share(max(few))} of the rows, where split conformal answers {share(min(more))} to "
+        f"{share(max(more))}."
     )
     above, total, worst = _above(results, REFITTED)
     lines.append(
@@ -103,7 +107,10 @@ def _protocol(results: dict[str, Any]) -> str:
 {sets}
 - Machines, behind a `StandardScaler`, at their default parameters: `LogisticRegression` and `RejectSVC`. The third is
   made to overfit: least squares on products of the features, without regularisation, fitted to nearly as many rows as
-  there are products ({rows}), where it is least stable.
+  there are products ({rows}), where it is least stable: a control, chosen to break what is not proven. For German
+  credit four numbers of rows were tried on a few orders, and the one with the most misses was taken.
+- The rates were stated before the run, but for one: MAPIE refuses the calibration rows of malignant tumours at 2 %, so
+  that their rate became 3 %.
 - Ways. "split": `class_error` as it is by default. "cross": `conformal="cross"` with {results["folds"]} folds.
   "refitted": the scores of these folds and a classifier fitted again on all rows, which `ThresholdRejector` refuses.
   "MAPIE, by class": `SplitConformalClassifier` with the classifier and calibration rows of "split", once for each class

@@ -43,6 +43,7 @@ TWO = [
     EmbeddedRejectSVC(0.2, n_starts=1),
     ThresholdRejector(LogisticRegression(), COSTS),
     ThresholdRejector(RandomForestClassifier(5, random_state=0), reject_rate=0.2),
+    ThresholdRejector(LogisticRegression(), class_error=0.1, random_state=0),
     Forced(RejectSVC(COSTS)),
     LogisticRegression(),
     RandomForestClassifier(5, random_state=0),
@@ -56,6 +57,7 @@ THREE = [
     RejectSVC(),
     LinearRejectSVC(COSTS),
     ThresholdRejector(LogisticRegression(max_iter=1000), COSTS),
+    ThresholdRejector(LogisticRegression(max_iter=1000), class_error=0.2, random_state=0),
     LogisticRegression(max_iter=1000),
     SVC(),
     make_pipeline(StandardScaler(), RandomForestClassifier(5, random_state=0)),
@@ -161,6 +163,16 @@ class TestRowCosts:
         assert model.score(50 + X, Y, row_costs=self.COSTS) == pytest.approx(-0.2)
         scored = get_scorer("mean_cost", row_costs=True)(model, X, Y, row_costs=self.COSTS)
         assert scored == pytest.approx(model.score(X, Y, row_costs=self.COSTS))
+
+    def test_a_search_routes_them(self):
+        with sklearn.config_context(enable_metadata_routing=True):
+            inner = RejectSVC().set_fit_request(row_costs=True)
+            model = NoveltyRejector(inner, 0.05, random_state=0).set_fit_request(row_costs=True)
+            scorer = get_scorer("mean_cost", row_costs=True)
+            search = GridSearchCV(model, {"estimator__C": [0.1, 1.0]}, cv=2, scoring=scorer)
+            search.fit(X, Y, row_costs=self.COSTS)
+        assert search.best_score_ > -0.3
+        assert search.best_estimator_.calibration_.choices is not None
 
     def test_a_classifier_without_them_is_an_error_and_compare_passes_it_none(self):
         model = NoveltyRejector(LogisticRegression(), 0.05, random_state=0)

@@ -66,6 +66,14 @@ def test_the_judge_has_teeth(guard, monkeypatch):
     assert (guard.novel_rows(ROWS[:-1]) != expected).any()
 
 
+def test_vectors_that_occur_often():
+    rows = np.repeat(X[:20], 40, axis=0)
+    machine = OneClassSVM(nu=0.5, gamma=0.5).fit(rows).machine_
+    bound = lower_bound(machine)
+    assert len(bound.coef) <= 20
+    np.testing.assert_allclose(bound.score(rows), replace(machine, bias=0.0).score(rows), rtol=1e-9)
+
+
 def test_machines_without_a_bound():
     plain = OneClassSVM(nu=0.2).fit(X[:600]).machine_
     assert lower_bound(OneClassSVM(nu=0.2, kernel="linear").fit(X[:600]).machine_) is None

@@ -8,12 +8,14 @@ the variance of its vectors, weighted by a_j, Jensen's inequality for exp gives 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from abstain.kernels import Kernel
 from abstain.machines.kernel_machine import KernelMachine
@@ -31,7 +33,9 @@ def lower_bound(machine: Any) -> KernelMachine | None:
     if not isinstance(machine.kernel, Kernel) or machine.kernel.name != "rbf" or issparse(machine.vectors):
         return None
     x, a, gamma = np.asarray(machine.vectors, dtype=np.float64), machine.coef, machine.kernel.gamma
-    group = KMeans(GROUPS, n_init=1, max_iter=20, random_state=0).fit_predict(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # equal vectors give fewer groups, which is as good
+        group = KMeans(GROUPS, n_init=1, max_iter=20, random_state=0).fit_predict(x)
     total = np.bincount(group, a)
     kept = np.flatnonzero(total > 0.0)
     share = a / np.maximum(total[group], np.finfo(np.float64).tiny)
