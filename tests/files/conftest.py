@@ -15,7 +15,16 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from abstain import Costs, EmbeddedRejectSVC, NoveltyRejector, RejectSVC, RejectSVCCV, ThresholdRejector, save
+from abstain import (
+    Costs,
+    EmbeddedRejectSVC,
+    NoveltyRejector,
+    OneClassSVM,
+    RejectSVC,
+    RejectSVCCV,
+    ThresholdRejector,
+    save,
+)
 from abstain.files.arrays import packed
 from abstain.files.container import write_members
 from abstain.files.manifest import manifest_members
@@ -55,6 +64,11 @@ def search(data):
 @pytest.fixture(scope="session")
 def embedded(data):
     return EmbeddedRejectSVC(0.1, C=1.0, kernel="rbf").fit(*data)
+
+
+@pytest.fixture(scope="session")
+def one_class(data):
+    return OneClassSVM(nu=0.3).fit(data[0])
 
 
 @pytest.fixture(scope="session")

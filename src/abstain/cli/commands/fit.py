@@ -48,6 +48,7 @@ def command(
     reject_actions: o.RejectActions = None,
     reject_rate: o.RejectRate = None,
     max_error: o.MaxError = None,
+    class_error: o.ClassError = None,
     confidence: o.Confidence = 0.9,
     false_positive_column: o.FalsePositiveColumn = None,
     false_negative_column: o.FalseNegativeColumn = None,
@@ -113,7 +114,11 @@ def command(
         }
         given = {name: value for name, value in stated.items() if name != "--pos-label"}
         budget = stated_budget(
-            reject_rate, max_error, confidence, given | {"--reject": reject, "--cost-matrix": cost_matrix}
+            reject_rate,
+            max_error,
+            confidence,
+            given | {"--reject": reject, "--cost-matrix": cost_matrix},
+            class_error=class_error,
         )
         others = {"--reject": reject, "--cost-matrix": cost_matrix, "--reject-label": reject_label}
         check_alone(stated | others | {"--reject-actions": reject_actions})
