@@ -37,6 +37,7 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
         "data_facts": {"Rows": len(judged.y_true), **facts},
         "model_facts": model_facts(model.final),
         "row_names": judged.places,
+        "novel": judged.novel,
     }
     report: Any
     by_row = judged.row_costs
