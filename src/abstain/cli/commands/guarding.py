@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,8 +60,13 @@ def stated_rate(novelty: float | None, no_novelty: bool) -> float | None:
     return novelty
 
 
-def guard_plan(rate: float | None, table: TrainingTable, costs: Any, seed: int) -> GuardPlan | None:
-    """The guard for a table; where it cannot be fitted, a note if nobody asked for it, an error otherwise."""
+def guard_plan(
+    rate: float | None, table: TrainingTable, costs: Any, seed: int, folds: int | None = None
+) -> GuardPlan | None:
+    """The guard for a table; where it cannot be fitted, a note if nobody asked for it, an error otherwise.
+
+    With `folds`, it is fitted to the rows of all but one of them.
+    """
     if rate is None:
         return None
     stated = rate is not DEFAULT_RATE
@@ -70,10 +76,11 @@ def guard_plan(rate: float | None, table: TrainingTable, costs: Any, seed: int) 
         warnings.warn(f"rows unlike the training rows will not be rejected: {why}.", Note, stacklevel=2)
         return None
     n, needed = len(table.y), rows_needed(rate)
+    n, of_them = (n, "") if folds is None else (n - math.ceil(n / folds), f" in the other folds of {folds}")
     if stated and calibration_size(n, rate, None) < needed:
         raise UsageError(
-            f"--novelty {rate:g} needs {2 * needed} rows, half of them to calibrate it, and {table.path} has {n}; add "
-            "rows, or state a larger share."
+            f"--novelty {rate:g} needs {2 * needed} rows, half of them to calibrate it, and {table.path} has "
+            f"{n}{of_them}; add rows, or state a larger share."
         )
     return GuardPlan(rate, seed)
 
