@@ -12,8 +12,10 @@ import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, save
+from abstain import Costs, EmbeddedRejectSVC, NoveltyRejector, RejectSVC, RejectSVCCV, ThresholdRejector, save
 from abstain.files.arrays import packed
 from abstain.files.container import write_members
 from abstain.files.manifest import manifest_members
@@ -95,6 +97,19 @@ def curves(data):
 def pipeline(table):
     X, y = table
     return default_pipeline(RejectSVC(Costs(1, 2, 0.3)), ["age", "score"], ["city"]).fit(X, y)
+
+
+@pytest.fixture(scope="session")
+def guarded(data):
+    model = make_pipeline(StandardScaler(), RejectSVC(Costs(1, 3, 0.3)))
+    return NoveltyRejector(model, rate=0.05, random_state=0).fit(*data)
+
+
+@pytest.fixture(scope="session")
+def guarded_table(table):
+    X, y = table
+    model = default_pipeline(RejectSVC(Costs(1, 2, 0.3)), ["age", "score"], ["city"])
+    return NoveltyRejector(model, rate=0.05, random_state=0).fit(X, y)
 
 
 @pytest.fixture(scope="session")

@@ -33,7 +33,7 @@ def refused(raw):
 
 
 KINDS = ["machine", "search", "embedded", "embedded_linear", "rejector", "pipeline"]
-KINDS += ["forest", "boosting", "sigmoids", "curves"]
+KINDS += ["forest", "boosting", "sigmoids", "curves", "guarded"]
 
 
 @pytest.fixture(params=KINDS)
@@ -223,7 +223,7 @@ def test_declarations_of_arrays(field, value, message, machine, contents):
         read(io.BytesIO(raw), len(raw), LARGEST)
 
 
-@pytest.mark.parametrize("name", ["../../x", "A", "", "a" * 49, "x.npy\n"])
+@pytest.mark.parametrize("name", ["../../x", "A", "", "a" * 65, "x.npy\n"])
 def test_names_of_arrays(name, machine, contents):
     raw = declared(contents(machine), lambda manifest: manifest["arrays"].update({name: {}}))
     with pytest.raises(ModelFileError, match="which is not allowed in a model"):

@@ -40,7 +40,11 @@ PROBABILITIES = {
     "chow, budget": ThresholdRejector(LogisticRegression(), reject_rate=0.2, method="chow"),
     "chow, ceiling": ThresholdRejector(LogisticRegression(), max_error=0.45, confidence=0.6, method="chow"),
 }
-EVERY = PROBABILITIES | {
+AROUND = {
+    "steps": ThresholdRejector(make_pipeline(StandardScaler(), LogisticRegression()), COSTS, method="chow"),
+    "steps, machine": ThresholdRejector(make_pipeline(StandardScaler(), RejectSVC()), reject_rate=0.2, cv="train"),
+}
+EVERY = PROBABILITIES | AROUND | {
     f"{classifier}, {request}": ThresholdRejector(CLASSIFIERS[classifier], **REQUESTS[request])
     for classifier in CLASSIFIERS
     for request in REQUESTS
@@ -101,12 +105,12 @@ def test_inside_a_pipeline(table, tmp_path):
     [
         (
             ThresholdRejector(SVC(), COSTS),
-            "a SVC, but a model file can contain it only around .*, CalibratedClassifierCV; use one of these, or skops",
+            "a SVC, but a model file can contain it only around .*, CalibratedClassifierCV, and .*; use one of these",
         ),
         (ThresholdRejector(SVC(), COSTS, method="chow"), "has a CalibratedClassifierCV around a SVC, .* LogisticReg"),
         (
-            ThresholdRejector(make_pipeline(StandardScaler(), LogisticRegression()), COSTS),
-            r"put the rejector at the end of the Pipeline, make_pipeline\(scaler, ThresholdRejector\(...\)\)",
+            ThresholdRejector(make_pipeline(StandardScaler(), SVC()), COSTS),
+            "is a ThresholdRejector around a SVC, but a model file can contain",
         ),
         (GridSearchCV(RejectSVC(COSTS), {"C": [1.0]}, cv=2), "is a GridSearchCV, .*; save its best_estimator_"),
     ],

@@ -7,6 +7,8 @@ import pytest
 import skops.io
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from skops.io.exceptions import UntrustedTypesFoundException
 
 from abstain import (
@@ -15,6 +17,7 @@ from abstain import (
     Costs,
     EmbeddedRejectSVC,
     Forced,
+    NoveltyRejector,
     RejectSVC,
     RejectSVCCV,
     ThresholdRejector,
@@ -34,6 +37,8 @@ from looping import looped
         ThresholdRejector(EmbeddedRejectSVC(0.2), Costs(1, 3, 0.3)),
         ThresholdRejector(LogisticRegression(), Costs(1, 3, 0.3)),
         ThresholdRejector(LogisticRegression(), max_error=0.3),
+        NoveltyRejector(RejectSVC(Costs(1, 3, 0.3)), 0.05),
+        NoveltyRejector(make_pipeline(StandardScaler(), LogisticRegression()), 0.05),
         Forced(RejectSVC(Costs.from_table({0: {1: 1}, 1: {0: 3}}, reject=0.3))),
     ],
     ids=repr,
@@ -68,7 +73,7 @@ def test_every_other_name_is_a_type_of_ours(name):
     assert isinstance(found, type)
     assert f"{found.__module__}.{found.__qualname__}" == name
     assert found.__reduce__ is object.__reduce__
-    assert "__setstate__" not in vars(found)
+    assert "__setstate__" not in vars(found) or found is NoveltyRejector  # which recognises its default rate
 
 
 def test_what_training_had_in_each_column():

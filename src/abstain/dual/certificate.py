@@ -27,6 +27,7 @@ __all__ = [
     "score_rounding",
     "set_names",
     "sets",
+    "shortest_scale",
     "stretch",
 ]
 
@@ -113,8 +114,13 @@ def scale(problem: DualProblem, beta: NDArray[np.float64], primal: float, dual: 
     """
     if problem.total == 0.0:
         return max(abs(primal), sys.float_info.min)
-    longest = float(np.abs(beta) @ np.sqrt(np.abs(problem.kernel.diagonal(problem.X))))
-    return max(abs(primal), abs(dual), 0.5 * _NO_LENGTH * longest**2, sys.float_info.min)
+    least = shortest_scale(beta, problem.kernel.diagonal(problem.X))
+    return max(abs(primal), abs(dual), least, sys.float_info.min)
+
+
+def shortest_scale(beta: NDArray[np.float64], diagonal: NDArray[np.float64]) -> float:
+    """Give the half of the squared length that counts as 0, for coefficients of rows with these k(x, x)."""
+    return 0.5 * _NO_LENGTH * float(np.abs(beta) @ np.sqrt(np.abs(diagonal))) ** 2
 
 
 def score_rounding(

@@ -86,11 +86,14 @@ class DualProblem(RowLosses):
         return len(self.sign)
 
     def on_rows(self, rows: NDArray[np.intp]) -> DualProblem:
-        """Give the problem of some of the rows, by their indices."""
+        """Give the problem of some of the rows, by their indices; their share of the total is that of the weights."""
         if len(rows) == self.n:
             return self
         X = self.X[np.ix_(rows, rows)] if self.kernel.name == "precomputed" else self.X[rows]
-        return replace(self, X=X, sign=self.sign[rows], loss=self.loss.take(rows), weight=self.weight[rows])
+        weight, total = self.weight[rows], self.total
+        if total != 0.0:
+            total *= float(weight.sum()) / float(self.weight.sum())
+        return replace(self, X=X, sign=self.sign[rows], loss=self.loss.take(rows), weight=weight, total=total)
 
     def gram(self) -> NDArray[np.float64]:
         """Give the full Gram matrix (n, n), for small problems only: it has n^2 numbers."""

@@ -25,6 +25,7 @@ PANEL = 1024  # columns of the factor between two interrupts
 SCORED = 2000  # rows up to which all sums are computed again, and four times as many as are sampled beyond
 HIDDEN = 0.5  # share of tol that single precision may hide of the gap, which promises ten times tol
 ROUNDS = 3  # times that a solver is sent back with a finer tolerance
+ON_MARGIN = 1e-12  # share by which the offset of one class is lowered: rounding must not decide about rows on the margin
 DEFORMED = 0.1  # share of the promised gap that a negative eigenvalue may be worth
 
 
@@ -75,7 +76,10 @@ class Solved:
         hidden: float,
     ) -> Solved:
         """Certify a machine by its sums on the training rows, with what rounding may hide of the gap."""
-        machine = replace(machine, bias=best_bias(problem, expansion))
+        bias = best_bias(problem, expansion)
+        if problem.total != 0.0:
+            bias += ON_MARGIN * abs(bias)
+        machine = replace(machine, bias=bias)
         certificate = certify(problem, solution.beta, machine.bias, expansion)
         hidden /= scale(problem, solution.beta, certificate.primal, certificate.dual)
         if hidden > NEGLIGIBLE:
@@ -103,6 +107,8 @@ def _trusted_sums(
     error = score_rounding(problem, beta, np.float32)
     hidden = rounding(problem, beta, error)
     dual = float(problem.dual_values(beta).sum()) - 0.5 * float(beta @ solution.expansion)
+    if problem.total != 0.0:
+        tol = max(tol, 1e-3)  # that of one class is a share of the score, and so finer than the gap needs
     if not hidden <= HIDDEN * tol * abs(dual):
         return None, 0.0
     sample = np.linspace(0, problem.n - 1, SCORED // 4).astype(np.intp)

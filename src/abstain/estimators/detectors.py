@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from abstain.estimators.one_class import OneClassSVM
 
-__all__ = ["default_detector", "fitted_detector", "transformers_of"]
+__all__ = ["default_detector", "fitted_detector", "transformers_of", "unique_names"]
 
 
 def default_detector() -> Any:
@@ -53,7 +53,7 @@ def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -
             "classifier into one Pipeline as estimator, or pass a detector that takes the rows as they are."
         ) from error
     steps = [*before.steps, *after.steps]
-    return Pipeline(_unique([*steps, ("novelty", last)])) if steps else last
+    return Pipeline(unique_names([*steps, ("novelty", last)])) if steps else last
 
 
 def _cloned(step: Any) -> Any:
@@ -74,7 +74,7 @@ def _seed(detector: Any, state: Any) -> None:
     detector.set_params(**{name: int(state.randint(2**31 - 1)) for name in names})
 
 
-def _unique(steps: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+def unique_names(steps: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """Give the steps with names that occur once."""
     found: dict[str, Any] = {}
     for given, step in steps:

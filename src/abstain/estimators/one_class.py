@@ -66,9 +66,10 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
         Constant of poly and sigmoid.
     nu : float, default=0.05
         Share of the training rows, by weight, that may score below the offset; 0 < nu <= 1.
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions, in units of the score, at which the solver may stop. It
-        continues while the relative duality gap is above ten times `tol` (or above 0.01, if that is more).
+    tol : float, default=1e-6
+        Largest violation of the optimality conditions at which the solver may stop, as a share of the largest possible
+        score: the sum of the coefficients times the median of k(x, x), to within a factor of two. It continues while the
+        relative duality gap is above ten times `tol` (or above 0.01, if that is more).
     cache_size : float, default=500
         Memory for kernel rows, in MB.
     max_iter : int, default=10_000_000
@@ -131,7 +132,7 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
         gamma: float | str = "scale",
         coef0: float = 0.0,
         nu: float = 0.05,
-        tol: float = 1e-3,
+        tol: float = 1e-6,
         cache_size: float = 500,
         max_iter: int = 10_000_000,
         time_limit: float | None = None,
@@ -169,19 +170,20 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
             The fitted estimator.
         """
         checked = copy(self)  # so that a fit that fails changes nothing
-        posed = self._posed(checked, X, sample_weight)
+        posed, unit = self._posed(checked, X, sample_weight)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         try:
             found = solved(self._solver(task), posed, None)
         finally:
             task.end_line()
-        self._commit(checked, FittedOneClass(posed.machine(found.machine), found.proof(float(self.tol))))
+        self._commit(checked, FittedOneClass(*_in_units(unit, posed.machine(found.machine), found.proof(self.tol))))
         if text := warning_text(self.proof_, self):
             warnings.warn(text, ConvergenceWarning, stacklevel=3)  # at the caller of fit, past scikit-learn's decorator
         task.end()
         return self
 
-    def _posed(self, checked: Any, X: Any, sample_weight: Any) -> Posed:
+    def _posed(self, checked: Any, X: Any, sample_weight: Any) -> tuple[Posed, float]:
+        """Give the problem, and the unit of its weights, which makes the scores about 1: `tol` is a share of them."""
         named = None if callable(self.kernel) else Kernel(self.kernel)
         dense = named is not None and named.name == "precomputed"
         rows = checked_rows(checked, X, dense=dense, reset=True)
@@ -191,8 +193,12 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
         kernel = resolved_kernel(self, self.gamma, rows, weight)
         known, X, as_posed = posed_rows(kernel, rows, kept)
         sign, total = np.ones(len(kept), dtype=np.int8), float(self.nu) * float(weight.sum())
-        problem = DualProblem(known, X, sign, origin_hinge(), weight[kept], total)
-        return Posed(problem, rows, kernel, kept, as_posed)
+        size = np.abs(known.diagonal(X))
+        unit = _power_of_two(total * (float(np.median(size)) or float(size.max())))
+        # no coefficient exceeds the total, so weights need not, and the losses of rows that may not have any stay small
+        weight = np.minimum(weight[kept], total) / unit
+        problem = DualProblem(known, X, sign, origin_hinge(), weight, total / unit)
+        return Posed(problem, rows, kernel, kept, as_posed), unit
 
     def _solver(self, task: FitTask) -> OneClassSMO:
         return OneClassSMO(
@@ -223,7 +229,10 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
         return self._score(self._now.machine, X)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Give -1 for rows that score below the offset and +1 for the others."""
+        """Give -1 for rows that score below the offset and +1 for the others.
+
+        The training rows whose score decides the offset count as usual: it is lowered by a trillionth.
+        """
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
     def _score(self, machine: KernelMachine, X: Any) -> NDArray[np.float64]:
@@ -240,3 +249,14 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
     duality_gap_ = fitted("proof.gap", "The difference of the primal and dual values, relative to the larger of them.")
     status_ = fitted("proof.status", "How the solver ended.")
     n_iter_ = fitted("proof.iterations", "The number of iterations of the solver.")
+
+
+def _power_of_two(size: float) -> float:
+    """Give the power of two next to a size: numbers are divided by it, and multiplied again, without rounding."""
+    return float(2.0 ** np.clip(np.frexp(size)[1], -1000, 1000)) if 0.0 < size < np.inf else 1.0
+
+
+def _in_units(unit: float, machine: KernelMachine, proof: Proof) -> tuple[KernelMachine, Proof]:
+    """Give a machine and its proof in units of the weights as they were given; the violation remains a share."""
+    objectives = {name: getattr(proof, name) * unit * unit for name in ("objective", "dual_objective")}
+    return replace(machine, coef=machine.coef * unit, bias=machine.bias * unit), replace(proof, **objectives)

@@ -19,7 +19,9 @@ DTYPES = ("<f8", "<f4", "<i8", "<i4", "|i1")
 MOST_AXES = 2
 # nan where a search ran out of time, where a column has no value to impute, or as a category
 MAY_BE_NAN = ("search_costs", "search_tuned", "search_scores", "search_mean", "search_std", "double", "single")
-MAY_BE_INFINITE = ("threshold",)  # of a tree, where only missing values go to the right
+# thresholds of a tree, where only missing values go to the right; how unusual a row is that cannot be scored
+MAY_BE_INFINITE = ("threshold", "unusual")
+LONGEST = 64  # letters in the name of an array
 
 Arrays = dict[str, NDArray[Any]]
 _NAME = re.compile(r"[a-z][a-z_]*(\.[a-z][a-z_]*)*")
@@ -68,7 +70,7 @@ def read_arrays(container: Container, declared: Mapping[str, Any]) -> Arrays:
 
 def checked_name(name: str) -> str:
     """The name of an array, if a model file could contain it."""
-    if not _NAME.fullmatch(name) or len(name) > 48:
+    if not _NAME.fullmatch(name) or len(name) > LONGEST:
         raise ModelFileError(f"its manifest names an array {name[:60]!r}, which is not allowed in a model.")
     return name
 

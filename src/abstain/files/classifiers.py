@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.linear_svc import LinearRejectSVC
 from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
+from abstain.estimators.one_class import OneClassSVM
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.files.arrays import Arrays
@@ -27,11 +28,13 @@ from abstain.files.errors import ModelFileError
 from abstain.files.forest_codec import forest_attributes, forest_parts
 from abstain.files.linear_codec import linear_from, linear_parts
 from abstain.files.logistic_codec import logistic_attributes, logistic_parts
+from abstain.files.one_class_codec import one_class_from, one_class_parts
 from abstain.files.schema import Fields
 from abstain.files.values import from_json, to_json
 
 Parts = tuple[dict[str, Any], Arrays]
 MOST_JOBS = 1024  # threads that a file may request; predict starts all of them
+APART = {"estimator", "detector"}  # parameters that are estimators, which have fields of their own
 # what parameters were before they existed, where that is not the default
 EARLIER = {"RejectSVCCV": {"cuts": "bayes", "search": "full"}}
 
@@ -82,6 +85,7 @@ MACHINES = table(
         _machine(LinearRejectSVCCV, linear_parts, linear_from),
     ]
 )
+DETECTORS = table([_machine(OneClassSVM, one_class_parts, one_class_from)])  # which do not classify
 # scikit-learn's classifiers, which have the classes of the rejector around them
 OTHERS = table(
     [
@@ -143,14 +147,13 @@ def parameters_of(estimator: Any) -> dict[str, Any]:
     if type(estimator).__module__.startswith("sklearn."):
         default = type(estimator)().get_params(deep=False)
         given = {name: value for name, value in given.items() if repr(value) != repr(default[name])}
-    given.pop("estimator", None)
-    return {name: to_json(name, value) for name, value in given.items()}
+    return {name: to_json(name, value) for name, value in given.items() if name not in APART}
 
 
 def given_parameters(kind: Any, fields: Fields) -> dict[str, Any]:
     """The parameters in the file; those missing from a file of an earlier version keep their defaults."""
     given: dict[str, Any] = fields.take("parameters", dict)
-    known = {*kind._get_param_names()} - {"estimator"}
+    known = {*kind._get_param_names()} - APART
     if unknown := sorted({*given} - known):
         raise ModelFileError(f"its parameter {unknown[0][:60]!r} does not exist in {kind.__name__}.")
     found = {name: from_json(value) for name, value in given.items()}

@@ -145,13 +145,13 @@ def _transformer_parts(step: ColumnTransformer, pool: PoolWriter, columns: Colum
     fitted = {name: (part, chosen) for name, part, chosen in step.transformers_}
     state: dict[str, Any] = {"kind": ColumnTransformer.__name__, "parameters": settings(step), "parts": []}
     width, used = 0, np.zeros(columns.count, dtype=bool)
-    for name, asked, _ in step.transformers:
+    for name, given, _ in step.transformers:
         part, chosen = fitted[name]
         indices, named = _indices(name, chosen, columns)
         used[indices] = True
         pool.count(0)
         entry = [name, named, pool.put(indices)]
-        inner, made = _part_parts(asked, part, pool, columns.at(indices))
+        inner, made = _part_parts(given, part, pool, columns.at(indices))
         state["parts"].append([*entry, inner])
         width += made
     rest = columns.at(np.flatnonzero(~used))
@@ -161,29 +161,29 @@ def _transformer_parts(step: ColumnTransformer, pool: PoolWriter, columns: Colum
     return state, Columns(width + made)
 
 
-def _part_parts(asked: Any, part: Any, pool: PoolWriter, columns: Columns) -> tuple[Any, int]:
-    if isinstance(asked, str) and asked in (PASS, DROP):
-        return asked, columns.count if asked == PASS else 0
+def _part_parts(given: Any, part: Any, pool: PoolWriter, columns: Columns) -> tuple[Any, int]:
+    if isinstance(given, str) and given in (PASS, DROP):
+        return given, columns.count if given == PASS else 0
     if not columns.count:
         raise ValueError(
-            f"estimator has a ColumnTransformer with a {type(asked).__name__} for no columns, which a model file "
+            f"estimator has a ColumnTransformer with a {type(given).__name__} for no columns, which a model file "
             "cannot contain; leave this part out."
         )
-    if _asked(asked) != _asked(part):
+    if asked(given) != asked(part):
         raise ModelFileError("the parameters of a part of its ColumnTransformer differ from those that were fitted.")
     state, made = _any_parts(part, pool, columns)
     return state, made.count
 
 
-def _asked(step: Any) -> Any:
+def asked(step: Any) -> Any:
     """Everything that was asked of a transformer before it was fitted."""
     if step is None or isinstance(step, str):
         return step
     if type(step) is Pipeline:
-        return [settings(step), [[name, _asked(inner)] for name, inner in step.steps]]
+        return [settings(step), [[name, asked(inner)] for name, inner in step.steps]]
     if type(step) is ColumnTransformer:
-        parts = [[name, _asked(inner), repr(chosen)] for name, inner, chosen in step.transformers]
-        return [settings(step), parts, _asked(step.remainder)]
+        parts = [[name, asked(inner), repr(chosen)] for name, inner, chosen in step.transformers]
+        return [settings(step), parts, asked(step.remainder)]
     codec_of(step)
     chosen = getattr(step, "categories", None)
     lists = None if chosen is None or isinstance(chosen, str) else [np.asarray(one).tolist() for one in chosen]

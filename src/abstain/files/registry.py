@@ -1,6 +1,6 @@
 """The estimators that a model file can contain, and how each is converted to fields and arrays and back.
 
-The classifiers, which end a Pipeline or are inside a ThresholdRejector, are in `classifiers`.
+The classifiers, which end a Pipeline or are inside a ThresholdRejector or NoveltyRejector, are in `classifiers`.
 """
 
 from __future__ import annotations
@@ -9,16 +9,20 @@ import json
 from typing import Any
 
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.estimators.forced import Forced
+from abstain.estimators.novelty import DEFAULT_RATE, NoveltyRejector
 from abstain.estimators.threshold import ThresholdRejector
 from abstain.files.arrays import Arrays
 from abstain.files.calibrated_codec import CALIBRATED, inside
 from abstain.files.classifiers import (
+    DETECTORS,
     MACHINES,
     OTHERS,
+    Codecs,
     Parts,
     classifier_from,
     classifier_parts,
@@ -28,7 +32,9 @@ from abstain.files.classifiers import (
     parameters_of,
     table,
 )
+from abstain.files.described import columns_of, described
 from abstain.files.errors import ModelFileError
+from abstain.files.guard_codec import check_detector, guard_from, guard_parts, guarded_classes
 from abstain.files.pipeline_codec import settings, settings_from, steps_from, steps_parts
 from abstain.files.pool import PoolReader, PoolWriter
 from abstain.files.preprocessing_codec import is_default, table_from, table_parts
@@ -37,20 +43,34 @@ from abstain.files.schema import Fields, prefixed, within
 from abstain.files.steps_codec import SUPPORTED, Columns
 from abstain.preprocessing import ESTIMATOR
 
-REJECTOR, PIPELINE, LOGISTIC = "ThresholdRejector", "Pipeline", "LogisticRegression"
-CLASSIFIERS = MACHINES | OTHERS | table([CALIBRATED])  # what a ThresholdRejector may wrap
+REJECTOR, GUARDED, PIPELINE, LOGISTIC = "ThresholdRejector", "NoveltyRejector", "Pipeline", "LogisticRegression"
+MODELS = MACHINES | DETECTORS  # alone, or at the end of a Pipeline
+CLASSIFIERS = MACHINES | OTHERS | table([CALIBRATED])  # inside a rejector, which has their classes
 TABLE_PREFIX, CLASSIFIER_PREFIX, STEPS_PREFIX = "table.", "classifier.", "steps."
+GUARD_PREFIX, DETECTOR_PREFIX = "guard.", "detector."
+# what may be in a file, by what is around it
+KINDS: dict[str, tuple[str, ...]] = {
+    "": (*MODELS, REJECTOR, GUARDED, PIPELINE),
+    REJECTOR: (*CLASSIFIERS, PIPELINE),
+    GUARDED: (*CLASSIFIERS, REJECTOR, PIPELINE),
+    "detector": (*DETECTORS, PIPELINE),
+}
 
 
-def parts(estimator: Any) -> Parts:
-    """Give the fields and arrays of a fitted estimator; an error gives the reason if a file cannot contain it."""
+def parts(estimator: Any, models: Codecs = MODELS) -> Parts:
+    """Give the fields and arrays of a fitted estimator; an error gives the reason if a file cannot contain it.
+
+    `models` are those that may be alone or at the end of a Pipeline; inside a NoveltyRejector, `CLASSIFIERS`.
+    """
     check_is_fitted(estimator)
     kind = type(estimator).__name__
     if type(estimator) is Pipeline:
-        return _parts_of_pipeline(estimator)
+        return _parts_of_pipeline(estimator, models)
     if type(estimator) is ThresholdRejector:
         return _parts_of_rejector(estimator)
-    if codec := codec_of(estimator, MACHINES):
+    if type(estimator) is NoveltyRejector and models is MODELS:
+        return _parts_of_guarded(estimator)
+    if codec := codec_of(estimator, models):
         return classifier_parts(estimator, codec)
     if type(estimator) is Forced:
         raise ValueError(
@@ -63,13 +83,13 @@ def parts(estimator: Any) -> Parts:
             "place in a Pipeline."
         )
     raise ValueError(
-        f"estimator is a {kind}, but a model file can contain {', '.join(MACHINES)}, ThresholdRejector and Pipelines "
-        f"that end in one of these after {SUPPORTED}; for other estimators use skops, or pickle among people who trust "
-        "each other."
+        f"estimator is a {kind}, but a model file can contain {', '.join(MODELS)}, ThresholdRejector, "
+        f"NoveltyRejector and Pipelines that end in one of these after {SUPPORTED}; for other estimators use skops, or "
+        "pickle among people who trust each other."
     )
 
 
-def _parts_of_pipeline(pipeline: Pipeline) -> Parts:
+def _parts_of_pipeline(pipeline: Pipeline, models: Codecs) -> Parts:
     """Preprocessing as `default_pipeline` makes it has fields of its own; any other is a list of steps."""
     last = pipeline[-1]
     if type(last) is Pipeline or isinstance(last, str) or last is None:
@@ -78,12 +98,12 @@ def _parts_of_pipeline(pipeline: Pipeline) -> Parts:
             f"estimator is a Pipeline whose last step is {what}, but a model file needs a classifier there; give the "
             "steps of an inner Pipeline to the outer one."
         )
-    inner, more = parts(last)
+    inner, more = parts(last, models)
     if is_default(pipeline):
         preprocessing, arrays = table_parts(pipeline[0])
         fields = {"kind": PIPELINE, "preprocessing": preprocessing, ESTIMATOR: inner}
         return fields, prefixed(arrays, TABLE_PREFIX) | more
-    pool, columns = PoolWriter(), _columns(pipeline)
+    pool, columns = PoolWriter(), columns_of(pipeline)
     steps, made = steps_parts(pipeline.steps[:-1], pool, columns)
     _check_columns(made, last)
     state = {
@@ -98,17 +118,6 @@ def _parts_of_pipeline(pipeline: Pipeline) -> Parts:
     return state, prefixed(pool.arrays, STEPS_PREFIX) | more
 
 
-def _columns(pipeline: Pipeline) -> Columns:
-    """The columns that a fitted Pipeline reads: those of its first step that is not "passthrough"."""
-    first = next(step for _, step in pipeline.steps if step is not None and not isinstance(step, str))
-    if type(first) is Pipeline:
-        return _columns(first)
-    names = getattr(first, "feature_names_in_", None)
-    if names is not None and len({*names}) < len(names):
-        raise ValueError("estimator was fitted to a data frame with two columns of the same name; rename one of them.")
-    return Columns(int(first.n_features_in_), names)
-
-
 def _check_columns(made: Columns, last: Any) -> None:
     if getattr(last, "n_features_in_", made.count) != made.count:
         raise ModelFileError(f"its steps make {made.count} features, which do not match those of its machine.")
@@ -116,33 +125,41 @@ def _check_columns(made: Columns, last: Any) -> None:
 
 def _parts_of_rejector(estimator: ThresholdRejector) -> Parts:
     classifier = estimator.estimator_
-    codec = codec_of(classifier, CLASSIFIERS)
-    if type(classifier) is Pipeline:
-        raise ValueError(
-            "estimator is a ThresholdRejector around a Pipeline, which a model file cannot contain; put the rejector "
-            "at the end of the Pipeline, make_pipeline(scaler, ThresholdRejector(...)), and fit it again."
-        )
-    if codec is None:
-        raise ValueError(
-            f"estimator is a ThresholdRejector around a {type(classifier).__name__}, but a model file can contain it "
-            f"only around {', '.join(CLASSIFIERS)}; use one of these, or skops, or pickle among people who trust each "
-            "other."
-        )
-    inner, more = classifier_parts(classifier, codec)
-    sigmoid = codec is CALIBRATED and type(estimator.estimator) is not codec.kind
+    inner, more = _parts_inside(classifier, REJECTOR)
+    calibrated = type(classifier) is CALIBRATED.kind
+    sigmoid = calibrated and type(estimator.estimator) is not CALIBRATED.kind
     given = inside(classifier) if sigmoid else classifier
-    if _described(given) != _described(estimator.estimator):
+    if described(given) != described(estimator.estimator):
         raise ModelFileError("the parameters of its estimator differ from those of the fitted classifier.")
     state, arrays = rejector_parts(estimator, given)
-    added = {"sigmoid_added": sigmoid} if codec is CALIBRATED else {}
+    added = {"sigmoid_added": sigmoid} if calibrated else {}
     fields = {"kind": REJECTOR, "parameters": parameters_of(estimator), **state, **added, "classifier": inner}
     return fields, arrays | prefixed(more, CLASSIFIER_PREFIX)
 
 
-def _described(classifier: Any) -> list[Any]:
-    """The type and the parameters of a classifier, and of the one inside it."""
-    within_it = _described(inside(classifier)) if type(classifier) is CALIBRATED.kind else []
-    return [type(classifier), parameters_of(classifier), *within_it]
+def _parts_inside(classifier: Any, rejector: str) -> Parts:
+    """Give the fields and arrays of the classifier of a rejector; an error gives the reason if that is not possible."""
+    last = classifier[-1] if type(classifier) is Pipeline else classifier
+    tuned = rejector == GUARDED and type(last) is ThresholdRejector
+    if not tuned and codec_of(last, CLASSIFIERS) is None:
+        allowed = [*CLASSIFIERS, REJECTOR] if rejector == GUARDED else CLASSIFIERS
+        way = "fit it around its best_estimator_" if hasattr(last, "best_estimator_") else "use one of these"
+        raise ValueError(
+            f"estimator is a {rejector} around a {type(last).__name__}, but a model file can contain it only around "
+            f"{', '.join(allowed)}, and Pipelines that end in one of these; {way}, or skops, or pickle among people "
+            "who trust each other."
+        )
+    return parts(classifier, CLASSIFIERS)
+
+
+def _parts_of_guarded(estimator: NoveltyRejector) -> Parts:
+    check_detector(estimator)
+    classifier, more = _parts_inside(estimator.estimator_, GUARDED)
+    detector, others = parts(estimator.guard_.detector)
+    state, arrays = guard_parts(estimator)
+    arrays = arrays | prefixed(others, DETECTOR_PREFIX)
+    fields = {"kind": GUARDED, "parameters": parameters_of(estimator), **state, "detector": detector}
+    return fields | {"classifier": classifier}, prefixed(arrays, GUARD_PREFIX) | prefixed(more, CLASSIFIER_PREFIX)
 
 
 def restored(state: Any, arrays: Arrays) -> Any:
@@ -169,18 +186,22 @@ def _difference(given: Any, written: Any, where: str) -> str:
     return next(filter(None, (_difference(given[name], written[name], name) for name in given)), "")
 
 
-def _restored(state: Any, arrays: Arrays) -> Any:
-    fields = Fields(state, "model")
-    kind = fields.one_of("kind", (*MACHINES, REJECTOR, PIPELINE))
-    if kind in MACHINES:
-        return classifier_from(kind, MACHINES, fields, arrays)
+def _restored(state: Any, arrays: Arrays, around: str = "", classes: Any = None) -> Any:
+    """Make an estimator; inside a rejector, `classes` are those of the rejector."""
+    fields = Fields(state, "classifier" if around in (REJECTOR, GUARDED) else around or "model")
+    kind = fields.one_of("kind", KINDS[around])
+    if kind in MODELS or kind in CLASSIFIERS:
+        return classifier_from(kind, MODELS | CLASSIFIERS, fields, arrays, classes)
     if kind == REJECTOR:
         return _rejector(fields, arrays)
+    if kind == GUARDED:
+        return _guarded(fields, arrays)
     inner = fields.take(ESTIMATOR, dict)
     if inner.get("kind") == PIPELINE:
         raise ModelFileError("its Pipeline is inside another Pipeline.")
     prefix = STEPS_PREFIX if "steps" in fields else TABLE_PREFIX
-    last = _restored(inner, {name: array for name, array in arrays.items() if not name.startswith(prefix)})
+    others = {name: array for name, array in arrays.items() if not name.startswith(prefix)}
+    last = _restored(inner, others, around, classes)
     if prefix == STEPS_PREFIX:
         return _pipeline(fields, within(arrays, prefix), last)
     preprocessing = fields.take("preprocessing", dict)
@@ -205,16 +226,34 @@ def _pipeline(fields: Fields, arrays: Arrays, last: Any) -> Pipeline:
 
 def _rejector(fields: Fields, arrays: Arrays) -> Any:
     parameters = given_parameters(ThresholdRejector, fields)
-    inner = Fields(fields.take("classifier", dict), "classifier")
-    kind = inner.one_of("kind", CLASSIFIERS)
     classes = rejector_classes(fields.peek("rule"))
-    classifier = classifier_from(kind, CLASSIFIERS, inner, within(arrays, CLASSIFIER_PREFIX), classes)
-    sigmoid = CLASSIFIERS[kind] is CALIBRATED and fields.take("sigmoid_added", bool)
+    classifier = _restored(fields.take("classifier", dict), within(arrays, CLASSIFIER_PREFIX), REJECTOR, classes)
+    sigmoid = type(classifier) is CALIBRATED.kind and fields.take("sigmoid_added", bool)
     given = inside(classifier) if sigmoid else classifier
     prefit = parameters.get("cv") == "prefit" if isinstance(parameters.get("cv"), str) else False
     estimator = ThresholdRejector(given if prefit else clone(given), **parameters)
     estimator._validate_params()
     own = {name: array for name, array in arrays.items() if not name.startswith(CLASSIFIER_PREFIX)}
     estimator._fitted_ = rejector_from(estimator, fields, own, classifier)
+    fields.end()
+    return estimator
+
+
+def _guarded(fields: Fields, arrays: Arrays) -> NoveltyRejector:
+    parameters = given_parameters(NoveltyRejector, fields)
+    guard = within(arrays, GUARD_PREFIX)
+    detector = _restored(fields.take("detector", dict), within(guard, DETECTOR_PREFIX), "detector")
+    classes = guarded_classes(fields.peek("rule"))
+    classifier = _restored(fields.take("classifier", dict), within(arrays, CLASSIFIER_PREFIX), GUARDED, classes)
+    flags = ("rate_is_stated", "is_frozen", "detector_is_given")
+    stated, frozen, given = (fields.take(name, bool) for name in flags)
+    estimator = NoveltyRejector(FrozenEstimator(classifier) if frozen else clone(classifier), **parameters)
+    if given:
+        estimator.detector = clone(detector[-1] if type(detector) is Pipeline else detector)
+    if not stated and estimator.rate == DEFAULT_RATE:
+        estimator.rate = DEFAULT_RATE
+    estimator._validate_params()
+    own = {name: array for name, array in guard.items() if not name.startswith(DETECTOR_PREFIX)}
+    estimator._fitted_ = guard_from(estimator, fields, own, classifier, detector)
     fields.end()
     return estimator

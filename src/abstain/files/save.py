@@ -27,7 +27,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, or Pipeline of one of these
+    estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, OneClassSVM, ThresholdRejector, or Pipeline of one of these
         Fitted. A ThresholdRejector must be around one of the three machines, LogisticRegression,
         RandomForestClassifier, HistGradientBoostingClassifier, or CalibratedClassifierCV around one of these. The
         steps of a Pipeline may be scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer,

@@ -159,7 +159,7 @@ def _check_rows(fitted: FittedSVC, top: float) -> None:
 
 
 def check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
-    """Check that the gap is at least the difference of the objectives (rounding may add to it) and "optimal" proven."""
+    """Check that the gap is at least the difference of the objectives (rounding may add to it), and the status."""
     apart, sizes = proof.objective - proof.dual_objective, abs(proof.objective) + abs(proof.dual_objective)
     sizes += abs(machine.bias) * float(np.abs(machine.coef).sum())
     # the gap counts the bias times the sum of the coefficients by its size, the objectives by its sign
@@ -167,6 +167,11 @@ def check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
     known = proof.gap < sys.float_info.max and math.isfinite(sizes)
     if known and apart - proof.gap * abs(proof.objective) > room:
         raise ModelFileError("the gap of its proof is smaller than the difference of its objectives.")
+    check_status(proof, machine, tol)
+
+
+def check_status(proof: Proof, machine: KernelMachine, tol: float) -> None:
+    """Check that the proof fits the kernel, and that "optimal" is proven."""
     kernel = machine.kernel
     if isinstance(kernel, Kernel) and kernel.formula.definite(kernel) and not proof.definite:
         raise ModelFileError("its kernel is marked as indefinite, but this kernel is always positive semidefinite.")

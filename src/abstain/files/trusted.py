@@ -11,11 +11,16 @@ from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels
 from abstain.costs import Costs
 from abstain.dual.proof import Proof
+from abstain.estimators.calibration import Calibration
 from abstain.estimators.class_fit import FittedClasses
 from abstain.estimators.class_search import FittedClassSearch
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC, FittedEmbedded
 from abstain.estimators.forced import Forced
 from abstain.estimators.grid import Grid
+from abstain.estimators.guard import Guard
+from abstain.estimators.guarded import Guarded
+from abstain.estimators.novelty import NoveltyRejector
+from abstain.estimators.one_class import FittedOneClass, OneClassSVM
 from abstain.estimators.seen import SeenColumns
 from abstain.estimators.seen_column import SeenCategories, SeenNumbers
 from abstain.estimators.svc import FittedSVC, RejectSVC
@@ -41,12 +46,12 @@ from abstain.rules.scored_rows import ScoredRows
 from abstain.thresholds import Thresholds
 
 _TYPES: tuple[Any, ...] = (
-    *(RejectSVC, RejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, Forced),
-    *(FittedSVC, FittedSearch, FittedEmbedded, Tuned, FittedClasses, FittedClassSearch),
+    *(RejectSVC, RejectSVCCV, EmbeddedRejectSVC, OneClassSVM, ThresholdRejector, NoveltyRejector, Forced),
+    *(FittedSVC, FittedSearch, FittedEmbedded, FittedOneClass, Tuned, FittedClasses, FittedClassSearch),
     *(KernelMachine, LinearMachine, ResponseMachine, OneVsRestMachine, OneVsOneMachine, Proof),
     *(Rule, ActionRule, ClassRule, VoteRule, Ladder, LeadRule, ProbabilityRule, ClassRows, ClassCosts, ClassLabels),
     *(Actions, BartlettWegkamp, Costs, ErrorBound, Grid, Kernel, Labels, Levels, ScoredRows, Thresholds),
-    *(SeenColumns, SeenNumbers, SeenCategories),
+    *(Guarded, Guard, Calibration, SeenColumns, SeenNumbers, SeenCategories),
     *(csr_array, csr_matrix),
 )
 

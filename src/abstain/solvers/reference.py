@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.dual.certificate import best_bias
+from abstain.dual.certificate import best_bias, feasible
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution, Status
 
@@ -38,9 +38,9 @@ class Reference:
     max_iter: int = 1_000_000
 
     def solve(self, problem: DualProblem, start: Vector | None = None) -> DualSolution:
-        """Solve `problem`, starting from `start`, a feasible beta, or from 0."""
+        """Solve `problem`, starting from `start`, a feasible beta, or from the one nearest to 0."""
         K, rows = problem.gram(), _Rows(problem)
-        beta = np.zeros(problem.n) if start is None else np.array(start, dtype=np.float64)
+        beta = feasible(problem, np.zeros(problem.n)) if start is None else np.array(start, dtype=np.float64)
         F = K @ beta
         status, iterations = Status.ITERATION_LIMIT, 0
         while iterations < self.max_iter:

@@ -1,0 +1,64 @@
+"""A fitted OneClassSVM as fields and arrays, and back."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from abstain.dual.certificate import shortest_scale
+from abstain.estimators.one_class import FittedOneClass, OneClassSVM
+from abstain.files.arrays import Arrays
+from abstain.files.errors import ModelFileError
+from abstain.files.machine_codec import check_kernel, machine_from, machine_parts
+from abstain.files.schema import Fields, fitting, prefixed, within
+from abstain.files.svc_codec import MACHINE, UNBALANCED, check_status, proof_from, proof_state
+from abstain.kernels import Kernel
+from abstain.machines.kernel_machine import KernelMachine
+
+
+def one_class_parts(estimator: OneClassSVM) -> tuple[dict[str, Any], Arrays]:
+    """Give the fields and arrays of a fitted machine; an error if it contradicts its parameters."""
+    fitted: FittedOneClass = estimator._fitted_
+    machine, arrays = machine_parts(fitted.machine)
+    check_kernel(estimator, fitted.machine, estimator.gamma)
+    _check(fitted)
+    check_status(fitted.proof, fitted.machine, float(estimator.tol))
+    return {"machine": machine, "proof": proof_state(fitted.proof)}, prefixed(arrays, MACHINE)
+
+
+def one_class_from(estimator: OneClassSVM, fields: Fields, arrays: Arrays, n_features: int) -> FittedOneClass:
+    """Make the fitted value from fields and arrays; `one_class_parts` compares them with the parameters."""
+    del estimator
+    machine = machine_from(fields.take("machine", dict), within(arrays, MACHINE), n_features)
+    if not isinstance(machine, KernelMachine):
+        raise ModelFileError("its machine does not have the kernel that its parameters name.")
+    fitting({name: one for name, one in arrays.items() if not name.startswith(MACHINE)}, {}, "machine", {})
+    return FittedOneClass(replace(machine, balanced=False), proof_from(fields))
+
+
+def _check(fitted: FittedOneClass) -> None:
+    """Check that coefficients are positive, the dual value is that of a length, and the gap no smaller than it can be.
+
+    The gap is relative to the larger objective, or to more where both are nearly 0: then nothing is compared.
+    """
+    coef, proof = fitted.machine.coef, fitted.proof
+    if not len(coef) or not (coef > 0.0).all():
+        raise ModelFileError("it has no coefficients, or one of them is not above 0.")
+    larger = max(abs(proof.objective), abs(proof.dual_objective))
+    if proof.definite and proof.dual_objective > UNBALANCED * larger:
+        raise ModelFileError("the dual value of its proof is above 0, where it is minus half the square of a length.")
+    apart, shown = proof.objective - proof.dual_objective, proof.gap + UNBALANCED
+    if proof.gap < sys.float_info.max and apart > shown * larger and larger > _least_scale(fitted.machine):
+        raise ModelFileError("the gap of its proof is smaller than the difference of its objectives.")
+
+
+def _least_scale(machine: KernelMachine) -> float:
+    """What a gap is relative to at least; infinite if the kernel values are not known."""
+    if machine.is_precomputed or not isinstance(machine.kernel, Kernel):
+        return math.inf
+    with np.errstate(over="ignore", invalid="ignore"):
+        return shortest_scale(machine.coef, machine.kernel.diagonal(machine.vectors))
