@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from sklearn.base import clone
+
 from abstain.candidates.machines import BEST, NAMES, SVM
 from abstain.candidates.search import MachineSearch
 from abstain.candidates.trials import Choice
@@ -68,6 +70,8 @@ def searched(table: TrainingTable, costs: Any, options: TrainingOptions) -> tupl
     pipeline = unguarded(model)
     search = pipeline[-1]
     pipeline.steps[-1] = (ESTIMATOR, search.best_estimator_)  # the plain machine, which the file stores
+    if pipeline is not model:
+        model.estimator = clone(pipeline)
     return model, search.choice_
 
 
