@@ -3,11 +3,18 @@
 import numpy as np
 from typer.testing import CliRunner
 
+from abstain import load
 from abstain.cli.main import app
+from abstain.estimators.unwrap import unguarded
 
 
 def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def pipeline_of(path):
+    """The Pipeline in a model file, without the guard around it."""
+    return unguarded(load(path))
 
 
 def said(result):

@@ -12,7 +12,7 @@ import abstain
 from abstain.estimators.linear_svc import LinearRejectSVC
 from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
-from cli.running import run, said
+from cli.running import pipeline_of, run, said
 
 COSTS = ("--target", "answer", "--pos-label", "yes", "--false-negative", 5, "--reject", 0.3)
 EQUAL = ("--target", "answer", "--reject", 0.3)
@@ -30,7 +30,7 @@ def test_it_goes_through_all_commands(tmp_path, table):
     assert (facts["machine"], facts["status"], facts["positive_class"]) == ("linear", "optimal", "yes")
     assert facts["C"] in (0.01, 0.1, 1.0)
     assert 0 < facts["cross_validated_mean_cost"] < 0.3
-    machine = abstain.load(path)[-1]
+    machine = pipeline_of(path)[-1]
     assert type(machine) is LinearRejectSVCCV
     assert facts["C"] == machine.C_
     predicted = json.loads(run("predict", path, table, "-o", tmp_path / "out.csv", "--json").stdout)
@@ -45,7 +45,7 @@ def test_C_fixes_the_machine(tmp_path, table):
     facts, path = fitted(tmp_path, table, "--C", 0.5)
     assert facts["C"] == 0.5
     assert "No row was held out" in facts["verdict"]["sentence"]
-    assert type(abstain.load(path)[-1]) is LinearRejectSVC
+    assert type(pipeline_of(path)[-1]) is LinearRejectSVC
 
 
 def test_it_takes_all_ways_to_state_costs(tmp_path, table):
@@ -63,11 +63,11 @@ def test_it_takes_all_ways_to_state_costs(tmp_path, table):
     third.write_text("\n".join([rows[0], *rows[1:], *(f"{90 + at % 7},Trier,maybe" for at in range(20))]))
     facts, path = fitted(tmp_path, third, costs=EQUAL)
     assert facts["classes"] == ["maybe", "no", "yes"]
-    assert abstain.load(path)[-1].coef_.shape[0] == 3
+    assert pipeline_of(path)[-1].coef_.shape[0] == 3
     facts, path = fitted(tmp_path, table, "--C", 1, "--reject-rate", 0.2, costs=("--target", "answer"))
     assert facts["machine"] == "linear"
     assert facts["held_out_reject_rate"] <= 0.2
-    assert type(abstain.load(path)[-1]) is ThresholdRejector
+    assert type(pipeline_of(path)[-1]) is ThresholdRejector
 
 
 @pytest.mark.parametrize(

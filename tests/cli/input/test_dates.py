@@ -10,7 +10,7 @@ import pytest
 import abstain
 from abstain.cli.input.dates import days, look_like_dates
 from abstain.preprocessing import CellPlan
-from cli.running import run, said
+from cli.running import pipeline_of, run, said
 
 FIT = ("--target", "answer", "--reject", 0.3, "--C", 1, "--gamma", 1)
 EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 (of the calendar, without a zone)
@@ -105,7 +105,7 @@ def test_an_order_that_cannot_be_seen_is_asked_for_and_kept(tmp_path):
     assert refused.exit_code == 3
     assert "cannot be seen; pass --dates day-first or --dates month-first" in said(refused)
     assert run(*arguments, "--dates", "day-first").exit_code == 0
-    assert abstain.load(tmp_path / "model")[0].plan_ == CellPlan(("when",), True, ())
+    assert pipeline_of(tmp_path / "model")[0].plan_ == CellPlan(("when",), True, ())
     assert run("predict", tmp_path / "model", unclear).exit_code == 0
     other = write(tmp_path / "other.csv", ["12/31/2024"])
     refused = run("predict", tmp_path / "model", other)

@@ -9,7 +9,7 @@ import pytest
 
 import abstain
 from abstain.cli.input.suspicions import stand_ins
-from cli.running import EVEN, FIT, run, said, write_table
+from cli.running import EVEN, FIT, pipeline_of, run, said, write_table
 
 AGES = np.tile(np.arange(18.0, 92.0), 2)
 
@@ -72,7 +72,7 @@ def test_a_date_that_stands_for_a_missing_one_is_said(tmp_path, form):
     assert "column 'closed': 9999-12-31 occurs in 8 rows" in said(run(*arguments))
     result = run(*arguments, "--missing-value", "9999-12-31")
     assert (result.exit_code, result.stderr) == (0, "")
-    median = abstain.load(tmp_path / "model")[0].named_transformers_["numeric"]["impute"].statistics_[0]
+    median = pipeline_of(tmp_path / "model")[0].named_transformers_["numeric"]["impute"].statistics_[0]
     kept = [day.toordinal() - dt.date(1970, 1, 1).toordinal() for day in days if day.year < 9999]
     assert median == np.median(kept)
 

@@ -38,6 +38,8 @@ def print_judged(facts: Mapping[str, Any], *, json: bool) -> None:
         return
     print_facts({name: value for name, value in facts.items() if name not in ("verdict", "warnings", "drift")})
     _print_sentence(facts["verdict"]["sentence"])
+    if facts.get("drift") is not None:
+        print()
     print_drift(facts.get("drift"))
 
 
