@@ -5,6 +5,7 @@ The ``ai.onnx.ml`` operators for support vector machines compute in float32, whi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.files.onnx_inputs import Inputs, input_name
+from abstain.estimators.guard import Guard
+from abstain.estimators.novelty import NoveltyRejector
+from abstain.estimators.one_class import OneClassSVM
+from abstain.files.onnx_guard import check_encoders, detecting_machine, guard_nodes, split
+from abstain.files.onnx_inputs import Inputs
 from abstain.files.onnx_rules import decision_nodes
 from abstain.files.onnx_scores import KERNELS, LinearScores, Scoring, score_nodes
 from abstain.files.onnx_steps import Column, Table, graph_of, kinds
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
 def to_onnx(estimator: Any) -> onnx.ModelProto:
     """Write a fitted estimator as an ONNX model with outputs "label", "score" and "rejected", one entry per row.
 
+    A NoveltyRejector has two more outputs, "novel" and "p_value"; novel rows are rejected, whatever their score.
     With more than two classes "score" has one column per class, as `decision_function` has; with `Actions` the label is
     the name of the action. Everything is computed in float64, distances after subtracting a centre, and decisions
     follow the rule of the estimator. If onnxruntime is installed, the graph is run and compared with Python before it
@@ -40,9 +46,11 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
 
     Parameters
     ----------
-    estimator : RejectSVC, RejectSVCCV, LinearRejectSVC, EmbeddedRejectSVC, ThresholdRejector, or Pipeline of one
+    estimator : RejectSVC, RejectSVCCV, LinearRejectSVC, EmbeddedRejectSVC, ThresholdRejector, NoveltyRejector, \
+            or Pipeline of one
         Fitted, with one of the kernels linear, rbf, poly and sigmoid. A ThresholdRejector must be around one of the
-        three machines or LogisticRegression and decide by its decision function. The steps of a Pipeline may be
+        three machines or LogisticRegression and decide by its decision function. A NoveltyRejector must have its
+        default detector or a OneClassSVM of this library, around any of these. The steps of a Pipeline may be
         scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer, SimpleImputer,
         OneHotEncoder and OrdinalEncoder, "passthrough", and Pipelines and ColumnTransformers of these.
 
@@ -80,19 +88,27 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     except ImportError as error:
         raise ImportError("to_onnx needs onnx; install it with: pip install 'abstain[onnx]'.") from error
     check_is_fitted(estimator)
-    graph, decider = Graph(), estimator[-1] if type(estimator) is Pipeline else estimator
-    machine = scoring_machine(decider)
+    graph, chain = Graph(), Chain.of(estimator)
+    decider, guard = chain.decider, chain.guard
     if isinstance(decider.rule_, RowRule):
         raise ValueError(  # noqa: TRY004 (a fitted machine that has no thresholds)
             "a graph decides all rows by one set of costs, and this machine was fitted with row_costs and without "
             "costs; state costs and fit again."
         )
-    X = _features(graph, estimator) if type(estimator) is Pipeline else _matrix(graph, machine.n_features)
-    score = score_nodes(graph, machine, X)
-    label, rejected, kind = decision_nodes(graph, decider.rule_, score)
+    table = _inputs(graph, chain)
+    for step in chain.before:
+        table = graph_of(graph, step, table)
+    p_value, novel = (None, None) if guard is None else guard_nodes(graph, guard, table)
+    for step in chain.inside:
+        table = graph_of(graph, step, table)
+    score = score_nodes(graph, chain.machine, table.numbers(graph))
+    label, rejected, kind = decision_nodes(graph, decider.rule_, score, novel)
     graph.output("label", kind, label)
     graph.output("score", kinds()["f"], score, len(decider.classes_) if len(decider.classes_) > 2 else None)
     graph.output("rejected", kinds()["b"], rejected)
+    if p_value is not None and novel is not None:
+        graph.output("novel", kinds()["b"], novel)
+        graph.output("p_value", kinds()["f"], p_value)
     model = graph.model(metadata.version("abstain"), f"{type(decider).__name__} by abstain")
     from abstain.files.onnx_check import compare
 
@@ -100,30 +116,73 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     return model
 
 
-def _matrix(graph: Graph, n_features: int) -> str:
-    return graph.input("X", kinds()["f"], n_features, "rows")
+@dataclass(frozen=True)
+class Chain:
+    """The parts of a fitted estimator in the order in which rows pass through them.
+
+    Attributes
+    ----------
+    before : list of transformers
+        Before the guard, or before the classifier if there is none.
+    guard : Guard or None
+    inside : list of transformers
+        Of the classifier behind the guard; the detector has its own.
+    decider : estimator
+        The NoveltyRejector, or the classifier: it has the rule.
+    machine : KernelMachine, LinearMachine or another that `score_nodes` takes
+        Its score decides.
+    """
+
+    before: list[Any]
+    guard: Guard | None
+    inside: list[Any]
+    decider: Any
+    machine: Scoring
+
+    @classmethod
+    def of(cls, estimator: Any) -> Chain:
+        """Take an estimator apart; an error names what is supported if it has no graph."""
+        before, decider = split(estimator)
+        if type(decider) is not NoveltyRejector:
+            return cls(before, None, [], decider, scoring_machine(decider))
+        fitted = decider._fitted_
+        inside, classifier = split(fitted.estimator)
+        detecting = detecting_machine(fitted.guard)
+        _check_kernel(detecting)
+        check_encoders(inside, fitted.guard.detector)
+        theirs = None if fitted.is_ours else ResponseMachine(classifier, fitted.machine.method)
+        return cls(before, fitted.guard, inside, decider, scoring_machine(classifier, theirs))
+
+    @property
+    def pipeline(self) -> Pipeline | None:
+        """All transformers, then the decider, which reads the columns if they all pass them on; None without any."""
+        steps = [*self.before, *self.inside]
+        return Pipeline([(f"{at}", step) for at, step in enumerate([*steps, self.decider])]) if steps else None
 
 
-def _features(graph: Graph, pipeline: Pipeline) -> str:
-    """The features that the steps before the last make from the inputs."""
-    inputs = Inputs.of(pipeline)
+def _inputs(graph: Graph, chain: Chain) -> Table:
+    """The inputs of the graph: one matrix, or columns one by one."""
+    if chain.pipeline is None:
+        return Table(graph.input("X", kinds()["f"], chain.machine.n_features, "rows"))
+    inputs = Inputs.of(chain.pipeline, guarded=chain.guard is not None)
     if not inputs.apart:
-        table = Table(_matrix(graph, len(inputs.kinds)))
-    else:
-        named = zip(inputs.names, inputs.kinds, strict=True)
-        columns = [
-            None if kind is None else Column(graph.input(input_name(name), kinds()[kind], 1, f"column {name!r}"), kind)
-            for name, kind in named
-        ]
-        table = Table(columns=tuple(columns))
-    for _, step in pipeline.steps[:-1]:
-        table = graph_of(graph, step, table)
-    return table.numbers(graph)
+        return Table(graph.input("X", kinds()["f"], len(inputs.kinds), "rows"))
+    named = zip(inputs.names, inputs.inputs, inputs.kinds, strict=True)
+    columns = [
+        None if kind is None else Column(graph.input(called, kinds()[kind], 1, f"column {name!r}"), kind)
+        for name, called, kind in named
+    ]
+    return Table(columns=tuple(columns))
 
 
-def scoring_machine(estimator: Any) -> Scoring:
-    """Give the machine whose score decides; an error names what is supported if it has no graph."""
-    machine, what = getattr(estimator, "machine_", None), f"estimator is a {type(estimator).__name__}"
+def scoring_machine(estimator: Any, response: ResponseMachine | None = None) -> Scoring:
+    """Give the machine whose score decides, or that of `response`; an error names what is supported."""
+    machine, what = getattr(estimator, "machine_", response), f"estimator is a {type(estimator).__name__}"
+    if type(estimator) is OneClassSVM:
+        raise ValueError(
+            f"{what}, which decides on no classes and has no ONNX graph alone; put it in front of a classifier, "
+            "NoveltyRejector(classifier, detector=OneClassSVM(...)), whose graph has the p-value of each row."
+        )
     if isinstance(machine, ResponseMachine):
         classifier = machine.classifier
         what = f"{what} around a {type(classifier).__name__}"
@@ -144,11 +203,15 @@ def scoring_machine(estimator: Any) -> Scoring:
     if not isinstance(machine, Scoring):
         raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
             f"{what}, but to_onnx takes RejectSVC, RejectSVCCV, LinearRejectSVC, LinearRejectSVCCV, EmbeddedRejectSVC, "
-            "ThresholdRejectors around one of these or LogisticRegression, and Pipelines that end in one of these; use "
-            "skl2onnx for scikit-learn's own estimators."
+            "ThresholdRejectors around one of these or LogisticRegression, NoveltyRejectors around these, and "
+            "Pipelines that end in one of these; use skl2onnx for scikit-learn's own estimators."
         )
+    _check_kernel(machine)
+    return machine
+
+
+def _check_kernel(machine: Scoring) -> None:
     kernel = getattr(machine, "kernel", None)
     if kernel is not None and not (isinstance(kernel, Kernel) and kernel.name in KERNELS):
         which = f"kernel={kernel.name!r}" if isinstance(kernel, Kernel) else "a callable kernel"
         raise ValueError(f"{which} has no graph; to_onnx needs {', '.join(KERNELS)}.")
-    return machine

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
+from abstain.estimators.guard import Guard
 from abstain.estimators.unwrap import decide
-from abstain.files.onnx import scoring_machine
-from abstain.files.onnx_inputs import Inputs
+from abstain.files.onnx import Chain
+from abstain.files.onnx_guard import EQUAL, detecting_machine
+from abstain.files.onnx_inputs import GUARDED, OUTPUTS, Inputs
 from abstain.files.onnx_scores import Expansion, Scoring, dense
 from abstain.kernels import Kernel
 from abstain.machines.class_machine import OneVsOneMachine
@@ -29,26 +30,44 @@ def compare(model: onnx.ModelProto, estimator: Any) -> None:
         import onnxruntime
     except ImportError:
         return
-    piped = type(estimator) is Pipeline
-    decider = estimator[-1] if piped else estimator
-    machine = scoring_machine(decider)
-    rows, feeds = Inputs.of(estimator).rows(estimator[:-1], ROWS) if piped else _machine_rows(machine)
+    chain = Chain.of(estimator)
+    pipeline, rule, guard = chain.pipeline, chain.decider.rule_, chain.guard
+    rows, feeds = _rows(chain)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors only
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    label, score, rejected = session.run(["label", "score", "rejected"], feeds)
-    features = dense(estimator[:-1].transform(rows)) if piped else rows
-    slack = ROUNDING * _sizes(machine, features)
+    label, score, rejected, *more = session.run([*OUTPUTS, *(() if guard is None else GUARDED)], feeds)
+    slack = ROUNDING * _sizes(chain.machine, rows if pipeline is None else dense(pipeline[:-1].transform(rows)))
     apart = np.abs(score - np.asarray(decide(estimator, rows).score)).reshape(len(score), -1).max(axis=1)
     # the decisions that Python makes by the scores of the graph
-    rule = decider.rule_
-    agree = (label == rule.predict(score)) & (rejected == rule.is_reject(rule.choose(score))) | _tied(rule, score)
+    expected, handed_on = rule.predict(score), rule.is_reject(rule.choose(score))
+    alike = np.ones(len(score), dtype=bool)
+    if guard is not None:
+        novel, p_value = more
+        expected, handed_on = np.where(novel, chain.decider._fitted_.novel_label, expected), handed_on | novel
+        alike = _same_p_values(guard, _read(chain, rows), p_value) & (novel == (p_value <= guard.rate))
+    agree = ((label == expected) & (rejected == handed_on) | _tied(rule, score)) & alike
     if not (apart <= slack).all() or not agree.all():
         raise RuntimeError(
             f"the results of onnxruntime {onnxruntime.__version__} differ from Python's: scores by up to "
             f"{apart.max():.3g}, and {int((~agree).sum())} of {len(agree)} decisions; no graph is returned."
         )
+
+
+def _read(chain: Chain, rows: Any) -> Any:
+    """The rows as the guard reads them."""
+    for step in chain.before:
+        rows = step.transform(rows) if hasattr(step, "transform") else rows
+    return rows
+
+
+def _same_p_values(guard: Guard, rows: Any, p_value: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether each p-value is one that Python gives to a score of the detector that differs by rounding."""
+    unusual = guard.unusual(rows)
+    total = float(np.abs(detecting_machine(guard).coef).sum())
+    room = np.where(np.isfinite(unusual), 2.0 * EQUAL * np.abs(unusual) + ROUNDING * total, 0.0)
+    return np.asarray((p_value >= guard.p_value(unusual + room)) & (p_value <= guard.p_value(unusual - room)))
 
 
 def _tied(rule: Any, score: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -78,7 +97,17 @@ def _sizes(machine: Scoring, X: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(flips, np.inf, sizes.sum(axis=1))
 
 
-def _machine_rows(machine: Scoring) -> tuple[NDArray[np.float64], dict[str, Any]]:
+def _rows(chain: Chain) -> tuple[Any, dict[str, Any]]:
+    """Rows like the training rows, as Python reads them and as the graph does; behind a guard some far from them."""
+    guarded = chain.guard is not None
+    if chain.pipeline is not None:
+        return Inputs.of(chain.pipeline, guarded=guarded).rows(chain.pipeline[:-1], ROWS)
+    rows = _machine_rows(chain.machine)
+    rows[::4] *= 10.0 if guarded else 1.0
+    return rows, {"X": rows}
+
+
+def _machine_rows(machine: Scoring) -> NDArray[np.float64]:
     """Support vectors and points between two of them; for linear machines, points with scores from -3 to 3."""
     rng, sums = np.random.default_rng(0), Expansion(machine)
     if sums.centre is not None:
@@ -90,9 +119,8 @@ def _machine_rows(machine: Scoring) -> tuple[NDArray[np.float64], dict[str, Any]
                 apart = np.linspace(-3.0, 3.0, len(rows[mine])) - rows[mine] @ weights - bias
                 rows[mine] += np.outer(apart / square, weights)
         rows += sums.centre
-        return rows, {"X": rows}
+        return rows
     vectors = sums.vectors if sums.vectors is not None and len(sums.vectors) else np.zeros((1, machine.n_features))
     first, second = (vectors[rng.integers(0, len(vectors), ROWS)] for _ in range(2))
     share = rng.uniform(0, 1, (ROWS, 1)) * (np.arange(ROWS) % 2)[:, np.newaxis]
-    rows = np.ascontiguousarray(first + share * (second - first))
-    return rows, {"X": rows}
+    return np.ascontiguousarray(first + share * (second - first))

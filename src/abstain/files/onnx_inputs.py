@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from abstain.files.onnx_steps import NUMBER, TEXT, parts_of
 from abstain.preprocessing import frame
 
-OUTPUTS = ("label", "score", "rejected")
+OUTPUTS, GUARDED = ("label", "score", "rejected"), ("novel", "p_value")
 UNSEEN = "?"  # before the last category: a text that is not one of them
 
 
@@ -26,19 +26,27 @@ class Inputs:
     names: list[str]
     apart: bool  # one input per column
     framed: bool  # whether Python reads a data frame
+    guarded: bool = False  # whether the graph has the outputs of a guard
 
     @classmethod
-    def of(cls, pipeline: Pipeline) -> Inputs:
+    def of(cls, pipeline: Pipeline, *, guarded: bool = False) -> Inputs:
         """The inputs of a fitted Pipeline: one per column if columns are chosen by name or one is text, else one."""
         first = next(step for _, step in pipeline.steps if step is not None and not isinstance(step, str))
         if type(first) is Pipeline:
-            return cls.of(first)
+            return cls.of(first, guarded=guarded)
         kinds: list[str | None] = [None] * int(first.n_features_in_)
         _mark(kinds, first, list(range(len(kinds))))
         names = getattr(first, "feature_names_in_", None)
         apart = TEXT in kinds or (names is not None and type(first) is ColumnTransformer)
         called = [f"x{at}" for at in range(len(kinds))] if names is None else [str(name) for name in names]
-        return cls(kinds, called, apart, names is not None)
+        return cls(kinds, called, apart, names is not None, guarded)
+
+    @property
+    def inputs(self) -> list[str]:
+        """The name of each column's input: that of the column, unless the graph itself uses it."""
+        taken = ("", *OUTPUTS, *(GUARDED if self.guarded else ()))
+        prefixes = ("abstain/", "column:")
+        return [f"column:{name}" if name in taken or name.startswith(prefixes) else name for name in self.names]
 
     @staticmethod
     def nan_texts(pipeline: Pipeline) -> list[int]:
@@ -61,8 +69,8 @@ class Inputs:
             X = np.column_stack(cells).astype(np.float64)
             return frame(dict(zip(self.names, X.T, strict=True))) if self.framed else X, {"X": X}
         feeds = {
-            input_name(name): _fed(column, kind)
-            for name, kind, column in zip(self.names, self.kinds, cells, strict=True)
+            name: _fed(column, kind)
+            for name, kind, column in zip(self.inputs, self.kinds, cells, strict=True)
             if kind is not None
         }
         if self.framed:
@@ -80,12 +88,6 @@ def _as_trained(columns: dict[str, NDArray[Any]]) -> Any:
     except ImportError:
         return frame(columns)
     return pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in columns.items()})
-
-
-def input_name(column: str) -> str:
-    """The name of a column's input: that of the column, unless the graph itself uses it."""
-    taken = column in ("", *OUTPUTS) or column.startswith(("abstain/", "column:"))
-    return f"column:{column}" if taken else column
 
 
 def _fed(column: NDArray[Any], kind: str) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.estimators.guarded import novel_action
 from abstain.files.onnx_steps import kinds
 from abstain.rules.action_rule import ActionRule
 from abstain.rules.class_lead import FIRST, Lead
@@ -28,13 +29,26 @@ __all__ = ["decision_nodes", "label_list"]
 LAST = -1  # axis
 
 
-def decision_nodes(graph: Graph, rule: Any, score: str) -> tuple[str, str, int]:
-    """Give the labels and the rejects by the scores of `score_nodes`, and the type of the labels."""
+def decision_nodes(graph: Graph, rule: Any, score: str, novel: str | None = None) -> tuple[str, str, int]:
+    """Give the labels and the rejects by the scores of `score_nodes`, and the type of the labels.
+
+    Rows that are `novel` are rejected, whatever their score.
+    """
     if type(rule) not in _NODES:
         raise ValueError(f"a {type(rule).__name__} has no graph; use abstain.save, or decide where Python runs.")
     kind, names = label_list(rule)
     place, rejected = _NODES[type(rule)](graph, rule, score)
+    if novel is not None:
+        place = graph.apply("Where", novel, graph.constant(np.int64(_novel_place(rule))), place)
+        rejected = graph.apply("Or", novel, rejected)
     return graph.apply("Gather", graph.constant(names), place), rejected, kinds()[kind]
+
+
+def _novel_place(rule: Any) -> int:
+    """The place of the label of a novel row in `label_list`."""
+    if isinstance(rule, ActionRule):
+        return novel_action(rule.costs)
+    return 1 if isinstance(rule, Rule) else 0
 
 
 def _of_thresholds(graph: Graph, rule: Rule, score: str) -> tuple[str, str]:
