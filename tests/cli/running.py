@@ -17,9 +17,14 @@ def pipeline_of(path):
     return unguarded(load(path))
 
 
+def heard(result):
+    """The lines on stderr, without the one that a small table is too small for a guard."""
+    return [line for line in result.stderr.splitlines() if "too few to reject rows unlike them" not in line]
+
+
 def said(result):
-    """The one sentence on stderr."""
-    (line,) = result.stderr.splitlines()
+    """The one sentence on stderr, besides that one."""
+    (line,) = heard(result)
     return line
 
 

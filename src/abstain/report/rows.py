@@ -176,5 +176,6 @@ def novel_mask(novel: Any, n: int) -> NDArray[np.bool_]:
     """The mask of novel rows; None means that there are none."""
     found = np.zeros(n, dtype=bool) if novel is None else np.asarray(novel)
     if found.dtype != np.bool_ or found.shape != (n,):
-        raise ValueError(f"novel must have one True or False for each of the {n} rows; got {found.dtype} {found.shape}.")
+        got = f"{found.dtype} {found.shape}"
+        raise ValueError(f"novel must have one True or False for each of the {n} rows; got {got}.")
     return found

@@ -168,7 +168,7 @@ class TableReport:
         verdict = verdict_on("The machine", prices, judge.blind(every), machines, reject_rate=rate, largest=largest)
         kind = "actions" if isinstance(table, ActionTable) else "rows" if isinstance(judge, PairJudge) else "classes"
         unlike = novel_mask(novel, len(predicted))
-        listed, heading = _listed(judge, predicted, forced, score, names, unlike)
+        listed, heading = _listed(judge, predicted, forced, score, names, novel=unlike)
         return cls(
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
@@ -248,7 +248,7 @@ def _kinds(judge: Judge, columns: int, own: NDArray[np.float64]) -> list[tuple[s
 
 
 def _listed(
-    judge: Judge, predicted: NDArray[Any], forced: Any, score: Any, names: Any, novel: NDArray[np.bool_]
+    judge: Judge, predicted: NDArray[Any], forced: Any, score: Any, names: Any, *, novel: NDArray[np.bool_]
 ) -> tuple[tuple[tuple[str, str, str, str, str], ...], str]:
     """Rejected rows in words, and the heading of their names."""
     if isinstance(judge.costs, Actions):

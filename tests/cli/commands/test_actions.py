@@ -7,7 +7,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-import abstain
 from action_cases import CREDIT
 from cli.running import pipeline_of, run, said, write_table
 

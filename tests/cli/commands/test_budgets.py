@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 
-import abstain
 from abstain.cli.commands.budgets import stated_budget
 from cli.running import pipeline_of, run, said, write_table
 

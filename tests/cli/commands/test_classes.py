@@ -120,7 +120,8 @@ def test_predict_writes_a_score_and_a_cost_for_each_class(data, model, tmp_path)
     assert json.loads(result.stdout)["classes"] == NAMES.tolist()
     rows = rows_of(out)
     costs = ["cost_ant", "cost_bee", "cost_cow", "cost_reject"]
-    assert list(rows[0]) == [*("a", "b", "animal", "label", "rejected", "reason"), *(f"score_{n}" for n in NAMES), *costs]
+    added = ["label", "rejected", "reason", *(f"score_{n}" for n in NAMES), *costs]
+    assert list(rows[0]) == ["a", "b", "animal", *added]
     fitted = abstain.load(model)
     import pandas as pd
 
@@ -284,7 +285,7 @@ def test_a_label_that_looks_missing_is_a_class_with_a_warning(tmp_path):
     arguments = ("fit", data, *FIXED, *REJECT, "-o", tmp_path / "m", "--force")
     result = run(*arguments)
     assert result.exit_code == 0
-    assert "which is taken as a class; if it means that the label is missing, pass --missing-value 'NA'" in result.stderr
+    assert "which is taken as a class; if it means that the label is missing, pass --missing-value 'NA'" in said(result)
     assert run(*arguments, "--missing-value", "NA", "--drop-unlabelled").exit_code == 0
     assert abstain.load(tmp_path / "m").classes_.tolist() == ["ant", "bee"]
 

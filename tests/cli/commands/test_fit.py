@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-import abstain
 from abstain import Costs, RejectSVC, RejectSVCCV
 from abstain.cli.input.training_table import read_training
 from cli.running import FIT, pipeline_of, run, said, write_table

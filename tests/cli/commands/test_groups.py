@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-import abstain
 from cli.running import pipeline_of, run, said, write_table
 
 COSTS = ("--target", "answer", "--pos-label", "yes", "--false-negative", 2, "--reject", 0.2)

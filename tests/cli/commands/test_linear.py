@@ -108,6 +108,8 @@ class TestParquet:
         path = tmp_path / f"model{len(paths)}"
         result = run("fit", *paths, *options, "--machine", "linear", "-o", path, "--json", "--force")
         assert result.exit_code == 0, result.output
+        has_guard = hasattr(abstain.load(path), "guard_")
+        assert has_guard == ("note: rows unlike the training rows will not be rejected" not in result.stderr)
         assert list((tmp_path / "temporary").glob("abstain-*")) == []
         return json.loads(result.stdout), path
 
@@ -127,7 +129,7 @@ class TestParquet:
         whole, other = self.fitted(tmp_path, [joined], *options)
         for name in ("rows", "C", "features", "numeric_columns", "categorical_columns", "unlabelled_rows_left_out"):
             assert facts[name] == whole[name]
-        found, expected = abstain.load(path), abstain.load(other)
+        found, expected = pipeline_of(path), pipeline_of(other)
         np.testing.assert_allclose(found[-1].coef_, expected[-1].coef_, atol=1e-3)
         assert not np.allclose(expected[-1].coef_, 0.0, atol=1e-2)  # control
         answers = [run("predict", one, joined, "--json").stdout for one in (path, other)]
@@ -155,10 +157,11 @@ class TestParquet:
             ((*paths, *budget, *linear), "need rows in memory; state costs"),
             ((*paths, *COSTS, *linear, "--max-memory", 1), "a fit of 80 rows takes about 16 MB"),
             ((*paths, *COSTS, *linear, "--gamma", 1), "--gamma belongs to --machine svm"),
+            ((*paths, *COSTS, *linear, "--novelty", 0.1), "--novelty 0.1: rows that are read by blocks are not in"),
         ):
             result = run("fit", *arguments, "-o", tmp_path / "model")
             assert result.exit_code == 2, result.output
-            assert words in said(result)
+            assert words in result.stderr
             assert list((tmp_path / "temporary").glob("abstain-*")) == []
 
     def test_a_cluster_fits_the_same_machine(self, tmp_path, files, table):
@@ -172,7 +175,7 @@ class TestParquet:
                 facts, path = self.fitted(tmp_path, paths, *costs, *remote)
                 _, other = self.fitted(tmp_path, [joined], *costs, "--C", 1)
                 assert (facts["rows"], facts["status"]) == (80, "optimal")
-                found, expected = abstain.load(path), abstain.load(other)
+                found, expected = pipeline_of(path), pipeline_of(other)
                 np.testing.assert_allclose(found[-1].coef_, expected[-1].coef_, atol=1e-3)
                 answers = [run("predict", one, joined, "--json").stdout for one in (path, other)]
                 assert answers[0] == answers[1]

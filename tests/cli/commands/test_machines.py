@@ -8,7 +8,6 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-import abstain
 from abstain.estimators.threshold import ThresholdRejector
 from cli.running import pipeline_of, run, said, write_table
 

@@ -8,7 +8,6 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import abstain
 from abstain import preprocessing
 from abstain.cli.input.columns import for_sklearn
 from cli.running import FIT, pipeline_of, run, said

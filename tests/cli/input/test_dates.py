@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-import abstain
 from abstain.cli.input.dates import days, look_like_dates
 from abstain.preprocessing import CellPlan
 from cli.running import pipeline_of, run, said
@@ -82,7 +81,7 @@ def test_dates_are_refused_by_name_and_converted_when_asked(tmp_path, form):
     numbers = tmp_path / "numbers.csv"
     write(numbers, [(dt.datetime.strptime(day.strftime(form), form) - EPOCH) / dt.timedelta(1) for day in DAYS])  # noqa: DTZ007
     assert run("fit", numbers, *FIT, "-o", tmp_path / "other").exit_code == 0
-    one, other = abstain.load(model), abstain.load(tmp_path / "other")
+    one, other = pipeline_of(model), pipeline_of(tmp_path / "other")
     np.testing.assert_allclose(one[-1].dual_coef_, other[-1].dual_coef_, atol=1e-8)
     assert one[0].plan_.dates == ("when",)
     assert run("predict", model, data).exit_code == 0

@@ -103,18 +103,17 @@ def guard_facts(table: TrainingTable, model: Any) -> tuple[dict[str, Any], str, 
     if guard.acts:
         share = f"{100 * guard.rate:.3g} %"
         return facts, f"Of new rows like these, at most {share} are rejected as novel.", []
-    needed = rows_needed(guard.rate)
-    many = "" if table.groups is None else " in many groups"
+    needed = f"{2 * rows_needed(guard.rate)}{'' if table.groups is None else ' in many groups'}"
     warning = (
-        f"{table.path} has {len(table.y)} rows, too few to reject rows unlike them, which needs {2 * needed}{many}; such "
-        f"rows will be decided. Add rows, or state a larger share than {guard.rate:g}, as in --novelty {_enough(guard.m)}."
+        f"{table.path} has {len(table.y)} rows, too few to reject rows unlike them, which needs {needed}; such rows "
+        f"will be decided. Add rows, or state a larger share than {guard.rate:g}, as in --novelty {_enough(guard.m)}."
     )
     return facts | {"largest share rejected as novel": 0.0}, "", [warning]
 
 
 def _enough(m: int) -> str:
     """A share for which m calibration rows are enough, in two digits."""
-    return next(f"{share:g}" for share in (0.02, 0.05, 0.1, 0.2, 0.5) if rows_needed(share) <= m or share == 0.5)  # noqa: PLR2004
+    return next((f"{share:g}" for share in (0.02, 0.05, 0.1, 0.2) if rows_needed(share) <= m), "0.5")
 
 
 def machine_seconds(limit: float | None, *, guarded: bool, searched: bool) -> float | None:

@@ -101,7 +101,7 @@ def predict(
         _check_names(table, prefix, added_names(model))
         with writing(output, force=force) as file:
             for batch in table.batches:
-                answers = answered(model, table, batch, prefix, outside, drift)
+                answers = answered(model, table, batch, prefix, outside=outside, drift=drift)
                 written = {"separator": table.separator, "decimal": notation.decimal}
                 write_csv(answers, file, header=rows == 0, safe=safe, **written)
                 rows += answers.height
@@ -131,6 +131,7 @@ def answered(
     table: InputTable,
     batch: Batch,
     prefix: str,
+    *,
     outside: OutsideTraining | None = None,
     drift: DriftOfTable | None = None,
 ) -> pl.DataFrame:

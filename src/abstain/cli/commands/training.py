@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sklearn.pipeline import Pipeline
-
 from abstain.actions import Actions
 from abstain.class_costs import ClassCosts
 from abstain.cli.commands.expectations import expected_of

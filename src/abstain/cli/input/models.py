@@ -17,7 +17,7 @@ from abstain.cli.input.drifting import DriftOfTable
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.outside import OutsideTraining, seen_of
 from abstain.cli.input.read_table import Batch, InputTable
-from abstain.estimators.unwrap import FittedClassifier, final_estimator, unguarded
+from abstain.estimators.unwrap import FittedClassifier, final_estimator
 from abstain.preprocessing import CellPlan, frame, plan_of
 from abstain.rules.action_rule import ActionRule
 
@@ -167,9 +167,10 @@ class FittedModel(FittedClassifier):
 
 
 def _pipeline(estimator: Any) -> Any:
-    """The Pipeline that reads the columns: the model, or what is inside a guard; None if it is a machine alone."""
-    found = unguarded(estimator)
-    return found if hasattr(found, "steps") else None
+    """The Pipeline that reads the columns: the model, or what is inside a guard or rejector; None without one."""
+    while not hasattr(estimator, "steps") and hasattr(estimator, "estimator_"):
+        estimator = estimator.estimator_
+    return estimator if hasattr(estimator, "steps") else None
 
 
 def _check_present(cells: pl.DataFrame, table: InputTable, batch: Batch) -> None:

@@ -82,7 +82,7 @@ def write_comparison(table: TrainingTable, compared: Comparison, model: Any, pat
     }
     unlike = compared.novel[0] if compared.novel else None
     if unlike is not None:
-        shared["novel"] = unlike > 0.5  # noqa: PLR2004 (in most repetitions)
+        shared["novel"] = unlike > 0.5
     report: Any
     if table.several or isinstance(compared.costs, Actions):
         answers = {"forced": rule.forced(score), "score": score, "reject_label": rule.labels.reject_label or "auto"}
