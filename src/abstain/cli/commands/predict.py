@@ -111,7 +111,7 @@ def predict(
     for words in outside.words():
         warnings.warn(f"{data}: {words}", Note, stacklevel=2)
     found = drift.result()
-    if output is None and found is not None and found.drifted:  # there is no summary that says it
+    if output is None and found is not None and found.drifted:  # otherwise the summary says it
         warnings.warn(f"{data}: {found.sentence}", Note, stacklevel=2)
     return {
         "output": None if output is None else str(output),
