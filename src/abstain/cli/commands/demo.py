@@ -109,8 +109,8 @@ def guarded(seed: int = 0, times: float = 10.0) -> str:
     moved, same = (int(np.sum(model.decide(X).reason == "novel")) for X in (times * X_new, X_new))
     return (
         f"A machine knows nothing of rows unlike its training rows, such as a table in other units. With all numbers\n"
-        f"times {times:g}, the guard of 'abstain fit' rejects {moved} of the {len(X_new)} new biopsies as novel; as they are, "
-        f"{same}.\n"
+        f"times {times:g}, the guard of 'abstain fit' rejects {moved} of the {len(X_new)} new biopsies as novel; "
+        f"as they are, {same}.\n"
     )
 
 
