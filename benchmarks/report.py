@@ -104,6 +104,24 @@ def classes_tables(classes: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
+def one_class_table(one_class: dict[str, Any]) -> str:
+    """CPU seconds and gaps by set and nu, then the mean and the least ratio."""
+    header = ("one class", "sklearn, s", "ours, s", "sklearn / ours", "sklearn's gap", "our gap", "support vectors")
+    rows = [
+        (
+            f"{fit['set']} ({fit['rows']:,} x {fit['features']}), nu = {fit['nu']:g}",
+            *(f"{fit[kind]['seconds']:.3f}" for kind in ("sklearn", "abstain")),
+            f"{fit['ratio']:.1f}",
+            *(f"{fit[kind]['gap']:.0e}" for kind in ("sklearn", "abstain")),
+            f"{fit['abstain']['support_vectors']:,}",
+        )
+        for fit in one_class["fits"]
+    ]
+    for words, of in (("geometric mean", "mean"), ("least", "least")):
+        rows.append((words, "", "", f"{one_class[of]:.1f}", "", "", ""))
+    return table(header, rows)
+
+
 def scaling_table(scaling: dict[str, Any]) -> str:
     """Seconds by size, and the exponent."""
     header = ("seconds for n =", *(f"{size:,}" for size in scaling["sizes"]), "exponent of n")
@@ -243,7 +261,7 @@ def embedded_tables(embedded: dict[str, Any]) -> str:
 
 def markdown(results: dict[str, Any]) -> str:
     """Everything between the markers; what was added later only if it has been measured."""
-    large, classes = results.get("large_search"), results.get("classes")
+    large, classes, one_class = (results.get(part) for part in ("large_search", "classes", "one_class"))
     machine = "; ".join(f"{name} {value}" for name, value in results["machine"].items())
     return "\n\n".join([
         f"Measured on: {machine}.",
@@ -256,6 +274,7 @@ def markdown(results: dict[str, Any]) -> str:
         "### Predict",
         predict_table(results["predict"]),
         *((f"### Several classes, best of {classes['repeats']}", classes_tables(classes)) if classes else ()),
+        *((f"### One class, best of {one_class['repeats']}", one_class_table(one_class)) if one_class else ()),
         "### Growth",
         scaling_table(results["scaling"]),
         "### Memory",

@@ -20,6 +20,7 @@ import low_rank
 import machine
 import memory
 import model_selection
+import one_class
 import path
 import predict
 import scaling
@@ -43,6 +44,7 @@ def main(*, trial: bool, only: list[str], full: bool) -> None:
         "hard": lambda: hard.run(**({"share": 0.1} if trial else {})),
         "predict": lambda: predict.run(**small, **({"test_rows": 500} if trial else {})),
         "classes": lambda: classes.run(**small, **({"test_rows": 500} if trial else {})),
+        "one_class": lambda: one_class.run(**small),
         "scaling": lambda: scaling.run(**({"smallest": 400, "doublings": 2} if trial else {})),
         "memory": lambda: memory.run(**({"rows": 4000} if trial else {})),
         "path": lambda: path.run(**({"rows": 120, "repeats": 1} if trial else {})),

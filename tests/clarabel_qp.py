@@ -12,7 +12,7 @@ from scipy import sparse
 
 
 def primal_optimum(problem) -> float:
-    """min 1/2 |v|^2 + sum_i w_i t_i   s.t.  f = V v + bias,  t_i >= 0,  t_i >= c_k + s_k y_i f_i,  where K = V V'.
+    """min 1/2 |v|^2 + w.t + total bias   s.t.  f = V v + bias,  t_i >= 0,  t_i >= c_k + s_k y_i f_i,  where K = V V'.
 
     The unknowns are (v, bias, f, t); the value is measured in units of the largest weight, v in those of its root.
     """
@@ -22,7 +22,7 @@ def primal_optimum(problem) -> float:
     eye, zero, column = sparse.eye_array(n), sparse.csc_array((n, n)), np.ones((n, 1))
     lines = _lines(problem)
     P = sparse.block_diag([sparse.eye_array(rank), sparse.csc_array((2 * n + 1, 2 * n + 1))])
-    q = np.concatenate([np.zeros(rank + 1 + n), problem.weight / unit])
+    q = np.concatenate([np.zeros(rank), [problem.total / unit], np.zeros(n), problem.weight / unit])
     rows = [[V, column, -eye, zero]]
     rows += [[None, None, sparse.diags_array(problem.sign * slope), -eye] for _, slope in lines]
     rows += [[None, None, None, -eye]]
@@ -31,7 +31,7 @@ def primal_optimum(problem) -> float:
 
 
 def dual_optimum(problem) -> float:
-    """max sum_ik knot_ik a_ik - 1/2 beta' K beta   s.t.  beta_i = y_i sum_k a_ik,  sum beta = 0,  0 <= a_ik <= d_ik.
+    """max sum_ik knot_ik a_ik - 1/2 beta' K beta   s.t.  beta_i = y_i sum_k a_ik, sum beta = total, 0 <= a_ik <= d_ik.
 
     The unknowns are (beta, a), in units of the largest weight, and so is the value.
     """
@@ -44,7 +44,7 @@ def dual_optimum(problem) -> float:
     q = np.concatenate([np.zeros(n), -problem.dual_slopes.T.ravel()])
     add_up = sparse.hstack([-sparse.diags_array(problem.sign.astype(float))] * pieces)
     rows = [[sparse.eye_array(n), add_up], [np.ones((1, n)), None], [None, -eye], [None, eye]]
-    bounds = np.concatenate([np.zeros(n + 1 + n * pieces), widths.ravel()])
+    bounds = np.concatenate([np.zeros(n), [problem.total / unit], np.zeros(n * pieces), widths.ravel()])
     return -unit * _minimum(P, q, sparse.block_array(rows), bounds, equalities=n + 1)
 
 

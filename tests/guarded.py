@@ -11,11 +11,11 @@ from abstain.estimators.seen import SeenColumns
 class Guarded(BaseEstimator):
     """The first column is the score, the second the decision of the classifier: 0, 1, or -1 for a reject."""
 
-    def __init__(self, calibration, training=None, rate=0.01):
-        self.calibration, self.training, self.rate = calibration, training, rate
+    def __init__(self, calibration, training=None, rate=0.01, refit=False):
+        self.calibration, self.training, self.rate, self.refit = calibration, training, rate, refit
         calibration = np.asarray(calibration, dtype=float)
         scores = np.sort(calibration[:, 0])
-        self.guard_ = SimpleNamespace(scores=scores, rate=rate, unusual=first)
+        self.guard_ = SimpleNamespace(scores=scores, rate=rate, unusual=first, n=0)
         self.estimator_ = SimpleNamespace(predict=second)
         counts = np.array([(calibration[:, 1] == choice).sum() for choice in (0, 1, -1)])
         self.calibration_ = SimpleNamespace(scores=scores, choices=counts)

@@ -18,6 +18,7 @@ PUBLIC = [
     "LinearRejectSVC",
     "LinearRejectSVCCV",
     "NoveltyRejector",
+    "OneClassSVM",
     "RegularizationPath",
     "RejectSVC",
     "RejectSVCCV",

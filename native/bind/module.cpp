@@ -87,8 +87,8 @@ NB_MODULE(_native, m) {
     m.def(
         "solve",
         [](const nb::dict& data, const std::string& kernel, double gamma, double coef0, int degree, Signs sign, Vector weight,
-           Kinds kind, Matrix knots, Matrix slopes, double total, std::optional<Vector> start, const std::string& method,
-           double tol, Index max_iter, double seconds, double cache_size, int threads, nb::object report) {
+           Kinds kind, Matrix knots, Matrix slopes, std::optional<Vector> start, const std::string& method, double tol,
+           Index max_iter, double seconds, double cache_size, int threads, nb::object report, double total) {
             Indices own;
             const Rows rows = rows_of(data, own);
             const Inputs inputs{sign, weight, kind, table_of(knots, slopes), total};
@@ -104,8 +104,8 @@ NB_MODULE(_native, m) {
                                   outcome.iterations, outcome.violation);
         },
         "data"_a, "kernel"_a, "gamma"_a, "coef0"_a, "degree"_a, "sign"_a.noconvert(), "weight"_a.noconvert(),
-        "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(), "total"_a = 0.0, "start"_a.none().noconvert(), "method"_a,
-        "tol"_a, "max_iter"_a, "seconds"_a, "cache_size"_a, "threads"_a, "report"_a.none());
+        "kind"_a.noconvert(), "knots"_a.noconvert(), "slopes"_a.noconvert(), "start"_a.none().noconvert(), "method"_a, "tol"_a,
+        "max_iter"_a, "seconds"_a, "cache_size"_a, "threads"_a, "report"_a.none(), "total"_a = 0.0);
 
     m.def(
         "solve_many",

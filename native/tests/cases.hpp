@@ -20,10 +20,11 @@ struct Case {
     std::vector<std::int32_t> kind;
     Index rows, features;
     LossTable losses;
+    double total = 0;
 
     const double* row(Index i) const { return X.data() + i * features; }
     DenseRows dense() const { return {X.data(), rows, features}; }
-    Problem problem() const { return {rows, sign.data(), weight.data(), kind.data(), &losses}; }
+    Problem problem() const { return {rows, sign.data(), weight.data(), kind.data(), &losses, total}; }
 };
 
 // Losses of so many pieces, a different one for each kind; `drop` is how far a knot lies below the one before.
@@ -78,7 +79,7 @@ inline double violation(const Problem& problem, const std::vector<double>& K, co
         lowest = std::min(lowest, problem.down(i, now.code) - F);
         sum += beta[i];
     }
-    assert(std::abs(sum) < 1e-9 * static_cast<double>(problem.size));
+    assert(std::abs(sum - problem.total) < 1e-9 * static_cast<double>(problem.size));
     return highest - lowest;
 }
 

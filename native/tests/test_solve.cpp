@@ -119,6 +119,28 @@ void check_limits() {
     assert(solve(problem, spec, X, nullptr, options, pool, watch).status == Status::inaccurate);
 }
 
+// One class: all signs +1, a knot at 0, and coefficients that have a total. Far from the origin too, where the linear kernel
+// must not be centred.
+void check_totals() {
+    std::uint64_t seed = 100;
+    for (const KernelSpec spec : {KernelSpec{KernelName::linear, 1, 0, 3}, KernelSpec{KernelName::rbf, 0.5, 0, 3}})
+        for (Index rows : {2, 60, 200, 1300})
+            for (double share : {0.001, 0.1, 0.7, 1.0}) {
+                Case c = make_case(seed++, rows, 3, 1);
+                for (double& x : c.X) x += 5;
+                std::fill(c.sign.begin(), c.sign.end(), std::int8_t(1));
+                std::fill(c.kind.begin(), c.kind.end(), 0);
+                c.losses = {1, {0.0}, {0.0, 1.0}};
+                for (double w : c.weight) c.total += share * w;
+                check(c, spec, 1e-3, rows > 1000 ? 2e-3 : 1e-7, 2);
+            }
+    Case c = make_case(7, 80, 3, 2);  // any other total, with both classes
+    c.total = 0.5;
+    check(c, {KernelName::rbf, 0.5, 0, 3}, 1e-3, 1e-8, 1);
+    c.total = -0.5;
+    check(c, {KernelName::rbf, 0.5, 0, 3}, 1e-3, 1e-8, 1);
+}
+
 // Pair steps stall where columns differ in scale and C is large: beyond the small problems too, the active set takes over.
 void check_stalled() {
     Case c = make_case(11, 1100, 3, 2);
@@ -155,5 +177,6 @@ int main() {
     check_losses_per_row();
     check_limits();
     check_stalled();
+    check_totals();
     assert(controls > 10);
 }

@@ -40,7 +40,7 @@ struct Case {
 
     DenseRows data() const { return {X.data(), n, d}; }
     Parts parts() const { return {rows, starts}; }
-    Problem problem() const { return {std::ssize(rows), sign.data(), weight.data(), kind.data(), &losses}; }
+    Problem problem() const { return {std::ssize(rows), sign.data(), weight.data(), kind.data(), &losses, 0}; }
     PartAnswers solve(int threads, Watch& watch, Index most = 10'000'000) const {
         ThreadPool pool(threads);
         Options options;

@@ -8,15 +8,15 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from abstain.estimators.seen import SeenColumns
-from abstain.estimators.seen_column import SeenCategories, SeenNumbers
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from abstain.comparison.batch_counts import ColumnCounts, DriftCounts
+from abstain.comparison.batch_counts import ColumnCounts, DriftCounts, lacking
 from abstain.comparison.drift import drift, drift_of
 from abstain.comparison.two_samples import cells_of, scores_test
+from abstain.estimators.seen import SeenColumns
+from abstain.estimators.seen_column import SeenCategories, SeenNumbers
 from guarded import Guarded
 
 LEVEL = 0.05
@@ -132,6 +132,23 @@ def test_a_batch_without_rows_is_not_drift():
     found = drift(guarded(rng), rows(0, rng))
     assert (found.p_value, found.drifted, found.tests) == (1.0, False, ())
     assert found.sentence == "This batch cannot be compared with the training rows: it has 0 rows."
+
+
+def test_decisions_of_another_fit_must_differ_by_more_than_it_explains():
+    rng = np.random.default_rng(12)
+    rejected = [rng.random(5000) < share for share in (0.2, 0.35, 0.5)]
+    calibration, batch, large = (np.column_stack([np.zeros(5000), np.where(one, -1, 0)]) for one in rejected)
+    training = np.zeros((60_000, 2))
+
+    def model(n, refit):
+        return Guarded(calibration, training[:n], refit=refit)
+
+    # the decisions at calibration are of a fit on 80 % of the rows
+    assert not drift(model(25_000, refit=True), batch).drifted
+    assert drift(model(25_000, refit=True), large).drifted
+    assert drift(model(25_000, refit=False), batch).drifted
+    assert [lacking(model(n, refit="auto")) for n in (60_000, 25_000)] == [0.0, 0.2]
+    assert lacking(Guarded(calibration, refit="auto")) == 1.0  # nothing is known of how many rows there were
 
 
 def test_what_is_unknown_is_left_out():

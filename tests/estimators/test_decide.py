@@ -4,9 +4,20 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.datasets import make_blobs
+from sklearn.linear_model import LogisticRegression
 
-from abstain import Costs, RejectSVC, RejectSVCCV
+from abstain import (
+    Actions,
+    Costs,
+    EmbeddedRejectSVC,
+    LinearRejectSVC,
+    RejectSVC,
+    RejectSVCCV,
+    ThresholdRejector,
+)
 
+SYMMETRIC = Costs(reject=0.2)
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
 
 
@@ -109,3 +120,23 @@ def test_a_fit_that_fails_changes_nothing(data, make):
     np.testing.assert_array_equal(clf.decision_function(X), before)
     with pytest.raises(ValueError, match="expecting 4 features"):
         clf.decision_function(X[:, :1])
+
+
+THREE_WAYS = Actions({0: {0: 0, 1: 1}, 1: {0: 1, 1: 0}, "ask": 0.2})
+
+
+SEVERAL = [RejectSVC(SYMMETRIC), RejectSVC(), LinearRejectSVC(SYMMETRIC)]
+SEVERAL += [ThresholdRejector(LogisticRegression(), SYMMETRIC)]
+TWO = [*SEVERAL, RejectSVC(THREE_WAYS), EmbeddedRejectSVC(0.2, n_starts=1)]
+
+
+@pytest.mark.parametrize(("clf", "n_classes"), [*((clf, 2) for clf in TWO), *((clf, 3) for clf in SEVERAL)])
+def test_the_reason_of_every_decision(clf, n_classes):
+    X, y = make_blobs(150, centers=n_classes, cluster_std=4.0, random_state=0)
+    found = clf.fit(X, y).decide(X)
+    assert found.reason.tolist() == ["ambiguous" if rejected else "decided" for rejected in found.rejected]
+    assert found.novel is None
+    rejects = not (isinstance(clf, RejectSVC) and clf.costs is None)
+    assert ("ambiguous" in found.reason) == rejects
+    assert found.to_frame()["reason"].tolist() == found.reason.tolist()
+    assert "reason" in found._repr_html_()

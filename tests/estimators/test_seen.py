@@ -57,6 +57,13 @@ def test_arrays_by_position_are_those_of_numpy():
     assert SeenColumns.of(X.astype(np.float32))[5].largest == float(X[:, 5].max().astype(np.float32))
 
 
+def test_arrays_of_floats_are_counted_by_blocks_as_their_columns_are(monkeypatch):
+    monkeypatch.setattr(seen_column, "BLOCK", 7)
+    X = np.random.default_rng(0).normal(size=(40, 5))
+    X[3:20, 0], X[:, 1], X[5, 2], X[6, 3] = NAN, NAN, INF, -INF
+    assert SeenColumns.of(X).columns == by_position(SeenColumns.of(pd.DataFrame(X).add_prefix("c")).columns)
+
+
 def test_booleans_are_numbers():
     cells = [True, False, True]
     for table in (np.array(cells)[:, np.newaxis], pd.DataFrame([cells]).T, pl.DataFrame({"b": cells})):

@@ -12,6 +12,7 @@ from sklearn.utils.fixes import parse_version
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.linear_svc import LinearRejectSVC
 from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
+from abstain.estimators.one_class import OneClassSVM
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 
@@ -30,7 +31,7 @@ def each_of(estimators):
 
 @pytest.mark.filterwarnings("ignore:The least populated class")  # a check of scikit-learn 1.7 has classes below 5 rows
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@each_of([*ESTIMATORS, LOW_RANK])
+@each_of([*ESTIMATORS, LOW_RANK, OneClassSVM()])
 def test_every_check_passes(estimator):
     results = check_estimator(estimator, on_fail=None, on_skip=None)
     failed = {result["check_name"]: reason(result["exception"]) for result in results if result["status"] == "failed"}

@@ -13,9 +13,18 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler
 
-from abstain import Costs, EmbeddedRejectSVC, NoveltyRejector, RejectSVC, RejectSVCCV, ThresholdRejector, save
+from abstain import (
+    Costs,
+    EmbeddedRejectSVC,
+    NoveltyRejector,
+    OneClassSVM,
+    RejectSVC,
+    RejectSVCCV,
+    ThresholdRejector,
+    save,
+)
 from abstain.files.arrays import packed
 from abstain.files.container import write_members
 from abstain.files.manifest import manifest_members
@@ -55,6 +64,11 @@ def search(data):
 @pytest.fixture(scope="session")
 def embedded(data):
     return EmbeddedRejectSVC(0.1, C=1.0, kernel="rbf").fit(*data)
+
+
+@pytest.fixture(scope="session")
+def one_class(data):
+    return OneClassSVM(nu=0.3).fit(data[0])
 
 
 @pytest.fixture(scope="session")
@@ -101,7 +115,7 @@ def pipeline(table):
 
 @pytest.fixture(scope="session")
 def guarded(data):
-    model = make_pipeline(StandardScaler(), RejectSVC(Costs(1, 3, 0.3)))
+    model = make_pipeline(MinMaxScaler(), RejectSVC(Costs(1, 3, 0.3)))  # the detector standardises after it
     return NoveltyRejector(model, rate=0.05, random_state=0).fit(*data)
 
 

@@ -32,7 +32,7 @@ def refused(raw):
     return reason, None
 
 
-KINDS = ["machine", "search", "embedded", "embedded_linear", "rejector", "pipeline"]
+KINDS = ["machine", "search", "embedded", "embedded_linear", "one_class", "rejector", "pipeline"]
 KINDS += ["forest", "boosting", "sigmoids", "curves", "guarded"]
 
 

@@ -202,6 +202,28 @@ EMBEDDED = {
     "starts": (field("parameters/n_starts", -1), "The 'n_starts' parameter"),
     "kind": (field("kind", "RejectSVC"), "does not exist in RejectSVC"),
 }
+ONE_CLASS = {
+    "a coefficient of 0": (array("machine.coef", lambda old: np.r_[0.0, old[1:]]), "one of them is not above 0"),
+    "a negative one": (array("machine.coef", lambda old: np.r_[-old[0], old[1:]]), "one of them is not above 0"),
+    "support": (array("machine.support", lambda old: old[::-1].copy()), "not increasing indices"),
+    "missing array": (dropped("machine.coef"), "lacks the array 'coef'"),
+    "sets": (array("sets", np.zeros(60, dtype=np.int8)), "has an unknown array 'sets'"),
+    "gamma": (field("parameters/gamma", 0.123), KERNEL),
+    "linear": (field("parameters/kernel", "linear"), KERNEL),
+    "nu": (field("parameters/nu", 1.5), "The 'nu' parameter"),
+    "weights for a kernel": (lambda inside: inside.model["machine"].pop("kernel"), "unknown field"),
+    "dual value": (field("proof/dual_objective", 1.0), "the dual value of its proof is above 0"),
+    "another dual value": (field("proof/dual_objective", -1e9), "smaller than the difference of its objectives"),
+    "objective": (field("proof/objective", 1e9), "smaller than the difference of its objectives"),
+    "large gap": (field("proof/gap", 0.5), "its status is optimal"),
+    "violation": (
+        both(field("proof/violation", 1.0), field("proof/gap", 1e-3)),
+        "is optimal, but its proof does not show that for tol=1e-06",
+    ),
+    "indefinite": (both(field("proof/definite", False), field("proof/status", "inaccurate")), "marked as indefinite"),
+    "unknown field": (field("rule", {}), "unknown field 'rule'"),
+    "kind": (field("kind", "RejectSVC"), "does not exist in RejectSVC"),
+}
 PIPELINE = {
     "scale": (array("table.scale", lambda old: 0 * old), "divides by a scale"),
     "another scale": (array("table.scale", lambda old: 1.01 * old), "a scale that is not the root of the variance"),
@@ -267,6 +289,13 @@ def test_coefficients_sum_to_zero_as_well_as_the_proof_says(change, data, forge)
     clf = RejectSVC(Costs(1, 3, 0.3)).fit(*data)  # polished: the violation of its proof is rounding
     with pytest.raises(ModelFileError, match="do not sum to 0"):
         opened(forge(clf, change))
+
+
+@pytest.mark.parametrize("case", ONE_CLASS)
+def test_machines_of_one_class(case, one_class, forge):
+    change, message = ONE_CLASS[case]
+    with pytest.raises(ModelFileError, match=message):
+        opened(forge(one_class, change))
 
 
 @pytest.mark.parametrize("case", EMBEDDED)

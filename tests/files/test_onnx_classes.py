@@ -22,6 +22,7 @@ from abstain.rules.action_rule import ActionRule
 from abstain.rules.class_lead import Lead
 from abstain.rules.class_rule import ClassRule, Ladder, VoteRule
 from abstain.rules.lead_rule import LeadRule
+from abstain.rules.set_rule import SetRule
 from action_cases import CREDIT, with_crossings
 from class_cases import GENERAL, gaussians, table_costs
 from onnx_cases import run
@@ -111,8 +112,9 @@ EVEN = Costs.from_matrix(1 - np.eye(3), labels=["ant", "bee", "cow"], reject=0.2
         rule(EVEN, np.ones(3), Lead(5.0, 0.5, -0.3)),
         LeadRule(LABELS, np.array([0.5, 1.0, 0.0])),
         LeadRule(LABELS, np.array([1.0, np.inf, -np.inf]), by="highest"),
+        SetRule(LABELS, np.array([0.5, -1.0, 0.0])),
     ],
-    ids=["equal cuts", "other cuts", "ladders", "softmax", "corrected", "lead", "highest"],
+    ids=["equal cuts", "other cuts", "ladders", "softmax", "corrected", "lead", "highest", "sets"],
 )
 def test_scores_that_tie_and_scores_on_a_cut(rule):
     label, rejected = nodes(rule, TIES)

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from abstain import Costs, EmbeddedRejectSVC, RejectSVC, ThresholdRejector, to_onnx
+from abstain import Costs, EmbeddedRejectSVC, LinearRejectSVC, NoveltyRejector, RejectSVC, ThresholdRejector, to_onnx
 
 COSTS = Costs(reject=0.3)
 
@@ -67,3 +67,14 @@ def test_a_scaler_stores_extremes(data, contents):
     X, y = data
     numbers = in_file(contents(make_pipeline(MinMaxScaler(), EmbeddedRejectSVC(0.2)).fit(X, y)))
     assert {*X.min(axis=0).tolist(), *X.max(axis=0).tolist()} <= numbers
+
+
+def test_a_guard_stores_the_support_vectors_of_its_detector(data, contents):
+    X, y = data
+    clf = NoveltyRejector(LinearRejectSVC(COSTS), rate=0.05, random_state=0).fit(X, y)
+    scale, machine = clf.guard_.detector
+    assert revealed(in_file(contents(clf)), machine.support_vectors_) == len(machine.support_) > 0
+    known = {tuple(row) for row in np.round(X, 9).tolist()}
+    assert {tuple(row) for row in np.round(scale.inverse_transform(machine.support_vectors_), 9).tolist()} <= known
+    assert {*clf.guard_.scores.tolist()} <= in_file(contents(clf))
+    assert revealed(in_file(contents(LinearRejectSVC(COSTS).fit(X, y))), X) == 0, "the classifier alone has none"

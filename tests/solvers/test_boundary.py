@@ -52,6 +52,7 @@ def empty(task):
 
 NOTHING = SPARSE | {"starts": np.zeros(N + 1, np.int64), "columns": np.empty(0, np.int32), "values": np.empty(0)}
 WRONG = {
+    "total": (solve, {"total": np.nan}, "total must be finite"),
     "no rows": (solve, {"data": {"X": X[:0]}, **empty(TASK)}, "at least one row"),
     "no rows of a path": (path, {"data": {"gram": np.empty((0, 0))}, **empty(TASK)}, "at least one row"),
     "no columns": (solve, {"data": {"X": X[:, :0].copy()}}, "one column"),

@@ -18,8 +18,9 @@ from abstain.actions import Actions
 from abstain.comparison.two_samples import cells_of
 from abstain.estimators.unwrap import final_estimator
 
-__all__ = ["ColumnCounts", "DriftCounts", "choice_names", "guarded_rows"]
+__all__ = ["ColumnCounts", "DriftCounts", "choice_names", "guarded_rows", "lacking"]
 
+_FEW = 0.1  # the share of rows that a NoveltyRejector with refit="auto" keeps from its classifier
 _KEPT = 1000  # categories of a column that did not occur in training
 
 
@@ -118,15 +119,15 @@ class DriftCounts:
         return self if other == 0 else NotImplemented
 
 
-def guarded_rows(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """Find the `NoveltyRejector` inside Pipelines, searches and wrappers, and the rows as it takes them."""
+def guarded_rows(estimator: Any, X: Any = None) -> tuple[Any, Any]:
+    """Find the `NoveltyRejector` inside Pipelines, searches and wrappers, and the rows, if any, as it takes them."""
     if hasattr(X, "fit") and not hasattr(estimator, "fit"):
         raise ValueError("estimator and X are swapped; call drift(estimator, X).")
-    while not hasattr(estimator, "guard_"):
+    while not (hasattr(estimator, "guard_") or hasattr(type(estimator), "guard_")):  # which may not be fitted
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
         elif hasattr(estimator, "steps"):
-            X = estimator[:-1].transform(X) if len(estimator) > 1 else X
+            X = X if X is None or len(estimator) == 1 else estimator[:-1].transform(X)
             estimator = estimator[-1]
         elif hasattr(final_estimator(getattr(estimator, "estimator_", None)), "guard_"):
             estimator = estimator.estimator_
@@ -146,6 +147,18 @@ def choice_names(guarded: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
     classes = np.asarray(guarded.classes_).tolist()
     extra = len(guarded.calibration_.choices) - len(classes)
     return (*classes, *["reject"] * extra), (*[False] * len(classes), *[True] * extra)
+
+
+def lacking(guarded: Any) -> float:
+    """The share of the training rows that the classifier which decided on the calibration rows was fitted without.
+
+    0 if it is the classifier itself. Where the number of training rows is not kept, it is at least that of the
+    calibration rows and of the detector's.
+    """
+    m = len(guarded.guard_.scores)
+    share = m / max(m + guarded.guard_.n if guarded.seen_ is None else guarded.seen_.rows, 1)
+    is_other = share > _FEW if guarded.refit == "auto" else guarded.refit
+    return share if is_other else 0.0
 
 
 def _counted(labels: NDArray[Any], names: Sequence[Any]) -> NDArray[np.int64]:

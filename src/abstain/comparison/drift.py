@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.arguments import real_number
-from abstain.comparison.batch_counts import ColumnCounts, DriftCounts, choice_names, guarded_rows
+from abstain.comparison.batch_counts import ColumnCounts, DriftCounts, choice_names, guarded_rows, lacking
 from abstain.comparison.drift_result import Drift, DriftTest
 from abstain.comparison.two_samples import (
     Table,
@@ -65,11 +66,13 @@ def drift(estimator: Any, X: Any, *, level: float = 0.05) -> Drift:
     All of them compare two samples of counts. A test of the guard's p-values for uniformity would not do: they share
     one set of calibration rows, whose own luck it takes for drift.
 
-    The test of the scores is exact because the detector has seen neither the calibration rows nor the batch. The
-    decisions at calibration come from a classifier with the same parameters that was fitted without these rows. If
-    `estimator_` was fitted on all rows, it is a slightly better classifier than that one, so that this test is only
-    nearly exact. Rows that belong together, such as visits of one patient, are not exchangeable one by one: a batch of
-    few patients can be called drifted although nothing has changed.
+    The test of the scores is exact because the detector has seen neither the calibration rows nor the batch. If
+    `estimator_` was fitted on the calibration rows, their decisions come from a classifier with the same parameters
+    that was fitted without them. The two differ by more than chance, so that only differences count that would remain
+    if as large a share of the batch were decided otherwise as that classifier lacked of the training rows: 20 % for up
+    to 5,000 of them, none from 10,000 on or with ``refit=False``. Rows that belong together, such as visits of one
+    patient, are not exchangeable one by one: a batch of few patients can be called drifted although nothing has
+    changed.
 
     On a large batch a difference can be certain and too small to matter. `Drift.effect` and the sentence say which.
 
@@ -110,7 +113,7 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
     share = real_number("level", level)
     if not 0.0 < share < 1.0:
         raise ValueError(f"level={level!r} must be strictly between 0 and 1, such as 0.05.")
-    guarded, _ = guarded_rows(estimator, None)
+    guarded, _ = guarded_rows(estimator)
     reference = np.asarray(guarded.guard_.scores, dtype=np.float64)
     before = cells_of(reference, reference)
     # A guard with too few rows for its rate rejects nothing; the largest calibration score still serves here.
@@ -126,7 +129,8 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
         found.append(("scores", "scores", None, scores_test(counts.scores, before)))
         found.append(("novel rows", "novel", None, beyond_test(counts.scores, before, rank)))
     if counts.rows:
-        tables = [*_choices(choices, known, names, np.array(rejecting, dtype=bool))]
+        slack = math.floor(lacking(guarded) * counts.rows)
+        tables = [*_choices(choices, known, names, np.array(rejecting, dtype=bool), slack)]
         tables += _columns(counts.columns, guarded.seen_.columns) if counts.columns else []
         results = shares_tests([table for *_, table in tables])
         found += [(name, *of(one.at), one) for (name, of, _), one in zip(tables, results, strict=True)]
@@ -140,16 +144,19 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
     return Drift(tests, share, counts.rows, len(reference), cells, rank, (choices, known), names)
 
 
-def _choices(here: _Counts, before: _Counts, names: tuple[Any, ...], rejecting: NDArray[np.bool_]) -> Iterator[_Named]:
+def _choices(
+    here: _Counts, before: _Counts, names: tuple[Any, ...], rejecting: NDArray[np.bool_], slack: int
+) -> Iterator[_Named]:
     """Compare the share of rejects, then which of the other choices are made."""
     if here is None or before is None:
         return
     if rejecting.any():
         sides = [np.array([of[rejecting].sum(), of[~rejecting].sum()]) for of in (here, before)]
-        yield "rejects", lambda _: ("rejects", None), Table(sides[0], sides[1])
+        yield "rejects", lambda _: ("rejects", None), Table(sides[0], sides[1], slack=slack)
     decided = np.flatnonzero(~rejecting)
     if len(decided) > 1 and here[decided].any() and before[decided].any():
-        yield "decisions", lambda at: ("decisions", names[decided[at]]), Table(here[decided], before[decided])
+        table = Table(here[decided], before[decided], slack=slack)
+        yield "decisions", lambda at: ("decisions", names[decided[at]]), table
 
 
 def _columns(columns: tuple[ColumnCounts, ...], seen: tuple[Any, ...]) -> Iterator[_Named]:

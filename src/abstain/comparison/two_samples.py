@@ -116,11 +116,15 @@ class Table:
         Rows in each category; of either sample at least one.
     hidden : int, default=0
         How many further categories there may be that are not counted apart: the last cell has them, and is not tested.
+    slack : int, default=0
+        How many rows of the batch may be in another category for a reason that does not count: the p-values are the
+        largest that so many rows could give.
     """
 
     here: Counts
     before: Counts
     hidden: int = 0
+    slack: int = 0
 
     @property
     def tested(self) -> int:
@@ -132,10 +136,11 @@ def shares_tests(tables: Sequence[Table]) -> list[Tested]:
     """Compare the shares of the categories of each table, from above and from below, corrected for their number."""
     if not tables:
         return []
-    x, both, n, m = (np.concatenate(cells) for cells in zip(*map(_cells, tables), strict=True))
-    most, fewest = np.minimum(both, n), np.maximum(both - m, 0)
-    above, most_above = stats.hypergeom.sf(np.array([x, most]) - 1, n + m, both, n)
-    below, most_below = stats.hypergeom.cdf(np.array([x, fewest]), n + m, both, n)
+    x, y, n, m, slack = (np.concatenate(cells) for cells in zip(*map(_cells, tables), strict=True))
+    fewer, more = np.maximum(x - slack, 0), np.minimum(x + slack, n)
+    most, fewest = np.minimum(fewer + y, n), np.maximum(more + y - m, 0)
+    above, most_above = stats.hypergeom.sf(np.array([fewer, most]) - 1, n + m, fewer + y, n)
+    below, most_below = stats.hypergeom.cdf(np.array([more, fewest]), n + m, more + y, n)
     ends = np.cumsum([table.tested for table in tables])[:-1]
     p = np.split(np.clip([above, below], 0.0, 1.0), ends, axis=1)
     least = np.split(np.clip([most_above, most_below], 0.0, 1.0), ends, axis=1)
@@ -143,9 +148,9 @@ def shares_tests(tables: Sequence[Table]) -> list[Tested]:
 
 
 def _cells(table: Table) -> list[Counts]:
-    """For each category tested: rows of the batch in it, of both in it, of the batch, of the reference."""
-    here, both = table.here[: table.tested], (table.here + table.before)[: table.tested]
-    return [here, both, np.full_like(here, table.here.sum()), np.full_like(here, table.before.sum())]
+    """For each category tested: rows of the batch and of the reference in it, of the batch, of the reference, slack."""
+    here, before = table.here[: table.tested], table.before[: table.tested]
+    return [here, before, *(np.full_like(here, rows) for rows in (table.here.sum(), table.before.sum(), table.slack))]
 
 
 def _shares(table: Table, p: NDArray[np.float64], least: NDArray[np.float64]) -> Tested:

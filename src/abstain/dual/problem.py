@@ -1,7 +1,7 @@
 """The training problem of every machine in this library, primal and dual (docs/theory.md).
 
     primal   min_{h, bias}  1/2 |h|^2 + sum_i w_i loss_i(y_i f(x_i)) + total bias
-    dual     max_beta       sum_i phi_i(y_i beta_i) - 1/2 beta' K beta    sum_i beta_i = total,  0 <= y_i beta_i <= top_i
+    dual     max_beta       sum_i phi_i(y_i beta_i) - 1/2 beta' K beta    sum beta = total,  0 <= y_i beta_i <= top_i
 
 with f = h + bias and h = sum_j beta_j k(x_j, .). The total is 0, but for the machine of one class.
 

@@ -21,7 +21,7 @@ class Calibration:
         How unusual each of them is, increasing, as in `Guard`.
     choices : ndarray of int64, shape (n_classes + 1,) or (n_actions,), or None
         How many of them got each decision of the classifier: the classes in order, then rejects; with `Actions`, each
-        action in the order of their names. None if there is no classifier that has not seen them. Their sum is less
+        action in the order of their names. None if every classifier at hand may have seen them. Their sum is less
         than m if rows of a rare class were needed for the fit.
     """
 

@@ -25,7 +25,7 @@ PANEL = 1024  # columns of the factor between two interrupts
 SCORED = 2000  # rows up to which all sums are computed again, and four times as many as are sampled beyond
 HIDDEN = 0.5  # share of tol that single precision may hide of the gap, which promises ten times tol
 ROUNDS = 3  # times that a solver is sent back with a finer tolerance
-ON_MARGIN = 1e-12  # share by which the offset of one class is lowered: rounding must not decide about rows on the margin
+ON_MARGIN = 1e-12  # share by which the offset of one class is lowered, so that rounding decides no row on the margin
 DEFORMED = 0.1  # share of the promised gap that a negative eigenvalue may be worth
 
 

@@ -32,8 +32,8 @@ def transformers_of(estimator: Any) -> list[tuple[str, Any]]:
 def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -> Any:
     """Fit a detector that takes rows as `estimator` takes them.
 
-    Given: a clone, behind clones of the estimator's transformers. None: the same with a `StandardScaler` and
-    `default_detector`, and with an imputer if the classifier takes missing values.
+    Given: a clone, behind clones of the estimator's transformers. None: the same with a `StandardScaler`, unless
+    there is one at that place, and `default_detector`, and with an imputer if the classifier takes missing values.
     """
     before = Pipeline([(name, _cloned(step)) for name, step in transformers_of(estimator)])
     last = default_detector() if detector is None else clone(detector)
@@ -42,10 +42,11 @@ def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -
     after = Pipeline([])
     try:
         if detector is None:
-            after.steps = [("scale", StandardScaler(with_mean=not issparse(rows)))]
+            scaled = bool(before.steps) and _standardises(before.steps[-1][1])
+            after.steps = [] if scaled else [("scale", StandardScaler(with_mean=not issparse(rows)))]
             if get_tags(_classifier(estimator)).input_tags.allow_nan:
                 after.steps.insert(0, ("impute", SimpleImputer(keep_empty_features=True)))
-            rows = after.fit_transform(rows)
+            rows = after.fit_transform(rows) if after.steps else rows
         last.fit(rows)
     except (TypeError, ValueError) as error:
         raise ValueError(
@@ -54,6 +55,10 @@ def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -
         ) from error
     steps = [*before.steps, *after.steps]
     return Pipeline(unique_names([*steps, ("novelty", last)])) if steps else last
+
+
+def _standardises(step: Any) -> bool:
+    return isinstance(step, StandardScaler) and bool(step.with_std)
 
 
 def _cloned(step: Any) -> Any:

@@ -20,6 +20,7 @@ from abstain.rules.action_rule import refuse_actions
 from abstain.rules.class_rule import ClassRule
 from abstain.rules.probability_rule import ProbabilityRule
 from abstain.rules.rule import Rule
+from abstain.rules.set_rule import SetRule
 
 
 def _has_probabilities(forced: Forced) -> bool:
@@ -164,4 +165,6 @@ def _heights(rule: Any, score: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(score - rule.thresholds)
     if isinstance(rule, ClassRule | ProbabilityRule):
         return np.asarray(-rule.expected_cost(score)[:, :-1])
+    if isinstance(rule, SetRule):
+        return np.where(np.arange(score.shape[1]) == rule.best(score)[:, np.newaxis] - 1, score.max() + 1.0, score)
     return score

@@ -10,18 +10,25 @@ If x and the m calibration rows are exchangeable, and the detector has seen neit
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples as number_of_rows
 
+from abstain.estimators.one_class import OneClassSVM
+from abstain.estimators.quick_bound import MARGIN, lower_bound
+
 __all__ = ["Guard", "rows_needed"]
 
+MANY = 4096  # rows for which a bound on their scores is worth making
 # A cell beyond this is not passed to the detector: detectors that compute in float32 refuse it. The row is novel.
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -71,6 +78,9 @@ class Guard:
     def calibrated(cls, detector: Any, rows: Any, rate: float, n: int) -> Guard:
         """Make the guard of a detector that was fitted on n rows, `rows` not among them."""
         scores = np.sort(_unusual(detector, rows)) if number_of_rows(rows) else np.empty(0)
+        if len(scores) and np.isposinf(scores).all():
+            _scored(detector, rows)  # raises what is wrong with all of them, if anything was raised
+            raise ValueError(f"detector={detector!r} gives no number for any of {len(scores)} rows; use another one.")
         return cls(detector, scores, float(rate), int(n))
 
     @property
@@ -93,55 +103,95 @@ class Guard:
         at_least = self.m - np.searchsorted(self.scores, s, side="left")
         return np.asarray((1.0 + at_least) / (self.m + 1.0))
 
+    @property
+    def cut(self) -> float:
+        """The score above which a row is novel: p <= rate; inf if none can be.
+
+        With k the largest number of rows such that k / (m + 1) <= rate, p <= rate if fewer than k of the m are at least
+        so unusual, so if the row is more unusual than the k-th most unusual of them.
+        """
+        k = int(np.sum(np.arange(1.0, self.m + 2.0) / (self.m + 1.0) <= self.rate))
+        return float(self.scores[self.m - k]) if 0 < k <= self.m else np.inf
+
     def novel(self, unusual: ArrayLike) -> NDArray[np.bool_]:
         """Give True for the rows that are rejected as novel."""
-        return np.asarray(self.p_value(unusual) <= self.rate)
+        return np.asarray(_nan_as_inf(np.asarray(unusual, dtype=np.float64)) > self.cut)
 
     def novel_rows(self, X: Any) -> NDArray[np.bool_]:
-        """Give True for the rows of X that are rejected as novel; the detector is not asked if none can be."""
-        return self.novel(self.unusual(X)) if self.acts else np.zeros(number_of_rows(X), dtype=bool)
+        """Give True for the rows of X that are rejected as novel: the same as ``novel(unusual(X))``, for less.
+
+        The detector is not asked if no row can be novel. Of many rows it is asked for those that `_bound` leaves open.
+        """
+        n = number_of_rows(X)
+        if not self.acts:
+            return np.zeros(n, dtype=bool)
+        bound = self._bound if n >= MANY else None
+        return self.novel(_unusual(self.detector, X, None if bound is None else partial(self._is_usual, bound)))
+
+    @cached_property
+    def _bound(self) -> Any:
+        """A machine whose score is never above the detector's; None if the detector has none."""
+        last = self.detector[-1] if isinstance(self.detector, Pipeline) else self.detector
+        return lower_bound(last.machine_) if isinstance(last, OneClassSVM) else None
+
+    def _is_usual(self, bound: Any, rows: Any) -> NDArray[np.bool_]:
+        """Give True for rows that cannot be novel: s <= -bound <= cut."""
+        return np.asarray(-MARGIN * bound.score(rows) <= self.cut)
 
 
-def _unusual(detector: Any, X: Any) -> NDArray[np.float64]:
-    """Give -score_samples; inf for rows that make the detector or its preprocessing fail, or for which it gives nan."""
+def _unusual(detector: Any, X: Any, is_usual: Callable[[Any], Any] | None = None) -> NDArray[np.float64]:
+    """Give -score_samples; inf for rows that make the detector or its preprocessing fail, or for which it gives nan.
+
+    Rows for which `is_usual`, asked after the preprocessing, is true are not scored and have -inf.
+    """
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # absurd rows; what comes of them is inf below
-            return _scored(detector, X)
+            return _scored(detector, X, is_usual)
+    except NotFittedError:
+        raise
     except ValueError:
         n = number_of_rows(X)
         if n <= 1:
             return np.full(n, np.inf)
         # such as a category that the detector's own encoder has not seen; the other rows can be scored
         halves = np.array_split(np.arange(n), 2)
-        return np.concatenate([_unusual(detector, _safe_indexing(X, half)) for half in halves])
+        return np.concatenate([_unusual(detector, _safe_indexing(X, half), is_usual) for half in halves])
 
 
-def _scored(detector: Any, X: Any) -> NDArray[np.float64]:
+def _scored(detector: Any, X: Any, is_usual: Callable[[Any], Any] | None = None) -> NDArray[np.float64]:
     rows, last = X, detector
     if isinstance(detector, Pipeline):
-        rows, last = detector[:-1].transform(X) if len(detector) > 1 else X, detector[-1]
+        for _, step in detector.steps[:-1]:  # a Pipeline of them would ask whether the last is fitted
+            rows = rows if step in (None, "passthrough") else step.transform(rows)
+        last = detector[-1]
     usable = _usable(rows, nan=bool(get_tags(last).input_tags.allow_nan))
-    if usable is None or usable.all():
+    if usable is not None:
+        found = np.full(len(usable), np.inf)
+        found[usable] = _open(last, _safe_indexing(rows, np.flatnonzero(usable)), is_usual) if usable.any() else np.inf
+        return found
+    return _open(last, rows, is_usual)
+
+
+def _open(last: Any, rows: Any, is_usual: Callable[[Any], Any] | None) -> NDArray[np.float64]:
+    """Score the rows that `is_usual` leaves open; the others have -inf."""
+    if is_usual is None or not isinstance(rows, np.ndarray):
         return _nan_as_inf(-np.asarray(last.score_samples(rows), dtype=np.float64))
-    found = np.full(len(usable), np.inf)
-    if usable.any():
-        found[usable] = -np.asarray(last.score_samples(_safe_indexing(rows, np.flatnonzero(usable))))
-    return _nan_as_inf(found)
+    found = np.full(len(rows), -np.inf)
+    left = np.flatnonzero(~is_usual(rows))
+    if len(left):
+        found[left] = _open(last, rows[left], None)
+    return found
 
 
 def _usable(rows: Any, *, nan: bool) -> NDArray[np.bool_] | None:
-    """Give True for rows of finite numbers that float32 can hold; None if the rows are not an array of numbers."""
+    """Give True for rows of finite numbers that float32 can hold; None if all are, or if they are not numbers."""
+    values = rows.data if issparse(rows) else np.asarray(rows)
+    if values.dtype.kind != "f" or not values.size or np.abs((values.min(), values.max())).max() <= LARGEST:
+        return None  # nan is not <= LARGEST
     if issparse(rows):
-        bad = ~_bounded(rows.data, nan=nan)
-        if not bad.any():
-            return None
         rows = rows.tocsr()
-        bad = ~_bounded(rows.data, nan=nan)
-        at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[bad]
-        return np.isin(np.arange(rows.shape[0]), at, invert=True)
-    values = np.asarray(rows)
-    if values.dtype.kind not in "fiu" or values.ndim != 2:
-        return None
+        at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        return np.isin(np.arange(rows.shape[0]), at[~_bounded(rows.data, nan=nan)], invert=True)
     return np.asarray(_bounded(values, nan=nan).all(axis=1))
 
 

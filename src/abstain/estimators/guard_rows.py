@@ -15,7 +15,7 @@ from abstain.estimators.splitting import Groups
 
 __all__ = ["GuardRows"]
 
-MOST_DETECTED = 2_000  # rows that the detector learns from: more of them cost time and changed little
+MOST_DETECTED = 2_000  # rows that the detector learns from: twice as many found no more on three sets, half found less
 ENOUGH = 1_000  # calibration rows, or ten for each that may be rejected if that is more
 RARE = 10  # a class that would keep fewer rows than this in training keeps all
 
@@ -87,9 +87,10 @@ def _needed_back(
     y: NDArray[Any], calibration: NDArray[np.intp], rest: NDArray[np.intp], groups: Groups | None
 ) -> NDArray[np.bool_]:
     """Give True for calibration rows of a class with few others, and for the rows of their groups."""
-    names, total = np.unique(y[np.concatenate([calibration, rest])], return_counts=True)
-    kept = np.array([np.sum(y[rest] == name) for name in names])
-    back = np.isin(y[calibration], names[kept < np.minimum(total, RARE)])
+    names, code = np.unique(y[np.concatenate([calibration, rest])], return_inverse=True)
+    own, others = code[: len(calibration)], code[len(calibration) :]
+    kept = np.bincount(others, minlength=len(names))
+    back = (kept < np.minimum(np.bincount(code), RARE))[own]
     if groups is not None and back.any():
         back = np.isin(groups[calibration], groups[calibration[back]])
     return np.asarray(back)

@@ -153,8 +153,8 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         """
         refuse_dask(X)
         now = self._now
-        found = class_sets(now.rule, now.score(X), include)
-        return np.asarray(found | now.guard.novel_rows(X)[:, np.newaxis])
+        found = now.decide(X)
+        return np.asarray(class_sets(now.rule, found.score, include) | found.novel[:, np.newaxis])
 
     @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

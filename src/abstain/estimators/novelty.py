@@ -91,8 +91,9 @@ class NoveltyRejector(GuardedDecisions):
     -----
     Novel rows are rejected by `predict`, `decide`, `reject_mask` and `score`, and nothing is ruled out for them by
     `predict_set`. `decision_function`, `predict_proba` and `predict_forced` are the classifier's own, so that curves
-    and areas made from scores leave novelty out. With `Actions` a novel row gets the action of ``rejects`` that costs
-    least in the worse class; without costs rejecting it costs nothing in `score`.
+    and areas made from scores leave novelty out, and so do estimators around this one that use its scores: put
+    `ThresholdRejector` and `CalibratedClassifierCV` inside. With `Actions` a novel row gets the action of ``rejects``
+    that costs least in the worse class; without costs rejecting it costs nothing in `score`.
 
     The promise counts rows, not their weights; rows of weight 0 are left out. It is exact if the estimator contains all
     preprocessing: transformers in front of it in a Pipeline have seen the calibration rows. With groups, calibration

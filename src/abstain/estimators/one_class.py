@@ -48,7 +48,7 @@ class FittedOneClass:
 
 
 class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]
-    """Support vector machine of one class: how usual is a row, given rows without labels?
+    """Support vector machine of one class, which scores how usual a row is, given rows without labels.
 
     It minimises ``1/2 ||h||^2 + sum_i s_i max(0, offset - h(x_i)) - nu S offset`` over h and the offset [1]_, where S
     is the sum of the weights s: at most a share `nu` of the training rows scores below the offset, at least a share
@@ -68,8 +68,8 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
         Share of the training rows, by weight, that may score below the offset; 0 < nu <= 1.
     tol : float, default=1e-6
         Largest violation of the optimality conditions at which the solver may stop, as a share of the largest possible
-        score: the sum of the coefficients times the median of k(x, x), to within a factor of two. It continues while the
-        relative duality gap is above ten times `tol` (or above 0.01, if that is more).
+        score: the sum of the coefficients times the median of k(x, x), to within a factor of two. It continues while
+        the relative duality gap is above ten times `tol` (or above 0.01, if that is more).
     cache_size : float, default=500
         Memory for kernel rows, in MB.
     max_iter : int, default=10_000_000

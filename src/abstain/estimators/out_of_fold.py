@@ -21,6 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from abstain.arguments import row_weights
 from abstain.estimators.splitting import Groups, group_parameters, parts_of, row_groups, splitter
+from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.request import Request
 
@@ -45,20 +46,23 @@ class Scored:
 
     Attributes
     ----------
-    machine : ResponseMachine
-        Around the classifier fitted on all rows, or the classifier given.
+    machine : ResponseMachine or CrossMachine
+        Around the classifier fitted on all rows, on those without the scores, or given; or around one for each fold.
     score : ndarray of float64, shape (m,) or (m, n_classes), or None
         The scores; None if there is nothing to tune.
     index : ndarray of intp, shape (m,)
         Their rows; a splitter may leave out rows, or score them more than once.
     flaw : str
         Why no error can be certified on these scores; empty if one can.
+    held_out : bool
+        Whether the classifier that decides was not fitted on the rows of the scores.
     """
 
-    machine: ResponseMachine
+    machine: ResponseMachine | CrossMachine
     score: NDArray[np.float64] | None = None
     index: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     flaw: str = ""
+    held_out: bool = False
 
 
 def fit_and_score(
@@ -86,7 +90,7 @@ def fit_parameters(
     if not tune:
         raise ValueError(
             f"sample_weight has no effect: {type(settings.estimator).__name__}.fit does not accept it, and there are "
-            "no thresholds to tune. Leave it out, or let a Pipeline pass it on by metadata routing."
+            "no thresholds to tune by weights. Leave it out, or let a Pipeline pass it on by metadata routing."
         )
     return parameters
 
@@ -113,7 +117,7 @@ def _on_all_rows(settings: Any, X: Any, y: Any, parameters: dict[str, Any], requ
     if not tune:
         return Scored(machine)
     score = machine.score(X)
-    return Scored(machine, score, np.arange(len(score)), flaw)
+    return Scored(machine, score, np.arange(len(score)), flaw, held_out=not flaw)
 
 
 def _by_folds(
@@ -121,7 +125,7 @@ def _by_folds(
 ) -> Scored:
     """For `cv` with folds: score the rows left out of each fold, and fit the classifier on all rows."""
     cv, probabilities, tune = settings.cv, request.method.needs_probabilities, request.needs_rows
-    folds = _splitter(settings, y, groups)
+    folds = folds_of(settings, y, groups)
     # a list of folds indexes the full set of rows, and there are fewer inside a fold
     inner = folds if not tune or isinstance(cv, Integral) or hasattr(cv, "split") else None
     given = clone(settings.estimator)
@@ -132,7 +136,7 @@ def _by_folds(
         _fit(classifier, X, y, sigmoid_groups, parameters)
         return Scored(machine)
     parts = parts_of(folds, X, y, groups)
-    _check_classes(parts, y)
+    check_classes(parts, y)
     tasks = (delayed(_fold)(machine, (X, y), part, sigmoid_groups, parameters) for part in parts)
     score = np.concatenate(Parallel(n_jobs=settings.n_jobs)(tasks))
     index = np.concatenate([np.asarray(test) for _, test in parts])
@@ -141,17 +145,17 @@ def _by_folds(
     return Scored(machine, score, index, flaw)
 
 
-def _check_classes(parts: list[tuple[Any, Any]], y: Any) -> None:
+def check_classes(parts: list[tuple[Any, Any]], y: Any, who: str = "a fold of cv leaves") -> None:
     """Raise an error if a fold has no rows of some class to fit on: it would have no score for it."""
     known = np.unique(np.asarray(y))
     for train, _ in parts:
         found = np.unique(_safe_indexing(y, train))
         if len(found) < min(len(known), 2):
-            raise ValueError("a fold of cv leaves only one class to fit on; use fewer folds, or a stratified splitter.")
+            raise ValueError(f"{who} only one class to fit on; use fewer folds, or a stratified splitter.")
         if len(found) < len(known):
             missing = np.setdiff1d(known, found).tolist()[0]
             raise ValueError(
-                f"a fold of cv leaves no rows of the class {missing!r} to fit on; use fewer folds, a stratified "
+                f"{who} no rows of the class {missing!r} to fit on; use fewer folds, a stratified "
                 "splitter, or more rows of this class."
             )
 
@@ -169,7 +173,7 @@ def with_probabilities(classifier: Any, cv: Any, n_jobs: int | None) -> Any:
     return CalibratedClassifierCV(classifier, cv=cv, ensemble=False, n_jobs=n_jobs)
 
 
-def _splitter(settings: Any, y: Any, groups: Groups | None) -> Any:
+def folds_of(settings: Any, y: Any, groups: Groups | None) -> Any:
     """The folds of `cv`; for an integer, shuffled if there is a `random_state`."""
     state = settings.random_state
     return splitter(settings.cv, y, groups, shuffle=state is not None, random_state=state)

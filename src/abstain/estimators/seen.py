@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
+
 from abstain.estimators.cells import CellTable
 from abstain.estimators.outside import Outside, OutsideColumn
-from abstain.estimators.seen_column import SeenCategories, SeenColumn, seen_column
+from abstain.estimators.seen_column import SeenCategories, SeenColumn, seen_column, seen_floats
 
 __all__ = ["SeenColumns"]
 
@@ -49,6 +51,8 @@ class SeenColumns:
         table = CellTable.of(X)
         if table is None:
             return None
+        if isinstance(table.X, np.ndarray) and table.X.dtype.kind == "f" and table.rows:
+            return cls(table.rows, seen_floats(table.names, table.X))
         cells = table.columns(range(len(table.names)))
         return cls(table.rows, tuple(map(seen_column, table.names, cells)))
 

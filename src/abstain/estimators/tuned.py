@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,18 +12,27 @@ from abstain.actions import Actions
 from abstain.class_labels import ClassLabels
 from abstain.estimators.decide import Fitted
 from abstain.labels import Labels, label_vector
+from abstain.machines.calibration import Calibration
+from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.action_rule import ActionRule
 from abstain.rules.answered_rows import ClassRows
+from abstain.rules.class_error import ClassErrorBound, class_error_bound, forced_cut, two_thresholds
 from abstain.rules.class_request import class_rule
 from abstain.rules.request import Request
 from abstain.rules.risk_control import ErrorBound
 from abstain.rules.rule import Rule
 from abstain.rules.scored_rows import ScoredRows
+from abstain.rules.set_rule import SetRule
+from abstain.thresholds import Thresholds
 
 __all__ = ["AnyRows", "Tuned", "labels_for", "rows_for", "tuned"]
 
 AnyRows = ScoredRows | ClassRows
+NOT_HELD_OUT = (
+    "class_error cannot be promised on these scores: the classifier that decides was fitted on their rows, also where "
+    "folds gave the scores. Pass X and y that it was not fitted on, or fit again with class_error."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,16 +43,19 @@ class Tuned(Fitted):
     ----------
     rows : ScoredRows, ClassRows or None
         The scores that the thresholds were tuned on, for `retune`; None if nothing was tuned.
-    error_bound : ErrorBound or None
-        The guarantee of `max_error`.
+    error_bound : ErrorBound, ClassErrorBound or None
+        The guarantee of `max_error` or `class_error`.
     method : str
         The name of the method that placed the thresholds.
+    held_out : bool
+        Whether the classifier that decides was not fitted on the rows.
     """
 
     rule: Any
     rows: AnyRows | None
-    error_bound: ErrorBound | None
+    error_bound: ErrorBound | ClassErrorBound | None
     method: str
+    held_out: bool = False
 
 
 def labels_for(parameters: Any, request: Request, y: Any) -> Labels | ClassLabels:
@@ -66,15 +78,57 @@ def rows_for(
     return ScoredRows.of(score, code, weight, cut=0.0, flaw=flaw)
 
 
-def tuned(machine: ResponseMachine, request: Request, labels: Labels | ClassLabels, rows: Any) -> Tuned:
+def tuned(
+    machine: ResponseMachine | CrossMachine,
+    request: Request,
+    labels: Labels | ClassLabels,
+    rows: Any,
+    *,
+    held_out: bool = False,
+) -> Tuned:
     """Place the cuts that a request for these classes asks for."""
+    if request.class_error is not None or isinstance(machine, CrossMachine):
+        return _promised(machine, request, labels, rows, held_out=held_out)
     if isinstance(labels, ClassLabels):
         probable = machine.method == "predict_proba"
         several, bound = class_rule(request, labels, rows, is_log_probability=probable)
-        return Tuned(machine, several, rows, bound, request.name)
+        return Tuned(machine, several, rows, bound, request.name, held_out)
     if isinstance(request.costs, Actions):
         actions = ActionRule.of(request.costs, labels.classes, labels.positive)
-        return Tuned(machine, actions, rows, None, request.name)
+        return Tuned(machine, actions, rows, None, request.name, held_out)
     cuts = request.cuts(rows, labels.orientation)
     rule = Rule(labels, cuts.thresholds, cuts.cut, request.costs, machine.unit)  # type: ignore[arg-type]
-    return Tuned(machine, rule, rows, cuts.error_bound, request.name)
+    return Tuned(machine, rule, rows, cuts.error_bound, request.name, held_out)
+
+
+def _promised(
+    machine: ResponseMachine | CrossMachine,
+    request: Request,
+    labels: Labels | ClassLabels,
+    rows: Any,
+    *,
+    held_out: bool,
+) -> Tuned:
+    """Give the rule that keeps promises by true class: cuts on the scores, or for several folds on p-values."""
+    if request.class_error is None:
+        raise ValueError('conformal="cross" gives p-values, on which only class_error can be stated; fit again.')
+    if not held_out:
+        raise ValueError(NOT_HELD_OUT)
+    rule: Rule | SetRule
+    if isinstance(machine, CrossMachine):
+        bound = class_error_bound(request.class_error, machine.calibration)
+        machine = replace(machine, least=tuple(bound.cuts.values()))
+        rule = (
+            SetRule(labels, np.array(machine.least), by_p_value=True)
+            if isinstance(labels, ClassLabels)
+            else Rule(labels, Thresholds(-0.5, 0.5), 0.0)
+        )
+        return Tuned(machine, rule, None, bound, request.name, held_out)
+    if isinstance(labels, ClassLabels):
+        bound = class_error_bound(request.class_error, Calibration.of([(rows.score, rows.code)], labels.n_classes))
+        rule = SetRule(labels, np.array([*bound.cuts.values()]), machine.method == "predict_proba")
+    else:
+        bound = class_error_bound(request.class_error, Calibration.of([(rows.score, 1 + (rows.sign > 0))], 2))
+        thresholds = two_thresholds(bound)
+        rule = Rule(labels, thresholds, forced_cut(thresholds), None, machine.unit)
+    return Tuned(machine, rule, rows, bound, request.name, held_out)

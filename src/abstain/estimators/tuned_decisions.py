@@ -12,7 +12,10 @@ from sklearn.utils.metaestimators import available_if
 from abstain.estimators.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.lazy import applied, computed, is_dask, lazy_rows
 from abstain.estimators.wrapping import AroundClassifier
+from abstain.machines.calibration import in_favour
+from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
+from abstain.rules.class_error import ClassErrorBound
 from abstain.rules.class_sets import class_sets
 
 __all__ = ["TunedDecisions"]
@@ -52,15 +55,21 @@ class TunedDecisions(RejectMixin, AroundClassifier):
         include : float or None, default=None
             None: a rejected row has both of two classes; of several, all that are behind the first by at most the cut
             on the lead, for a cut on the probability the likeliest that exceed it together, and for costs with "chow"
-            those that cost less to reject than to miss. A number: the answer, and every class that is at least so
-            likely; only if the score is made of probabilities.
+            those that cost less to reject than to miss. For `class_error` the conformal set, which can be empty. A
+            number: the answer, and every class that is at least so likely; only if the score is made of probabilities.
 
         Returns
         -------
         ndarray of bool, shape (n_samples, n_classes)
         """
         now = self._now
-        return applied(lambda score: class_sets(now.rule, score, include), self._score(now, X))
+        bound = now.error_bound
+        if include is not None or not isinstance(bound, ClassErrorBound):
+            return applied(lambda score: class_sets(now.rule, score, include), self._score(now, X))
+        if isinstance(now.machine, CrossMachine):
+            return np.asarray(now.machine.p_values(computed(X)) >= now.machine.least)
+        cuts = np.array([*bound.cuts.values()])
+        return applied(lambda score: in_favour(score) >= cuts, self._score(now, X))
 
     @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -75,7 +84,7 @@ class TunedDecisions(RejectMixin, AroundClassifier):
     method_ = fitted("method", 'The method that placed the thresholds; not "auto".')
     estimator_ = fitted("machine.classifier", "The fitted classifier, with a sigmoid if one was needed.")
     response_method_ = fitted("machine.method", 'The source of the score: "decision_function" or "predict_proba".')
-    certificate_ = fitted("error_bound", "For `max_error`: rows accepted, errors among them, and the exact bound.")
+    certificate_ = fitted("error_bound", "For `max_error` and `class_error`: the bound, and what it rests on.")
 
 
 def _probabilities(classifier: Any, X: Any, method: str = "predict_proba") -> Any:

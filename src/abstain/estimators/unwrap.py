@@ -19,6 +19,7 @@ from abstain.rules.class_rule import ClassRule
 from abstain.rules.lead_rule import LeadRule
 from abstain.rules.row_rule import MISSING, RowRule
 from abstain.rules.rule import Decisions
+from abstain.rules.set_rule import SetRule
 from abstain.thresholds import Thresholds
 
 __all__ = ["FittedClassifier", "decide", "final_estimator", "takes_row_costs", "unguarded"]
@@ -246,7 +247,8 @@ class FittedClassifier:
         With costs, its lead grows with the confidence by which the rule rejects, and the other classes have 0 ::
 
             log(1 + exp(v))     v = max_k f_k - cut_k, the expected cost of rejecting less that of the forced choice,
-                                or for cuts on the confidence of the answer k: confidence - cut_k
+                                or for cuts on the confidence of the answer k: confidence - cut_k,
+                                or for a set of classes the least distance of a score from its cut
 
         so that curves by the lead pass through the decisions. Otherwise it is the score itself.
         """
@@ -264,6 +266,8 @@ class FittedClassifier:
         if isinstance(self.rule, LeadRule):
             cuts = np.where(np.isneginf(self.rule.cuts), 0.0, self.rule.cuts)  # nothing is rejected there
             return confidence_of(score, self.rule.by) - cuts[self.rule.best(score) - 1]
+        if isinstance(self.rule, SetRule):
+            return self.rule.margin(score)
         if isinstance(self.rule, ClassRule) and not self.rule.by_cost:
             return np.asarray((score - self.rule.thresholds).max(axis=1))
         expected = self.rule.expected_cost(score)

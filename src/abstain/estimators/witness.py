@@ -17,6 +17,7 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from abstain.estimators.calibration import counted
@@ -67,7 +68,9 @@ def _takes(estimator: Any, name: str) -> bool:
     if isinstance(estimator, Pipeline) and "__" in name:
         step, _, inner = name.partition("__")
         return _takes(estimator.named_steps[step], inner)
-    return routing_enabled() or has_fit_parameter(estimator, name) or isinstance(estimator, BaseSearchCV)
+    if routing_enabled():
+        return bool(get_routing_for_object(estimator).consumes("fit", [name]))
+    return has_fit_parameter(estimator, name) or isinstance(estimator, BaseSearchCV)
 
 
 def unsearched(fitted: Any) -> Any:
@@ -91,7 +94,11 @@ def _with_found(plain: Any, fitted: Any, found: dict[str, Any]) -> Any:
     known = plain().get_params(deep=False)
     found = {name: value for name, value in found.items() if not np.isnan(value)}  # kernels without gamma
     same = {name: value for name, value in fitted.get_params(deep=False).items() if name in known}
-    return clone(plain(**same | found))
+    made = clone(plain(**same | found))
+    if routing_enabled():
+        asked = fitted.get_metadata_routing().fit.requests
+        made.set_fit_request(**{name: asked[name] for name in made.get_metadata_routing().fit.requests})
+    return made
 
 
 def decisions_on_unseen(now: Guarded, table: Table, rows: GuardRows, *, refitted: bool) -> NDArray[np.int64] | None:
@@ -105,7 +112,7 @@ def decisions_on_unseen(now: Guarded, table: Table, rows: GuardRows, *, refitted
         return None
     try:
         found = _by_witness(now, table, rows, X, row_costs) if refitted else now.decided(X, row_costs)
-    except ValueError:
+    except (TypeError, ValueError):
         return None
     return counted(found.label, found.rejected, now.rule)
 

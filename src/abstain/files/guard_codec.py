@@ -125,10 +125,9 @@ def _check_detector(estimator: NoveltyRejector, guard: Guard) -> None:
         raise ModelFileError("its detector differs from the one in its parameters.")
     if last.machine_.n_rows != guard.n:
         raise ModelFileError("its guard counts other rows than its detector learnt from.")
-    if given is None:
-        scale = steps[-1][1] if len(steps) > len(before) else None
-        if issparse(last.machine_.vectors) != (not getattr(scale, "with_mean", True)):
-            raise ModelFileError("its detector scales dense rows as sparse ones, or sparse rows as dense ones.")
+    scale: Any = steps[-1][1] if len(steps) > len(before) else None
+    if hasattr(scale, "with_mean") and issparse(last.machine_.vectors) == scale.with_mean:
+        raise ModelFileError("its detector scales dense rows as sparse ones, or sparse rows as dense ones.")
 
 
 def _check_rows(fitted: Guarded, *, stated: bool, frozen: bool) -> None:

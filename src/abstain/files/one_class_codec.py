@@ -48,11 +48,11 @@ def _check(fitted: FittedOneClass) -> None:
     coef, proof = fitted.machine.coef, fitted.proof
     if not len(coef) or not (coef > 0.0).all():
         raise ModelFileError("it has no coefficients, or one of them is not above 0.")
-    larger = max(abs(proof.objective), abs(proof.dual_objective))
-    if proof.definite and proof.dual_objective > UNBALANCED * larger:
+    larger, least = max(abs(proof.objective), abs(proof.dual_objective)), _least_scale(fitted.machine)
+    if proof.definite and proof.dual_objective > max(UNBALANCED * larger, least):
         raise ModelFileError("the dual value of its proof is above 0, where it is minus half the square of a length.")
     apart, shown = proof.objective - proof.dual_objective, proof.gap + UNBALANCED
-    if proof.gap < sys.float_info.max and apart > shown * larger and larger > _least_scale(fitted.machine):
+    if proof.gap < sys.float_info.max and apart > shown * larger and larger > least:
         raise ModelFileError("the gap of its proof is smaller than the difference of its objectives.")
 
 

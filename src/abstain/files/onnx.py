@@ -144,14 +144,15 @@ class Chain:
         """Take an estimator apart; an error names what is supported if it has no graph."""
         before, decider = split(estimator)
         if type(decider) is not NoveltyRejector:
-            return cls(before, None, [], decider, scoring_machine(decider))
+            steps, machine = _scored(decider)
+            return cls([*before, *steps], None, [], decider, machine)
         fitted = decider._fitted_
-        inside, classifier = split(fitted.estimator)
-        detecting = detecting_machine(fitted.guard)
-        _check_kernel(detecting)
+        inside, classifier = split(fitted.estimator) if fitted.is_ours else ([], decider)
+        steps, machine = _scored(classifier)
+        inside = [*inside, *steps]
+        _check_kernel(detecting_machine(fitted.guard))
         check_encoders(inside, fitted.guard.detector)
-        theirs = None if fitted.is_ours else ResponseMachine(classifier, fitted.machine.method)
-        return cls(before, fitted.guard, inside, decider, scoring_machine(classifier, theirs))
+        return cls(before, fitted.guard, inside, decider, machine)
 
     @property
     def pipeline(self) -> Pipeline | None:
@@ -175,16 +176,20 @@ def _inputs(graph: Graph, chain: Chain) -> Table:
     return Table(columns=tuple(columns))
 
 
-def scoring_machine(estimator: Any, response: ResponseMachine | None = None) -> Scoring:
-    """Give the machine whose score decides, or that of `response`; an error names what is supported."""
-    machine, what = getattr(estimator, "machine_", response), f"estimator is a {type(estimator).__name__}"
+def _scored(estimator: Any) -> tuple[list[Any], Scoring]:
+    """Give the transformers of the classifier inside an estimator, and the machine whose score decides.
+
+    An error names what is supported if it has no graph.
+    """
+    machine, what = getattr(estimator, "machine_", None), f"estimator is a {type(estimator).__name__}"
+    steps: list[Any] = []
     if type(estimator) is OneClassSVM:
         raise ValueError(
             f"{what}, which decides on no classes and has no ONNX graph alone; put it in front of a classifier, "
             "NoveltyRejector(classifier, detector=OneClassSVM(...)), whose graph has the p-value of each row."
         )
     if isinstance(machine, ResponseMachine):
-        classifier = machine.classifier
+        steps, classifier = split(machine.classifier)
         what = f"{what} around a {type(classifier).__name__}"
         if machine.method != "decision_function":
             raise ValueError(
@@ -207,7 +212,7 @@ def scoring_machine(estimator: Any, response: ResponseMachine | None = None) -> 
             "Pipelines that end in one of these; use skl2onnx for scikit-learn's own estimators."
         )
     _check_kernel(machine)
-    return machine
+    return steps, machine
 
 
 def _check_kernel(machine: Scoring) -> None:

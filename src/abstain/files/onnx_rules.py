@@ -20,6 +20,7 @@ from abstain.rules.class_lead import FIRST, Lead
 from abstain.rules.class_rule import ClassRule, Ladder, VoteRule
 from abstain.rules.lead_rule import LeadRule
 from abstain.rules.rule import Rule
+from abstain.rules.set_rule import SetRule
 
 if TYPE_CHECKING:
     from abstain.files.graph import Graph
@@ -118,6 +119,18 @@ def _of_lead(graph: Graph, rule: LeadRule, score: str) -> tuple[str, str]:
     return _answer(graph, place, graph.apply("LessOrEqual", _column(graph, confidence), cut))
 
 
+def _of_sets(graph: Graph, rule: SetRule, score: str) -> tuple[str, str]:
+    """The only class whose lead over the best of the others is at least its cut; several or none are a reject."""
+    top, others = _top(graph, score, rule.labels.n_classes)
+    first, second = _most(graph, score), _most(graph, others)
+    lead = graph.apply("Where", top, graph.apply("Sub", first, second), graph.apply("Sub", score, first))
+    inside = graph.apply("Cast", graph.apply("GreaterOrEqual", lead, graph.constant(rule.cuts)), to=kinds()["i"])
+    count = graph.apply("ReduceSum", inside, graph.constant(np.array([LAST])), keepdims=1)
+    place = _column(graph, graph.apply("ArgMax", inside, axis=LAST, keepdims=1))
+    one = graph.apply("Equal", _column(graph, count), graph.constant(np.int64(1)))
+    return _answer(graph, place, graph.apply("Not", one))
+
+
 def _answer(graph: Graph, place: str, rejected: str) -> tuple[str, str]:
     """1, ..., n for a class and 0 for a reject."""
     answered = graph.apply("Add", place, graph.constant(np.int64(1)))
@@ -195,6 +208,7 @@ _NODES: dict[type, Callable[[Graph, Any, str], tuple[str, str]]] = {
     VoteRule: _of_votes,
     ClassRule: _of_classes,
     LeadRule: _of_lead,
+    SetRule: _of_sets,
 }
 
 

@@ -41,6 +41,7 @@ from abstain.files.preprocessing_codec import is_default, table_from, table_part
 from abstain.files.rejector_codec import rejector_classes, rejector_from, rejector_parts
 from abstain.files.schema import Fields, prefixed, within
 from abstain.files.steps_codec import SUPPORTED, Columns
+from abstain.machines.cross_machine import FoldClassifiers
 from abstain.preprocessing import ESTIMATOR
 
 REJECTOR, GUARDED, PIPELINE, LOGISTIC = "ThresholdRejector", "NoveltyRejector", "Pipeline", "LogisticRegression"
@@ -125,6 +126,11 @@ def _check_columns(made: Columns, last: Any) -> None:
 
 def _parts_of_rejector(estimator: ThresholdRejector) -> Parts:
     classifier = estimator.estimator_
+    if isinstance(classifier, FoldClassifiers):
+        raise ValueError(  # noqa: TRY004 (as for every estimator that a file cannot contain)
+            'estimator has a classifier for each fold (conformal="cross"), which a model file cannot contain; use '
+            'conformal="split", or pickle among people who trust each other.'
+        )
     inner, more = _parts_inside(classifier, REJECTOR)
     calibrated = type(classifier) is CALIBRATED.kind
     sigmoid = calibrated and type(estimator.estimator) is not CALIBRATED.kind

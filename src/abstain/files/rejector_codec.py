@@ -16,10 +16,12 @@ from abstain.files.schema import Fields, Spec, fitting
 from abstain.files.values import to_json
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.answered_rows import ClassRows
+from abstain.rules.class_error import ClassErrorBound
 from abstain.rules.lead_rule import LeadRule, WrappedRule
 from abstain.rules.probability_rule import ProbabilityRule
 from abstain.rules.request import Request
 from abstain.rules.scored_rows import ScoredRows
+from abstain.rules.set_rule import SetRule
 
 # r rows that thresholds were tuned on; of more than two classes, q scores each
 ROWS: dict[str, Spec] = {
@@ -33,13 +35,14 @@ CLASS_ROWS: dict[str, Spec] = {
     "rows_weight": (("<f8",), ("r",)),
 }
 PROMISE = ("max_error", "confidence", "n_rows", "accepted", "errors")
+CLASS_PROMISE = ("class_error", "n_rows", "cuts")
 
 
 def rejector_parts(estimator: ThresholdRejector, given: Any) -> tuple[dict[str, Any], Arrays]:
     """Give the fields and arrays of a fitted ThresholdRejector whose classifier was fitted as `given`, or around it."""
     fitted: Tuned = estimator._fitted_
-    rule, rows, bound = fitted.rule, fitted.rows, fitted.error_bound
-    again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows)
+    rule, rows, bound, held_out = fitted.rule, fitted.rows, fitted.error_bound, fitted.held_out
+    again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows, held_out=held_out)
     (_check_same_classes if isinstance(again.rule, WrappedRule) else check_same)(again.rule, rule)
     added = given is not fitted.machine.classifier
     if added and (hasattr(given, "predict_proba") or not Request.of(estimator).method.needs_probabilities):
@@ -52,16 +55,27 @@ def rejector_parts(estimator: ThresholdRejector, given: Any) -> tuple[dict[str, 
     state = {
         "rule": rule_state(rule, _cuts(rule)),
         "method": fitted.machine.method,
-        "error_bound": None if bound is None else [to_json(name, getattr(bound, name)) for name in PROMISE],
+        "error_bound": None if bound is None else [to_json(name, getattr(bound, name)) for name in _promise(bound)],
         "flaw": None if rows is None else rows.flaw,
     }
+    if held_out != _implied(estimator, rows):
+        state["held_out"] = held_out
     return state, _row_arrays(rows)
+
+
+def _promise(bound: Any) -> tuple[str, ...]:
+    return CLASS_PROMISE if isinstance(bound, ClassErrorBound) else PROMISE
+
+
+def _implied(estimator: ThresholdRejector, rows: Any) -> bool:
+    """Whether the parameters say that the classifier was not fitted on the rows; only the contrary is in a file."""
+    return isinstance(estimator.cv, str) and estimator.cv == "prefit" and rows is not None and not rows.flaw
 
 
 def _cuts(rule: Any) -> tuple[float, ...]:
     if isinstance(rule, ProbabilityRule):
         return ()
-    if isinstance(rule, LeadRule):
+    if isinstance(rule, LeadRule | SetRule):
         return tuple(rule.cuts.tolist())
     return rule.thresholds.lower, rule.thresholds.upper, rule.cut
 
@@ -105,10 +119,13 @@ def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, 
     fields.one_of("method", ("decision_function", "predict_proba"))
     rows = _rows(fields.take("flaw"), arrays, len(classes))
     fields.take("error_bound")
-    return _tuned(estimator, classes, classifier, rows)
+    held_out = fields.take("held_out", bool) if "held_out" in fields else _implied(estimator, rows)
+    if held_out and (rows is None or rows.flaw):
+        raise ModelFileError("it has no rows, or rows with a flaw, that its classifier was not fitted on.")
+    return _tuned(estimator, classes, classifier, rows, held_out=held_out)
 
 
-def _tuned(estimator: ThresholdRejector, classes: Any, classifier: Any, rows: Any) -> Tuned:
+def _tuned(estimator: ThresholdRejector, classes: Any, classifier: Any, rows: Any, *, held_out: bool) -> Tuned:
     """Give the fitted value that follows from the parameters and rows."""
     request = Request.of(estimator)
     if rows is None and request.needs_rows:
@@ -118,7 +135,9 @@ def _tuned(estimator: ThresholdRejector, classes: Any, classifier: Any, rows: An
         raise ModelFileError("its parameters need probabilities that its classifier does not have.")
     machine, labels = ResponseMachine.of(classifier, probabilities=probabilities), estimator._labels(request, classes)
     request = request.of_classes(labels, estimator.pos_label)
-    return tuned(machine, request, labels, rows)
+    if request.class_error is not None and (rows.weight != 1).any():
+        raise ModelFileError("its calibration rows have weights, which class_error does not count.")
+    return tuned(machine, request, labels, rows, held_out=held_out)
 
 
 def _rows(flaw: Any, arrays: Arrays, n_classes: int) -> ScoredRows | ClassRows | None:

@@ -21,15 +21,18 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     The file is a zip of ``.npy`` arrays and a JSON manifest with the SHA-256 of each. It is written beside `path`, read
     back, and replaces `path` only when it is complete: a failure leaves an older file unchanged.
 
-    The file contains training data: the support vectors are training rows, trees split between values of training rows,
-    and encoders keep the names of categories.
+    The file contains training data: the support vectors are training rows (also those of the detector of a
+    NoveltyRejector), trees split between values of training rows, and encoders keep the names of categories.
     Do not give it to anyone who may not see them. `to_onnx` of a machine with a linear kernel contains weights only.
 
     Parameters
     ----------
-    estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, OneClassSVM, ThresholdRejector, or Pipeline of one of these
-        Fitted. A ThresholdRejector must be around one of the three machines, LogisticRegression,
-        RandomForestClassifier, HistGradientBoostingClassifier, or CalibratedClassifierCV around one of these. The
+    estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, OneClassSVM, ThresholdRejector, NoveltyRejector, or \
+            Pipeline of one of these
+        Fitted. A ThresholdRejector or NoveltyRejector must be around one of the three machines, LogisticRegression,
+        RandomForestClassifier, HistGradientBoostingClassifier, CalibratedClassifierCV around one of these, or a
+        Pipeline that ends in one of these; a NoveltyRejector also around a ThresholdRejector. Its detector must be the
+        default one or a OneClassSVM. The
         steps of a Pipeline may be scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer,
         PowerTransformer, QuantileTransformer, SimpleImputer, OneHotEncoder and OrdinalEncoder, "passthrough", and
         Pipelines and ColumnTransformers of these. Callable kernels are code and raise an error.

@@ -25,7 +25,7 @@ def check_several(request: Any, labels: ClassLabels, pos_label: Any) -> None:
     if pos_label is not None:
         raise ValueError(
             f"pos_label={pos_label!r} is for two classes, and y has {n}; leave it out, and name the classes in costs, "
-            "reject_rate or max_error if they differ."
+            "reject_rate, max_error or class_error if they differ."
         )
     for name in ("reject_rate", "max_error"):
         if isinstance(pair := getattr(request, name), tuple):

@@ -1,4 +1,4 @@
-"""The request of a ThresholdRejector's user, in one of three ways, and the cuts that fulfil it."""
+"""The request of a ThresholdRejector's user, in one of four ways, and the cuts that fulfil it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ from abstain.rules.answer_cuts import cuts_within, two_sided
 from abstain.rules.answered_rows import AnsweredRows
 from abstain.rules.budget import Shares
 from abstain.rules.by_answer import ByAnswer
+from abstain.rules.class_error import named_rates
 from abstain.rules.class_request import check_several
 from abstain.rules.methods import AUTO, METHODS, Method, automatic
 from abstain.rules.risk_control import ErrorBound, certify
 from abstain.rules.scored_rows import ScoredRows
 from abstain.thresholds import Thresholds
 
-__all__ = ["Cuts", "Request"]
+__all__ = ["CONFORMAL", "Cuts", "Request"]
+
+CONFORMAL = "conformal"  # the name of the method of class_error
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Cuts:
 
 @dataclass(frozen=True)
 class Request:
-    """A checked request: costs, a budget of rejects, a ceiling on the error among the accepted rows, or nothing.
+    """A checked request: costs, a budget of rejects, a ceiling on the error among the accepted or by class, or nothing.
 
     Attributes
     ----------
@@ -56,6 +59,9 @@ class Request:
         How thresholds are placed.
     name : str
         The name of the method.
+    class_error : float, dict or None
+        The largest share of each true class that is answered wrongly; a dict of all classes, in order, once they are
+        known.
     """
 
     costs: Costs | ClassCosts | Actions | None
@@ -64,15 +70,16 @@ class Request:
     confidence: float
     method: Method
     name: str
+    class_error: Any = None
 
     @classmethod
     def of(cls, parameters: Any) -> Self:
         """Read an estimator's parameters; more than one request, or an impossible one, is an error."""
-        names = ("costs", "reject_rate", "max_error")
+        names = ("costs", "reject_rate", "max_error", "class_error")
         if len(given := [name for name in names if getattr(parameters, name) is not None]) > 1:
             raise ValueError(
-                f"{' and '.join(given)} are given together; give only one of costs, reject_rate, and max_error with "
-                "confidence."
+                f"{' and '.join(given)} are given together; give only one of costs, reject_rate, class_error, and "
+                "max_error with confidence."
             )
         costs, confidence = parameters.costs, real_number("confidence", parameters.confidence)
         if costs is not None and not isinstance(costs, Actions | ClassCosts):
@@ -107,13 +114,17 @@ class Request:
                 f'method="{parameters.method}" chooses the cut of the forced answer, by which the dict reject_rate is '
                 'stated; use method="symmetric" or method="chow".'
             )
-        return cls(costs, reject_rate, max_error, confidence, method, name)
+        class_error = _class_error(parameters)
+        name = name if class_error is None else CONFORMAL
+        return cls(costs, reject_rate, max_error, confidence, method, name, class_error)
 
     def of_classes(self, labels: Labels | ClassLabels, pos_label: Any) -> Self:
         """Give the request with costs and shares for these classes, also if they were stated by name."""
         shares = {"reject_rate": self.reject_rate, "max_error": self.max_error}
         named = {name: value for name, value in shares.items() if isinstance(value, dict)}
         ordered: dict[str, Any] = {name: ByAnswer.of(name, value, labels.classes) for name, value in named.items()}
+        if self.class_error is not None:
+            ordered["class_error"] = named_rates(self.class_error, labels.classes)
         found = replace(self, **ordered)
         if isinstance(labels, ClassLabels):
             check_several(found, labels, pos_label)
@@ -140,12 +151,14 @@ class Request:
             )
 
     @property
-    def way(self) -> Literal["costs", "reject_rate", "max_error"] | None:
-        """Which of the three was requested."""
+    def way(self) -> Literal["costs", "reject_rate", "max_error", "class_error"] | None:
+        """Which of the four was requested."""
         if self.costs is not None:
             return "costs"
         if self.reject_rate is not None:
             return "reject_rate"
+        if self.class_error is not None:
+            return "class_error"
         return None if self.max_error is None else "max_error"
 
     @property
@@ -188,6 +201,29 @@ class Request:
         if method.forced_cut is not None:
             cut = float(np.clip(method.forced_cut(rows, costs or Costs()), thresholds.lower, thresholds.upper))
         return Cuts(thresholds, cut)
+
+
+def _class_error(parameters: Any) -> float | dict[Any, float] | None:
+    """One rate, or a dict by class, each strictly between 0 and 1."""
+    given = _shares("class_error", parameters)
+    if given is None:
+        return None
+    if isinstance(given, tuple):
+        raise ValueError(  # noqa: TRY004 (as for every bad parameter)
+            f"class_error={given!r} must be one rate for all classes, or a dict {{class: rate}}; name the classes."
+        )
+    rates = [*given.values()] if isinstance(given, dict) else [given]
+    if not (min(rates) > 0 and max(rates) < 1):
+        raise ValueError(
+            f"class_error={parameters.class_error!r} must lie between 0 and 1, both excluded: at a rate of 0 a class "
+            "could never be ruled out."
+        )
+    if parameters.method != AUTO:
+        raise ValueError(
+            f"method={parameters.method!r} places thresholds by costs, a budget or max_error; class_error has its own "
+            'method, so leave method out, or use method="auto".'
+        )
+    return given
 
 
 def _shares(name: str, parameters: Any) -> Shares | dict[Any, float] | None:

@@ -179,6 +179,7 @@ class _Run:
     def _inner(self) -> Status | None:
         """Newton steps at one penalty; None if the next one should follow."""
         solve = None
+        formed = self.sums.features <= MOST_DENSE  # then judging by the last factor costs next to nothing
         for step in range(MOST_INNER):
             sides = self.sums.gradient(self.sigma, afresh=step == 0).reshape(2, -1)
             self._judge(sides)
@@ -188,12 +189,15 @@ class _Run:
                 return ended
             gradient = -sides.sum(axis=0)
             gradient[:-1] += self.point[:-1]
-            if solve is not None and gradient @ solve(gradient) <= INNER**2 / self.sigma * self.sums.shift():
+            enough = INNER**2 / self.sigma * self.sums.shift()
+            if solve is not None and formed and gradient @ solve(gradient) <= enough:
                 return None
             solve = self._newton()
             direction = -solve(gradient)
             slope = float(gradient @ direction)
             if not np.isfinite(slope) or slope >= 0.0:
+                return None
+            if step > 0 and not formed and -slope <= enough:
                 return None
             self._search(direction, slope)
             self.steps += 1

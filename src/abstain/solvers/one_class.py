@@ -14,8 +14,8 @@ from abstain.solvers.smo import SMO
 
 __all__ = ["OneClassSMO"]
 
-# Rows from which the start comes from a sample, one in so many, at least so many. Without it a fit of 16,000 to 50,000 rows
-# takes 1.1 to 1.7 times as long; with one in 8 as long, with one in 4 up to 1.3 times.
+# Rows from which the start comes from a sample, of one in so many, and at least so many. Without it a fit of 10,000 to
+# 50,000 rows takes 1.1 to 1.7 times as long; with one in 8 up to 1.1 times, with one in 32 as long.
 WORTH_SAMPLING, ONE_IN, LEAST = 4000, 16, 1000
 COARSE = 1e-3  # tolerance of the sample's machine; the same time at 1e-2 and 1e-4
 
@@ -24,8 +24,8 @@ COARSE = 1e-3  # tolerance of the sample's machine; the same time at 1e-2 and 1e
 class OneClassSMO(SMO):
     """`SMO` for problems of one class: the coefficients have a total, so a start of 0 is not allowed.
 
-    On many rows it starts with the machine of a sample: the rows that score lowest in it have their largest coefficient,
-    the others 0. Nearly all of them stay there.
+    On many rows it starts with the machine of a sample: the rows that score lowest in it have their largest
+    coefficient, the others 0. Nearly all of them stay there.
     """
 
     def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:

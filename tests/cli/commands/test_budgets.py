@@ -84,3 +84,43 @@ def test_shares_by_class(large, tmp_path):
     result = run(*arguments, "--reject-rate", "maybe=0.2", "--force")
     assert result.exit_code == 2
     assert "maybe" in said(result)
+
+
+@pytest.mark.parametrize("options", [FIXED, ("--target", "answer", "--machine", "forest")], ids=["svm", "forest"])
+def test_an_error_by_true_class_is_promised_on_rows_held_out_of_everything(large, tmp_path, options):
+    arguments = ("fit", large, *options, "-o", tmp_path / "m", "--json")
+    result = run(*arguments, "--class-error", "no=0.1", "--class-error", "yes=0.2", "--reject-label", "ask")
+    assert result.exit_code == 0, result.output
+    facts, pipeline = json.loads(result.stdout), abstain.load(tmp_path / "m")
+    model = pipeline[-1]
+    assert model.certificate_.class_error == {"no": 0.1, "yes": 0.2}
+    assert model.certificate_.n_rows == facts["calibration_rows"]
+    assert "At most 10 % of no, 20 % of yes are answered as another class" in facts["verdict"]["sentence"]
+    assert model.reject_label_ == "ask"
+    fitted, held = len(model._fitted_.rows.score), sum(facts["calibration_rows"].values())
+    assert fitted == held
+    assert facts["rows"] == 200
+    scaler = pipeline[0].named_transformers_["numeric"][-1]  # it has not seen the calibration rows either
+    assert np.max(scaler.n_samples_seen_) <= 200 - held
+    judged = run("evaluate", tmp_path / "m", large, "--json")
+    assert judged.exit_code == 0, judged.output
+    written = run("predict", tmp_path / "m", large, "-o", tmp_path / "out.csv")
+    assert written.exit_code == 0, written.output
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--class-error", "no=0.1"), "has no rate for the class 'yes'"),
+        (("--class-error", "0.001"), "needs at least 999 calibration rows"),
+        (("--class-error", "0"), "must lie between 0 and 1, both excluded"),
+        (("--class-error", "0.1", "--max-error", "0.1"), "--max-error and --class-error both say when to reject"),
+        (("--class-error", "maybe=0.1"), "maybe"),
+        (("--class-error", "0.1", "--class-error", "0.2"), "must be one share"),
+    ],
+)
+def test_a_promise_that_cannot_be_made_is_usage(large, tmp_path, options, words):
+    result = run("fit", large, *FIXED, *options, "-o", tmp_path / "m")
+    assert result.exit_code == 2
+    assert words in said(result)
+    assert not (tmp_path / "m").exists()

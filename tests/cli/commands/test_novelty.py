@@ -167,6 +167,7 @@ def test_actions_without_one_that_hands_on_have_no_guard(files, tmp_path):
         ("--target", "answer", "--pos-label", "yes", "--false-negative-column", "a", "--reject", 0.3, *FIXED[4:]),
         ("--target", "city", "--reject", 0.4, "--C", 1, "--gamma", 0.3),
         (*FIXED, "--time-limit", 20),
+        ("--target", "answer", "--class-error", 0.2, "--machine", "logistic"),
     ],
 )
 def test_every_kind_of_model_is_guarded(files, tmp_path, options):

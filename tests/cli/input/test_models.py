@@ -5,6 +5,7 @@ import io
 import json
 
 import numpy as np
+import onnxruntime
 import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer
@@ -13,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from abstain import Actions, Costs, EmbeddedRejectSVC, RejectSVC, ThresholdRejector, save
+from abstain import Actions, Costs, EmbeddedRejectSVC, NoveltyRejector, RejectSVC, ThresholdRejector, save
 from abstain.preprocessing import default_pipeline
 from cli.running import run, said, write_table
 
@@ -91,6 +92,22 @@ def test_a_pipeline_of_named_columns(hostile, tmp_path):
     score = [float(row["score"]) for row in answers]
     np.testing.assert_allclose(score, model.decision_function(frame[["city", "age"]]), rtol=1e-9)
     assert run("export", tmp_path / "model", "--onnx", tmp_path / "graph").exit_code == 0
+
+
+def test_export_of_a_model_with_a_guard(hostile, tmp_path):
+    _, frame = hostile
+    model = NoveltyRejector(default_pipeline(RejectSVC(COSTS), ["age"], ["city"]), rate=0.1, random_state=0)
+    save(model.fit(frame, frame["answer"]), tmp_path / "model")
+    result = run("export", tmp_path / "model", "--onnx", tmp_path / "graph")
+    assert result.exit_code == 0, result.output
+    session = onnxruntime.InferenceSession(tmp_path / "graph", providers=["CPUExecutionProvider"])
+    for rows, share in ((frame, pytest.approx(0.1, abs=0.1)), (frame.assign(age=1e4), 1.0)):
+        cells = {"age": rows[["age"]].to_numpy(dtype=np.float64)}
+        cells["city"] = rows[["city"]].astype(object).fillna("").to_numpy(dtype=object)
+        label, novel, p_value = session.run(["label", "novel", "p_value"], cells)
+        assert label.tolist() == model.predict(rows).tolist()
+        assert p_value.tolist() == model.novelty(rows).tolist()
+        assert novel.mean() == share
 
 
 def test_export_of_a_pipeline_fitted_to_arrays(hostile, tmp_path):

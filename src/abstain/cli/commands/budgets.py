@@ -1,10 +1,11 @@
-"""Models that are asked for a share of rejects or a ceiling on the error instead of costs: `ThresholdRejector`."""
+"""Models that are asked for a share of rejects or a ceiling on errors instead of costs: `ThresholdRejector`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from sklearn.base import clone
 from abstain.candidates.machines import SVM, machine_of
 from abstain.cli.commands.linear import LINEAR, linear_facts, linear_machine
 from abstain.cli.commands.machines import searched
+from abstain.cli.commands.promises import promise_facts, promised
 from abstain.cli.commands.training import (
     TrainingOptions,
     fitted_pipeline,
     folds_for,
+    guarded,
     plain_svm,
     svm_facts,
     svm_search,
@@ -29,6 +32,7 @@ from abstain.estimators.linear_svc import LinearRejectSVC
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.threshold import ThresholdRejector
 from abstain.estimators.unwrap import unguarded
+from abstain.rules.class_error import ClassErrorBound
 from abstain.rules.scored_rows import ScoredRows
 
 __all__ = ["Budget", "budgeted", "stated_budget"]
@@ -39,7 +43,7 @@ Share = float | dict[str, float]
 
 @dataclass(frozen=True)
 class Budget:
-    """What is asked for, one of two.
+    """What is asked for, one of three.
 
     Attributes
     ----------
@@ -47,22 +51,32 @@ class Budget:
         For all rows, or by the class answered.
     confidence : float
         Of the ceiling on the error.
+    class_error : float, dict of str to float, or None
+        The ceiling on the error of each true class.
     """
 
     reject_rate: Share | None
     max_error: Share | None
     confidence: float
+    class_error: Share | None = None
 
     @property
     def facts(self) -> dict[str, Any]:
         """What was asked for."""
+        if self.class_error is not None:
+            return {"largest error by true class": self.class_error}
         if self.max_error is None:
             return {"largest share of rejects": self.reject_rate}
         return {"largest error among the accepted": self.max_error, "confidence": self.confidence}
 
 
 def stated_budget(
-    reject_rate: Sequence[str] | None, max_error: Sequence[str] | None, confidence: float, given: dict[str, Any]
+    reject_rate: Sequence[str] | None,
+    max_error: Sequence[str] | None,
+    confidence: float,
+    given: dict[str, Any],
+    *,
+    class_error: Sequence[str] | None = None,
 ) -> Budget | None:
     """The budget that the options state; None without one.
 
@@ -74,17 +88,20 @@ def stated_budget(
         Of the ceiling on the error.
     given : dict of str to object
         The options that state costs, which exclude a budget.
+    class_error : sequence of str or None
+        One rate, or CLASS=RATE repeated.
     """
-    asked = {"--reject-rate": reject_rate, "--max-error": max_error}
+    asked = {"--reject-rate": reject_rate, "--max-error": max_error, "--class-error": class_error}
     named = [name for name, texts in asked.items() if texts]
     if not named:
         return None
     if others := [*named[1:], *(name for name, value in given.items() if value not in (None, False))]:
         raise UsageError(
-            f"{named[0]} and {others[0]} both say when to reject; give costs, --reject-rate or --max-error."
+            f"{named[0]} and {others[0]} both say when to reject; give costs, --reject-rate, --max-error or "
+            "--class-error."
         )
     shares = {name: _shares(name, texts) if texts else None for name, texts in asked.items()}
-    return Budget(shares["--reject-rate"], shares["--max-error"], confidence)
+    return Budget(shares["--reject-rate"], shares["--max-error"], confidence, shares["--class-error"])
 
 
 def _shares(option: str, texts: Sequence[str]) -> Share:
@@ -112,7 +129,12 @@ def _share(option: str, text: str, number: str) -> float:
 def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> tuple[Any, dict[str, Any]]:
     """Fit a machine without costs, and thresholds that keep to the budget on held-out rows."""
     if isinstance(table, MappedTable):
-        raise UsageError("--reject-rate and --max-error need rows in memory; state costs, or raise --max-memory.")
+        raise UsageError(
+            "--reject-rate, --max-error and --class-error need rows in memory; state costs, or raise --max-memory."
+        )
+    if budget.class_error is not None:
+        pipeline = promised(table, options, budget.class_error, partial(_classifier, folds=0))
+        return guarded(table, pipeline, options.guard), _facts(budget, pipeline[-1])
     folds = folds_for(table, options.seed, "the thresholds")
     model = ThresholdRejector(
         _classifier(table, options, folds.n_splits),
@@ -143,7 +165,7 @@ def _classifier(table: TrainingTable, options: TrainingOptions, folds: int) -> A
 
 
 def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
-    classifier, rows, bound = final.estimator_, final._fitted_.rows, final.certificate_
+    classifier, rows = final.estimator_, final._fitted_.rows
     found = machine_of(classifier)
     facts: dict[str, Any] = {"machine": found[0], **found[1]} if found is not None else (
         linear_facts(classifier) if isinstance(classifier, LinearRejectSVC) else svm_facts(classifier)
@@ -154,6 +176,9 @@ def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
     rejected = float(np.mean(~accepted))
     wrong = float(np.mean(choice[accepted] != truth[accepted])) if accepted.any() else math.nan
     facts |= {"held-out reject rate": rejected, "held-out error among the accepted": wrong}
+    bound = final.certificate_
+    if isinstance(bound, ClassErrorBound):
+        return facts | promise_facts(bound, rejected)
     if bound is not None:
         facts |= {"rows accepted": bound.accepted, "errors among them": bound.errors}
     sentence = (

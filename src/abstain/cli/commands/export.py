@@ -15,7 +15,7 @@ Onnx = Annotated[Path, typer.Option("--onnx", metavar="FILE", help="ONNX file to
 
 
 def command(model: o.Model, onnx: Onnx, force: o.Force = False) -> None:
-    """Write the model as an ONNX graph with the outputs label, score and rejected."""
+    """Write the model as an ONNX graph with the outputs label, score and rejected; with a guard, novel and p_value."""
     with exit_on_error():
         from abstain.cli.input.models import load_estimator
         from abstain.cli.output.files import check_free

@@ -58,6 +58,7 @@ def command(
     reject_actions: o.RejectActions = None,
     reject_rate: o.RejectRate = None,
     max_error: o.MaxError = None,
+    class_error: o.ClassError = None,
     confidence: o.Confidence = 0.9,
     novelty: Novelty = None,
     no_novelty: NoNovelty = False,
@@ -128,7 +129,11 @@ def command(
         }
         given = {name: value for name, value in stated.items() if name != "--pos-label"}
         budget = stated_budget(
-            reject_rate, max_error, confidence, given | {"--reject": reject, "--cost-matrix": cost_matrix}
+            reject_rate,
+            max_error,
+            confidence,
+            given | {"--reject": reject, "--cost-matrix": cost_matrix},
+            class_error=class_error,
         )
         others = {"--reject": reject, "--cost-matrix": cost_matrix, "--reject-label": reject_label}
         check_alone(stated | others | {"--reject-actions": reject_actions})

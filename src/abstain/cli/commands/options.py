@@ -73,6 +73,13 @@ MaxError = Annotated[
         metavar="SHARE", help="Instead of costs: the largest error among the accepted rows; or CLASS=SHARE, repeated."
     ),
 ]
+ClassError = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="RATE",
+        help="Instead of costs: the largest share of each true class answered wrongly; or CLASS=RATE, repeated.",
+    ),
+]
 Confidence = Annotated[
     float, typer.Option(metavar="SHARE", min=0.001, max=0.999, help="Confidence with which --max-error holds.")
 ]

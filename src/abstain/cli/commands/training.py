@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+
 from abstain.actions import Actions
 from abstain.class_costs import ClassCosts
 from abstain.cli.commands.expectations import expected_of
@@ -155,6 +158,16 @@ def fitted_pipeline(table: TrainingTable, machine: Any, guard: GuardPlan | None 
         _fit(table, model, table.rows)
     if table.plan != CellPlan():
         pipeline[0].plan_ = table.plan
+    return model
+
+
+def guarded(table: TrainingTable, pipeline: Pipeline, guard: GuardPlan | None) -> Any:
+    """Fit a guard around a fitted Pipeline, which stays as it is."""
+    if guard is None:
+        return pipeline
+    model = guard.around(FrozenEstimator(pipeline))
+    with guard.fitting():
+        _fit(table, model, table.rows)
     return model
 
 

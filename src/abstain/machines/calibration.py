@@ -1,0 +1,89 @@
+"""Conformal p-values of each class, from the scores of calibration rows of this class (Mondrian; Vovk et al. 2005).
+
+::
+
+    p_k(x) = (1 + sum over folds s of #{i of class k in fold s: t_k^s(x_i) <= t_k^s(x)}) / (n_k + 1)
+
+t_k^s is the score in favour of class k by the classifier that was not fitted on the rows of fold s; with one fold this
+is split conformal. Of two classes with one score f ::
+
+    t_1 = f          t_0 = -f
+
+and of several t_k = f_k - max_{j != k} f_j, the lead of k over the best of the others: a class whose score is high only
+because all scores of the row are high, as those of a multinomial regression can be, is not in favour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Calibration", "in_favour", "least_count"]
+
+
+def in_favour(score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the score in favour of each class, shape (n, n_classes), also from one score of two classes."""
+    if score.ndim == 1:
+        return np.column_stack([-score, score])
+    first, second = np.argmax(score, axis=1), np.partition(score, -2, axis=1)[:, -2]
+    lead = score - score.max(axis=1, keepdims=True)
+    lead[np.arange(len(score)), first] = score.max(axis=1) - second
+    return lead
+
+
+def least_count(rate: float, n_rows: int) -> int:
+    """Give the least count j for which (1 + j) / (n_rows + 1) > rate; 0 if every count is enough.
+
+    By the same quotients as the p-values, so that a rate of 0.29 of 100 is 29, and not what 0.29 * 100 rounds down to.
+    """
+    j = min(int(rate * (n_rows + 1)), n_rows)
+    if j < n_rows and (j + 1) / (n_rows + 1) <= rate:
+        return j + 1
+    return j if j / (n_rows + 1) <= rate else j - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The scores of calibration rows in favour of their own class.
+
+    Attributes
+    ----------
+    own : tuple of tuple of ndarray
+        For each fold and each class, sorted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from abstain.machines.calibration import Calibration
+    >>> rows = Calibration.of([(np.array([-2.0, -1.0, 0.5, 1.0, 1.0]), np.array([1, 1, 2, 2, 2]))], 2)
+    >>> rows.p_values([np.array([-1.5, 1.0])])
+    array([[0.66666667, 0.25      ],
+           [0.33333333, 1.        ]])
+    """
+
+    own: tuple[tuple[NDArray[np.float64], ...], ...]
+
+    @classmethod
+    def of(cls, folds: Sequence[tuple[NDArray[np.float64], Any]], n_classes: int) -> Self:
+        """Read the scores of each fold and the true classes, 1 to n_classes."""
+        found = [(in_favour(score), np.asarray(code)) for score, code in folds]
+        classes = range(n_classes)
+        return cls(tuple(tuple(np.sort(t[code == k + 1, k]) for k in classes) for t, code in found))
+
+    @property
+    def n_rows(self) -> tuple[int, ...]:
+        """The number of calibration rows of each class."""
+        return tuple(sum(map(len, parts)) for parts in zip(*self.own, strict=True))
+
+    def p_values(self, scores: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Give p_k, shape (n, n_classes), from the scores of the same rows by the classifier of each fold."""
+        folds = [in_favour(score) for score in scores]
+        counts = np.zeros(folds[0].shape)
+        for own, t in zip(self.own, folds, strict=True):
+            for k, values in enumerate(own):
+                counts[:, k] += np.searchsorted(values, t[:, k], side="right")
+        return np.asarray((1.0 + counts) / (1.0 + np.array(self.n_rows)))

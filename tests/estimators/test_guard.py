@@ -1,0 +1,119 @@
+"""The guard: p-values against a count by hand, ties, and rows that a detector cannot score."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import IsolationForest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.svm import OneClassSVM
+
+from abstain.estimators.guard import Guard, rows_needed
+
+
+class FirstColumn(BaseEstimator):
+    """A detector for which a row is as unusual as its first number says."""
+
+    def fit(self, X, y=None):  # noqa: ARG002
+        return self
+
+    def score_samples(self, X):
+        if np.any(np.asarray(X) == "odd"):
+            raise ValueError("unknown category")
+        return -np.asarray(X)[:, 0].astype(float)
+
+
+def column(*values):
+    return np.array(values, dtype=float)[:, np.newaxis]
+
+
+@pytest.mark.parametrize("m", [1, 4, 19, 99, 100])
+@pytest.mark.parametrize("rate", [0.01, 0.05, 0.2, 0.29, 0.999])
+def test_novel_rows_are_those_with_small_p_values(m, rate):
+    rng = np.random.default_rng(m)
+    scores = np.sort(rng.integers(0, max(2, m // 2), m).astype(float))
+    scores[-(m // 20) :] = np.inf if m >= 20 else scores[-1]
+    guard = Guard(None, scores, rate, n=0)
+    s = np.concatenate([scores, scores + 0.5, [-1.0, np.inf, np.nan]])
+    np.testing.assert_array_equal(guard.novel(s), guard.p_value(s) <= rate)
+
+
+def test_p_values_are_counts_also_with_ties():
+    rng = np.random.default_rng(0)
+    for m in (0, 1, 7, 50):
+        scores = np.sort(rng.integers(0, 6, m).astype(float))  # many ties
+        guard = Guard(FirstColumn(), scores, rate=0.3, n=1)
+        s = np.concatenate([rng.integers(-1, 8, 40).astype(float), [np.nan, np.inf, -np.inf]])
+        unusual = np.where(np.isnan(s), np.inf, s)
+        by_hand = [(1 + sum(known >= value for known in scores)) / (m + 1) for value in unusual]
+        np.testing.assert_array_equal(guard.p_value(s), by_hand)
+        np.testing.assert_array_equal(guard.novel(s), np.array(by_hand) <= 0.3)
+
+
+def test_a_rate_that_is_just_reached_rejects():
+    for m, rate in ((99, 0.01), (19, 0.05), (9, 0.1), (2, 1 / 3)):
+        assert rows_needed(rate) == m
+        assert Guard(None, np.zeros(m), rate, 1).novel([1.0]).all()
+        assert not Guard(None, np.zeros(m - 1), rate, 1).novel([1.0]).any()
+        assert not Guard(None, np.zeros(m), rate, 1).novel([0.0]).any()  # as unusual as the others
+
+
+def test_the_rows_needed_are_the_fewest():
+    for rate in np.concatenate([np.linspace(0.001, 0.999, 500), 1.0 / np.arange(2, 200)]):
+        m = rows_needed(rate)
+        assert 1 / (m + 1) <= rate
+        assert m == 0 or 1 / m > rate
+
+
+@pytest.mark.parametrize("detector", [OneClassSVM(), IsolationForest(n_estimators=10, random_state=0)], ids=repr)
+@pytest.mark.parametrize("absurd", [np.inf, -np.inf, np.nan, 1e300, -1e39])
+def test_rows_that_cannot_be_scored_are_the_most_unusual_and_leave_the_others_alone(detector, absurd):
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    guard = Guard.calibrated(detector.fit(X[:60]), X[60:], 0.05, 60)
+    alone, batch = guard.unusual(X[:4]), X[:4].copy()
+    batch[1, 2] = absurd
+    found = guard.unusual(batch)
+    np.testing.assert_array_equal(found[[0, 2, 3]], alone[[0, 2, 3]])
+    missing = np.isnan(absurd) and isinstance(detector, IsolationForest)  # which takes missing values
+    assert found[1] == np.inf if not missing else np.isfinite(found[1])
+    cells = sparse.csr_matrix(batch)
+    if not isinstance(detector, IsolationForest):
+        assert guard.unusual(cells)[1] == np.inf
+
+
+def test_a_scale_that_overflows_makes_rows_novel_and_not_an_error():
+    X = 1e-3 * np.random.default_rng(0).normal(size=(80, 2))
+    guard = Guard.calibrated(make_pipeline(StandardScaler(), OneClassSVM()).fit(X[:40]), X[40:], 0.05, 40)
+    with np.errstate(all="raise"):
+        assert guard.unusual(np.array([[1e308, 0.0], [0.0, -1e308]])).tolist() == [np.inf, np.inf]
+
+
+def test_a_nan_score_counts_as_novel():
+    blind = make_pipeline(FunctionTransformer(), FirstColumn())
+    blind[-1].score_samples = lambda X: np.full(len(X), np.nan)
+    guard = Guard(blind, np.zeros(30), 0.05, 1)
+    assert guard.novel_rows(column(0, 1)).all()
+
+
+def test_one_unknown_category_does_not_stop_the_batch():
+    encoder = make_pipeline(OneHotEncoder(sparse_output=False), FirstColumn()).fit([["a"], ["b"]])
+    X = np.array([["a"], ["b"], ["c"], ["a"], ["d"]])
+    guard = Guard(encoder, np.linspace(-1, 0, 30), 0.05, 2)
+    assert guard.unusual(X).tolist() == [1.0, 0.0, np.inf, 1.0, np.inf]
+
+
+def test_a_guard_that_can_reject_nothing_asks_no_detector():
+    guard = Guard(None, np.zeros(5), 0.05, 1)
+    assert guard.novel_rows(column(1, 2)).tolist() == [False, False]
+    assert not guard.acts
+
+
+def test_a_detector_that_fails_on_all_calibration_rows_is_an_error():
+    odd = np.array([["odd"]] * 5)
+    with pytest.raises(ValueError, match="unknown category"):
+        Guard.calibrated(FirstColumn(), odd, 0.3, 1)
+    with pytest.raises(ValueError, match="gives no number for any of 3 rows"):
+        Guard.calibrated(FirstColumn(), column(np.inf, np.inf, np.inf), 0.3, 1)
+    some = Guard.calibrated(FirstColumn(), column(1, np.inf, 2), 0.3, 1)
+    assert some.scores.tolist() == [1, 2, np.inf]

@@ -1,0 +1,239 @@
+"""Which rows each part of a NoveltyRejector is fitted on: classifier, witness, detector and calibration."""
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils._param_validation import InvalidParameterError
+
+from abstain import Costs, LinearRejectSVCCV, NoveltyRejector, RejectSVC, RejectSVCCV, ThresholdRejector
+from abstain.estimators.guard_rows import MOST_DETECTED, GuardRows, calibration_size
+from abstain.estimators.witness import unsearched
+
+COSTS = Costs(reject=0.2)
+
+
+class Log:
+    """The rows of each fit and of each question, by the numbers in their first column."""
+
+    seen: ClassVar[list] = []
+
+    @classmethod
+    def note(cls, what, X):
+        cls.seen.append((what, frozenset(np.asarray(X)[:, 0].astype(int).tolist())))
+
+    @classmethod
+    def of(cls, what):
+        return [rows for name, rows in cls.seen if name == what]
+
+
+class SpyClassifier(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y, sample_weight=None):  # noqa: ARG002
+        Log.note("classifier", X)
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        Log.note("asked", X)
+        score = np.asarray(X)[:, 1]
+        return score if len(self.classes_) == 2 else np.column_stack([0 * score, score, 0 * score])
+
+    def predict(self, X):
+        return self.classes_[(np.asarray(X)[:, 1] > 0).astype(int)]
+
+
+class SpyDetector(BaseEstimator):
+    def fit(self, X, y=None):  # noqa: ARG002
+        Log.note("detector", X)
+        return self
+
+    def score_samples(self, X):
+        Log.note("calibration", X)
+        return np.asarray(X)[:, 1]
+
+
+class SpyTransformer(TransformerMixin, BaseEstimator):
+    def fit(self, X, y=None):  # noqa: ARG002
+        Log.note("transformer", X)
+        return self
+
+    def transform(self, X):
+        return X
+
+
+@pytest.fixture(autouse=True)
+def _empty_log():
+    Log.seen.clear()
+
+
+def table(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.column_stack([np.arange(n), rng.normal(size=n)]), rng.integers(0, 2, n)
+
+
+def fitted(n, classifier=None, **options):
+    X, y = table(n)
+    model = NoveltyRejector(classifier or SpyClassifier(), detector=SpyDetector(), random_state=0, **options)
+    return model.fit(X, y), frozenset(range(n))
+
+
+def test_few_calibration_rows_are_left_out_of_the_only_fit():
+    model, everything = fitted(10_000)
+    (classifier,), (detector,), (calibration,) = map(Log.of, ("classifier", "detector", "calibration"))
+    assert len(calibration) == model.guard_.m == 1000
+    assert classifier == everything - calibration
+    assert len(detector) == model.guard_.n == MOST_DETECTED
+    assert not detector & calibration
+    assert Log.of("asked") == [calibration]
+    assert model.calibration_.choices.sum() == 1000
+
+
+def test_many_calibration_rows_are_fitted_too_and_a_witness_is_not():
+    model, everything = fitted(500)
+    (classifier, witness), (detector,), (calibration,) = map(Log.of, ("classifier", "detector", "calibration"))
+    assert classifier == everything
+    assert len(calibration) == 100
+    assert witness == detector == everything - calibration
+    assert Log.of("asked") == [calibration]
+    x = table(500)[0][sorted(calibration), 1]
+    assert model.calibration_.choices.tolist() == [np.sum(x <= 0), np.sum(x > 0), 0]
+    np.testing.assert_array_equal(model.calibration_.scores, np.sort(-x))
+
+
+@pytest.mark.parametrize("n", [500, 10_000])
+def test_refit_decides(n):
+    _, everything = fitted(n, refit=False)
+    (classifier,), (calibration,) = Log.of("classifier"), Log.of("calibration")
+    assert classifier == everything - calibration
+    Log.seen.clear()
+    fitted(n, refit=True)
+    assert Log.of("classifier") == [everything, everything - Log.of("calibration")[0]]
+
+
+def test_a_frozen_classifier_is_not_fitted_and_not_counted():
+    X, y = table(500)
+    known = SpyClassifier().fit(X, y)
+    Log.seen.clear()
+    model, _ = fitted(500, FrozenEstimator(known))
+    assert model.estimator_ is known
+    assert not Log.of("classifier")
+    assert not Log.of("asked")
+    assert model.calibration_.choices is None
+    assert len(Log.of("detector")) == 1
+
+
+@pytest.mark.parametrize("wrap", [lambda pipe: pipe, lambda pipe: GridSearchCV(pipe, {}, cv=2), ThresholdRejector])
+def test_the_detector_has_transformers_of_its_own_that_have_not_seen_the_calibration_rows(wrap):
+    model, _ = fitted(500, wrap(make_pipeline(SpyTransformer(), SpyClassifier())))
+    (calibration,), (detector,) = Log.of("calibration"), Log.of("detector")
+    assert detector in Log.of("transformer")
+    assert not detector & calibration
+    assert isinstance(model.guard_.detector[0], SpyTransformer)
+
+
+def test_groups_stay_whole():
+    X, y = table(600)
+    groups = np.random.default_rng(1).integers(0, 40, 600)
+    NoveltyRejector(SpyClassifier(), detector=SpyDetector(), random_state=0).fit(X, y, groups=groups)
+    (calibration,), (detector,), (_, witness) = map(Log.of, ("calibration", "detector", "classifier"))
+    inside, outside = ({*groups[sorted(rows)].tolist()} for rows in (calibration, detector))
+    assert not inside & outside
+    assert not inside & {*groups[sorted(witness)].tolist()}
+    assert 120 <= len(calibration) < 120 + 30
+
+
+def test_one_group_leaves_nothing_to_calibrate_on():
+    X, y = table(600)
+    with pytest.raises(ValueError, match="there are 0 of 600 rows; give at least 38 rows in many groups"):
+        NoveltyRejector(SpyClassifier(), rate=0.05).fit(X, y, groups=np.zeros(600))
+
+
+def test_a_rare_class_is_kept_in_training_and_its_rows_are_not_counted():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(10_000), rng.normal(size=10_000)])
+    y = np.where(np.arange(10_000) < 4, 2, rng.integers(0, 2, 10_000))
+    met = 0
+    for seed in range(12):
+        Log.seen.clear()
+        model = NoveltyRejector(SpyClassifier(), detector=SpyDetector(), random_state=seed, calibration_size=900)
+        model.fit(X, y)
+        (classifier,), (detector,), (calibration,) = map(Log.of, ("classifier", "detector", "calibration"))
+        rare = calibration & {0, 1, 2, 3}
+        met += len(rare)
+        assert {0, 1, 2, 3} <= classifier
+        assert not detector & calibration  # the promise is the detector's
+        assert classifier & calibration == rare
+        assert model.calibration_.choices.sum() == 900 - len(rare)
+    assert met  # without the rule, some of them would have been left out
+
+
+def test_rows_of_a_returned_group_are_all_returned():
+    y, groups = np.array([1] * 3 + [0] * 97), np.repeat(np.arange(10), 10)
+    for seed in range(10):
+        state = np.random.RandomState(seed)
+        rows = GuardRows.drawn(y, np.arange(100), groups, 50, state)
+        assert {0, 1, 2} <= {*rows.training.tolist()}
+        assert not {*groups[rows.training].tolist()} & {*groups[rows.held_out].tolist()}
+        assert not {*rows.detector.tolist()} & {*rows.calibration.tolist()}
+
+
+def test_rows_of_weight_0_calibrate_nothing():
+    X, y = table(600)
+    weight = (np.arange(600) % 3 > 0).astype(float)
+    model = NoveltyRejector(SpyClassifier(), detector=SpyDetector(), random_state=0).fit(X, y, sample_weight=weight)
+    without = {*np.flatnonzero(weight == 0).tolist()}
+    assert not Log.of("calibration")[0] & without
+    assert not Log.of("detector")[0] & without
+    assert model.guard_.m + model.guard_.n == 400
+
+
+def test_the_number_of_calibration_rows():
+    for n, rate, size, m in [
+        (100_000, 0.01, None, 1000),
+        (100_000, 0.001, None, 10_000),
+        (3000, 0.01, None, 600),
+        (300, 0.01, None, 99),
+        (150, 0.01, None, 75),
+        (3000, 0.01, 0.1, 300),
+        (3000, 0.01, 7, 7),
+        (1, 0.01, None, 0),
+    ]:
+        assert calibration_size(n, rate, size) == m
+    X, y = table(50)
+    for size in (0, 1.5, -3):
+        with pytest.raises(InvalidParameterError):
+            NoveltyRejector(SpyClassifier(), calibration_size=size).fit(X, y)
+
+
+class TestTheWitness:
+    """It has the parameters that were found, and searches nothing again."""
+
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    y = (X[:, 0] + 0.5 * np.random.default_rng(1).normal(size=300) > 0).astype(int)
+
+    def test_of_a_search_of_ours(self):
+        found = RejectSVCCV(COSTS, Cs=[0.5, 2], gammas=[0.1, 0.4]).fit(self.X, self.y)
+        witness = unsearched(found)
+        assert type(witness) is RejectSVC
+        assert (witness.C, witness.gamma, witness.costs) == (found.C_, found.gamma_, COSTS)
+        linear = unsearched(RejectSVCCV(COSTS, Cs=[0.5, 2], kernel="linear", tol=1e-4).fit(self.X, self.y))
+        assert (linear.kernel, linear.tol, linear.gamma) == ("linear", 1e-4, "scale")
+        assert unsearched(LinearRejectSVCCV(COSTS, Cs=[0.7]).fit(self.X, self.y)).C == 0.7
+
+    def test_of_a_search_of_scikit_learn_around_a_pipeline(self):
+        search = GridSearchCV(make_pipeline(SpyTransformer(), RejectSVC(COSTS)), {"rejectsvc__C": [0.3, 3]}, cv=2)
+        witness = unsearched(search.fit(self.X, self.y))
+        assert search.best_params_["rejectsvc__C"] == witness[-1].C
+        assert not hasattr(witness[-1], "_fitted_")
+
+    def test_counts_by_the_final_rule(self):
+        model = NoveltyRejector(RejectSVCCV(COSTS, Cs=[1.0], gammas=[0.5]), random_state=0).fit(self.X, self.y)
+        at = GuardRows.drawn(self.y, np.arange(300), None, 99, np.random.RandomState(0))
+        alone = RejectSVC(COSTS, C=1.0, gamma=0.5).fit(self.X[at.training], self.y[at.training])
+        found = model.rule_.predict(alone.decision_function(self.X[at.held_out]))
+        assert model.calibration_.choices.tolist() == [np.sum(found == label) for label in (0, 1, -1)]
+        assert model.calibration_.choices.min() > 0
