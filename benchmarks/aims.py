@@ -80,6 +80,15 @@ def one_class(results: dict[str, Any]) -> Iterator[Aim]:
         yield at_least("one class, times as fast as `sklearn.svm.OneClassSVM`, geometric mean", 10, mean)
 
 
+def guards(results: dict[str, Any]) -> Iterator[Aim]:
+    """What the guard of novel rows adds, if measured."""
+    if "guard" in results:
+        for what in ("fit", "predict"):
+            for words, ratios in (("geometric mean", "means"), ("worst case", "largest")):
+                reached = results["guard"][ratios][what]
+                yield at_most(f"{what} with a guard, time over that without, {words}", 2, reached)
+
+
 def large_tables(results: dict[str, Any]) -> Iterator[Aim]:
     """The linear machine and low ranks, if measured."""
     if "linear" in results:
@@ -111,6 +120,6 @@ def at_most(words: str, aim: float, reached: float) -> Aim:
 
 def rows(results: dict[str, Any]) -> list[tuple[str, str, str, str]]:
     """The rows of the table: target, bound, reached, verdict."""
-    measured = (fits, classes, one_class, searches, large_searches, large_tables, embedded)
+    measured = (fits, classes, one_class, guards, searches, large_searches, large_tables, embedded)
     found = [aim for part in measured for aim in part(results)]
     return [(words, bound, f"{reached:.3g}", "met" if met else "**missed**") for words, reached, bound, met in found]

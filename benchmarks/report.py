@@ -8,6 +8,7 @@ from typing import Any
 
 import aims
 import linear_report
+import novelty_report
 
 START, END = "<!-- results: written by run.py -->", "<!-- end of results -->"
 
@@ -102,24 +103,6 @@ def classes_tables(classes: dict[str, Any]) -> str:
     means = [(row["name"], f"{row['fit_ratio']:.1f}", f"{row['predict_ratio']:.1f}") for row in classes["means"]]
     parts.append("**Geometric means over the sets**\n\n" + table(("classes", "SVC / fit", "SVC / predict"), means))
     return "\n\n".join(parts)
-
-
-def one_class_table(one_class: dict[str, Any]) -> str:
-    """CPU seconds and gaps by set and nu, then the mean and the least ratio."""
-    header = ("one class", "sklearn, s", "ours, s", "sklearn / ours", "sklearn's gap", "our gap", "support vectors")
-    rows = [
-        (
-            f"{fit['set']} ({fit['rows']:,} x {fit['features']}), nu = {fit['nu']:g}",
-            *(f"{fit[kind]['seconds']:.3f}" for kind in ("sklearn", "abstain")),
-            f"{fit['ratio']:.1f}",
-            *(f"{fit[kind]['gap']:.0e}" for kind in ("sklearn", "abstain")),
-            f"{fit['abstain']['support_vectors']:,}",
-        )
-        for fit in one_class["fits"]
-    ]
-    for words, of in (("geometric mean", "mean"), ("least", "least")):
-        rows.append((words, "", "", f"{one_class[of]:.1f}", "", "", ""))
-    return table(header, rows)
 
 
 def scaling_table(scaling: dict[str, Any]) -> str:
@@ -261,7 +244,7 @@ def embedded_tables(embedded: dict[str, Any]) -> str:
 
 def markdown(results: dict[str, Any]) -> str:
     """Everything between the markers; what was added later only if it has been measured."""
-    large, classes, one_class = (results.get(part) for part in ("large_search", "classes", "one_class"))
+    large, classes = results.get("large_search"), results.get("classes")
     machine = "; ".join(f"{name} {value}" for name, value in results["machine"].items())
     return "\n\n".join([
         f"Measured on: {machine}.",
@@ -274,7 +257,7 @@ def markdown(results: dict[str, Any]) -> str:
         "### Predict",
         predict_table(results["predict"]),
         *((f"### Several classes, best of {classes['repeats']}", classes_tables(classes)) if classes else ()),
-        *((f"### One class, best of {one_class['repeats']}", one_class_table(one_class)) if one_class else ()),
+        *(part for title, header, rows in novelty_report.tables(results) for part in (title, table(header, rows))),
         "### Growth",
         scaling_table(results["scaling"]),
         "### Memory",

@@ -12,6 +12,7 @@ from typing import Any
 import classes
 import embedded
 import fit
+import guard
 import hard
 import large_search
 import linear
@@ -45,6 +46,7 @@ def main(*, trial: bool, only: list[str], full: bool) -> None:
         "predict": lambda: predict.run(**small, **({"test_rows": 500} if trial else {})),
         "classes": lambda: classes.run(**small, **({"test_rows": 500} if trial else {})),
         "one_class": lambda: one_class.run(**small),
+        "guard": lambda: guard.run(**(guard.TRIAL if trial else {})),
         "scaling": lambda: scaling.run(**({"smallest": 400, "doublings": 2} if trial else {})),
         "memory": lambda: memory.run(**({"rows": 4000} if trial else {})),
         "path": lambda: path.run(**({"rows": 120, "repeats": 1} if trial else {})),

@@ -20,7 +20,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from abstain import RejectSVC, ThresholdRejector
 from abstain.datasets import load_german, load_letter, load_pima, load_wdbc
 from abstain.estimators.conformal import held_out_rows
-from abstain.machines.calibration import Calibration
+from abstain.machines.class_calibration import ClassCalibration
 from abstain.machines.response_machine import ResponseMachine
 
 Array = NDArray[np.float64]
@@ -94,7 +94,7 @@ def _sets(model: Any, rows: tuple[Array, Codes], new: Array, rates: list[float],
     held = cross.machine_.calibration  # the scores of rows left out of folds, now with a classifier fitted on all rows
     pooled = tuple(np.sort(np.concatenate(own)) for own in zip(*held.own, strict=True))
     score = ResponseMachine.of(clone(model).fit(X, y)).score(new)
-    found[REFITTED] = Calibration((pooled,)).p_values([score]) > rates
+    found[REFITTED] = ClassCalibration((pooled,)).p_values([score]) > rates
     if isinstance(model[-1], LogisticRegression):
         found |= _mapie(split, X, y, new, rates)
     return found

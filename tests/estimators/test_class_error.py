@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from abstain import Costs, Forced, RejectSVC, ThresholdRejector
-from abstain.machines.calibration import Calibration
+from abstain.machines.class_calibration import ClassCalibration
 from class_cases import gaussians
 
 RATES = {"benign": 0.1, "malignant": 0.05}
@@ -50,7 +50,7 @@ def on_its_own_rows(X, y, _):
 def refitted(X, y, _):
     """The control that is refused: scores of folds, and a classifier that is then fitted on all rows."""
     held_out = cross_val_predict(RidgeClassifier(alpha=1e-6), X, y, cv=5, method="decision_function")
-    rows, model = Calibration.of([(held_out, 1 + (y == "malignant"))], 2), RidgeClassifier(alpha=1e-6).fit(X, y)
+    rows, model = ClassCalibration.of([(held_out, 1 + (y == "malignant"))], 2), RidgeClassifier(alpha=1e-6).fit(X, y)
     return lambda new: rows.p_values([model.decision_function(new)]) > [*RATES.values()]
 
 

@@ -51,6 +51,24 @@ def test_p_values_are_counts_also_with_ties():
         np.testing.assert_array_equal(guard.novel(s), np.array(by_hand) <= 0.3)
 
 
+def test_scores_that_differ_by_rounding_are_ties():
+    scores = np.array([-3.0, -2.0, -1.0])
+    guard = Guard(None, scores, rate=0.25, n=1)
+    np.testing.assert_array_equal(guard.p_value(scores + 1e-15), guard.p_value(scores))
+    assert not guard.novel([-1.0 + 1e-15]).any()
+    assert guard.novel([-1.0 + 1e-6]).all()  # a difference
+
+
+def test_the_score_of_a_calibration_row_ties_in_any_batch():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    guard = Guard.calibrated(OneClassSVM().fit(X[:30]), X[30:], 0.05, 30)
+    alone = guard.p_value(guard.unusual(X[30:]))
+    with_far_rows = guard.p_value(guard.unusual(np.vstack([X[30:], 1e6 * X[:5]])))[:30]
+    np.testing.assert_array_equal(alone, with_far_rows)
+    np.testing.assert_array_equal(np.sort(alone), np.arange(2, 32) / 31)
+
+
 def test_a_rate_that_is_just_reached_rejects():
     for m, rate in ((99, 0.01), (19, 0.05), (9, 0.1), (2, 1 / 3)):
         assert rows_needed(rate) == m

@@ -25,8 +25,8 @@ from abstain import (
     decide,
     to_onnx,
 )
+from abstain.estimators.guard import EQUAL
 from abstain.files import onnx_check
-from abstain.files.onnx_guard import EQUAL
 from abstain.preprocessing import default_pipeline
 from onnx_cases import CATEGORICAL, NUMERIC, features, table
 

@@ -7,7 +7,7 @@ import pytest
 
 from abstain.class_labels import ClassLabels
 from abstain.labels import Labels
-from abstain.machines.calibration import Calibration
+from abstain.machines.class_calibration import ClassCalibration
 from abstain.rules.class_error import ClassErrorBound, class_error_bound, forced_cut, rows_needed, two_thresholds
 from abstain.rules.rule import Rule
 from abstain.rules.set_rule import SetRule
@@ -28,7 +28,7 @@ def test_two_thresholds_answer_as_the_sets_do(overlap):
     for first, second in product(RATES, RATES):
         code = np.arange(60) % 2 + 1
         score = random.integers(-4, 5, 60) + np.where(code == 2, 4 - overlap, overlap - 4) * 1.0
-        calibration = Calibration.of([(score, code)], 2)
+        calibration = ClassCalibration.of([(score, code)], 2)
         bound = class_error_bound({"a": first, "b": second}, calibration)
         thresholds = two_thresholds(bound)
         rule = Rule(labels, thresholds, forced_cut(thresholds))
@@ -49,7 +49,7 @@ def test_several_classes_answer_as_the_sets_do(n_classes):
     score = random.integers(0, 4, (100, n_classes)) + 3.0 * (np.arange(1, n_classes + 1) == code[:, np.newaxis])
     new = random.integers(-2, 6, (200, n_classes)) * 1.0
     labels = ClassLabels.named(np.arange(n_classes), rejects=True)
-    calibration, rates = Calibration.of([(score, code)], n_classes), dict.fromkeys(range(n_classes), 0.1)
+    calibration, rates = ClassCalibration.of([(score, code)], n_classes), dict.fromkeys(range(n_classes), 0.1)
     rates[0] = 0.3
     rule = SetRule(labels, np.array([*class_error_bound(rates, calibration).cuts.values()]))
     inside = calibration.p_values([new]) > np.array([*rates.values()])
@@ -70,9 +70,9 @@ def test_several_classes_answer_as_the_sets_do(n_classes):
 def test_a_class_with_too_few_rows_is_an_error_that_counts_them(rate, needed):
     assert rows_needed(rate) == needed
     rates = {"sick": rate, "well": 0.5}
-    enough = Calibration.of([(np.arange(needed + 3.0), np.array([1] * needed + [2] * 3))], 2)
+    enough = ClassCalibration.of([(np.arange(needed + 3.0), np.array([1] * needed + [2] * 3))], 2)
     assert class_error_bound(rates, enough).n_rows == {"sick": needed, "well": 3}
-    few = Calibration.of([(np.arange(needed + 2.0), np.array([1] * (needed - 1) + [2] * 3))], 2)
+    few = ClassCalibration.of([(np.arange(needed + 2.0), np.array([1] * (needed - 1) + [2] * 3))], 2)
     with pytest.raises(ValueError, match=f"'sick' needs at least {needed} calibration rows .*there are {needed - 1}"):
         class_error_bound(rates, few)
 

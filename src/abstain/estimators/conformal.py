@@ -20,7 +20,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from abstain.estimators.out_of_fold import ROWS_TWICE, SAME_ROWS, Scored, check_classes, folds_of
 from abstain.estimators.splitting import Groups, parts_of
 from abstain.labels import label_vector
-from abstain.machines.calibration import Calibration
+from abstain.machines.class_calibration import ClassCalibration
 from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.class_error import rows_needed
@@ -87,7 +87,7 @@ def _cross(settings: Any, data: tuple[Any, Any], code: Any, groups: Groups | Non
     tasks = (delayed(_fitted)(settings.estimator, data, part, parameters) for part in parts)
     machines, scores = zip(*Parallel(n_jobs=settings.n_jobs)(tasks), strict=True)
     held = [(score, code[test]) for score, (_, test) in zip(scores, parts, strict=True)]
-    return Scored(CrossMachine(tuple(machines), Calibration.of(held, int(code.max())), ()), held_out=True)
+    return Scored(CrossMachine(tuple(machines), ClassCalibration.of(held, int(code.max())), ()), held_out=True)
 
 
 def _fitted(

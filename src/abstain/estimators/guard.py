@@ -28,6 +28,7 @@ from abstain.estimators.quick_bound import MARGIN, lower_bound
 
 __all__ = ["Guard", "rows_needed"]
 
+EQUAL = 1e-9  # as a share of a calibration score: scores that differ by less are equal
 MANY = 4096  # rows for which a bound on their scores is worth making
 # A cell beyond this is not passed to the detector: detectors that compute in float32 refuse it. The row is novel.
 LARGEST = float(np.finfo(np.float32).max)
@@ -100,8 +101,16 @@ class Guard:
     def p_value(self, unusual: ArrayLike) -> NDArray[np.float64]:
         """Give the share of calibration rows, and the row itself, that are at least so unusual."""
         s = _nan_as_inf(np.asarray(unusual, dtype=np.float64))
-        at_least = self.m - np.searchsorted(self.scores, s, side="left")
+        at_least = self.m - np.searchsorted(self.levels, s, side="left")
         return np.asarray((1.0 + at_least) / (self.m + 1.0))
+
+    @property
+    def levels(self) -> NDArray[np.float64]:
+        """The scores that a row must exceed to be more unusual than each calibration row: theirs, but for rounding.
+
+        The last digits of a score depend on the other rows of a batch. A row that ties counts as no more unusual.
+        """
+        return np.asarray(self.scores + EQUAL * np.abs(self.scores))
 
     @property
     def cut(self) -> float:
@@ -111,7 +120,7 @@ class Guard:
         so unusual, so if the row is more unusual than the k-th most unusual of them.
         """
         k = int(np.sum(np.arange(1.0, self.m + 2.0) / (self.m + 1.0) <= self.rate))
-        return float(self.scores[self.m - k]) if 0 < k <= self.m else np.inf
+        return float(self.levels[self.m - k]) if 0 < k <= self.m else np.inf
 
     def novel(self, unusual: ArrayLike) -> NDArray[np.bool_]:
         """Give True for the rows that are rejected as novel."""

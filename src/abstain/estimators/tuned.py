@@ -12,7 +12,7 @@ from abstain.actions import Actions
 from abstain.class_labels import ClassLabels
 from abstain.estimators.decide import Fitted
 from abstain.labels import Labels, label_vector
-from abstain.machines.calibration import Calibration
+from abstain.machines.class_calibration import ClassCalibration
 from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.action_rule import ActionRule
@@ -125,10 +125,10 @@ def _promised(
         )
         return Tuned(machine, rule, None, bound, request.name, held_out)
     if isinstance(labels, ClassLabels):
-        bound = class_error_bound(request.class_error, Calibration.of([(rows.score, rows.code)], labels.n_classes))
+        bound = class_error_bound(request.class_error, ClassCalibration.of([(rows.score, rows.code)], labels.n_classes))
         rule = SetRule(labels, np.array([*bound.cuts.values()]), machine.method == "predict_proba")
     else:
-        bound = class_error_bound(request.class_error, Calibration.of([(rows.score, 1 + (rows.sign > 0))], 2))
+        bound = class_error_bound(request.class_error, ClassCalibration.of([(rows.score, 1 + (rows.sign > 0))], 2))
         thresholds = two_thresholds(bound)
         rule = Rule(labels, thresholds, forced_cut(thresholds), None, machine.unit)
     return Tuned(machine, rule, rows, bound, request.name, held_out)

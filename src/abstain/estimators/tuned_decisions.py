@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from abstain.estimators.decide import Fitted, RejectMixin, fitted
 from abstain.estimators.lazy import applied, computed, is_dask, lazy_rows
 from abstain.estimators.wrapping import AroundClassifier
-from abstain.machines.calibration import in_favour
+from abstain.machines.class_calibration import in_favour
 from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
 from abstain.rules.class_error import ClassErrorBound

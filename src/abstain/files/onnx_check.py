@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.estimators.guard import Guard
+from abstain.estimators.guard import EQUAL, Guard
 from abstain.estimators.unwrap import decide
 from abstain.files.onnx import Chain
-from abstain.files.onnx_guard import EQUAL, detecting_machine
+from abstain.files.onnx_guard import detecting_machine
 from abstain.files.onnx_inputs import GUARDED, OUTPUTS, Inputs
 from abstain.files.onnx_scores import Expansion, Scoring, dense
 from abstain.kernels import Kernel

@@ -4,8 +4,8 @@
 
     s(x) = -sum_j beta_j k(x_j, x);  p(x) = (1 + #{calibration scores >= s(x)}) / (m + 1);  novel if p(x) <= rate
 
-A score that exceeds one of the calibration scores by less than `EQUAL` counts as equal to it: a calibration row itself
-has the same p-value as in Python, whichever way its score is rounded.
+Scores that differ by rounding count as equal (`Guard.levels`): a calibration row itself has the same p-value as in
+Python, whichever way its score is rounded.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ from abstain.files.onnx_steps import Table, graph_of, kinds, parts_of
 if TYPE_CHECKING:
     from abstain.files.graph import Graph
 
-__all__ = ["EQUAL", "check_encoders", "detecting_machine", "guard_nodes", "split"]
-
-EQUAL = 1e-9  # as a share of the calibration score
+__all__ = ["check_encoders", "detecting_machine", "guard_nodes", "split"]
 
 
 def split(estimator: Any) -> tuple[list[Any], Any]:
@@ -58,7 +56,7 @@ def guard_nodes(graph: Graph, guard: Guard, table: Table) -> tuple[str, str]:
     overflown = graph.apply("Or", graph.apply("IsNaN", unusual), graph.apply("IsInf", unusual))
     known = graph.apply("And", _usable(graph, X), graph.apply("Not", overflown))
     unusual = graph.apply("Where", known, unusual, graph.constant(np.inf))
-    below = _count_below(graph, guard.scores + EQUAL * np.abs(guard.scores), unusual)
+    below = _count_below(graph, guard.levels, unusual)
     at_least = graph.apply("Sub", graph.constant(np.int64(1 + guard.m)), below)
     p_value = graph.apply("Div", graph.apply("Cast", at_least, to=kinds()["f"]), graph.constant(guard.m + 1.0))
     return p_value, graph.apply("LessOrEqual", p_value, graph.constant(guard.rate))

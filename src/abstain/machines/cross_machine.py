@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
-from abstain.machines.calibration import Calibration
+from abstain.machines.class_calibration import ClassCalibration
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
 
 __all__ = ["CrossMachine", "FoldClassifiers"]
@@ -43,14 +43,14 @@ class CrossMachine:
     ----------
     folds : tuple of ResponseMachine
         Around the classifier of each fold.
-    calibration : Calibration
+    calibration : ClassCalibration
         The scores of the rows left out of each fold.
     least : tuple of float
         The least p-value with which a class is in the set.
     """
 
     folds: tuple[ResponseMachine, ...]
-    calibration: Calibration
+    calibration: ClassCalibration
     least: tuple[float, ...]
 
     @property

@@ -3,7 +3,7 @@
 ::
 
     class k is in the set of x  <=>  p_k(x) > rate_k  <=>  t_k(x) >= the j-th smallest t_k of its n_k calibration rows,
-    j = floor(rate_k (n_k + 1))                            (split conformal; for the p-values see `Calibration`)
+    j = floor(rate_k (n_k + 1))                            (split conformal; for the p-values see `ClassCalibration`)
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from abstain.machines.calibration import Calibration, least_count
+from abstain.machines.class_calibration import ClassCalibration, least_count
 from abstain.rules.by_answer import ByAnswer
 from abstain.thresholds import Thresholds
 
@@ -99,7 +99,7 @@ def named_rates(given: Any, classes: NDArray[Any]) -> dict[Any, float]:
     return found
 
 
-def class_error_bound(rates: dict[Any, float], calibration: Calibration) -> ClassErrorBound:
+def class_error_bound(rates: dict[Any, float], calibration: ClassCalibration) -> ClassErrorBound:
     """Give the cuts of these rates; an error says how many rows of a class are needed if there are too few.
 
     One fold gives cuts on the scores, several give the least p-values.

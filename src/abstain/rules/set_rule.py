@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.class_labels import ClassLabels
-from abstain.machines.calibration import in_favour
+from abstain.machines.class_calibration import in_favour
 from abstain.rules.lead_rule import WrappedRule
 
 __all__ = ["SetRule"]

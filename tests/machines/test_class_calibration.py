@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from abstain.machines.calibration import Calibration, in_favour, least_count
+from abstain.machines.class_calibration import ClassCalibration, in_favour, least_count
 
 
 def by_hand(folds, scores, n_classes):
@@ -37,9 +37,9 @@ def test_p_values_are_the_formula(n_classes, n_folds):
     # whole numbers, so that scores tie
     folds = [(random.integers(-3, 4, (12, *wide)) * 1.0, np.arange(12) % n_classes + 1) for _ in range(n_folds)]
     scores = [random.integers(-4, 5, (9, *wide)) * 1.0 for _ in range(n_folds)]
-    found = Calibration.of(folds, n_classes).p_values(scores)
+    found = ClassCalibration.of(folds, n_classes).p_values(scores)
     np.testing.assert_array_equal(found, by_hand(folds, scores, n_classes))
-    strictly = Calibration.of([(np.nextafter(known, np.inf), code) for known, code in folds], n_classes)
+    strictly = ClassCalibration.of([(np.nextafter(known, np.inf), code) for known, code in folds], n_classes)
     if n_classes == 2:  # the control: ties count
         assert (strictly.p_values(scores) != found).any()
 
@@ -51,8 +51,8 @@ def test_the_lead_of_tied_classes_is_0():
 def test_two_classes_are_the_general_case():
     f = np.random.default_rng(0).normal(size=20)
     code = np.arange(20) % 2 + 1
-    pair = Calibration.of([(f, code)], 2)
-    columns = Calibration.of([(np.column_stack([-f / 2, f / 2]), code)], 2)
+    pair = ClassCalibration.of([(f, code)], 2)
+    columns = ClassCalibration.of([(np.column_stack([-f / 2, f / 2]), code)], 2)
     new = np.linspace(-3, 3, 50)
     np.testing.assert_array_equal(pair.p_values([new]), columns.p_values([np.column_stack([-new / 2, new / 2])]))
 

@@ -22,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Calibration", "in_favour", "least_count"]
+__all__ = ["ClassCalibration", "in_favour", "least_count"]
 
 
 def in_favour(score: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -47,7 +47,7 @@ def least_count(rate: float, n_rows: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class ClassCalibration:
     """The scores of calibration rows in favour of their own class.
 
     Attributes
@@ -58,8 +58,8 @@ class Calibration:
     Examples
     --------
     >>> import numpy as np
-    >>> from abstain.machines.calibration import Calibration
-    >>> rows = Calibration.of([(np.array([-2.0, -1.0, 0.5, 1.0, 1.0]), np.array([1, 1, 2, 2, 2]))], 2)
+    >>> from abstain.machines.class_calibration import ClassCalibration
+    >>> rows = ClassCalibration.of([(np.array([-2.0, -1.0, 0.5, 1.0, 1.0]), np.array([1, 1, 2, 2, 2]))], 2)
     >>> rows.p_values([np.array([-1.5, 1.0])])
     array([[0.66666667, 0.25      ],
            [0.33333333, 1.        ]])
