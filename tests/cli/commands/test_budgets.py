@@ -91,7 +91,7 @@ def test_an_error_by_true_class_is_promised_on_rows_held_out_of_everything(large
     arguments = ("fit", large, *options, "-o", tmp_path / "m", "--json")
     result = run(*arguments, "--class-error", "no=0.1", "--class-error", "yes=0.2", "--reject-label", "ask")
     assert result.exit_code == 0, result.output
-    facts, pipeline = json.loads(result.stdout), abstain.load(tmp_path / "m")
+    facts, pipeline = json.loads(result.stdout), pipeline_of(tmp_path / "m")
     model = pipeline[-1]
     assert model.certificate_.class_error == {"no": 0.1, "yes": 0.2}
     assert model.certificate_.n_rows == facts["calibration_rows"]
