@@ -210,6 +210,6 @@ def test_unseen_categories_are_counted_over_batches(tmp_path, model, monkeypatch
     monkeypatch.setattr(csv_records, "CHUNK", 20)
     data = tmp_path / "data.csv"
     data.write_text("age,city\n" + "".join(f"{at},town {at % 7}\n" for at in range(70)), encoding="utf-8")
-    categories, drift = heard(run("predict", model, data))
+    categories, *_, drift = heard(run("predict", model, data))
     assert "70 of 70 rows have 7 categories" in categories
     assert "This batch is unlike the training rows" in drift
