@@ -12,15 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from abstain import load
 from abstain.cli import exit_codes
 from abstain.cli.commands import fit, training
-from cli.running import FIT, run, said, write_table
+from cli.running import FIT, heard, pipeline_of, run, said, write_table
 
 
 def test_done_is_0_and_says_nothing_on_stderr(tmp_path, table):
     result = run("fit", table, *FIT, "-o", tmp_path / "model")
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert (result.exit_code, heard(result)) == (0, [])
 
 
 def test_an_internal_error_is_1_and_shows_no_traceback(tmp_path, table, monkeypatch):
@@ -96,7 +95,7 @@ def test_impossible_grids_are_2(tmp_path, table, options, text):
 def test_stated_grids_are_tried(tmp_path, table, options, tried):
     result = run("fit", table, "--target", "answer", "--reject", 0.3, *options, "-o", tmp_path / "model")
     assert result.exit_code == 0, result.output
-    machine = load(tmp_path / "model")[-1]
+    machine = pipeline_of(tmp_path / "model")[-1]
     assert (len(np.unique(machine.cv_results_["param_C"])), len(np.unique(machine.cv_results_["param_gamma"]))) == tried
 
 
@@ -122,7 +121,7 @@ def test_a_fit_that_has_not_converged_is_written_and_4(tmp_path, table, monkeypa
     monkeypatch.setattr(training, "RejectSVC", lambda **options: _RejectSVC(**options, max_iter=1, solver="smo"))
     result = run("fit", table, *FIT, "-o", tmp_path / "model", "--json")
     assert result.exit_code == 4
-    first, second = result.stderr.splitlines()
+    first, second = heard(result)
     assert first.startswith("abstain: warning: ")
     assert "The machine rejects 100.0 % of the training rows" in second  # a machine that has hardly begun
     assert json.loads(result.stdout)["status"] == "iteration_limit"
@@ -151,7 +150,7 @@ def test_a_search_out_of_time_keeps_what_it_has_and_is_4(tmp_path, monkeypatch):
 def test_a_search_within_its_time_is_0(tmp_path, table):
     arguments = ("--target", "answer", "--reject", 0.3, "--time-limit", 100, "--json")
     result = run("fit", table, *arguments, "-o", tmp_path / "model")
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert (result.exit_code, heard(result)) == (0, [])
     assert json.loads(result.stdout)["cross_validated_mean_cost"] > 0
 
 

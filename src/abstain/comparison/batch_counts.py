@@ -89,11 +89,17 @@ class DriftCounts:
     def of(cls, estimator: Any, X: Any) -> Self:
         """Count the rows of X, as a fitted `NoveltyRejector`, or a Pipeline or search around one, takes them."""
         guarded, X = guarded_rows(estimator, X)
-        scores = np.asarray(guarded.guard_.unusual(X), dtype=np.float64).ravel()
+        scores = guarded.guard_.unusual(X)
         choices: NDArray[np.int64] | None = None
-        columns: tuple[ColumnCounts, ...] = ()
         if len(scores) and guarded.calibration_.choices is not None:
             choices = _counted(np.asarray(guarded.estimator_.predict(X)), choice_names(guarded)[0])
+        return cls.of_decided(guarded, X, scores, choices)
+
+    @classmethod
+    def of_decided(cls, guarded: Any, X: Any, unusual: Any, choices: NDArray[np.int64] | None) -> Self:
+        """Count rows of which the guard's scores and the classifier's decisions, as counts, are known."""
+        scores = np.asarray(unusual, dtype=np.float64).ravel()
+        columns: tuple[ColumnCounts, ...] = ()
         seen = guarded.seen_
         if seen is not None and seen.rows:
             outside = seen.outside(X).columns

@@ -38,6 +38,8 @@ class HeldOut:
         The label of a reject.
     fit_seconds, predict_seconds : float
         Means over the folds.
+    novel : ndarray of bool, shape (m,), or None
+        The rows that its guard rejects; None if it has none.
     """
 
     predicted: NDArray[Any]
@@ -46,6 +48,7 @@ class HeldOut:
     reject_label: Any
     fit_seconds: float
     predict_seconds: float
+    novel: NDArray[np.bool_] | None = None
 
 
 def held_out(
@@ -72,10 +75,12 @@ def held_out(
                     raise
                 done += 1
                 line.report(done)
-            predicted, scores, forced, labels, fit, predict = zip(*parts, strict=True)
+            predicted, scores, forced, labels, fit, predict, unlike = zip(*parts, strict=True)
             seconds = float(np.mean(fit)), float(np.mean(predict))
-            score, decided = (None if parts[0] is None else np.concatenate(parts) for parts in (scores, forced))
-            answers.append(HeldOut(np.concatenate(predicted), score, decided, labels[0], *seconds))
+            score, decided, novel = (
+                None if parts[0] is None else np.concatenate(parts) for parts in (scores, forced, unlike)
+            )
+            answers.append(HeldOut(np.concatenate(predicted), score, decided, labels[0], *seconds, novel))
     return answers
 
 
@@ -87,7 +92,7 @@ def _one(
     fold: tuple[NDArray[np.intp], NDArray[np.intp]],
     *,
     row_costs: RowCosts | None,
-) -> tuple[NDArray[Any], NDArray[np.float64] | None, NDArray[Any] | None, Any, float, float]:
+) -> tuple[Any, ...]:
     train, test = fold
     model = clone(model)
     X_train, y_train = safe_split(model, X, y, train)
@@ -104,14 +109,15 @@ def _one(
     classifier = FittedClassifier.of_any(model)
     forced: NDArray[Any] | None = None
     score: NDArray[np.float64] | None = None
+    novel: NDArray[np.bool_] | None = None
     if asked_with and known is not None:
         decisions = decide(model, X_test, known[test])
-        forced, score = decisions.forced, classifier.final.rule_.log_odds(decisions.score)
+        forced, score, novel = decisions.forced, classifier.final.rule_.log_odds(decisions.score), decisions.novel
     elif classifier.rejects:
         decisions = decide(model, X_test)
-        forced, score = decisions.forced, decisions.score
+        forced, score, novel = decisions.forced, decisions.score, decisions.novel
         if len(classifier.classes) == 2:
             score, _, _ = classifier.log_odds(score)  # where the cuts of all folds are the same
     elif hasattr(model, "decision_function") or hasattr(model, "predict_proba"):
         score = classifier.score(X_test)
-    return predicted, score, forced, classifier.reject_label, fitted - start, asked - fitted
+    return predicted, score, forced, classifier.reject_label, fitted - start, asked - fitted, novel

@@ -50,6 +50,9 @@ class Comparison:
         The cost of each forced decision, for each model; None if the model is not one of this library that rejects.
     blind_names : tuple of str
         The names of the ways to treat all rows alike, in the order of `blind_prices`.
+    novel : tuple of (ndarray of shape (n_rows,) or None)
+        1 for the rows that the guard of each model rejects as unlike its training rows, 0 for others, the mean if the
+        folds repeat a row; None if it has no guard.
     """
 
     names: tuple[str, ...]
@@ -67,6 +70,7 @@ class Comparison:
     blind_prices: NDArray[np.float64] | None = None
     forced_prices: tuple[NDArray[np.float64] | None, ...] = ()
     blind_names: tuple[str, ...] = ()
+    novel: tuple[NDArray[np.float64] | None, ...] = ()
 
     @property
     def mean_cost(self) -> NDArray[np.float64]:

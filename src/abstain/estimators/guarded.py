@@ -80,8 +80,10 @@ class Guarded(Fitted):
 
     def decide(self, X: Any, row_costs: Any = None) -> Any:
         """Give the decisions, with novel rows rejected."""
-        found = self.decided(X, row_costs)
-        novel = self.guard.novel_rows(X)
+        return self.without(self.decided(X, row_costs), self.guard.novel_rows(X))
+
+    def without(self, found: Any, novel: NDArray[np.bool_]) -> Any:
+        """Give decisions of the classifier with the novel rows among them rejected."""
         expected = np.where(novel[:, np.newaxis], np.nan, found.expected_cost)
         label, rejected = self.relabelled(found.label, novel), found.rejected | novel
         novel = novel if found.novel is None else novel | found.novel

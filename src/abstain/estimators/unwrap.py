@@ -22,7 +22,7 @@ from abstain.rules.rule import Decisions
 from abstain.rules.set_rule import SetRule
 from abstain.thresholds import Thresholds
 
-__all__ = ["FittedClassifier", "decide", "final_estimator", "takes_row_costs"]
+__all__ = ["FittedClassifier", "decide", "final_estimator", "takes_row_costs", "unguarded"]
 
 
 def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:
@@ -86,9 +86,14 @@ def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:
 
 def takes_row_costs(final: Any) -> bool:
     """Whether a fitted classifier, as `final_estimator` gives it, decides by costs per row; also behind a guard."""
-    while hasattr(final, "guard_"):
-        final = final_estimator(final.estimator_)
-    return isinstance(final, RowCostsMixin)
+    return isinstance(final_estimator(unguarded(final)), RowCostsMixin)
+
+
+def unguarded(estimator: Any) -> Any:
+    """Give the fitted classifier, Pipeline or search behind a guard; the estimator itself if it has none."""
+    while hasattr(estimator, "guard_"):
+        estimator = estimator.estimator_
+    return estimator
 
 
 def final_estimator(estimator: Any) -> Any:

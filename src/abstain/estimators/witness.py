@@ -35,6 +35,8 @@ from abstain.rules.row_rule import rule_of_rows
 
 __all__ = ["Table", "decisions_on_unseen", "unsearched"]
 
+LAST_FIT = 0.25  # of the time limit of a search is for the fit at its end
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -87,6 +89,8 @@ def unsearched(fitted: Any) -> Any:
 
 
 def _with_found(plain: Any, fitted: Any, found: dict[str, Any]) -> Any:
+    if fitted.time_limit is not None:
+        found["time_limit"] = LAST_FIT * fitted.time_limit
     known = plain().get_params(deep=False)
     found = {name: value for name, value in found.items() if not np.isnan(value)}  # kernels without gamma
     same = {name: value for name, value in fitted.get_params(deep=False).items() if name in known}

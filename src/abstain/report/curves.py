@@ -80,6 +80,20 @@ def price_confidence(costs: Costs, score: NDArray[np.float64]) -> NDArray[np.flo
     return np.where(score > costs.cut, np.maximum(confidence, np.finfo(np.float64).tiny), -confidence)
 
 
+def rejected_first(score: NDArray[np.float64], novel: NDArray[np.bool_], cut: float = 0.0) -> NDArray[np.float64]:
+    """Scores with the least confidence for novel rows, which no reject cost decides; their forced choice is the same.
+
+    Of several classes, with a column for each, the confidence is the lead of the highest score.
+    """
+    if not novel.any():
+        return score
+    if score.ndim > 1:
+        least = np.zeros_like(score)
+        np.put_along_axis(least, score.argmax(axis=1)[:, np.newaxis], np.nextafter(0.0, 1.0), axis=1)
+        return np.where(novel[:, np.newaxis], least, score)
+    return np.where(novel, np.where(score > cut, np.nextafter(cut, np.inf), cut), score)
+
+
 def curves_of(sign: NDArray[np.int8], score: NDArray[np.float64], costs: Costs, cut: float) -> Curves:
     """Compute both curves, with bands unless there are too many rows."""
     n = len(sign)

@@ -9,7 +9,7 @@ import numpy as np
 from abstain.actions import Actions
 from abstain.candidates.machines import machine_of
 from abstain.costs import Costs
-from abstain.estimators.unwrap import FittedClassifier, decide
+from abstain.estimators.unwrap import FittedClassifier, decide, final_estimator, unguarded
 from abstain.report.model import Report
 from abstain.report.rows import index_of
 from abstain.report.table_model import TableReport
@@ -72,7 +72,12 @@ def report_for(
     _ = fitted.thresholds  # raises an error if it has none
     if prices is None:
         raise ValueError(_NO_COSTS)
-    score, thresholds, cut = fitted.log_odds(fitted.score(X))
+    if hasattr(fitted.final, "guard_"):
+        decisions = decide(estimator, X)
+        found, arguments["novel"] = decisions.score, decisions.novel
+    else:
+        found = fitted.score(X)
+    score, thresholds, cut = fitted.log_odds(found)
     arguments["data_facts"] = _data_facts(fitted, y) | dict(arguments.get("data_facts") or {})
     arguments.setdefault("cut", cut)
     arguments.setdefault("pos_label", fitted.positive)
@@ -99,7 +104,7 @@ def _table_report(
                 "row_costs; leave it out, or fit the machine with that pos_label."
             )
         costs, arguments["pos_label"] = None, own
-    arguments |= {"forced": decisions.forced, "score": score, "row_costs": row_costs}
+    arguments |= {"forced": decisions.forced, "score": score, "row_costs": row_costs, "novel": decisions.novel}
     labels: dict[str, Any] = {"reject_label": fitted.reject_label, "classes": fitted.classes}
     return TableReport.of(y, decisions.label, costs, **labels, **arguments)
 
@@ -111,6 +116,13 @@ def _data_facts(fitted: FittedClassifier, y: Any) -> dict[str, Any]:
 
 def model_facts(final: Any) -> dict[str, Any]:
     """Give what there is to know of a fitted classifier, by the names the report shows."""
+    if hasattr(final, "guard_"):
+        guard = final.guard_
+        about = {
+            "Largest share of rows like those in training rejected as novel": guard.rate if guard.acts else 0.0,
+            "Rows that calibrated this share": guard.m,
+        }
+        return model_facts(final_estimator(unguarded(final))) | about
     facts: dict[str, Any] = {"Machine": type(final).__name__}
     for attribute, name in _STATED.items():
         if hasattr(final, attribute) and not hasattr(final, f"{attribute}_"):

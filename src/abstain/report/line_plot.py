@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.comparison.judges import Judge, PairJudge
 from abstain.metrics.bands import CurveBand, bootstrap_band
+from abstain.report.curves import rejected_first
 from abstain.report.text import amount, share
 
 __all__ = ["LinePlot", "plots_of"]
@@ -47,14 +48,18 @@ class LinePlot:
     y_ticks: tuple[tuple[str, float], ...]
 
 
-def plots_of(judge: Judge, score: ArrayLike, table: Any) -> tuple[LinePlot, ...]:
-    """Give the accuracy among accepted rows and, for costs of classes, the cost per row, by the share rejected."""
+def plots_of(judge: Judge, score: ArrayLike, table: Any, novel: NDArray[np.bool_]) -> tuple[LinePlot, ...]:
+    """Give the accuracy among accepted rows and, for costs of classes, the cost per row, by the share rejected.
+
+    Novel rows are rejected first.
+    """
     y, s = judge.truth, np.asarray(score, dtype=np.float64)
     arguments: dict[str, Any] = {"classes": judge.classes}
     if isinstance(judge, PairJudge):
         last = max(judge.classes)
         own = judge.costs if judge.classes[1] == last else judge.costs.swapped()
         s, arguments = s - own.cut, {"pos_label": last}
+    s = rejected_first(s, novel)
     count = _RESAMPLES if len(judge.truth) <= _BAND_ROWS else 1
     at = table.reject_rate
     accuracy = bootstrap_band("accuracy_reject", y, s, n_resamples=count, **arguments)

@@ -23,8 +23,8 @@ from abstain.costs import Costs, assigned_costs
 from abstain.labels import Labels
 from abstain.metrics.table import RejectTable
 from abstain.report.compared import ComparedRules
-from abstain.report.curves import Curves, are_bayes, curves_of, price_confidence
-from abstain.report.rows import Histogram, ListedRows, Steps, index_of
+from abstain.report.curves import Curves, are_bayes, curves_of, price_confidence, rejected_first
+from abstain.report.rows import Histogram, ListedRows, NovelRows, Steps, index_of, novel_mask
 from abstain.report.text import Facts, facts_of, plain, unique_names
 from abstain.report.verdict import named, verdict_of
 from abstain.thresholds import Thresholds
@@ -58,7 +58,9 @@ class Report:
     table, forced : RejectTable
         Counts with the thresholds, and with the cut alone; rows and columns from below to above.
     steps, listed, histogram, curves
-        Rows, scores and curves of the page.
+        Rows, scores and curves of the page; novel rows are not in `steps` and `listed`.
+    novel : NovelRows
+        The rows that a guard rejects, whatever the reject cost.
     data_facts, model_facts : tuple of (str, str)
         Names and values.
     comparison : ComparedRules or None
@@ -88,6 +90,7 @@ class Report:
     listed: ListedRows
     histogram: Histogram
     curves: Curves
+    novel: NovelRows
     data_facts: Facts
     model_facts: Facts
     comparison: ComparedRules | None
@@ -104,6 +107,7 @@ class Report:
         thresholds: Thresholds,
         *,
         cut: float | None = None,
+        novel: ArrayLike | None = None,
         pos_label: Any = None,
         classes: ArrayLike | None = None,
         title: str = "Decide, or reject",
@@ -132,6 +136,9 @@ class Report:
         cut : float, default=None
             Threshold of the forced choice; by default ``costs.cut`` for Bayes' thresholds, else the midpoint of the
             thresholds.
+        novel : array-like of bool, shape (n_samples,), default=None
+            The rows that a `NoveltyRejector` rejects as unlike its training rows; they are rejected at any score and
+            reject cost.
         pos_label : label, default=None
             The positive class; ``classes[1]`` by default.
         classes : array-like of shape (2,), default=None
@@ -171,7 +178,9 @@ class Report:
         s = _checked_scores(score, y_true, names)
         follows = are_bayes(thresholds, turned)
         middle = _middle(thresholds, turned, follows) if cut is None else float(cut)
-        choice, forced = thresholds.decide(s), Thresholds(middle, middle).decide(s)
+        unlike = novel_mask(novel, len(s))
+        known = np.flatnonzero(~unlike)
+        choice, forced = np.where(unlike, np.int8(0), thresholds.decide(s)), Thresholds(middle, middle).decide(s)
         table = _counted(sign, choice)
         ranked, ranked_cut = (price_confidence(turned, s), 0.0) if follows else (s, middle)
         marks = (thresholds.lower, thresholds.upper, middle)
@@ -192,10 +201,11 @@ class Report:
             follows_price=follows,
             table=table,
             forced=_counted(sign, forced),
-            steps=Steps.of(sign, s, marks),
-            listed=ListedRows.of(sign, s, np.where(choice == 0, distance, np.inf), names),
-            histogram=Histogram.of(sign, s, marks),
-            curves=curves_of(sign, ranked, turned, ranked_cut),
+            steps=Steps.of(sign[known], s[known], marks),
+            listed=ListedRows.of(sign, s, np.where(choice == 0, distance, np.inf), names, known),
+            histogram=Histogram.of(sign, s, marks, unlike),
+            curves=curves_of(sign, rejected_first(ranked, unlike, ranked_cut), turned, ranked_cut),
+            novel=NovelRows.of(sign, s, forced, names, unlike),
             data_facts=facts_of(data_facts),
             model_facts=facts_of(model_facts),
             comparison=None if comparison is None else ComparedRules.of(comparison),

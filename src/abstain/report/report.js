@@ -14,7 +14,9 @@
   };
   const scores = doubles(data.steps.score);
   const [sumBelow, sumAbove] = [sums(data.steps.below ?? data.steps.above.map((count) => 1 - count)), sums(data.steps.above)];
-  const [nBelow, nAbove] = [sumBelow.at(-1), sumAbove.at(-1)];
+  const { novel } = data; // rejected as unlike the training rows, whatever the score and the reject cost
+  const novelCount = novel.rejected[0] + novel.rejected[1];
+  const [nBelow, nAbove] = [sumBelow.at(-1) + novel.rejected[0], sumAbove.at(-1) + novel.rejected[1]];
   const n = nBelow + nAbove;
   const stated = { lower: Number(data.thresholds[0]), upper: Number(data.thresholds[1]) };
   const { aboveWrong, belowWrong } = data.costs; // c_fp and c_fn, with "above" in the place of the positive class
@@ -23,6 +25,8 @@
   const listed = data.listed.complete
     ? { score: scores, above: data.steps.above, name: data.listed.name }
     : { score: doubles(data.listed.score), above: data.listed.above, name: data.listed.name };
+
+  const unlike = { score: doubles(novel.score), above: novel.above, name: novel.name };
 
   // Number of scores below t, or (orEqual) not above it, by bisection in the sorted scores.
   const before = (t, orEqual) => {
@@ -43,11 +47,13 @@
   }
 
   // +1 if s > upper; else -1 if s < lower or lower == upper; else reject. Rows true class, columns decision, from below to above.
-  function counts({ lower, upper }) {
+  // Novel rows are rejected, unless the choice is forced.
+  function counts({ lower, upper }, forced = false) {
     const last = before(upper, true);
     const first = lower === upper ? last : before(lower, false);
-    const row = (sum, total) => [sum[first], sum[last] - sum[first], total - sum[last]];
-    return [row(sumBelow, nBelow), row(sumAbove, nAbove)];
+    const unlike = (at) => (forced ? [novel.forced[at][0], 0, novel.forced[at][1]] : [0, novel.rejected[at], 0]);
+    const row = (sum, [below, rejected, above]) => [sum[first] + below, sum[last] - sum[first] + rejected, sum.at(-1) - sum[last] + above];
+    return [row(sumBelow, unlike(0)), row(sumAbove, unlike(1))];
   }
 
   const price = ([[, r0, wrong0], [wrong1, r1]], reject) =>
@@ -62,7 +68,7 @@
     return {
       reject, thresholds, table, rejected,
       mean_cost: price(table, reject),
-      forced_cost: price(counts({ lower: data.cut, upper: data.cut }), reject),
+      forced_cost: price(counts({ lower: data.cut, upper: data.cut }, true), reject),
       rejecting_cost: (reject[0] * nBelow + reject[1] * nAbove) / n,
       reject_rate: rejected / n, coverage: 1 - rejected / n, error_rate: errors / n,
       selective_error: errors / (n - rejected), selective_accuracy: (right0 + right1) / (n - rejected),
@@ -94,7 +100,7 @@
     show("upper", amount(m.thresholds.upper));
     show("below_word", open ? "below " : "not");
     show("lower", open ? amount(m.thresholds.lower) : "");
-    show("band_word", open ? ", and rejects in between, thresholds included." : ", and never rejects.");
+    show("band_word", open ? ", and rejects in between, thresholds included." : novelCount ? ", and rejects no others." : ", and never rejects.");
     show("reject_below", amount(m.reject[0]));
     show("reject_above", amount(m.reject[1]));
     show("moved", m.reject === data.reject ? " (the stated cost)" : ` (moved from the stated ${[...new Set(data.reject.map(amount))].join(" and ")}; same machine, not retrained)`);
@@ -141,9 +147,9 @@
   }
 
   function drawHistogram(m) {
-    const { edges, below, above } = data.histogram;
-    const most = Math.max(...below, ...above, 1);
-    const words = `Histogram of ${n} scores; the reject band is from ${amount(m.thresholds.lower)} to ${amount(m.thresholds.upper)}.`;
+    const { edges, below, above, novelBelow, novelAbove } = data.histogram;
+    const most = Math.max(...below.map((count, i) => count + novelBelow[i]), ...above.map((count, i) => count + novelAbove[i]), 1);
+    const words = `Histogram of ${n} scores${novelCount ? `, of which ${novelCount} are of novel rows` : ""}; the reject band is from ${amount(m.thresholds.lower)} to ${amount(m.thresholds.upper)}.`;
     const plain = (v) => (Number.isInteger(v) ? String(Math.abs(v)) : "");
     const f = frame("histogram", 300, [edges[0], edges.at(-1)], [-most * 1.05, most * 1.05], "score", "rows", amount, plain, words);
     const [lower, upper] = [f.x(f.clamp(m.thresholds.lower)), f.x(f.clamp(m.thresholds.upper))];
@@ -153,6 +159,8 @@
       const bar = { x: f.x(edges[i]) + 0.5, width: Math.max(f.x(edges[i + 1]) - f.x(edges[i]) - 1, 1) };
       make(f.svg, "rect", { class: "bar-above", ...bar, y: f.y(above[i]), height: f.y(0) - f.y(above[i]) });
       make(f.svg, "rect", { class: "bar-below", ...bar, y: f.y(0), height: f.y(-count) - f.y(0) });
+      if (novelAbove[i]) make(f.svg, "rect", { class: "bar-novel", ...bar, y: f.y(above[i] + novelAbove[i]), height: f.y(above[i]) - f.y(above[i] + novelAbove[i]) });
+      if (novelBelow[i]) make(f.svg, "rect", { class: "bar-novel", ...bar, y: f.y(-count), height: f.y(-count - novelBelow[i]) - f.y(-count) });
     });
     make(f.svg, "line", { class: "axis", x1: f.x(edges[0]), x2: f.x(edges.at(-1)), y1: f.y(0), y2: f.y(0) });
     const lines = m.thresholds.lower < m.thresholds.upper ? [["threshold", m.thresholds.lower], ["threshold", m.thresholds.upper]] : [];
@@ -206,20 +214,24 @@
       if (!(s > upper) && !(s < lower)) rows.push([Math.min(s - lower, upper - s), i]);
     }
     rows.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
-    const all = `${m.rejected} of ${n} rows are rejected at this cost.`;
-    show("listed_words", data.listed.complete ? all : `${all} With this many rows, only the ${listed.score.length} closest to a decision at the stated cost are listed.`);
+    const all = `${m.rejected} of ${n} rows are rejected at this cost${novelCount ? `, ${novelCount} of them as novel` : ""}.`;
+    const complete = data.listed.complete && unlike.score.length === novelCount;
+    show("listed_words", complete ? all : `${all} With this many rows, only ${novelCount ? `${unlike.score.length} novel ones and ` : ""}the ${listed.score.length} closest to a decision at the stated cost are listed.`);
+    const found = [...rows.map(([short, i]) => [listed, i, short]), ...unlike.name.map((_, i) => [unlike, i, null])];
     const body = document.querySelector("#rejected tbody");
-    body.replaceChildren(...rows.slice(0, shownRows).map(([short, i]) => rejectedRow(i, short)));
-    document.getElementById("more").hidden = rows.length <= shownRows;
+    body.replaceChildren(...found.slice(0, shownRows).map(([among, i, short]) => rejectedRow(among, i, short)));
+    document.getElementById("more").hidden = found.length <= shownRows;
   }
   const headings = [...document.querySelectorAll("#rejected thead th")].map((heading) => heading.textContent);
-  function rejectedRow(i, short) {
-    const s = listed.score[i];
+  function rejectedRow(among, i, short) {
+    const s = among.score[i];
     // t* = min(c_fp / (a + b e^s), c_fn / (a e^-s + b)): the row is rejected up to this share of the largest reject cost
     const t = Math.min(aboveWrong / (largest[0] + largest[1] * Math.exp(s)), belowWrong / (largest[0] * Math.exp(-s) + largest[1]));
     const name = (above) => [above ? data.above : data.below, above ? "above" : "below"];
-    const cells = [[listed.name[i]], name(listed.above[i]), [amount(s), "number"], name(s > data.cut), [amount(short), "number"]];
-    if (data.followsPrice) cells.push([amount(t * largest[0]), "number"]);
+    const isNovel = short === null;
+    const reason = novelCount ? [isNovel ? ["novel", "novel"] : ["ambiguous"]] : [];
+    const cells = [[among.name[i]], name(among.above[i]), ...reason, [amount(s), "number"], name(s > data.cut), [isNovel ? "–" : amount(short), "number"]];
+    if (data.followsPrice) cells.push([isNovel ? "–" : amount(t * largest[0]), "number"]);
     const row = document.createElement("tr");
     for (const [at, [text, kind]] of cells.entries()) {
       const cell = row.appendChild(document.createElement("td"));

@@ -82,10 +82,12 @@ class ListedRows:
         score: NDArray[np.float64],
         nearness: NDArray[np.float64],
         names: Sequence[Any] | None,
+        among: NDArray[np.intp] | None = None,
     ) -> Self:
-        """Keep all rows, or if there are many the LISTED rejected ones of smallest `nearness` (inf if not rejected)."""
-        complete = len(score) <= EXACT_ROWS
-        kept = np.arange(len(score)) if complete else np.argsort(nearness, kind="stable")[:LISTED]
+        """Keep the rows `among` all; if they are many, the LISTED rejected ones of smallest `nearness` (else inf)."""
+        among = np.arange(len(score)) if among is None else among
+        complete = len(among) <= EXACT_ROWS
+        kept = among if complete else among[np.argsort(nearness[among], kind="stable")[:LISTED]]
         kept = kept if complete else kept[np.isfinite(nearness[kept])]
         kept = kept[np.argsort(score[kept], kind="stable")]
         heading = getattr(names, "name", None)
@@ -103,15 +105,23 @@ def index_of(rows: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Rows of each class by score, in bars of equal width; the outermost bars include everything beyond."""
+    """Rows of each class by score, in bars of equal width; the outermost bars include everything beyond.
+
+    Novel rows are counted apart.
+    """
 
     edges: NDArray[np.float64]
     below: NDArray[np.int64]
     above: NDArray[np.int64]
+    novel_below: NDArray[np.int64]
+    novel_above: NDArray[np.int64]
 
     @classmethod
-    def of(cls, sign: NDArray[np.int8], score: NDArray[np.float64], marks: Sequence[float]) -> Self:
+    def of(
+        cls, sign: NDArray[np.int8], score: NDArray[np.float64], marks: Sequence[float], novel: Any = None
+    ) -> Self:
         """Count the rows; the range covers the middle 99 % of the scores and the finite marks."""
+        novel = novel_mask(novel, len(score))
         finite = score[np.isfinite(score)]
         ends = [mark for mark in marks if np.isfinite(mark)]
         ends += np.quantile(finite, [0.005, 0.995]).tolist() if finite.size else [-1.0, 1.0]
@@ -119,5 +129,53 @@ class Histogram:
         pad = 0.04 * (high - low) or 1.0
         edges = np.linspace(low - pad, high + pad, _BARS + 1)
         at = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, _BARS - 1)
-        below, above = (np.bincount(at[sign == side], minlength=_BARS) for side in (-1, 1))
-        return cls(edges, below, above)
+        kinds = [(sign == side) & (novel == unlike) for unlike in (False, True) for side in (-1, 1)]
+        return cls(edges, *(np.bincount(at[kind], minlength=_BARS) for kind in kinds))
+
+
+@dataclass(frozen=True, eq=False)
+class NovelRows:
+    """Rows that a guard rejects as unlike the training rows, whatever the reject cost.
+
+    Attributes
+    ----------
+    rejected : (int, int)
+        Their number, of the class of low and of high scores.
+    forced : ((int, int), (int, int))
+        The same by forced decision.
+    listed : ListedRows
+        Those that the page can list.
+    """
+
+    rejected: tuple[int, int]
+    forced: tuple[tuple[int, int], tuple[int, int]]
+    listed: ListedRows
+
+    @classmethod
+    def of(
+        cls,
+        sign: NDArray[np.int8],
+        score: NDArray[np.float64],
+        forced: NDArray[np.int8],
+        names: Sequence[Any] | None,
+        novel: NDArray[np.bool_],
+    ) -> Self:
+        """Count the novel rows."""
+        counts = [[int(np.sum(novel & (sign == truth) & (forced == said))) for said in (-1, 1)] for truth in (-1, 1)]
+        below, above = ((row[0], row[1]) for row in counts)
+        listed = ListedRows.of(sign, score, np.zeros(len(score)), names, np.flatnonzero(novel))
+        return cls((sum(below), sum(above)), (below, above), listed)
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return sum(self.rejected)
+
+
+def novel_mask(novel: Any, n: int) -> NDArray[np.bool_]:
+    """The mask of novel rows; None means that there are none."""
+    found = np.zeros(n, dtype=bool) if novel is None else np.asarray(novel)
+    if found.dtype != np.bool_ or found.shape != (n,):
+        got = f"{found.dtype} {found.shape}"
+        raise ValueError(f"novel must have one True or False for each of the {n} rows; got {got}.")
+    return found

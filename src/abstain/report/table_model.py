@@ -23,7 +23,7 @@ from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.metrics.action_table import ActionTable
 from abstain.report.compared import ComparedRules
 from abstain.report.line_plot import LinePlot, plots_of
-from abstain.report.rows import index_of
+from abstain.report.rows import index_of, novel_mask
 from abstain.report.text import Facts, facts_of, plain, unique_names
 
 __all__ = ["TableReport"]
@@ -73,8 +73,10 @@ class TableReport:
         The machine against the alternatives.
     plots : tuple of LinePlot
         Curves against the share rejected; empty without scores.
-    listed : tuple of (name, true class, choice, forced choice)
-        Rejected rows, those closest to a decision first if there are scores.
+    listed : tuple of (name, true class, reason, choice, forced choice)
+        Rejected rows, those closest to a decision first if there are scores, and novel ones last.
+    novel : int
+        The number of rows that a guard rejects as unlike its training rows.
     heading : str
         What the names of the rows are.
     """
@@ -91,7 +93,8 @@ class TableReport:
     forced_cost: float
     verdict: Verdict
     plots: tuple[LinePlot, ...]
-    listed: tuple[tuple[str, str, str, str], ...]
+    listed: tuple[tuple[str, str, str, str, str], ...]
+    novel: int
     heading: str
     data_facts: Facts
     model_facts: Facts
@@ -109,6 +112,7 @@ class TableReport:
         forced: ArrayLike | None = None,
         score: ArrayLike | None = None,
         row_costs: Any = None,
+        novel: ArrayLike | None = None,
         pos_label: Any = None,
         reject_label: Any = "auto",
         classes: ArrayLike | None = None,
@@ -135,6 +139,8 @@ class TableReport:
         score : array-like of shape (n_samples, n_classes) or (n_samples,), default=None
             For the curves: a score for each of several classes. With `row_costs`, the log-odds of the class that sorts
             last, from which the row's own cut is subtracted. None for no curves; not used with `Actions`.
+        novel : array-like of bool, shape (n_samples,), default=None
+            The rows that are rejected as unlike the training rows, as in `Report.of`.
         row_costs, pos_label, reject_label
             As in `abstain.metrics.mean_cost`.
         classes : array-like, default=None
@@ -161,7 +167,8 @@ class TableReport:
         rate, largest = table.reject_rate, float(judge.costs.table().max())
         verdict = verdict_on("The machine", prices, judge.blind(every), machines, reject_rate=rate, largest=largest)
         kind = "actions" if isinstance(table, ActionTable) else "rows" if isinstance(judge, PairJudge) else "classes"
-        listed, heading = _listed(judge, predicted, forced, score, names)
+        unlike = novel_mask(novel, len(predicted))
+        listed, heading = _listed(judge, predicted, forced, score, names, novel=unlike)
         return cls(
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
@@ -174,8 +181,9 @@ class TableReport:
             mean_cost=float(prices.mean()),
             forced_cost=float("nan") if without is None else float(without.mean()),
             verdict=verdict,
-            plots=() if score is None or kind == "actions" else plots_of(judge, score, table),
+            plots=() if score is None or kind == "actions" else plots_of(judge, score, table, unlike),
             listed=listed,
+            novel=int(unlike.sum()),
             heading=heading,
             data_facts=facts_of(data_facts),
             model_facts=facts_of(model_facts),
@@ -240,8 +248,8 @@ def _kinds(judge: Judge, columns: int, own: NDArray[np.float64]) -> list[tuple[s
 
 
 def _listed(
-    judge: Judge, predicted: NDArray[Any], forced: Any, score: Any, names: Any
-) -> tuple[tuple[tuple[str, str, str, str], ...], str]:
+    judge: Judge, predicted: NDArray[Any], forced: Any, score: Any, names: Any, *, novel: NDArray[np.bool_]
+) -> tuple[tuple[tuple[str, str, str, str, str], ...], str]:
     """Rejected rows in words, and the heading of their names."""
     if isinstance(judge.costs, Actions):
         rejected = np.isin(predicted, np.array(judge.costs.rejects, dtype=predicted.dtype))
@@ -251,12 +259,14 @@ def _listed(
     if score is not None and np.ndim(score) == 2:
         second, first = np.partition(np.asarray(score, dtype=np.float64)[rows], -2, axis=1)[:, -2:].T
         rows = rows[np.argsort(second - first, kind="stable")]  # the largest lead first
+    rows = np.concatenate([rows[~novel[rows]], rows[novel[rows]]])
     heading, known = getattr(names, "name", None), None if names is None else list(names)
     decided = [""] * len(predicted) if forced is None else np.asarray(forced).tolist()
     found = tuple(
         (
             str(row + 1) if known is None else plain(known[row], _NAME),
             plain(judge.truth[row], _NAME),
+            "novel" if novel[row] else "ambiguous",
             plain(predicted[row], _NAME),
             plain(decided[row], _NAME),
         )

@@ -7,9 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-import abstain
 from action_cases import CREDIT
-from cli.running import run, said, write_table
+from cli.running import pipeline_of, run, said, write_table
 
 PLAIN = "action,good,bad\napprove,0,5\ndecline,1,0\ncall,0.3,0.3\nvisit,0.4,0.2\n"
 MARKED = "action,bad,good,rejects\napprove,5,0,\ndecline,0,1,no\ncall,0.3,0.3,yes\nvisit,0.2,0.4,x\n"
@@ -40,7 +39,7 @@ def test_the_file_is_read_by_names(data, tmp_path, text, options):
     arguments = ("fit", data, *FIXED, "--actions", written(tmp_path, text), *options, "-o", tmp_path / "m", "--json")
     result = run(*arguments)
     assert result.exit_code == 0, result.output
-    assert abstain.load(tmp_path / "m")[-1].costs == CREDIT
+    assert pipeline_of(tmp_path / "m")[-1].costs == CREDIT
     facts = json.loads(result.stdout)
     assert facts["actions"] == ["approve", "decline", "call", "visit"]
     assert facts["hand_the_case_on"] == ["call", "visit"]
@@ -50,7 +49,7 @@ def test_the_file_is_read_by_names(data, tmp_path, text, options):
 def test_actions_named_like_classes_need_no_marks(data, tmp_path):
     text = "what,good,bad\ngood,0,5\nbad,1,0\nask,0.3,0.3\n"
     assert run("fit", data, *FIXED, "--actions", written(tmp_path, text), "-o", tmp_path / "m").exit_code == 0
-    assert abstain.load(tmp_path / "m")[-1].costs.rejects == ("ask",)
+    assert pipeline_of(tmp_path / "m")[-1].costs.rejects == ("ask",)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +96,7 @@ def test_predict_and_evaluate_agree(data, model, tmp_path):
     with out.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     costs = ["cost_approve", "cost_decline", "cost_call", "cost_visit"]
-    assert list(rows[0])[3:] == ["label", "rejected", "score", *costs]
+    assert list(rows[0])[3:] == ["label", "rejected", "reason", "score", *costs]
     for row in rows:
         least = min(costs, key=lambda name, row=row: float(row[name]))
         assert least == f"cost_{row['label']}"
@@ -112,8 +111,8 @@ def test_predict_and_evaluate_agree(data, model, tmp_path):
     assert others["taking 'decline' for every row"] == pytest.approx(0.5)  # half of the rows are good
     assert len(others) == 5
     shown = run("evaluate", model, data).stdout.splitlines()
-    assert shown[0].split() == ["approve", "decline", "call", "visit"]
-    assert shown[1].split() == ["actual", "bad", *map(str, table[0])]
+    assert shown[0].split() == ["approve", "decline", "call", "visit", "novel"]
+    assert shown[1].split() == ["actual", "bad", *map(str, table[0]), "0"]
 
 
 @pytest.mark.parametrize("machine", ["logistic", "best"])

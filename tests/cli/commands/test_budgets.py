@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-import abstain
 from abstain.cli.commands.budgets import stated_budget
-from cli.running import run, said, write_table
+from cli.running import pipeline_of, run, said, write_table
 
 FIXED = ("--target", "answer", "--C", 1, "--gamma", 0.5)
 
@@ -25,7 +24,7 @@ def test_a_share_of_rejects_is_kept_on_held_out_rows(large, tmp_path, options, r
     facts = json.loads(result.stdout)
     assert rate - 0.05 <= facts["held_out_reject_rate"] <= rate
     assert 0 < facts["held_out_error_among_the_accepted"] < 0.2
-    model = abstain.load(tmp_path / "m")[-1]
+    model = pipeline_of(tmp_path / "m")[-1]
     assert (model.reject_rate, model.reject_label_, model.costs) == (rate, "ask", None)
     rows = model._fitted_.rows
     assert np.mean(model.rule_.choose(rows.score) == 0) == facts["held_out_reject_rate"]
@@ -40,8 +39,8 @@ def test_a_ceiling_on_the_error_is_certified_or_refused(large, tmp_path):
     assert result.exit_code == 0, result.output
     facts = json.loads(result.stdout)
     assert facts["errors_among_them"] <= 0.15 * facts["rows_accepted"]
-    assert abstain.load(tmp_path / "m")[-1].certificate_.accepted == facts["rows_accepted"]
-    assert abstain.load(tmp_path / "m")[-1].confidence == 0.9
+    assert pipeline_of(tmp_path / "m")[-1].certificate_.accepted == facts["rows_accepted"]
+    assert pipeline_of(tmp_path / "m")[-1].confidence == 0.9
     refused = run(*arguments, "--max-error", 0.001, "--confidence", 0.95, "--force")
     assert refused.exit_code == 2
     assert "max_error=0.001 with confidence=0.95 cannot be certified on 200 rows" in said(refused)
@@ -55,7 +54,7 @@ def test_groups_are_not_split(tmp_path, large):
     arguments = ("fit", grouped, *FIXED, "--reject-rate", 0.1, "-o", tmp_path / "m")
     result = run(*arguments, "--groups", "patient")
     assert result.exit_code == 0, result.output
-    assert "StratifiedGroupKFold" in repr(abstain.load(tmp_path / "m")[-1].cv)
+    assert "StratifiedGroupKFold" in repr(pipeline_of(tmp_path / "m")[-1].cv)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +80,7 @@ def test_shares_by_class(large, tmp_path):
     assert stated_budget(None, None, 0.9, {}) is None
     arguments = ("fit", large, *FIXED, "-o", tmp_path / "m")
     assert run(*arguments, "--reject-rate", "no=0.2", "--reject-rate", "yes=0.1").exit_code == 0
-    assert abstain.load(tmp_path / "m")[-1].reject_rate == {"no": 0.2, "yes": 0.1}
+    assert pipeline_of(tmp_path / "m")[-1].reject_rate == {"no": 0.2, "yes": 0.1}
     result = run(*arguments, "--reject-rate", "maybe=0.2", "--force")
     assert result.exit_code == 2
     assert "maybe" in said(result)
@@ -92,7 +91,7 @@ def test_an_error_by_true_class_is_promised_on_rows_held_out_of_everything(large
     arguments = ("fit", large, *options, "-o", tmp_path / "m", "--json")
     result = run(*arguments, "--class-error", "no=0.1", "--class-error", "yes=0.2", "--reject-label", "ask")
     assert result.exit_code == 0, result.output
-    facts, pipeline = json.loads(result.stdout), abstain.load(tmp_path / "m")
+    facts, pipeline = json.loads(result.stdout), pipeline_of(tmp_path / "m")
     model = pipeline[-1]
     assert model.certificate_.class_error == {"no": 0.1, "yes": 0.2}
     assert model.certificate_.n_rows == facts["calibration_rows"]

@@ -11,7 +11,7 @@ import abstain
 from abstain.cli.input.classes import TWO_ONLY
 from abstain.costs import Costs
 from class_cases import GENERAL, gaussians
-from cli.running import run, said
+from cli.running import pipeline_of, run, said
 
 NAMES = np.array(["ant", "bee", "cow"])
 FIXED = ("--target", "animal", "--C", 1, "--gamma", 0.3)
@@ -60,7 +60,7 @@ def test_one_reject_cost_is_enough(data, tmp_path):
     assert facts["verdict"]["cheapest_alternative"] == "rejecting every row"
     assert facts["verdict"]["its_mean_cost"] == pytest.approx(0.3)
     assert 0 < facts["cross_validated_mean_cost"] < 0.3
-    assert abstain.load(tmp_path / "m")[-1].rule_.costs == Costs.from_matrix(
+    assert pipeline_of(tmp_path / "m")[-1].rule_.costs == Costs.from_matrix(
         1 - np.eye(3), labels=NAMES.tolist(), reject=0.3
     )
 
@@ -81,7 +81,7 @@ def test_a_matrix_is_read_by_names_in_any_order(data, tmp_path, order, reject):
     assert run("fit", data, *FIXED, "--cost-matrix", path, *stated, "-o", tmp_path / "m").exit_code == 0
     by_name = dict(zip(NAMES.tolist(), reject, strict=True)) if reject else 0.5
     expected = Costs.from_matrix(GENERAL, labels=NAMES.tolist(), reject=by_name)
-    assert abstain.load(tmp_path / "m")[-1].costs == expected
+    assert pipeline_of(tmp_path / "m")[-1].costs == expected
 
 
 @pytest.mark.parametrize(
@@ -120,14 +120,15 @@ def test_predict_writes_a_score_and_a_cost_for_each_class(data, model, tmp_path)
     assert json.loads(result.stdout)["classes"] == NAMES.tolist()
     rows = rows_of(out)
     costs = ["cost_ant", "cost_bee", "cost_cow", "cost_reject"]
-    assert list(rows[0]) == [*("a", "b", "animal", "label", "rejected"), *(f"score_{n}" for n in NAMES), *costs]
+    added = ["label", "rejected", "reason", *(f"score_{n}" for n in NAMES), *costs]
+    assert list(rows[0]) == ["a", "b", "animal", *added]
     fitted = abstain.load(model)
     import pandas as pd
 
     found = abstain.decide(fitted, pd.read_csv(data)[["a", "b"]])
     assert [row["label"] for row in rows] == found.label.tolist()
     assert [row["rejected"] for row in rows] == [str(one).lower() for one in found.rejected]
-    written = np.array([[float(row[name]) for name in list(row)[5:]] for row in rows])
+    written = np.array([[float(row[name]) for name in list(row)[6:]] for row in rows])
     np.testing.assert_allclose(written, np.column_stack([found.score, found.expected_cost]), rtol=0, atol=1e-12)
     assert json.loads(result.stdout)["rejected"] == sum(row["label"] == "reject" for row in rows) > 0
 
@@ -171,7 +172,7 @@ def test_every_number_of_evaluate_follows_from_the_rows_of_predict(data, model, 
 
 def test_evaluate_prints_the_table(data, model):
     shown = run("evaluate", model, data).stdout.splitlines()
-    assert shown[0].split() == ["decided", "ant", "decided", "bee", "decided", "cow", "rejected"]
+    assert shown[0].split() == ["decided", "ant", "decided", "bee", "decided", "cow", "rejected", "of", "them", "novel"]
     assert [line.split()[:2] for line in shown[1:4]] == [["actual", name] for name in NAMES]
     assert shown[5].startswith("class  coverage  error among the accepted")
 

@@ -42,7 +42,7 @@ def test_the_model_is_that_of_the_library(files):
     rows, model = loans(), abstain.load(path)
     given = np.column_stack([rows["interest"], rows["amount"], np.full(150, 200.0)])
     costs = (("false_positive", "interest"), ("false_negative", "amount"), ("reject", 200.0))
-    assert model[0].plan_ == CellPlan(costs=costs)
+    assert model.estimator_[0].plan_ == CellPlan(costs=costs)
     features = rows[["amount", "debt"]]
     assert model.feature_names_in_.tolist() == ["amount", "debt"]  # an ignored column may have costs
     decided = abstain.decide(model, features, given)

@@ -43,6 +43,14 @@ def test_only_the_rejecting_machine_rejects(shown):
     assert 0 < shown.rejecting.counts[:, 2].sum() < 0.5 * 285
 
 
+def test_the_guard_rejects_other_units_only():
+    assert "times 10, the guard of 'abstain fit' rejects 285 of the 285 new biopsies" in demo.guarded()
+    same = demo.guarded(times=1.0)  # control
+    count = int(same.split("rejects ")[1].split()[0])
+    assert count < 12
+    assert f"as they are, {count}." in same
+
+
 def test_rejecting_pays_on_average():
     # not on every split: a single one proves nothing
     runs = [demo.demonstrate(seed) for seed in range(12)]

@@ -6,17 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-import abstain
 from abstain import Costs, RejectSVC, RejectSVCCV
 from abstain.cli.input.training_table import read_training
-from cli.running import FIT, run, said, write_table
+from cli.running import FIT, pipeline_of, run, said, write_table
 
 
 def fitted(tmp_path, data, *options):
     path = tmp_path / "model"
     result = run("fit", data, *options, "-o", path, "--json", "--force")
     assert result.exit_code == 0, result.output
-    return json.loads(result.stdout), abstain.load(path)
+    return json.loads(result.stdout), pipeline_of(path)
 
 
 def test_what_was_asked_for_is_in_the_model(tmp_path, table):
@@ -55,9 +54,9 @@ def test_the_cost_of_held_out_rows_is_compared_with_doing_the_same_for_all(tmp_p
     assert facts["verdict"]["its_mean_cost"] == pytest.approx(0.05)
     assert "which the choice has not seen, cost" in facts["verdict"]["sentence"]
     assert [line.removeprefix("abstain: warning: ") for line in result.stderr.splitlines()] == facts["warnings"]
-    assert [text.split(" ")[4] for text in facts["warnings"]] == ["rejects", "costs"]
-    useful = run("fit", table, *options[:3], 0.2, *options[4:])  # control
-    assert (useful.stderr, json.loads(useful.stdout)["warnings"]) == ("", [])
+    assert [text.split(" ")[4] for text in facts["warnings"]] == ["rejects", "costs", "too"]
+    useful = json.loads(run("fit", table, *options[:3], 0.2, *options[4:]).stdout)  # control
+    assert [text.split(" ")[4] for text in useful["warnings"]] == ["too"]  # few rows for a guard
 
 
 def test_one_of_the_two_may_be_given(tmp_path, table):

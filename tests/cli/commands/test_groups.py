@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-import abstain
-from cli.running import run, said, write_table
+from cli.running import pipeline_of, run, said, write_table
 
 COSTS = ("--target", "answer", "--pos-label", "yes", "--false-negative", 2, "--reject", 0.2)
 
@@ -52,7 +51,7 @@ def test_fit(patients, splits, tmp_path):
     facts = json.loads(run(*fit, "--groups", "patient", "-o", named).stdout)
     assert splits == {"StratifiedGroupKFold": 1, "StratifiedKFold": 0, "leaks": 0}
     assert facts["numeric_columns"] == 1
-    machine = abstain.load(named)[-1]
+    machine = pipeline_of(named)[-1]
     assert isinstance(machine.cv, StratifiedGroupKFold)
     other = json.loads(run(*fit, "--ignore", "patient", "-o", ignored).stdout)  # control: other folds
     assert splits["StratifiedKFold"] == 1

@@ -12,7 +12,7 @@ import abstain
 from abstain.estimators.linear_svc import LinearRejectSVC
 from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
-from cli.running import run, said
+from cli.running import pipeline_of, run, said
 
 COSTS = ("--target", "answer", "--pos-label", "yes", "--false-negative", 5, "--reject", 0.3)
 EQUAL = ("--target", "answer", "--reject", 0.3)
@@ -30,7 +30,7 @@ def test_it_goes_through_all_commands(tmp_path, table):
     assert (facts["machine"], facts["status"], facts["positive_class"]) == ("linear", "optimal", "yes")
     assert facts["C"] in (0.01, 0.1, 1.0)
     assert 0 < facts["cross_validated_mean_cost"] < 0.3
-    machine = abstain.load(path)[-1]
+    machine = pipeline_of(path)[-1]
     assert type(machine) is LinearRejectSVCCV
     assert facts["C"] == machine.C_
     predicted = json.loads(run("predict", path, table, "-o", tmp_path / "out.csv", "--json").stdout)
@@ -45,7 +45,7 @@ def test_C_fixes_the_machine(tmp_path, table):
     facts, path = fitted(tmp_path, table, "--C", 0.5)
     assert facts["C"] == 0.5
     assert "No row was held out" in facts["verdict"]["sentence"]
-    assert type(abstain.load(path)[-1]) is LinearRejectSVC
+    assert type(pipeline_of(path)[-1]) is LinearRejectSVC
 
 
 def test_it_takes_all_ways_to_state_costs(tmp_path, table):
@@ -63,11 +63,11 @@ def test_it_takes_all_ways_to_state_costs(tmp_path, table):
     third.write_text("\n".join([rows[0], *rows[1:], *(f"{90 + at % 7},Trier,maybe" for at in range(20))]))
     facts, path = fitted(tmp_path, third, costs=EQUAL)
     assert facts["classes"] == ["maybe", "no", "yes"]
-    assert abstain.load(path)[-1].coef_.shape[0] == 3
+    assert pipeline_of(path)[-1].coef_.shape[0] == 3
     facts, path = fitted(tmp_path, table, "--C", 1, "--reject-rate", 0.2, costs=("--target", "answer"))
     assert facts["machine"] == "linear"
     assert facts["held_out_reject_rate"] <= 0.2
-    assert type(abstain.load(path)[-1]) is ThresholdRejector
+    assert type(pipeline_of(path)[-1]) is ThresholdRejector
 
 
 @pytest.mark.parametrize(
@@ -108,6 +108,8 @@ class TestParquet:
         path = tmp_path / f"model{len(paths)}"
         result = run("fit", *paths, *options, "--machine", "linear", "-o", path, "--json", "--force")
         assert result.exit_code == 0, result.output
+        has_guard = hasattr(abstain.load(path), "guard_")
+        assert has_guard == ("note: rows unlike the training rows will not be rejected" not in result.stderr)
         assert list((tmp_path / "temporary").glob("abstain-*")) == []
         return json.loads(result.stdout), path
 
@@ -127,7 +129,7 @@ class TestParquet:
         whole, other = self.fitted(tmp_path, [joined], *options)
         for name in ("rows", "C", "features", "numeric_columns", "categorical_columns", "unlabelled_rows_left_out"):
             assert facts[name] == whole[name]
-        found, expected = abstain.load(path), abstain.load(other)
+        found, expected = pipeline_of(path), pipeline_of(other)
         np.testing.assert_allclose(found[-1].coef_, expected[-1].coef_, atol=1e-3)
         assert not np.allclose(expected[-1].coef_, 0.0, atol=1e-2)  # control
         answers = [run("predict", one, joined, "--json").stdout for one in (path, other)]
@@ -155,10 +157,11 @@ class TestParquet:
             ((*paths, *budget, *linear), "need rows in memory; state costs"),
             ((*paths, *COSTS, *linear, "--max-memory", 1), "a fit of 80 rows takes about 16 MB"),
             ((*paths, *COSTS, *linear, "--gamma", 1), "--gamma belongs to --machine svm"),
+            ((*paths, *COSTS, *linear, "--novelty", 0.1), "--novelty 0.1: rows that are read by blocks are not in"),
         ):
             result = run("fit", *arguments, "-o", tmp_path / "model")
             assert result.exit_code == 2, result.output
-            assert words in said(result)
+            assert words in result.stderr
             assert list((tmp_path / "temporary").glob("abstain-*")) == []
 
     def test_a_cluster_fits_the_same_machine(self, tmp_path, files, table):
@@ -172,7 +175,7 @@ class TestParquet:
                 facts, path = self.fitted(tmp_path, paths, *costs, *remote)
                 _, other = self.fitted(tmp_path, [joined], *costs, "--C", 1)
                 assert (facts["rows"], facts["status"]) == (80, "optimal")
-                found, expected = abstain.load(path), abstain.load(other)
+                found, expected = pipeline_of(path), pipeline_of(other)
                 np.testing.assert_allclose(found[-1].coef_, expected[-1].coef_, atol=1e-3)
                 answers = [run("predict", one, joined, "--json").stdout for one in (path, other)]
                 assert answers[0] == answers[1]

@@ -43,7 +43,7 @@ def test_expected_costs_follow_from_the_score(table, model):
     for row in rows_of(run("predict", model, table).stdout):
         p = 1 / (1 + np.exp(-float(row["score"])))
         expected = (5 * p, 0.3, 1 - p)
-        np.testing.assert_allclose([float(row[name]) for name in ADDED[3:]], expected, rtol=1e-9)
+        np.testing.assert_allclose([float(row[name]) for name in ADDED[4:]], expected, rtol=1e-9)
 
 
 def test_the_positive_class_may_be_the_first(tmp_path, table):
@@ -102,8 +102,12 @@ def test_json_counts(tmp_path, table, model):
     answered = rows_of(out.read_text(encoding="utf-8"))
     rejected = sum(row["rejected"] == "true" for row in answered)
     counts = {"output": str(out), "rows": 80, "rejected": rejected, "reject_rate": rejected / 80}
+    counts |= {"ambiguous": rejected, "novel": 0}
     named = {"score": "log-odds of 'yes', the class that sorts last", "negative_class": "no", "positive_class": "yes"}
-    assert counted == counts | named | {"unseen_categories": []}
+    drift = counted.pop("drift")
+    assert (drift["drifted"], drift["differences"]) == (False, [])
+    nothing = {name: [] for name in ("unseen_categories", "outside_the_range", "newly_missing")}
+    assert counted == counts | named | nothing
     assert run("predict", model, table, "--json").exit_code == 2
 
 
@@ -111,12 +115,16 @@ def test_what_was_written_is_confirmed(tmp_path, table, model):
     out = tmp_path / "out.csv"
     result = run("predict", model, table, "-o", out)
     rejected = sum(row["rejected"] == "true" for row in rows_of(out.read_text(encoding="utf-8")))
-    facts = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in result.stdout.splitlines() if line)
+    *lines, drift = filter(None, result.stdout.splitlines())
+    assert drift.startswith("This batch is like the training rows")
+    facts = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in lines)
     assert facts == {
         "output": str(out),
         "rows": "80",
         "rejected": str(rejected),
         "reject rate": f"{rejected / 80:.4g}",
+        "ambiguous": str(rejected),
+        "novel": "0",
         "score": "log-odds of 'yes', the class that sorts last",
         "negative class": "no",
         "positive class": "yes",

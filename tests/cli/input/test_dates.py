@@ -7,10 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-import abstain
 from abstain.cli.input.dates import days, look_like_dates
 from abstain.preprocessing import CellPlan
-from cli.running import run, said
+from cli.running import pipeline_of, run, said
 
 FIT = ("--target", "answer", "--reject", 0.3, "--C", 1, "--gamma", 1)
 EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 (of the calendar, without a zone)
@@ -82,7 +81,7 @@ def test_dates_are_refused_by_name_and_converted_when_asked(tmp_path, form):
     numbers = tmp_path / "numbers.csv"
     write(numbers, [(dt.datetime.strptime(day.strftime(form), form) - EPOCH) / dt.timedelta(1) for day in DAYS])  # noqa: DTZ007
     assert run("fit", numbers, *FIT, "-o", tmp_path / "other").exit_code == 0
-    one, other = abstain.load(model), abstain.load(tmp_path / "other")
+    one, other = pipeline_of(model), pipeline_of(tmp_path / "other")
     np.testing.assert_allclose(one[-1].dual_coef_, other[-1].dual_coef_, atol=1e-8)
     assert one[0].plan_.dates == ("when",)
     assert run("predict", model, data).exit_code == 0
@@ -105,7 +104,7 @@ def test_an_order_that_cannot_be_seen_is_asked_for_and_kept(tmp_path):
     assert refused.exit_code == 3
     assert "cannot be seen; pass --dates day-first or --dates month-first" in said(refused)
     assert run(*arguments, "--dates", "day-first").exit_code == 0
-    assert abstain.load(tmp_path / "model")[0].plan_ == CellPlan(("when",), True, ())
+    assert pipeline_of(tmp_path / "model")[0].plan_ == CellPlan(("when",), True, ())
     assert run("predict", tmp_path / "model", unclear).exit_code == 0
     other = write(tmp_path / "other.csv", ["12/31/2024"])
     refused = run("predict", tmp_path / "model", other)

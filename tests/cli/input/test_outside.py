@@ -12,7 +12,7 @@ from abstain.cli.input.outside import seen_of
 from abstain.estimators import seen_column
 from abstain.estimators.seen import SeenColumns
 from abstain.preprocessing import default_pipeline
-from cli.running import EVEN, run, said
+from cli.running import EVEN, pipeline_of, run, said
 
 
 class Guard(ThresholdRejector):
@@ -31,12 +31,11 @@ def trained(table):
     return rows[["age", "city"]], rows["answer"]
 
 
-@pytest.fixture(params=["attribute", "guard"])
+@pytest.fixture(params=["file", "stand-in"])
 def guarded(request, model, trained, monkeypatch):
-    """A model that has `seen_`: the one in the file, or a stand-in around a Pipeline."""
-    if request.param == "attribute":
+    """A model that has `seen_`: the one in the file, or another one around a Pipeline."""
+    if request.param == "file":
         estimator = load(model)
-        estimator.seen_ = SeenColumns.of(trained[0])
     else:
         pipeline = default_pipeline(RejectSVC(Costs(1, 5, 0.3)), ["age"], ["city"])
         estimator = Guard(pipeline.fit(*trained), Costs(1, 5, 0.3), cv="prefit").fit(*trained)
@@ -55,7 +54,8 @@ def moved(tmp_path):
 
 def lines(result):
     assert result.exit_code == 0, result.output
-    return [line.partition("moved.csv: ")[2] for line in result.stderr.splitlines() if "moved.csv: " in line]
+    found = [line.partition("moved.csv: ")[2] for line in result.stderr.splitlines() if "moved.csv: " in line]
+    return [line for line in found if not line.startswith("This batch is unlike the training rows")]
 
 
 def test_values_outside_the_range_are_named(guarded, moved, trained, tmp_path):
@@ -90,13 +90,15 @@ def test_nothing_is_said_of_the_training_rows(guarded, table):
 
 
 def test_the_summary_has_no_lists(guarded, moved, tmp_path):
-    printed = run("predict", guarded, moved, "-o", tmp_path / "out.csv").stdout
+    printed = run("predict", guarded, moved, "-o", tmp_path / "out.csv").stdout.partition("This batch")[0]
     assert "rejected" in printed
     assert "range" not in printed
     assert "Rome" not in printed
 
 
-def test_a_model_without_counts_names_categories_only(model, moved, tmp_path):
+def test_a_model_without_counts_names_categories_only(table, moved, tmp_path):
+    model = tmp_path / "model"
+    assert run("fit", table, *EVEN, "--no-novelty", "-o", model).exit_code == 0
     result = run("predict", model, moved, "-o", tmp_path / "out.csv", "--json")
     assert lines(result) == ["column 'city': 2 of 5 rows have a category that did not occur in training: 'Rome'."]
     facts = json.loads(result.stdout)
@@ -116,7 +118,7 @@ def test_counts_are_summed_over_batches(guarded, tmp_path, monkeypatch):
 
 
 def test_missing_cells_where_training_had_none(trained, model, tmp_path, monkeypatch):
-    estimator = load(model)
+    estimator = pipeline_of(model)
     estimator.seen_ = SeenColumns.of(trained[0].dropna())
     monkeypatch.setattr(models, "load_estimator", lambda _: estimator)
     path = tmp_path / "moved.csv"
@@ -140,15 +142,12 @@ def test_few_columns_are_named(model, tmp_path, monkeypatch):
     assert said_of[-1] == "and 4 more columns have values that are outside those in training."
 
 
-def test_dates_are_written_as_dates(tmp_path, monkeypatch):
+def test_dates_are_written_as_dates(tmp_path):
     path = tmp_path / "train.csv"
     days = np.repeat(pd.date_range("2024-01-01", periods=40).strftime("%Y-%m-%d"), 2)
     pd.DataFrame({"day": days, "answer": ["no", "yes"] * 40}).to_csv(path, index=False)
     fitted = run("fit", path, *EVEN, "--dates", "days", "-o", tmp_path / "m")
     assert fitted.exit_code == 0, fitted.output
-    estimator = load(tmp_path / "m")
-    estimator.seen_ = SeenColumns.of(pd.DataFrame({"day": pd.to_datetime(pd.Series(days))}))
-    monkeypatch.setattr(models, "load_estimator", lambda _: estimator)
     (tmp_path / "moved.csv").write_text("day\n2024-01-05\n2031-12-24\n", encoding="utf-8")
     assert said(run("predict", tmp_path / "m", tmp_path / "moved.csv")).endswith(
         "column 'day': 1 of 2 rows is above the largest value in training, 2024-02-09 (largest here: 2031-12-24)."
@@ -157,7 +156,7 @@ def test_dates_are_written_as_dates(tmp_path, monkeypatch):
 
 def test_the_encoder_completes_columns_of_many_categories(trained, model, monkeypatch):
     monkeypatch.setattr(seen_column, "KEPT", 1)
-    estimator = load(model)
+    estimator = pipeline_of(model)
     estimator.seen_ = SeenColumns.of(trained[0])
     assert estimator.seen_["city"].rest > 0
     cells = pd.DataFrame({"age": [40.0], "city": ["Rome"]})
@@ -167,6 +166,25 @@ def test_the_encoder_completes_columns_of_many_categories(trained, model, monkey
 
 
 def test_columns_that_the_model_does_not_read_are_left_out(trained, model):
-    estimator = load(model)
+    estimator = pipeline_of(model)
     estimator.seen_ = SeenColumns.of(trained[0].assign(more=1.0))
     assert [column.name for column in seen_of(estimator, estimator[0], ["age", "city"])] == ["age", "city"]
+
+
+def test_a_few_values_just_outside_the_range_are_not_worth_a_note(tmp_path):
+    rng = np.random.default_rng(0)
+    names = [f"x{at}" for at in range(20)]
+    old, new = (pd.DataFrame(rng.normal(size=(n, 20)), columns=names) for n in (250, 250))
+    old.assign(answer=np.where(old["x0"] > 0, "yes", "no")).to_csv(tmp_path / "old.csv", index=False)
+    new.to_csv(tmp_path / "moved.csv", index=False)
+    assert run("fit", tmp_path / "old.csv", *EVEN, "-o", tmp_path / "m").exit_code == 0
+    predict = ("predict", tmp_path / "m", tmp_path / "moved.csv", "-o", tmp_path / "out.csv", "--json", "--force")
+    result = run(*predict)
+    assert lines(result) == []
+    assert len(json.loads(result.stdout)["outside_the_range"]) > 5  # all of them are here
+    new.assign(x3=new["x3"] + 1.5).to_csv(tmp_path / "moved.csv", index=False)  # control: many just outside
+    (sentence,) = lines(run(*predict))
+    assert sentence.startswith("column 'x3'")
+    new[:1].assign(x3=-999).to_csv(tmp_path / "moved.csv", index=False)  # control: one far outside
+    (sentence,) = lines(run(*predict))
+    assert "smallest here: -999" in sentence

@@ -9,7 +9,7 @@ import pytest
 
 import abstain
 from abstain.cli.input.suspicions import stand_ins
-from cli.running import EVEN, FIT, run, said, write_table
+from cli.running import EVEN, FIT, heard, pipeline_of, run, said, write_table
 
 AGES = np.tile(np.arange(18.0, 92.0), 2)
 
@@ -51,9 +51,9 @@ def test_a_stand_in_is_said_and_then_missing_everywhere(tmp_path):
     assert "pass --missing-value -999" in said(result)
     stated = ("--missing-value", -999)
     result = run("fit", given, *FIT, "-o", tmp_path / "model", "--force", *stated)
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert (result.exit_code, heard(result)) == (0, [])
     assert run("fit", empty, *FIT, "-o", tmp_path / "other").exit_code == 0
-    one, other = abstain.load(tmp_path / "model"), abstain.load(tmp_path / "other")
+    one, other = pipeline_of(tmp_path / "model"), pipeline_of(tmp_path / "other")
     np.testing.assert_array_equal(one[-1].dual_coef_, other[-1].dual_coef_)
     assert one[0].plan_.missing == ("-999",)
     # the model remembers it
@@ -71,8 +71,8 @@ def test_a_date_that_stands_for_a_missing_one_is_said(tmp_path, form):
     arguments = ("fit", data, *EVEN, "--dates", "days", "-o", tmp_path / "model", "--force")
     assert "column 'closed': 9999-12-31 occurs in 8 rows" in said(run(*arguments))
     result = run(*arguments, "--missing-value", "9999-12-31")
-    assert (result.exit_code, result.stderr) == (0, "")
-    median = abstain.load(tmp_path / "model")[0].named_transformers_["numeric"]["impute"].statistics_[0]
+    assert (result.exit_code, heard(result)) == (0, [])
+    median = pipeline_of(tmp_path / "model")[0].named_transformers_["numeric"]["impute"].statistics_[0]
     kept = [day.toordinal() - dt.date(1970, 1, 1).toordinal() for day in days if day.year < 9999]
     assert median == np.median(kept)
 
@@ -83,13 +83,13 @@ def test_columns_that_name_the_rows_are_said(tmp_path):
     rows = [f"{1000 + 7 * at},P{at:03d},{row}" for at, row in enumerate(rows)]
     data.write_text("\n".join([f"case,patient,{header}", *rows]) + "\n", encoding="utf-8")
     result = run("fit", data, *FIT, "-o", tmp_path / "model")
-    number, text = result.stderr.splitlines()
+    number, text = heard(result)
     assert number.startswith("abstain: note: column 'case' has a different whole number in each row")
     assert number.endswith("pass --ignore 'case'.")
     assert text.startswith("abstain: warning: column 'patient' has 80 different texts in 80 rows")
     assert text.endswith("pass --ignore 'patient'.")
     stated = ("--ignore", "case", "--ignore", "patient", "--force")
-    assert run("fit", data, *FIT, "-o", tmp_path / "model", *stated).stderr == ""
+    assert heard(run("fit", data, *FIT, "-o", tmp_path / "model", *stated)) == []
 
 
 def with_labels(path, gaps, put=""):
@@ -144,7 +144,7 @@ def test_what_a_column_becomes_is_said(tmp_path, cell, words, option):
     assert result.exit_code == 0
     assert words in said(result)
     assert f"{option} 'more'" in said(result)
-    assert fit_with(tmp_path / "table.csv", cell, option, "more").stderr == ""
+    assert heard(fit_with(tmp_path / "table.csv", cell, option, "more")) == []
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_what_a_column_becomes_is_said(tmp_path, cell, words, option):
 )
 def test_ordinary_columns_need_no_words(tmp_path, cell):
     result = fit_with(tmp_path / "table.csv", cell)
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert (result.exit_code, heard(result)) == (0, [])
 
 
 def test_nan_in_a_parquet_file_is_not_a_class(tmp_path):
@@ -210,4 +210,6 @@ def test_unseen_categories_are_counted_over_batches(tmp_path, model, monkeypatch
     monkeypatch.setattr(csv_records, "CHUNK", 20)
     data = tmp_path / "data.csv"
     data.write_text("age,city\n" + "".join(f"{at},town {at % 7}\n" for at in range(70)), encoding="utf-8")
-    assert "70 of 70 rows have 7 categories" in said(run("predict", model, data))
+    categories, *_, drift = heard(run("predict", model, data))
+    assert "70 of 70 rows have 7 categories" in categories
+    assert "This batch is unlike the training rows" in drift

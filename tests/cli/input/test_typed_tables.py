@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from abstain.cli.input import typed_tables
-from cli.running import FIT, run, said
+from cli.running import FIT, heard, run, said
 
 SHEET = (
     '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{}</sheetData></worksheet>'
@@ -62,7 +62,7 @@ def test_a_workbook_gives_the_same_model_and_answers(tmp_path, table, model, nam
     path = tmp_path / name
     write_workbook(path, cells_of(table))
     result = run("fit", path, *FIT, "-o", tmp_path / "model")
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert (result.exit_code, heard(result)) == (0, [])
     assert (tmp_path / "model").read_bytes() == model.read_bytes()
     expected = [line.split(",")[1:] for line in run("predict", model, table).stdout.splitlines()]
     assert [line.split(",")[1:] for line in run("predict", model, path).stdout.splitlines()] == expected

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 
 from abstain.candidates.machines import SVM, machine_of
 from abstain.cli.commands.linear import LINEAR, linear_facts, linear_machine
@@ -20,6 +19,7 @@ from abstain.cli.commands.training import (
     TrainingOptions,
     fitted_pipeline,
     folds_for,
+    guarded,
     plain_svm,
     svm_facts,
     svm_search,
@@ -31,6 +31,7 @@ from abstain.costs import Costs
 from abstain.estimators.linear_svc import LinearRejectSVC
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.threshold import ThresholdRejector
+from abstain.estimators.unwrap import unguarded
 from abstain.rules.class_error import ClassErrorBound
 from abstain.rules.scored_rows import ScoredRows
 
@@ -125,7 +126,7 @@ def _share(option: str, text: str, number: str) -> float:
     return share
 
 
-def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> tuple[Pipeline, dict[str, Any]]:
+def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> tuple[Any, dict[str, Any]]:
     """Fit a machine without costs, and thresholds that keep to the budget on held-out rows."""
     if isinstance(table, MappedTable):
         raise UsageError(
@@ -133,7 +134,7 @@ def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> 
         )
     if budget.class_error is not None:
         pipeline = promised(table, options, budget.class_error, partial(_classifier, folds=0))
-        return pipeline, _facts(budget, pipeline[-1])
+        return guarded(table, pipeline, options.guard), _facts(budget, pipeline[-1])
     folds = folds_for(table, options.seed, "the thresholds")
     model = ThresholdRejector(
         _classifier(table, options, folds.n_splits),
@@ -144,16 +145,16 @@ def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> 
         pos_label=table.positive,
         reject_label=options.reject_label or "auto",
     )
-    pipeline = fitted_pipeline(table, model)
-    return pipeline, _facts(budget, pipeline[-1])
+    fitted = fitted_pipeline(table, model, options.guard)
+    return fitted, _facts(budget, unguarded(fitted)[-1])
 
 
 def _classifier(table: TrainingTable, options: TrainingOptions, folds: int) -> Any:
     """The classifier to be fitted in each fold; SVMs search in each of them, others have the same parameters."""
-    plain = replace(options, reject_label=None)
+    plain = replace(options, reject_label=None, guard=None)
     if options.machine in (SVM, LINEAR):
-        limit = None if options.time_limit is None else options.time_limit / (folds + 1)
-        plain = replace(plain, time_limit=limit)
+        fits = folds + (1 if options.guard is None else 2)  # a guard may fit once more
+        plain = replace(plain, time_limit=None if options.time_limit is None else options.time_limit / fits)
         if options.machine == LINEAR:
             return linear_machine(table, None, plain)
         return svm_search(table, None, plain) if options.searches else plain_svm(table, None, plain)

@@ -10,6 +10,7 @@ from abstain.class_costs import ClassCosts
 from abstain.cli.commands.alternatives import blind_alternatives, class_codes
 from abstain.comparison.verdict import FORCED, verdict_on
 from abstain.metrics import ActionTable, ClassTable, accuracy_reject_curve, augrc, aurc, e_aurc
+from abstain.report.curves import rejected_first
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,6 +36,7 @@ def class_facts(judged: Judged) -> dict[str, Any]:
                 "actual": str(label),
                 "decided": row[:-1],
                 "rejected": row[-1],
+                "novel": judged.novel_of(label),
                 "coverage": float(coverage),
                 "error among the accepted": float(error),
                 "correct among its answers": float(correct),
@@ -42,6 +44,7 @@ def class_facts(judged: Judged) -> dict[str, Any]:
             for (label, row, coverage, error), correct in zip(each, counts.class_predictivity, strict=True)
         ],
         "reject rate": counts.reject_rate,
+        **judged.reasons,
         "error rate": counts.error_rate,
         "error among the accepted": counts.selective_error,
     }
@@ -64,10 +67,11 @@ def action_facts(judged: Judged, actions: Actions) -> dict[str, Any]:
         "actions": [str(name) for name in actions.names],
         "hand the case on": [str(name) for name in actions.rejects],
         "table": [
-            {"actual": str(label), "actions": row}
+            {"actual": str(label), "actions": row, "novel": judged.novel_of(label)}
             for label, row in zip(actions.labels, counts.counts.tolist(), strict=True)
         ],
         "reject rate": counts.reject_rate,
+        **judged.reasons,
         "coverage": counts.coverage,
         "mean cost": counts.mean_cost,
     }
@@ -97,12 +101,13 @@ def _choices(judged: Judged, answers: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _curve_facts(judged: Judged) -> dict[str, Any]:
-    """Key points of the curves by the lead of the highest score over the second."""
-    accuracy = accuracy_reject_curve(judged.y_true, judged.score).at(REJECT_RATES)
+    """Key points of the curves by the lead of the highest score over the second, novel rows first."""
+    score = rejected_first(judged.score, judged.novel)
+    accuracy = accuracy_reject_curve(judged.y_true, score).at(REJECT_RATES)
     facts: dict[str, Any] = {
         "accuracy by reject rate": {
             f"{rate:.0%}": float(value) for rate, value in zip(REJECT_RATES, accuracy, strict=True)
         }
     }
     areas = {"aurc": aurc, "e-aurc": e_aurc, "augrc": augrc}
-    return facts | {name: area(judged.y_true, judged.score) for name, area in areas.items()}
+    return facts | {name: area(judged.y_true, score) for name, area in areas.items()}

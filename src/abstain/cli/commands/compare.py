@@ -14,6 +14,7 @@ from abstain.cli.commands import options as o
 from abstain.cli.exit_codes import TimeUpError, UsageError, exit_on_error, one_line, within
 
 if TYPE_CHECKING:
+    from abstain.cli.commands.guarding import GuardPlan
     from abstain.cli.input.training_table import TrainingTable
     from abstain.comparison.result import Comparison
 
@@ -29,6 +30,14 @@ Machines = Annotated[
         metavar="NAMES",
         help="Machines to compare, with commas: svm (all of its rules), logistic, forest, boosting, linear, best; "
         "all stands for the first four.",
+    ),
+]
+Novelty = Annotated[
+    float | None,
+    typer.Option(
+        metavar="RATE",
+        help="Compare all machines with a guard that rejects rows unlike the training rows, as 'abstain fit' does: the "
+        "largest share of rows like these that it rejects.",
     ),
 ]
 Folds = Annotated[int, typer.Option(metavar="N", min=2, help="Number of cross-validation folds.")]
@@ -56,6 +65,7 @@ def command(
     missing_value: o.MissingValue = None,
     drop_unlabelled: o.DropUnlabelled = False,
     machine: Machines = "all",
+    novelty: Novelty = None,
     folds: Folds = 5,
     seed: o.Seed = 0,
     time_limit: o.TimeLimit = None,
@@ -65,6 +75,7 @@ def command(
 ) -> None:
     """Compare all rules on your data: cross-validated mean costs with intervals."""
     with exit_on_error():
+        from abstain.cli.commands.guarding import guard_plan, stated_rate
         from abstain.cli.commands.machines import checked_machines
         from abstain.cli.input.actions import check_alone, stated_actions
         from abstain.cli.input.classes import two_class_option
@@ -103,9 +114,12 @@ def command(
             costs = stated_actions(actions, table.classes, reject_actions)
         else:
             costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
+        guard = None
+        if novelty is not None:
+            guard = guard_plan(stated_rate(novelty, False), table, costs, seed, folds=folds)
         try:
             with within(time_limit):
-                compared = compare(table, costs, folds, seed, output, machines=machines, force=force)
+                compared = compare(table, costs, folds, seed, output, machines=machines, guard=guard, force=force)
         except TimeUpError:
             raise UsageError(f"not finished within --time-limit {time_limit:g}; raise it or use fewer rows.") from None
         if json:
@@ -128,6 +142,7 @@ def compare(
     output: Path | None,
     *,
     machines: Sequence[str] = ("svm", "logistic", "forest", "boosting"),
+    guard: GuardPlan | None = None,
     force: bool = False,
 ) -> Comparison:
     """Compare the rules on a table, each with the default preprocessing, and optionally write a report on the first."""
@@ -148,11 +163,15 @@ def compare(
     if LINEAR in machines:
         final[LINEAR_RULE] = LinearRejectSVCCV(costs, pos_label=table.positive, n_jobs=-1)
     models = {name: default_pipeline(rule, table.numeric, table.categorical) for name, rule in final.items()}
+    if guard is not None:
+        models = {f"{name}, with guard": guard.around(model) for name, model in models.items()}
     options: dict[str, Any] = {"cv": folds, "random_state": seed, "verbose": sys.stderr.isatty()}
     options |= {"groups": table.groups, "pos_label": table.positive}
     try:
         found = compared_by(models, table.rows, table.y, costs, **options)
     except ValueError as error:
+        if guard is not None:
+            raise UsageError(f"--novelty {guard.rate:g}: {error}") from error
         if table.groups is None and table.smallest_class >= FEW:
             raise
         if table.groups is None:
@@ -191,6 +210,7 @@ def records(compared: Comparison) -> list[dict[str, Any]]:
             "at most": float(apart[1]),
             "significant": compared.names[at] not in compared.not_told_apart,
             "reject rate": counts.reject_rate,
+            **({} if (novel := compared.novel[at]) is None else {"share of novel rows": float(novel.mean())}),
             **{name: getattr(counts, rate) for name, rate in RATES.items() if hasattr(counts, rate)},
         })  # fmt: skip
     return found

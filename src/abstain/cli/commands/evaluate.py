@@ -13,6 +13,7 @@ from abstain.cli.exit_codes import exit_on_error, one_line
 if TYPE_CHECKING:
     from abstain.cli.commands.evaluation import Judged
 
+OF_THEM = "of them novel"
 Report = Annotated[Path | None, typer.Option("--report", metavar="HTML", help="Also write a report as one HTML file.")]
 Target = Annotated[
     str | None, typer.Option("--target", "-t", metavar="COL", help="Column of the labels; detected if not given.")
@@ -41,6 +42,7 @@ def command(
     """Evaluate a model on labelled rows that it was not trained on."""
     with exit_on_error():
         from abstain.cli.commands.evaluation import Judged
+        from abstain.cli.input.drifting import drift_facts
         from abstain.cli.input.models import load_model
         from abstain.cli.input.notation import Notation
         from abstain.cli.output.files import check_free
@@ -55,7 +57,7 @@ def command(
             from abstain.cli.output.reports import write_evaluation
 
             write_evaluation(judged, report, force=force)
-        facts = judged.facts()
+        facts = judged.facts() | {"drift": drift_facts(judged.drift)}
         if json:
             written = {} if report is None else {"report": str(report)}
             print_judged(facts | judged.outside | written, json=True)
@@ -71,14 +73,17 @@ def show(judged: Judged, facts: dict[str, Any]) -> None:
 
     model = judged.model
     if model.several or model.actions is not None:
-        show_classes(facts)
+        show_classes(facts, novel=model.guarded)
         return
     negative, positive = str(model.negative), str(model.positive)
     counts = facts.pop("table")
+    decided = {"called negative": f"decided {negative}", "rejected": "rejected"}
+    decided |= ({"novel": OF_THEM} if model.guarded else {}) | {"called positive": f"decided {positive}"}
     rows = [
-        (f"actual {name}", *counts[side].values()) for name, side in ((negative, "negative"), (positive, "positive"))
+        (f"actual {name}", *(counts[side][column] for column in decided))
+        for name, side in ((negative, "negative"), (positive, "positive"))
     ]
-    print_table(("", f"decided {negative}", "rejected", f"decided {positive}"), rows)
+    print_table(("", *decided.values()), rows)
     accuracy = facts.pop("accuracy by reject rate", {})
     facts.pop("classes")
     said = {name: f"{name} (of {positive})" for name in ("sensitivity", "positive predictivity")}
@@ -88,16 +93,19 @@ def show(judged: Judged, facts: dict[str, Any]) -> None:
     print_judged({said.get(name, name): value for name, value in facts.items()}, json=False)
 
 
-def show_classes(facts: dict[str, Any]) -> None:
+def show_classes(facts: dict[str, Any], *, novel: bool) -> None:
     """Print the same for several classes, or for actions."""
     from abstain.cli.output.printing import print_judged, print_table
 
     records, classes, actions = facts.pop("table"), facts.pop("classes"), facts.pop("actions", None)
     if actions is not None:
-        print_table(("", *actions), [(f"actual {record['actual']}", *record["actions"]) for record in records])
+        rows = [(f"actual {one['actual']}", *one["actions"], *[one["novel"]] * novel) for one in records]
+        print_table(("", *actions, *["novel"] * novel), rows)
     else:
-        header = ("", *(f"decided {name}" for name in classes), "rejected")
-        print_table(header, [(f"actual {one['actual']}", *one["decided"], one["rejected"]) for one in records])
+        header = ("", *(f"decided {name}" for name in classes), "rejected", *[OF_THEM] * novel)
+        last = [(one["rejected"], *[one["novel"]] * novel) for one in records]
+        rows = [(f"actual {one['actual']}", *one["decided"], *ends) for one, ends in zip(records, last, strict=True)]
+        print_table(header, rows)
         shares = ("coverage", "error among the accepted", "correct among its answers")
         print_table(("class", *shares), [(one["actual"], *(one[share] for share in shares)) for one in records])
     if accuracy := facts.pop("accuracy by reject rate", {}):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -13,23 +12,28 @@ from numpy.typing import NDArray
 
 from abstain.cli.commands.alternatives import blind_alternatives, true_signs
 from abstain.cli.commands.class_evaluation import IF_NEW, REJECT_RATES, action_facts, class_facts
-from abstain.cli.exit_codes import DataError, Note
-from abstain.cli.input.columns import labels, left_out_rows, listed, row_names, unlabelled
+from abstain.cli.exit_codes import Note
+from abstain.cli.input.columns import labels, left_out_rows, row_names, unlabelled
 from abstain.cli.input.cost_columns import row_costs_of
+from abstain.cli.input.drifting import DriftOfTable
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.outside import OutsideTraining
-from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
+from abstain.cli.input.read_table import PLAIN, opened
+from abstain.cli.input.target_column import target_of
 from abstain.cli.output.printing import progress
+from abstain.comparison.drift_result import Drift
 from abstain.comparison.verdict import FORCED, verdict_on
 from abstain.costs import Costs
 from abstain.labels import encode_pair
 from abstain.metrics import RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
-from abstain.report.curves import are_bayes, price_confidence
+from abstain.report.curves import are_bayes, price_confidence, rejected_first
 from abstain.row_costs import RowCosts
 from abstain.rules.row_rule import rule_of_rows
 from abstain.rules.scored_rows import ScoredRows
 from abstain.rules.tuning import roc_thresholds
+
+NOVEL = "novel"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +58,10 @@ class Judged:
         The costs of each row, if the model reads them from columns.
     outside : dict of str to list
         Records of the columns with values that training did not have.
+    novel : ndarray of bool, shape (n,)
+        The rows that are rejected as unlike the training rows.
+    drift : Drift or None
+        Whether the rows together are like the training rows, if the model has a guard.
     """
 
     model: FittedModel
@@ -65,6 +73,8 @@ class Judged:
     forced: NDArray[Any]
     row_costs: RowCosts | None = None
     outside: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    novel: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    drift: Drift | None = None
 
     @classmethod
     def of(
@@ -78,14 +88,14 @@ class Judged:
         drop_unlabelled: bool = False,
     ) -> Self:
         """Read a labelled table and decide its rows, one batch at a time; `id` is the column that names them."""
-        truth, answers, scores, forced, costs, places = [], [], [], [], [], list[str]()
+        truth, answers, scores, forced, novel, costs, places = [], [], [], [], [], [], list[str]()
         model, empty = model.reading(notation), list[int]()
-        outside = OutsideTraining(model.seen, model.plan.dates)
+        outside, drift = OutsideTraining(model.seen, model.plan.dates), DriftOfTable(model.estimator)
         with opened(path, notation) as table, progress("evaluate", path) as report:
             model.check(table)
             table.check_has([] if id is None else [id], "--id")
             for whole in table.batches:
-                target = target or _target_of(model, table, whole)
+                target = target or target_of(model, table, whole)
                 table.check_has([target], "--target")
                 text = labels(table, whole, target, model.plan.missing)
                 present = np.array([label is not None for label in text])
@@ -95,10 +105,11 @@ class Judged:
                 if not present.any():
                     continue
                 truth.append(model.labels(text[present], table, batch, target))
-                decided = model.decide(table, batch, outside)
+                decided = model.decide(table, batch, outside, drift)
                 answers.append(decided.label)
                 scores.append(decided.score)
                 forced.append(decided.forced)
+                novel.append(decided.reason == NOVEL)
                 costs.append(row_costs_of(model.plan, table, batch))
                 lines = [f"{table.unit} {place}" for place in batch.places]
                 places.extend(lines if id is None else row_names(table, batch, id, lines))
@@ -108,8 +119,9 @@ class Judged:
             warnings.warn(f"{path}: {words}", Note, stacklevel=2)
         known = [rows for rows in costs if rows is not None]
         by_row = RowCosts.of(np.concatenate(known)) if known else None
-        of_rows = [np.concatenate(parts) for parts in (truth, answers, scores, forced)]
-        return cls(model, path, places, of_rows[0], of_rows[1], of_rows[2], of_rows[3], by_row, outside.facts())
+        y_true, y_pred, score, without, unlike = map(np.concatenate, (truth, answers, scores, forced, novel))
+        about = (by_row, outside.facts(), unlike, drift.result())
+        return cls(model, path, places, y_true, y_pred, score, without, *about)
 
     @property
     def table(self) -> RejectTable:
@@ -122,6 +134,19 @@ class Judged:
     def costs(self) -> Costs | RowCosts | None:
         """The costs of the rows, or of the model."""
         return self.model.costs if self.row_costs is None else self.row_costs
+
+    def novel_of(self, label: Any) -> int:
+        """The number of novel rows of a class."""
+        return int(np.sum(self.novel & (self.y_true == label)))
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """The number of rejects by their reason."""
+        if self.model.actions is not None:
+            rejected = np.isin(self.y_pred, np.array(self.model.actions.rejects, dtype=self.y_pred.dtype))
+        else:
+            rejected = self.y_pred == self.model.reject_label
+        return {"ambiguous": int(np.sum(rejected & ~self.novel)), "novel": int(np.sum(self.novel))}
 
     def _paid(self, costs: Costs | RowCosts) -> NDArray[np.float64]:
         """The cost of each decision."""
@@ -139,9 +164,13 @@ class Judged:
             "classes": {"negative": model.negative, "positive": model.positive},
             "table": {
                 name: dict(zip(("called negative", "rejected", "called positive"), row, strict=True))
-                for name, row in zip(("negative", "positive"), counts.counts.tolist(), strict=True)
+                | {"novel": self.novel_of(label)}
+                for name, label, row in zip(
+                    ("negative", "positive"), (model.negative, model.positive), counts.counts.tolist(), strict=True
+                )
             },
             "reject rate": counts.reject_rate,
+            **self.reasons,
             "error rate": counts.error_rate,
             "error among the accepted": counts.selective_error,
             "sensitivity": counts.sensitivity,
@@ -195,16 +224,26 @@ class Judged:
     def _least(self, costs: Costs) -> RejectTable:
         """The counts with the two thresholds that cost least on these rows: never more than the model's own two.
 
-        The points of the cost curve reject in one order only, so other thresholds may cost less than all of them.
+        The points of the cost curve reject in one order only, so other thresholds may cost less than all of them. Novel
+        rows stay rejected.
         """
         model, largest = self.model, np.finfo(np.float64).max
         turned = costs if model.orientation > 0 else costs.swapped()
         score, sign = np.clip(self.score, -largest, largest), np.where(self.y_true == model.classes[1], 1, -1)
-        choice = roc_thresholds(ScoredRows.of(score, sign, cut=model.cut), turned).decide(score)
+        choice, known = np.zeros(len(sign), dtype=np.int8), ~self.novel
+        if len(np.unique(sign[known])) < 2:  # one class for all
+            choice[known] = sign[known]
+        else:
+            rows = ScoredRows.of(score[known], sign[known], cut=model.cut)
+            choice[known] = roc_thresholds(rows, turned).decide(score[known])
         return RejectTable.of(model.orientation * sign, model.orientation * choice, pos_label=1, reject_label=0)
 
     def _ranked(self) -> tuple[NDArray[np.float64], float]:
         """The scores in the order in which the report rejects them, and their cut: the curves of both are the same."""
+        score, cut = self._by_score()
+        return rejected_first(score, self.novel, cut), cut
+
+    def _by_score(self) -> tuple[NDArray[np.float64], float]:
         model, costs = self.model, self.model.costs
         if self.row_costs is not None and model.rule is not None:  # no thresholds for all rows: by probability
             return model.rule.log_odds(self.score), 0.0
@@ -214,60 +253,3 @@ class Judged:
             if are_bayes(thresholds, turned):
                 return price_confidence(turned, score), 0.0
         return score, cut
-
-
-def _target_of(model: FittedModel, table: InputTable, batch: Batch) -> str:
-    """The only column not used by the model that contains only the model's classes."""
-    classes = {str(label) for label in model.classes}
-    read = {*model.numeric, *model.categorical}
-    others = [name for name in table.columns if name not in read]
-    found = [name for name in others if _holds_only(classes, table, batch, name, model.plan.missing)]
-    if len(found) == 1:
-        return found[0]
-    way = "specify the column of the labels with --target"
-    if found:
-        why = f"columns {', '.join(repr(name) for name in found[:5])} could all be the labels"
-    elif others:
-        names = ", ".join(repr(name) for name in others[:5])
-        shown = listed([str(label) for label in model.classes])
-        why = f"none of the columns {names} contains only the model's classes, {shown}"
-        why += _nearest(classes, table, batch, others, model.plan.missing)
-        way = f"write the labels in the same way, or {way}"
-    else:
-        why = "all columns are features of the model"
-    raise DataError(f"{table.path}: {why}; {way}.")
-
-
-def _holds_only(classes: set[str], table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> bool:
-    """Whether a column contains no labels but these classes, and at least one of them."""
-    held = _held(table, batch, name, missing)
-    return bool(held) and held <= classes
-
-
-def _held(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> set[str]:
-    """The labels in a column; none if it is of another type."""
-    try:
-        return {*labels(table, batch, name, missing)} - {None}
-    except DataError:
-        return set()
-
-
-def _nearest(classes: set[str], table: InputTable, batch: Batch, names: Sequence[str], missing: Sequence[str]) -> str:
-    """The labels of the column most like the classes: written in another way, as 0 for 0.0, or the fewest."""
-    held = {name: _held(table, batch, name, missing) for name in names}
-    alike = {_plain(label) for label in classes}
-    found = sorted((name for name in names if held[name]), key=lambda name: len(held[name]))
-    found.sort(key=lambda name: not {_plain(label) for label in held[name]} <= alike)
-    if not found:
-        return ""
-    some = sorted(held[found[0]])
-    words = ", ".join(repr(label[:60]) for label in some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
-    return f"; column {found[0]!r} contains {words}"
-
-
-def _plain(label: str) -> str:
-    """A label regardless of case and of how a number is written."""
-    try:
-        return str(float(label))
-    except ValueError:
-        return label.strip().lower()

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from abstain.cli.commands.alternatives import blind_alternatives
 from abstain.cli.input.columns import for_sklearn
@@ -16,7 +15,7 @@ from abstain.cli.input.training_table import TrainingTable
 from abstain.comparison.verdict import REJECTING, cautions
 from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
 from abstain.estimators.svc_cv import RejectSVCCV
-from abstain.estimators.unwrap import decide
+from abstain.estimators.unwrap import decide, unguarded
 from abstain.row_costs import RowCosts
 
 TOLERANCE = 0.01  # a cost that is less by no more than this share counts as not less: it is only an estimate
@@ -24,14 +23,14 @@ COUNTED = 2_000  # training rows on which rejects are counted, at most
 NEXT = "'abstain evaluate' on new rows gives a verdict with an interval"
 
 
-def expected_of(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
+def expected_of(table: TrainingTable, model: Any) -> dict[str, Any]:
     """The facts about new rows, with a verdict and a list of warnings."""
-    searched = isinstance(model[-1], RejectSVCCV | LinearRejectSVCCV)
+    searched = isinstance(unguarded(model)[-1], RejectSVCCV | LinearRejectSVCCV)
     return _held_out(table, model) if searched else _trained_on(table, model)
 
 
-def _held_out(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
-    machine, costs = model[-1], _costs(table, model)
+def _held_out(table: TrainingTable, model: Any) -> dict[str, Any]:
+    machine, costs = unguarded(model)[-1], _costs(table, model)
     return compared_with_none(table, costs, -machine.best_score_, machine.cv_reject_rate_)
 
 
@@ -54,11 +53,11 @@ def compared_with_none(
     return known | {"verdict": verdict, "warnings": list(found)}
 
 
-def _costs(table: TrainingTable, model: Pipeline) -> Any:
+def _costs(table: TrainingTable, model: Any) -> Any:
     return FittedModel.of(model).costs if table.row_costs is None else RowCosts.of(table.row_costs)
 
 
-def _trained_on(table: TrainingTable, model: Pipeline) -> dict[str, Any]:
+def _trained_on(table: TrainingTable, model: Any) -> dict[str, Any]:
     """Without a search no row is held out: only the rejects are counted, on some of the training rows."""
     some = np.unique(np.linspace(0, len(table.y) - 1, COUNTED).astype(int))
     row_costs = None if table.row_costs is None else table.row_costs[some]

@@ -28,6 +28,7 @@ def command(model: o.Model, onnx: Onnx, force: o.Force = False) -> None:
 def export(estimator: Any, path: Path, *, force: bool = False) -> None:
     """Write a fitted estimator as ONNX."""
     from abstain.cli.output.files import writing
+    from abstain.estimators.unwrap import unguarded
     from abstain.files.onnx import to_onnx
     from abstain.preprocessing import CellPlan, plan_of
 
@@ -37,7 +38,8 @@ def export(estimator: Any, path: Path, *, force: bool = False) -> None:
         raise UsageError(f"{error} (install the extra 'onnx': pip install 'abstain[onnx]')") from error
     except ValueError as error:
         raise DataError(f"the model cannot be written as ONNX: {error}") from error
-    plan = plan_of(estimator[0]) if hasattr(estimator, "steps") else CellPlan()
+    pipeline = unguarded(estimator)
+    plan = plan_of(pipeline[0]) if hasattr(pipeline, "steps") else CellPlan()
     if plan != CellPlan():
         dates = ", ".join(repr(name) for name in plan.dates)
         words = [f"dates ({dates}) as days since 1970-01-01"] * bool(dates) + ["missing values as NaN or empty text"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,6 +33,15 @@ Cluster = Annotated[
         help="Scheduler of a Dask cluster that fits --machine linear to Parquet files, as in tcp://10.0.0.5:8786.",
     ),
 ]
+Novelty = Annotated[
+    float | None,
+    typer.Option(
+        metavar="RATE",
+        help="Reject rows unlike the training rows; the largest share of rows like these that this rejects, 0.01 if "
+        "not given. It needs 2/RATE rows.",
+    ),
+]
+NoNovelty = Annotated[bool, typer.Option("--no-novelty", help="Do not reject rows unlike the training rows.")]
 RejectLabel = Annotated[str | None, typer.Option(metavar="LABEL", help='Label of a reject; "reject" by default.')]
 
 
@@ -50,6 +60,8 @@ def command(
     max_error: o.MaxError = None,
     class_error: o.ClassError = None,
     confidence: o.Confidence = 0.9,
+    novelty: Novelty = None,
+    no_novelty: NoNovelty = False,
     false_positive_column: o.FalsePositiveColumn = None,
     false_negative_column: o.FalseNegativeColumn = None,
     reject_column: o.RejectColumn = None,
@@ -81,11 +93,13 @@ def command(
 
     Numeric columns are scaled, text columns are one-hot encoded, missing cells are imputed; C and gamma, or the
     parameters of another --machine, are chosen by cross-validated mean cost. With a column of costs each row has its
-    own: the model reads the same columns when it predicts and is evaluated.
+    own: the model reads the same columns when it predicts and is evaluated. The model also rejects rows that are unlike
+    the training rows, unless --no-novelty is given.
     """
     with exit_on_error() as heard:
         from abstain.cli.commands.budgets import stated_budget
         from abstain.cli.commands.cluster import check_cluster, connected
+        from abstain.cli.commands.guarding import guard_plan, stated_rate
         from abstain.cli.commands.linear import LINEAR
         from abstain.cli.commands.machines import checked_machine
         from abstain.cli.input.actions import check_alone, stated_actions
@@ -102,6 +116,7 @@ def command(
         grid = (stated_grid("C", Cs, C), stated_grid("gamma", gammas, gamma, ("scale", "auto")), stated_search(search))
         checked_machine(machine)
         check_cluster(cluster, machine, C)
+        rate = stated_rate(novelty, no_novelty)
         stated: dict[str, Any] = {
             "--pos-label": pos_label,
             "--false-positive": false_positive,
@@ -156,6 +171,7 @@ def command(
                 check_positive_stated(table.classes, pos_label)
             elif budget is None:
                 costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
+            options = replace(options, guard=guard_plan(rate, table, costs, seed))
             facts = fit(table, costs, options, output, force=force, client=client)
         facts["warnings"] += heard.unfinished
         print_judged(facts, json=json)
@@ -176,6 +192,7 @@ def fit(
     from abstain.cli.commands.training import facts_of, fitted_pipeline, trained
     from abstain.cli.input.mapped_table import MappedTable
     from abstain.cli.output.files import writing
+    from abstain.estimators.unwrap import unguarded
     from abstain.files.save import write_model
 
     facts = None
@@ -186,14 +203,14 @@ def fit(
     elif options.machine == LINEAR:
         with fitting(client):
             taught = spread(client, table) if isinstance(table, MappedTable) and client is not None else table
-            model = fitted_pipeline(taught, linear_machine(table, costs, options))
-        facts = linear_facts(model[-1]) | expected_of(table, model)
+            model = fitted_pipeline(taught, linear_machine(table, costs, options), options.guard)
+        facts = linear_facts(unguarded(model)[-1]) | expected_of(table, model)
     else:
         if table.row_costs is not None:
             names = f"svm and {LINEAR}, not to {options.machine}"
             raise UsageError(f"columns of costs belong to --machine {names}; leave one out.")
         model, choice = searched(table, costs, options)
-        facts = machine_facts(table, costs, model[-1], choice)
+        facts = machine_facts(table, costs, unguarded(model)[-1], choice)
     with writing(output, force=force) as file:
         write_model(model, file)
     return facts_of(table, model, output, facts)

@@ -32,7 +32,7 @@ def linear_machine(table: TrainingTable, costs: Any, options: TrainingOptions) -
         "costs": costs,
         "pos_label": table.positive,
         "reject_label": options.reject_label or "auto",
-        "time_limit": options.time_limit,
+        "time_limit": options.machine_seconds,
         "n_jobs": -1,
         "verbose": sys.stderr.isatty(),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from sklearn.pipeline import Pipeline
+from sklearn.base import clone
 
 from abstain.candidates.machines import BEST, NAMES, SVM
 from abstain.candidates.search import MachineSearch
@@ -16,6 +16,7 @@ from abstain.cli.commands.training import TrainingOptions, fitted_pipeline, fold
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.memory import MB
 from abstain.cli.input.training_table import TrainingTable
+from abstain.estimators.unwrap import unguarded
 from abstain.preprocessing import ESTIMATOR
 
 ALL = "all"
@@ -42,7 +43,7 @@ def checked_machines(text: str) -> tuple[str, ...]:
     return tuple(name for name in (*NAMES, LINEAR, BEST) if name in wanted)
 
 
-def searched(table: TrainingTable, costs: Any, options: TrainingOptions) -> tuple[Pipeline, Choice]:
+def searched(table: TrainingTable, costs: Any, options: TrainingOptions) -> tuple[Any, Choice]:
     """Tune the machine of the options, or choose the best, and fit it to all rows behind the default preprocessing."""
     stated: dict[str, Any] = {"--C": options.C, "--gamma": options.gamma}
     if options.machine != BEST:  # which tries the svm too, and with these values
@@ -61,13 +62,16 @@ def searched(table: TrainingTable, costs: Any, options: TrainingOptions) -> tupl
         pos_label=table.positive,
         reject_label=options.reject_label or "auto",
         random_state=options.seed,
-        time_limit=options.time_limit,
+        time_limit=options.machine_seconds,
         n_jobs=-1,
         verbose=sys.stderr.isatty(),
     )
-    model = fitted_pipeline(table, machine)
-    search = model[-1]
-    model.steps[-1] = (ESTIMATOR, search.best_estimator_)  # the plain machine, which the file stores
+    model = fitted_pipeline(table, machine, options.guard)
+    pipeline = unguarded(model)
+    search = pipeline[-1]
+    pipeline.steps[-1] = (ESTIMATOR, search.best_estimator_)  # the plain machine, which the file stores
+    if pipeline is not model:
+        model.estimator = clone(pipeline)
     return model, search.choice_
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from abstain.actions import Actions
 from abstain.class_costs import ClassCosts
 from abstain.cli.commands.expectations import expected_of
+from abstain.cli.commands.guarding import GuardPlan, guard_facts, machine_seconds
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.mapped_table import MappedTable
 from abstain.cli.input.memory import cache_size
@@ -22,6 +24,7 @@ from abstain.estimators.routing import row_cost_parameters
 from abstain.estimators.splitting import group_parameters, splitter
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
+from abstain.estimators.unwrap import unguarded
 from abstain.preprocessing import PREPROCESS, CellPlan, default_pipeline
 
 FOLDS, WEIGHTS, WIDTHS = 5, 10, 5  # of the search: folds, values of C and of gamma
@@ -47,6 +50,8 @@ class TrainingOptions:
         As in `RejectSVCCV`.
     machine : str
         The machine, as --machine names it.
+    guard : GuardPlan or None
+        The guard against novel rows; None for none.
     """
 
     C: float | None = None
@@ -58,28 +63,38 @@ class TrainingOptions:
     gammas: Any = None
     search: str = "auto"
     machine: str = "svm"
+    guard: GuardPlan | None = None
 
     @property
     def searches(self) -> bool:
         """Whether C or gamma must be chosen."""
         return self.C is None or self.gamma is None
 
+    @property
+    def machine_seconds(self) -> float | None:
+        """The time limit of the machine by itself."""
+        searched = self.C is None if self.machine == "linear" else self.searches
+        return machine_seconds(self.time_limit, guarded=self.guard is not None, searched=searched)
 
-def trained(table: TrainingTable, costs: Any, options: TrainingOptions) -> Pipeline:
-    """Fit the default pipeline; if time runs out, the result so far is returned with a warning."""
+
+def trained(table: TrainingTable, costs: Any, options: TrainingOptions) -> Any:
+    """Fit the default pipeline and its guard; if time runs out, the result so far is returned with a warning."""
     machine = svm_search(table, costs, options) if options.searches else plain_svm(table, costs, options)
-    return fitted_pipeline(table, machine)
+    return fitted_pipeline(table, machine, options.guard)
 
 
 def facts_of(
-    table: TrainingTable, model: Pipeline, path: Path, searched: dict[str, Any] | None = None
+    table: TrainingTable, model: Any, path: Path, searched: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """Facts about a trained model; `searched` are those of another machine than svm."""
-    own = svm_facts(model[-1]) | expected_of(table, model) if searched is None else searched
-    return _table_facts(table, model, path) | own
+    own = svm_facts(unguarded(model)[-1]) | expected_of(table, model) if searched is None else searched
+    verdict, found = own.pop("verdict"), own.pop("warnings")
+    guard, sentence, warned = guard_facts(table, model)
+    said = verdict | {"sentence": f"{verdict['sentence']} {sentence}".rstrip()}
+    return _table_facts(table, model, path) | own | guard | {"verdict": said, "warnings": [*found, *warned]}
 
 
-def _table_facts(table: TrainingTable, model: Pipeline, path: Path) -> dict[str, Any]:
+def _table_facts(table: TrainingTable, model: Any, path: Path) -> dict[str, Any]:
     return {
         "model": str(path),
         "rows": len(table.y),
@@ -89,7 +104,7 @@ def _table_facts(table: TrainingTable, model: Pipeline, path: Path) -> dict[str,
         "dates in days": list(table.plan.dates) or None,
         "read as missing": list(table.plan.missing) or None,
         **FittedModel.of(model).named,
-        **_cost_facts(table, model[-1].costs),
+        **_cost_facts(table, unguarded(model)[-1].costs),
     }
 
 
@@ -123,22 +138,47 @@ def _cost_facts(table: TrainingTable, costs: Any) -> dict[str, Any]:
     }
 
 
-def fitted_pipeline(table: TrainingTable, machine: Any) -> Pipeline:
-    """Fit the default preprocessing and a machine behind it; the rows of a `MappedTable` have been through it."""
-    model = default_pipeline(machine, table.numeric, table.categorical)
-    taught, rows = (machine, table.encoded) if isinstance(table, MappedTable) else (model, table.rows)
-    if isinstance(table, MappedTable):
+def fitted_pipeline(table: TrainingTable, machine: Any, guard: GuardPlan | None = None) -> Any:
+    """Fit the default preprocessing, a machine behind it, and a guard around both if there is a plan for one.
+
+    The rows of a `MappedTable` have been through the preprocessing.
+    """
+    pipeline = default_pipeline(machine, table.numeric, table.categorical)
+    if guard is not None:
+        model: Any = guard.around(pipeline)
+        with guard.fitting():
+            _fit(table, model, table.rows)
+        pipeline = model.estimator_
+    elif isinstance(table, MappedTable):
+        model = pipeline
         model.steps[0] = (PREPROCESS, table.preprocess)
-    parameters: dict[str, Any] = {**group_parameters(taught, table.groups)}
+        _fit(table, machine, table.encoded)
+    else:
+        model = pipeline
+        _fit(table, model, table.rows)
+    if table.plan != CellPlan():
+        pipeline[0].plan_ = table.plan
+    return model
+
+
+def guarded(table: TrainingTable, pipeline: Pipeline, guard: GuardPlan | None) -> Any:
+    """Fit a guard around a fitted Pipeline, which stays as it is."""
+    if guard is None:
+        return pipeline
+    model = guard.around(FrozenEstimator(pipeline))
+    with guard.fitting():
+        _fit(table, model, table.rows)
+    return model
+
+
+def _fit(table: TrainingTable, model: Any, rows: Any) -> None:
+    parameters: dict[str, Any] = {**group_parameters(model, table.groups)}
     if table.row_costs is not None:
-        parameters |= row_cost_parameters(taught, "fit", table.row_costs)
+        parameters |= row_cost_parameters(model, "fit", table.row_costs)
     try:
-        taught.fit(rows, table.y, **parameters)
+        model.fit(rows, table.y, **parameters)
     except ValueError as error:  # the table was checked, so the error is about the machine or the reject label
         raise UsageError(str(error)) from error
-    if table.plan != CellPlan():
-        model[0].plan_ = table.plan
-    return model
 
 
 def folds_for(table: TrainingTable, seed: int, what: str, way: str = "") -> Any:
@@ -194,7 +234,7 @@ def _shared(
         "costs": costs,
         "pos_label": table.positive,
         "reject_label": options.reject_label or "auto",
-        "time_limit": options.time_limit,
+        "time_limit": options.machine_seconds,
         "cache_size": cache_size(table.memory, scores, fits),
         "n_jobs": -1,
         "verbose": sys.stderr.isatty(),

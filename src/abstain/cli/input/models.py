@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features, for_sklearn, listed
 from abstain.cli.input.cost_columns import named_columns, row_costs_of
+from abstain.cli.input.drifting import DriftOfTable
 from abstain.cli.input.notation import Notation
 from abstain.cli.input.outside import OutsideTraining, seen_of
 from abstain.cli.input.read_table import Batch, InputTable
-from abstain.estimators.unwrap import FittedClassifier, decide, final_estimator
+from abstain.estimators.unwrap import FittedClassifier, final_estimator
 from abstain.preprocessing import CellPlan, frame, plan_of
 from abstain.rules.action_rule import ActionRule
 
@@ -117,15 +118,27 @@ class FittedModel(FittedClassifier):
         odds = f"; its log-odds are {rule.unit:.3g} score {rule.shift:+.3g}" if rule is not None and rule.shift else ""
         return f"{what} {str(self.classes[1])!r}, the class that sorts last{odds}"
 
-    def decide(self, table: InputTable, batch: Batch, outside: OutsideTraining | None = None) -> Any:
-        """Decide on the rows of a batch; values that training did not have are added to `outside`."""
+    @property
+    def guarded(self) -> bool:
+        """Whether it rejects novel rows."""
+        return hasattr(self.final, "guard_")
+
+    def decide(
+        self,
+        table: InputTable,
+        batch: Batch,
+        outside: OutsideTraining | None = None,
+        drift: DriftOfTable | None = None,
+    ) -> Any:
+        """Decide on the rows of a batch; `outside` and `drift` count what is unlike the training rows."""
         cells = features(table, batch, self.numeric, self.categorical, self.plan)
         if outside is not None:
             outside.add(cells)
         if _pipeline(self.estimator) is None:
             _check_present(cells, table, batch)
         try:
-            return decide(self.estimator, self._rows(cells), row_costs_of(self.plan, table, batch))
+            decider = drift or DriftOfTable(self.estimator)
+            return decider.decide(self._rows(cells), row_costs_of(self.plan, table, batch))
         except ValueError as error:  # numbers so far from the training data that scores overflow
             last = batch.places[-1]
             raise DataError(f"{table.place(batch.places[0])} to {last} cannot be decided: {error}") from error
@@ -154,9 +167,10 @@ class FittedModel(FittedClassifier):
 
 
 def _pipeline(estimator: Any) -> Any:
-    """The Pipeline that reads the columns: the model, or what is inside a guard; None if it is a machine alone."""
-    found = estimator if hasattr(estimator, "steps") else getattr(estimator, "estimator_", None)
-    return found if hasattr(found, "steps") else None
+    """The Pipeline that reads the columns: the model, or what is inside a guard or rejector; None without one."""
+    while not hasattr(estimator, "steps") and hasattr(estimator, "estimator_"):
+        estimator = estimator.estimator_
+    return estimator if hasattr(estimator, "steps") else None
 
 
 def _check_present(cells: pl.DataFrame, table: InputTable, batch: Batch) -> None:

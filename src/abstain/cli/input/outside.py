@@ -6,15 +6,18 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from abstain.estimators.outside import Outside, OutsideColumn
 from abstain.estimators.seen import SeenColumns
-from abstain.estimators.seen_column import SeenCategories, SeenColumn
+from abstain.estimators.seen_column import SeenCategories, SeenColumn, SeenNumbers
 from abstain.preprocessing import CATEGORICAL
 
 if TYPE_CHECKING:
     import polars as pl
 
 NOTED = ("unseen categories", "outside the range", "newly missing")  # facts that notes give in words
+CHANCE = 0.05  # of a note on any range of columns, if all rows are like the training rows
 
 
 class OutsideTraining:
@@ -37,13 +40,34 @@ class OutsideTraining:
         self._found += self._seen.outside(cells)
 
     def words(self) -> list[str]:
-        """One sentence for each of the columns with the most such values, then how many more there are."""
-        return self._found.words(dates=self._dates)
+        """One sentence for each of the columns with the most such values, then how many more there are.
+
+        A few numbers just outside the range are to be expected of rows like the training rows, and are left out.
+        """
+        tests = 2 * max(1, sum(isinstance(column.seen, SeenNumbers) for column in self._found.columns))
+        said = tuple(column for column in self._found.columns if _surprising(column, CHANCE / tests))
+        return Outside(self._found.rows, said).words(dates=self._dates)
 
     def facts(self) -> dict[str, list[dict[str, Any]]]:
         """Records by column; only of unseen categories if nothing else is known about training."""
         found = self._found.facts()
         return found if self._seen.rows else {"unseen categories": found["unseen categories"]}
+
+
+def _surprising(column: OutsideColumn, level: float) -> bool:
+    """Whether cells are outside for another reason than chance, by far more than the range, or not in a range.
+
+    Of n + N rows alike, k of the N new ones are the k largest with the probability C(N, k) / C(n + N, k).
+    """
+    seen = column.seen
+    if not isinstance(seen, SeenNumbers) or not seen.present or column.unseen_rows or column.newly_missing:
+        return True
+    width, new = seen.largest - seen.smallest, column.rows - column.missing
+    if column.smallest < seen.smallest - width or column.largest > seen.largest + width:
+        return True
+    k = np.arange(max(column.below, column.above))
+    chance = np.log(np.maximum(new - k, 1)) - np.log(seen.present + new - k)
+    return bool(chance.sum() <= np.log(level))
 
 
 def seen_of(estimator: Any, preprocess: Any, read: Collection[str]) -> SeenColumns:

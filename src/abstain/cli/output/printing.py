@@ -36,8 +36,21 @@ def print_judged(facts: Mapping[str, Any], *, json: bool) -> None:
     if json:
         print_json(facts)
         return
-    print_facts({name: value for name, value in facts.items() if name not in ("verdict", "warnings")})
-    print(textwrap.fill(one_line(facts["verdict"]["sentence"]), 100, break_long_words=False))
+    print_facts({name: value for name, value in facts.items() if name not in ("verdict", "warnings", "drift")})
+    _print_sentence(facts["verdict"]["sentence"])
+    if facts.get("drift") is not None:
+        print()
+    print_drift(facts.get("drift"))
+
+
+def print_drift(drift: Mapping[str, Any] | None) -> None:
+    """Print whether the rows are like the training rows, if that is known."""
+    if drift is not None:
+        _print_sentence(drift["sentence"])
+
+
+def _print_sentence(text: str) -> None:
+    print(textwrap.fill(one_line(text), 100, break_long_words=False))
 
 
 def warn_all(texts: Iterable[str]) -> None:

@@ -37,6 +37,7 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
         "data_facts": {"Rows": len(judged.y_true), **facts},
         "model_facts": model_facts(model.final),
         "row_names": judged.places,
+        "novel": judged.novel,
     }
     report: Any
     by_row = judged.row_costs
@@ -79,10 +80,16 @@ def write_comparison(table: TrainingTable, compared: Comparison, model: Any, pat
         "comparison": compared,
         "unseen": True,
     }
+    unlike = compared.novel[0] if compared.novel else None
+    if unlike is not None:
+        shared["novel"] = unlike > 0.5
     report: Any
     if table.several or isinstance(compared.costs, Actions):
         answers = {"forced": rule.forced(score), "score": score, "reject_label": rule.labels.reject_label or "auto"}
-        report = TableReport.of(table.y.astype(str), rule.predict(score), compared.costs, **answers, **shared)
+        predicted = rule.predict(score)
+        if unlike is not None:
+            predicted = fitted._fitted_.relabelled(predicted, shared["novel"])
+        report = TableReport.of(table.y.astype(str), predicted, compared.costs, **answers, **shared)
     else:
         report = Report.of(
             table.y.astype(str), score, compared.costs, rule.thresholds, pos_label=table.positive, **shared
