@@ -39,6 +39,8 @@ def sentence_of(drift: Drift) -> str:
 def words_of(test: DriftTest) -> str:
     """The shares of one test, here and before."""
     here, before = percent(test.here), percent(test.before)
+    if test.kind == "scores" and test.before == 0:
+        return f"{here} of the rows are more unusual than all calibration rows"
     if test.kind == "scores":
         return f"{here} of the rows are as unusual as the most unusual {before} at calibration"
     if test.kind in ("missing", "category"):
@@ -47,7 +49,7 @@ def words_of(test: DriftTest) -> str:
         return f"{here} of the rows have {value} in column {_quoted(column)}, {before} in training"
     what = {
         "novel": "of the rows are novel",
-        "rejects": "of the rows are rejected as ambiguous",
+        "rejects": "of the rows are rejected by the classifier",
         "decisions": f"of the decisions are {_quoted(test.label)}",
     }[test.kind]
     return f"{here} {what}, {before} at calibration"
