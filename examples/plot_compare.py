@@ -2,7 +2,7 @@
 
 `abstain.compare` computes the cost of every decision on held-out rows. Left: the mean cost of each rule from the
 papers, with its interval. Right: how much more each rule costs per row than the best, with an interval that holds for
-all pairs at once. Where that interval reaches the dashed line, the order may be noise: none of the first three is shown
+all pairs at once. Where that interval reaches the dashed line, the order may be noise: none of the first six is shown
 to be the best.
 """
 
