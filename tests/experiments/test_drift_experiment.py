@@ -46,7 +46,7 @@ def answers(alarm):
     return {**parts, "elevation": {"known": True, "batches": batches}, "time": {"record": 105, "batches": times}}
 
 
-@pytest.mark.parametrize(("alarm", "words"), [(False, ", which chance explains"), (True, "than chance explains**")])
+@pytest.mark.parametrize(("alarm", "words"), [(False, ", below the level"), (True, "than chance explains**")])
 def test_rates_are_counted_over_all_parts_and_judged(summary, alarm, words):
     found = summary.summary(answers(alarm))
     assert found["alarms"]["pima"]["rates"] == pytest.approx([0, 0, 0, 0.01, 0.5 * alarm])
