@@ -133,8 +133,8 @@ def held_out_rows(
     if (found := len(np.unique(groups))) < 2:
         raise ValueError(f"groups has {found} label, and whole groups are held out; give rows of at least two groups.")
     splitting = StratifiedGroupKFold(min(folds, found), shuffle=True, random_state=random)
-    (_, held), *_ = parts_of(splitting, np.zeros((len(code), 1)), code, groups)
-    return np.asarray(held)
+    parts = parts_of(splitting, np.zeros((len(code), 1)), code, groups)
+    return np.asarray(parts[random.randint(len(parts))][1])  # the first always has the group of most rows
 
 
 def _automatic(label: Any, rate: float, n: int) -> int:
