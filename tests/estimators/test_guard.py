@@ -130,6 +130,14 @@ def test_near_scores_are_levelled_upwards_and_others_are_kept():
     assert found.tolist() == [-1.0, 0.0, 5e-324, c, c, c, 1.1, np.inf, np.inf]
 
 
+def test_a_detector_must_give_one_score_for_each_row():
+    detector = FirstColumn()
+    for found in (np.zeros(3), np.zeros((4, 1)), 0.0):
+        detector.score_samples = lambda _, found=found: found
+        with pytest.raises(TypeError, match="one score for each of 4 rows"):
+            Guard.calibrated(detector, column(1, 2, 3, 4), 0.2, 1)
+
+
 def test_other_columns_than_in_training_are_an_error():
     X = np.random.default_rng(0).normal(size=(80, 2))
     frame = pd.DataFrame(X, columns=["a", "b"])

@@ -201,7 +201,10 @@ def _scored(detector: Any, X: Any, is_usual: Callable[[Any], Any] | None = None)
 def _open(last: Any, rows: Any, is_usual: Callable[[Any], Any] | None) -> NDArray[np.float64]:
     """Score the rows that `is_usual` leaves open; the others have -inf."""
     if is_usual is None or not isinstance(rows, np.ndarray):
-        return _nan_as_inf(-np.asarray(last.score_samples(rows), dtype=np.float64))
+        found = np.asarray(last.score_samples(rows), dtype=np.float64)
+        if found.shape != (n := number_of_rows(rows),):
+            raise TypeError(f"detector={last!r} must give one score for each of {n} rows, got shape {found.shape}.")
+        return _nan_as_inf(-found)
     found = np.full(len(rows), -np.inf)
     left = np.flatnonzero(~is_usual(rows))
     if len(left):
