@@ -4,13 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from abstain import Actions, Costs, NoveltyRejector, RejectSVC, drift
-from abstain.comparison.batch_counts import DriftCounts
+from abstain.comparison.batch_counts import DriftCounts, lacking
 from abstain.estimators.calibration import counted
 from abstain.estimators.unwrap import decide
 from abstain.preprocessing import default_pipeline
@@ -72,3 +74,47 @@ def test_categories_and_gaps_of_a_frame_are_compared_with_all_training_rows():
     assert found["column 'text'"].label == ("text", "a")
     assert found["column 'text'"].before == np.mean(frame["text"] == "a")
     assert (found["column 'number'"].here, found["column 'number'"].before) == (1.0, 0.0)
+
+
+def test_a_class_may_have_the_name_of_rejects():
+    y = np.where(Y == "yes", "reject", "no")
+    named = NoveltyRejector(RejectSVC(COSTS, pos_label="reject", reject_label="?"), random_state=0).fit(X, y)
+    other = NoveltyRejector(machine()[-1], random_state=0).fit(X, Y)
+    assert DriftCounts.of(named, SAME).choices[[0, 1, 2]].tolist() == DriftCounts.of(other, SAME).choices.tolist()
+    assert not drift(named, SAME).drifted
+
+
+def test_rows_of_weight_0_are_not_compared_with():
+    rows = np.vstack([X, np.full_like(X, 9.0)])
+    weight = np.repeat([1.0, 0.0], len(X))
+    model = NoveltyRejector(LogisticRegression(), random_state=0).fit(rows, np.tile(Y, 2), sample_weight=weight)
+    assert model.seen_.rows == len(X)
+    assert model.seen_[0].largest == X[:, 0].max()
+    assert lacking(model) == len(model.guard_.scores) / len(X)
+
+
+def test_a_classifier_that_one_row_more_turns_around_gives_no_alarm():
+    y = np.where(np.arange(400) % 2, "yes", "no")
+    y[0] = "yes"  # the most frequent class by two rows: without the calibration rows it is often the other one
+    models = [NoveltyRejector(DummyClassifier(), random_state=seed).fit(X, y) for seed in range(8)]
+    kept = [model.calibration_.choices is not None for model in models]
+    assert 0 < sum(kept) < len(kept)
+    assert not any(drift(model, SAME).drifted for model in models)
+
+
+def test_a_guard_inside_a_guard_rejects_novel_rows_in_the_batch_and_gives_no_alarm():
+    model = NoveltyRejector(NoveltyRejector(LogisticRegression(), 0.45, random_state=0), random_state=0)
+    assert not drift(model.fit(X, Y), np.random.default_rng(1).normal(size=(300, 2))).drifted
+    assert model.calibration_.choices[-1] > 0.2 * len(model.guard_.scores)
+
+
+def test_rare_classes_that_training_needs_give_no_alarm():
+    y = np.repeat(np.arange(26), [200, *[8] * 25])
+    rows, batch = (np.column_stack([3.0 * y, np.ones(400)]) + 0.1 * rng.normal(size=(400, 2)) for _ in range(2))
+    for refit in (True, False):
+        model = NoveltyRejector(KNeighborsClassifier(1), random_state=0, refit=refit).fit(rows, y)
+        assert model.calibration_.choices.sum() < len(model.guard_.scores)
+        decisions = {test.kind: test.p_value for test in drift(model, batch).tests}["decisions"]
+        assert decisions > 0.05
+    one = np.tile(batch[y == 1], (8, 1))
+    assert {test.kind: test.p_value for test in drift(model, one).tests}["decisions"] < 0.05

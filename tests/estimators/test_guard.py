@@ -1,6 +1,7 @@
 """The guard: p-values against a count by hand, ties, and rows that a detector cannot score."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -119,6 +120,49 @@ def test_one_unknown_category_does_not_stop_the_batch():
     X = np.array([["a"], ["b"], ["c"], ["a"], ["d"]])
     guard = Guard(encoder, np.linspace(-1, 0, 30), 0.05, 2)
     assert guard.unusual(X).tolist() == [1.0, 0.0, np.inf, 1.0, np.inf]
+
+
+class Rounding(FirstColumn):
+    """The same, with an error of rounding that depends on the number of rows."""
+
+    def score_samples(self, X):
+        return super().score_samples(X) * (1.0 - 1e-12 * len(X))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_equal_rows_are_equally_unusual_in_batches_of_any_size(sign):
+    rows = sign * column(*[1.0] * 30, *[3.0] * 10)
+    guard = Guard.calibrated(Rounding(), np.random.default_rng(0).permutation(rows), 0.2, 1)
+    batches = [rows, rows[:1], rows[-1:], np.tile(rows, (200, 1))]
+    known = set(guard.scores)
+    assert all(set(guard.unusual(batch)) <= known for batch in batches)
+    assert not any(guard.novel_rows(batch).any() for batch in batches)  # a fourth is more than the rate
+    assert guard.novel_rows(rows.max(keepdims=True) + 1e-6).all()  # which is not rounding
+    assert [len(set(batch.scores)) for batch in (guard, Guard.calibrated(Rounding(), rows[:1], 0.5, 1))] == [2, 1]
+
+
+def test_near_scores_are_levelled_upwards_and_others_are_kept():
+    c = 1.0 + 2e-12
+    values = [-1.0, 0.0, 5e-324, 1.0, 1.0 + 1e-12, c, 1.1, np.inf, np.inf]
+    found = Guard.calibrated(FirstColumn(), column(*values), 0.2, 1).scores
+    assert found.tolist() == [-1.0, 0.0, 5e-324, c, c, c, 1.1, np.inf, np.inf]
+
+
+def test_a_detector_must_give_one_score_for_each_row():
+    detector = FirstColumn()
+    for found in (np.zeros(3), np.zeros((4, 1)), 0.0):
+        detector.score_samples = lambda _, found=found: found
+        with pytest.raises(TypeError, match="one score for each of 4 rows"):
+            Guard.calibrated(detector, column(1, 2, 3, 4), 0.2, 1)
+
+
+def test_other_columns_than_in_training_are_an_error():
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    guard = Guard.calibrated(make_pipeline(StandardScaler(), OneClassSVM()).fit(frame[:40]), frame[40:], 0.05, 40)
+    for rows in (frame[["b", "a"]], frame.assign(c=1.0), frame[["a"]], np.zeros((4, 3)), np.zeros(4)):
+        with pytest.raises(ValueError, match="feature"):
+            guard.unusual(rows)
 
 
 def test_a_guard_that_can_reject_nothing_asks_no_detector():

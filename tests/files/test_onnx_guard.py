@@ -25,7 +25,7 @@ from abstain import (
     decide,
     to_onnx,
 )
-from abstain.estimators.guard import EQUAL
+from abstain.estimators.guard import TIED
 from abstain.files import onnx_check
 from abstain.preprocessing import default_pipeline
 from onnx_cases import CATEGORICAL, NUMERIC, features, table
@@ -179,12 +179,12 @@ def test_a_graph_of_another_guard_is_not_returned():
 
 
 def test_calibration_rows_are_ties_that_rounding_would_break():
-    """The control of `EQUAL`: without it the p-value of some calibration row would differ by 1 / (m + 1)."""
+    """The control of `TIED`: without it the p-value of some calibration row would differ by 1 / (m + 1)."""
     X, y = patients()
     model = NoveltyRejector(make_pipeline(*SCALED), rate=0.05, random_state=0).fit(X[:400], y[:400])
     exact = copy.copy(model)
     now = model._fitted_
-    exact._fitted_ = replace(now, guard=replace(now.guard, scores=now.guard.scores * (1.0 + EQUAL)))  # cancels it
+    exact._fitted_ = replace(now, guard=replace(now.guard, scores=now.guard.scores * (1.0 + TIED)))  # cancels it
     p_value = run(to_onnx(exact), {"X": X})[-1]
     assert (p_value != model.novelty(X)).any()
     assert p_value.tolist() != run(to_onnx(model), {"X": X})[-1].tolist()

@@ -162,9 +162,9 @@ def lacking(guarded: Any) -> float:
 
 
 def _counted(labels: NDArray[Any], names: Sequence[Any]) -> NDArray[np.int64]:
-    """Count labels by name; any other label is a reject, which comes last."""
+    """Count labels by name; any other label is a reject, which comes last, also if a class has its name."""
     found = np.zeros(len(names), dtype=np.int64)
-    places = {name: at for at, name in enumerate(names)}
+    places = {name: at for at, name in reversed([*enumerate(names)])}
     values, counts = np.unique(labels, return_counts=True)
     np.add.at(found, [places.get(value, len(names) - 1) for value in values.tolist()], counts)
     return found

@@ -70,9 +70,9 @@ def drift(estimator: Any, X: Any, *, level: float = 0.05) -> Drift:
     `estimator_` was fitted on the calibration rows, their decisions come from a classifier with the same parameters
     that was fitted without them. The two differ by more than chance, so that only differences count that would remain
     if as large a share of the batch were decided otherwise as that classifier lacked of the training rows: 20 % for up
-    to 5,000 of them, none from 10,000 on or with ``refit=False``. Rows that belong together, such as visits of one
-    patient, are not exchangeable one by one: a batch of few patients can be called drifted although nothing has
-    changed.
+    to 5,000 of them, none from 10,000 on or with ``refit=False``; and decisions are not tested if the two already
+    differ by more than that on the calibration rows. Rows that belong together, such as visits of one patient, are not
+    exchangeable one by one: a batch of few patients can be called drifted although nothing has changed.
 
     On a large batch a difference can be certain and too small to matter. `Drift.effect` and the sentence say which.
 
@@ -130,7 +130,8 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
         found.append(("novel rows", "novel", None, beyond_test(counts.scores, before, rank)))
     if counts.rows:
         slack = math.floor(lacking(guarded) * counts.rows)
-        tables = [*_choices(choices, known, names, np.array(rejecting, dtype=bool), slack)]
+        unknown = 0 if known is None else len(reference) - int(known.sum())  # of rare classes, so not like the others
+        tables = [*_choices(choices, known, names, np.array(rejecting, dtype=bool), (slack, unknown))]
         tables += _columns(counts.columns, guarded.seen_.columns) if counts.columns else []
         results = shares_tests([table for *_, table in tables])
         found += [(name, *of(one.at), one) for (name, of, _), one in zip(tables, results, strict=True)]
@@ -145,17 +146,17 @@ def drift_of(estimator: Any, counts: DriftCounts, *, level: float = 0.05) -> Dri
 
 
 def _choices(
-    here: _Counts, before: _Counts, names: tuple[Any, ...], rejecting: NDArray[np.bool_], slack: int
+    here: _Counts, before: _Counts, names: tuple[Any, ...], rejecting: NDArray[np.bool_], moved: tuple[int, int]
 ) -> Iterator[_Named]:
     """Compare the share of rejects, then which of the other choices are made."""
     if here is None or before is None:
         return
     if rejecting.any():
         sides = [np.array([of[rejecting].sum(), of[~rejecting].sum()]) for of in (here, before)]
-        yield "rejects", lambda _: ("rejects", None), Table(sides[0], sides[1], slack=slack)
+        yield "rejects", lambda _: ("rejects", None), Table(sides[0], sides[1], 0, *moved)
     decided = np.flatnonzero(~rejecting)
     if len(decided) > 1 and here[decided].any() and before[decided].any():
-        table = Table(here[decided], before[decided], slack=slack)
+        table = Table(here[decided], before[decided], 0, *moved)
         yield "decisions", lambda at: ("decisions", names[decided[at]]), table
 
 

@@ -119,12 +119,15 @@ class Table:
     slack : int, default=0
         How many rows of the batch may be in another category for a reason that does not count: the p-values are the
         largest that so many rows could give.
+    unknown : int, default=0
+        Further rows of the reference whose category is not known: the p-values are the largest that any could give.
     """
 
     here: Counts
     before: Counts
     hidden: int = 0
     slack: int = 0
+    unknown: int = 0
 
     @property
     def tested(self) -> int:
@@ -136,10 +139,11 @@ def shares_tests(tables: Sequence[Table]) -> list[Tested]:
     """Compare the shares of the categories of each table, from above and from below, corrected for their number."""
     if not tables:
         return []
-    x, y, n, m, slack = (np.concatenate(cells) for cells in zip(*map(_cells, tables), strict=True))
+    x, y, n, m, slack, unknown = (np.concatenate(cells) for cells in zip(*map(_cells, tables), strict=True))
+    m = m + unknown
     fewer, more = np.maximum(x - slack, 0), np.minimum(x + slack, n)
-    most, fewest = np.minimum(fewer + y, n), np.maximum(more + y - m, 0)
-    above, most_above = stats.hypergeom.sf(np.array([fewer, most]) - 1, n + m, fewer + y, n)
+    most, fewest = np.minimum(fewer + y + unknown, n), np.maximum(more + y - m, 0)
+    above, most_above = stats.hypergeom.sf(np.array([fewer, most]) - 1, n + m, fewer + y + unknown, n)
     below, most_below = stats.hypergeom.cdf(np.array([more, fewest]), n + m, more + y, n)
     ends = np.cumsum([table.tested for table in tables])[:-1]
     p = np.split(np.clip([above, below], 0.0, 1.0), ends, axis=1)
@@ -148,9 +152,10 @@ def shares_tests(tables: Sequence[Table]) -> list[Tested]:
 
 
 def _cells(table: Table) -> list[Counts]:
-    """For each category tested: rows of the batch and of the reference in it, of the batch, of the reference, slack."""
+    """For each category tested: rows of the batch and of the reference in it, of both in all, slack, and unknown."""
     here, before = table.here[: table.tested], table.before[: table.tested]
-    return [here, before, *(np.full_like(here, rows) for rows in (table.here.sum(), table.before.sum(), table.slack))]
+    whole = (table.here.sum(), table.before.sum(), table.slack, table.unknown)
+    return [here, before, *(np.full_like(here, rows) for rows in whole)]
 
 
 def _shares(table: Table, p: NDArray[np.float64], least: NDArray[np.float64]) -> Tested:

@@ -49,7 +49,14 @@ def refuse_unused(settings: Any) -> None:
 
 
 def conformal_fit(
-    settings: Any, X: Any, y: Any, groups: Groups | None, parameters: dict[str, Any], *, rates: dict[Any, float]
+    settings: Any,
+    X: Any,
+    y: Any,
+    groups: Groups | None,
+    parameters: dict[str, Any],
+    *,
+    rates: dict[Any, float],
+    weight: NDArray[np.float64] | None = None,
 ) -> Scored:
     """Fit the classifier, or one for each fold, without the rows that it scores.
 
@@ -62,6 +69,8 @@ def conformal_fit(
         For the classifier's `fit`.
     rates : dict of label to float
         The rates of all classes, in order.
+    weight : ndarray or None
+        Rows of weight 0 are not calibrated on.
     """
     if isinstance(settings.cv, str):  # "prefit"
         machine = ResponseMachine.of(settings.estimator)
@@ -69,7 +78,8 @@ def conformal_fit(
         return Scored(machine, score, np.arange(len(score)), held_out=True)
     code = np.unique(label_vector(y, "y"), return_inverse=True)[1] + 1
     if settings.conformal == "cross":
-        return _cross(settings, (X, y), code, groups, parameters)
+        absent = np.zeros(len(code), dtype=bool) if weight is None else weight == 0.0
+        return _cross(settings, (X, y), (np.where(absent, 0, code), len(rates)), groups, parameters)
     held = held_out_rows(code, rates, settings.calibration_size, groups, settings.random_state)
     part = (np.setdiff1d(np.arange(len(code)), held), held)
     check_classes([part], y, "the calibration rows leave")
@@ -77,8 +87,14 @@ def conformal_fit(
     return Scored(machine, score, held, held_out=True)
 
 
-def _cross(settings: Any, data: tuple[Any, Any], code: Any, groups: Groups | None, parameters: Any) -> Scored:
-    """One classifier for each fold; together they give p-values."""
+def _cross(
+    settings: Any, data: tuple[Any, Any], codes: tuple[Any, int], groups: Groups | None, parameters: Any
+) -> Scored:
+    """One classifier for each fold; together they give p-values.
+
+    `codes` are the true classes, 1 to n, or 0 for a row to leave out of these, and n.
+    """
+    code, n_classes = codes
     parts = parts_of(folds_of(settings, data[1], groups), *data, groups)
     check_classes(parts, data[1])
     index = np.concatenate([np.asarray(test) for _, test in parts])
@@ -87,7 +103,7 @@ def _cross(settings: Any, data: tuple[Any, Any], code: Any, groups: Groups | Non
     tasks = (delayed(_fitted)(settings.estimator, data, part, parameters) for part in parts)
     machines, scores = zip(*Parallel(n_jobs=settings.n_jobs)(tasks), strict=True)
     held = [(score, code[test]) for score, (_, test) in zip(scores, parts, strict=True)]
-    return Scored(CrossMachine(tuple(machines), ClassCalibration.of(held, int(code.max())), ()), held_out=True)
+    return Scored(CrossMachine(tuple(machines), ClassCalibration.of(held, n_classes), ()), held_out=True)
 
 
 def _fitted(
@@ -133,8 +149,8 @@ def held_out_rows(
     if (found := len(np.unique(groups))) < 2:
         raise ValueError(f"groups has {found} label, and whole groups are held out; give rows of at least two groups.")
     splitting = StratifiedGroupKFold(min(folds, found), shuffle=True, random_state=random)
-    (_, held), *_ = parts_of(splitting, np.zeros((len(code), 1)), code, groups)
-    return np.asarray(held)
+    parts = parts_of(splitting, np.zeros((len(code), 1)), code, groups)
+    return np.asarray(parts[random.randint(len(parts))][1])  # the first always has the group of most rows
 
 
 def _automatic(label: Any, rate: float, n: int) -> int:

@@ -18,9 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
+from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import _check_feature_names as check_names
+from sklearn.utils.validation import _check_n_features as check_number_of_columns
 from sklearn.utils.validation import _num_samples as number_of_rows
 
 from abstain.estimators.one_class import OneClassSVM
@@ -28,10 +31,12 @@ from abstain.estimators.quick_bound import MARGIN, lower_bound
 
 __all__ = ["Guard", "rows_needed"]
 
-EQUAL = 1e-9  # as a share of a calibration score: scores that differ by less are equal
 MANY = 4096  # rows for which a bound on their scores is worth making
 # A cell beyond this is not passed to the detector: detectors that compute in float32 refuse it. The row is novel.
 LARGEST = float(np.finfo(np.float32).max)
+# Scores nearer to each other than this, relative to their size, are equal: rounding depends on the rows in a batch, and
+# of equal rows none may be more unusual than the others.
+TIED = 1e-8
 
 
 def rows_needed(rate: float) -> int:
@@ -53,7 +58,8 @@ class Guard:
     detector : outlier detector, or Pipeline that ends in one
         Fitted; it takes rows as the classifier takes them.
     scores : ndarray of float64, shape (m,)
-        -score_samples of the calibration rows, increasing; inf for a row that the detector cannot score.
+        -score_samples of the calibration rows, increasing; inf for a row that the detector cannot score. Scores that
+        rounding alone can make differ are equal.
     rate : float
         The largest share of rows like the training rows that are rejected as novel.
     n : int
@@ -78,7 +84,7 @@ class Guard:
     @classmethod
     def calibrated(cls, detector: Any, rows: Any, rate: float, n: int) -> Guard:
         """Make the guard of a detector that was fitted on n rows, `rows` not among them."""
-        scores = np.sort(_unusual(detector, rows)) if number_of_rows(rows) else np.empty(0)
+        scores = _levelled(np.sort(_unusual(detector, rows))) if number_of_rows(rows) else np.empty(0)
         if len(scores) and np.isposinf(scores).all():
             _scored(detector, rows)  # raises what is wrong with all of them, if anything was raised
             raise ValueError(f"detector={detector!r} gives no number for any of {len(scores)} rows; use another one.")
@@ -95,8 +101,17 @@ class Guard:
         return 1.0 / (self.m + 1) <= self.rate
 
     def unusual(self, X: Any) -> NDArray[np.float64]:
-        """Give how unusual each row is: minus the detector's score; inf for a row that it cannot score."""
-        return _unusual(self.detector, X)
+        """Give how unusual each row is: minus the detector's score; inf for a row that it cannot score.
+
+        A score that rounding alone can make differ from a calibration score is that one. Other columns than those of
+        training are an error.
+        """
+        first = self.detector[0] if isinstance(self.detector, Pipeline) else self.detector
+        if not isinstance(first, ColumnTransformer):  # which takes more columns, in any order
+            check_number_of_columns(first, X, reset=False)
+            if hasattr(X, "columns") and hasattr(first, "feature_names_in_"):
+                check_names(first, X, reset=False)
+        return self._tied(_unusual(self.detector, X))
 
     def p_value(self, unusual: ArrayLike) -> NDArray[np.float64]:
         """Give the share of calibration rows, and the row itself, that are at least so unusual."""
@@ -106,11 +121,8 @@ class Guard:
 
     @property
     def levels(self) -> NDArray[np.float64]:
-        """The scores that a row must exceed to be more unusual than each calibration row: theirs, but for rounding.
-
-        The last digits of a score depend on the other rows of a batch. A row that ties counts as no more unusual.
-        """
-        return np.asarray(self.scores + EQUAL * np.abs(self.scores))
+        """The scores that a row must exceed to be more unusual than each calibration row: theirs, but for rounding."""
+        return np.asarray(self.scores + TIED * np.abs(self.scores))
 
     @property
     def cut(self) -> float:
@@ -136,6 +148,15 @@ class Guard:
             return np.zeros(n, dtype=bool)
         bound = self._bound if n >= MANY else None
         return self.novel(_unusual(self.detector, X, None if bound is None else partial(self._is_usual, bound)))
+
+    def _tied(self, s: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Replace scores by the calibration scores that they are equal to but for rounding."""
+        if not self.m:
+            return s
+        above = np.searchsorted(self.scores, s).clip(max=self.m - 1)
+        for known in (self.scores[above], self.scores[np.maximum(above - 1, 0)]):
+            s = np.where(_near(s, known), known, s)
+        return s
 
     @cached_property
     def _bound(self) -> Any:
@@ -184,7 +205,10 @@ def _scored(detector: Any, X: Any, is_usual: Callable[[Any], Any] | None = None)
 def _open(last: Any, rows: Any, is_usual: Callable[[Any], Any] | None) -> NDArray[np.float64]:
     """Score the rows that `is_usual` leaves open; the others have -inf."""
     if is_usual is None or not isinstance(rows, np.ndarray):
-        return _nan_as_inf(-np.asarray(last.score_samples(rows), dtype=np.float64))
+        found = np.asarray(last.score_samples(rows), dtype=np.float64)
+        if found.shape != (n := number_of_rows(rows),):
+            raise TypeError(f"detector={last!r} must give one score for each of {n} rows, got shape {found.shape}.")
+        return _nan_as_inf(-found)
     found = np.full(len(rows), -np.inf)
     left = np.flatnonzero(~is_usual(rows))
     if len(left):
@@ -207,6 +231,17 @@ def _usable(rows: Any, *, nan: bool) -> NDArray[np.bool_] | None:
 def _bounded(values: NDArray[Any], *, nan: bool) -> NDArray[np.bool_]:
     bounded = np.abs(values) <= LARGEST
     return np.asarray(bounded | np.isnan(values) if nan else bounded)
+
+
+def _near(s: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.bool_]:
+    with np.errstate(invalid="ignore"):  # inf - inf, which is nan and so not near
+        return np.asarray(np.abs(s - t) <= TIED * np.minimum(np.abs(s), np.abs(t)))
+
+
+def _levelled(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give increasing scores with each run of near ones replaced by its largest, so that no row becomes novel by it."""
+    last = np.flatnonzero(np.append(~_near(scores[1:], scores[:-1]), True))
+    return np.asarray(np.repeat(scores[last], np.diff(last, prepend=-1)))
 
 
 def _nan_as_inf(s: NDArray[np.float64]) -> NDArray[np.float64]:

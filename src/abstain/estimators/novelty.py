@@ -204,7 +204,8 @@ class NoveltyRejector(GuardedDecisions):
         fitted = self.estimator.estimator if frozen else table.fitted(clone(self.estimator), learning)
         machine, rule = machine_and_rule(fitted, self.reject_label)  # an error before anything else is fitted
         guard = self._guard(table, rows, state)
-        now = Guarded(machine, rule, fitted, guard, Calibration(guard.scores), SeenColumns.of(X))
+        seen = SeenColumns.of(X if weight is None or np.all(weight) else table.rows(np.flatnonzero(weight))[0])
+        now = Guarded(machine, rule, fitted, guard, Calibration(guard.scores), seen)
         choices = None if frozen else decisions_on_unseen(now, table, rows, refitted=on_all)
         self._fitted_ = replace(now, calibration=Calibration(guard.scores, choices))
         return self

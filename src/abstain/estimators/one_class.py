@@ -95,8 +95,10 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
     coef_ : ndarray of shape (1, n_features)
         Linear kernel only.
     objective_, dual_objective_, duality_gap_ : float
-        The certificate: primal value, dual value, and their difference relative to the larger of their sizes, which
-        bounds how far from optimal the machine is. Both are negative at the optimum.
+        The certificate: primal value, dual value, and their difference, with what rounding may hide of it, relative to
+        the larger of their sizes; it bounds how far from optimal the machine is. Both are negative at the optimum, or 0
+        if no h separates the rows from the origin: the difference is then relative to a millionth of the largest
+        ``1/2 ||h||^2`` that these coefficients could have.
     proof_ : Proof
         The certificate and how the solver ended.
     status_ : {"optimal", "inaccurate", "iteration_limit", "time_limit"}

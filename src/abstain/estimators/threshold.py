@@ -287,7 +287,7 @@ class ThresholdRejector(TunedDecisions):
         else:
             if prefit and weight is not None:
                 raise ValueError('sample_weight has no effect with class_error and cv="prefit"; leave it out.')
-            scored = conformal_fit(self, X, y, groups, parameters, rates=rates)
+            scored = conformal_fit(self, X, y, groups, parameters, rates=rates, weight=weight)
             weight = None if weight is None else np.sign(weight)
         rows, at = None, scored.index
         if scored.score is not None:

@@ -28,7 +28,7 @@ from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
-from abstain.estimators.unwrap import final_estimator
+from abstain.estimators.unwrap import decide, final_estimator
 from abstain.machines.response_machine import ResponseMachine
 from abstain.row_costs import RowCosts
 from abstain.rules.row_rule import rule_of_rows
@@ -104,16 +104,26 @@ def _with_found(plain: Any, fitted: Any, found: dict[str, Any]) -> Any:
 def decisions_on_unseen(now: Guarded, table: Table, rows: GuardRows, *, refitted: bool) -> NDArray[np.int64] | None:
     """Count the decisions on calibration rows by the classifier, or by a witness if it was fitted on them too.
 
-    None if there are no such rows, or if the witness cannot be fitted, such as a search that needs more rows.
+    None if there are no such rows, if the witness cannot be fitted, such as a search that needs more rows, or if it
+    does not show what the classifier decides: where a choice is made more or less often by a larger share of these rows
+    than the share of all rows that the witness lacks.
     """
     X, _ = table.rows(rows.held_out)
     row_costs = table.row_costs(rows.held_out)
     if not len(rows.held_out):
         return None
     try:
-        found = _by_witness(now, table, rows, X, row_costs) if refitted else now.decided(X, row_costs)
+        own = _counts(now, now.decided(X, row_costs))
+        if not refitted:
+            return own
+        choices = _counts(now, _by_witness(now, table, rows, X, row_costs))
     except (TypeError, ValueError):
         return None
+    lacking = len(rows.calibration) / (len(rows.training) + len(rows.held_out))
+    return choices if np.abs(own - choices).max() <= lacking * len(rows.held_out) else None
+
+
+def _counts(now: Guarded, found: Any) -> NDArray[np.int64]:
     return counted(found.label, found.rejected, now.rule)
 
 
@@ -121,6 +131,8 @@ def _by_witness(now: Guarded, table: Table, rows: GuardRows, X: Any, row_costs: 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of the classifier once more
         witness = table.fitted(unsearched(now.estimator), rows.training)
+    if hasattr(final_estimator(witness), "guard_"):
+        return decide(witness, X, row_costs)  # the rule alone does not reject novel rows
     if not now.is_ours:
         return replace(now, machine=replace(now.machine, classifier=witness), estimator=witness).decided(X)
     method = getattr(final_estimator(now.estimator), "response_method_", "decision_function")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.estimators.guard import EQUAL, Guard
+from abstain.estimators.guard import TIED, Guard
 from abstain.estimators.unwrap import decide
 from abstain.files.onnx import Chain
 from abstain.files.onnx_guard import detecting_machine
@@ -66,7 +66,7 @@ def _same_p_values(guard: Guard, rows: Any, p_value: NDArray[np.float64]) -> NDA
     """Whether each p-value is one that Python gives to a score of the detector that differs by rounding."""
     unusual = guard.unusual(rows)
     total = float(np.abs(detecting_machine(guard).coef).sum())
-    room = np.where(np.isfinite(unusual), 2.0 * EQUAL * np.abs(unusual) + ROUNDING * total, 0.0)
+    room = np.where(np.isfinite(unusual), 2.0 * TIED * np.abs(unusual) + ROUNDING * total, 0.0)
     return np.asarray((p_value >= guard.p_value(unusual + room)) & (p_value <= guard.p_value(unusual - room)))
 
 

@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 
 __all__ = ["ClassCalibration", "in_favour", "least_count"]
 
+TIED = 1e-9  # difference up to which scores are equal, relative to their size
+
 
 def in_favour(score: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the score in favour of each class, shape (n, n_classes), also from one score of two classes."""
@@ -53,7 +55,8 @@ class ClassCalibration:
     Attributes
     ----------
     own : tuple of tuple of ndarray
-        For each fold and each class, sorted.
+        For each fold and each class, sorted; lowered by a billionth, because the rounding of a score depends on the
+        rows in a batch, and a row that equals a calibration row must count as equal.
 
     Examples
     --------
@@ -70,7 +73,7 @@ class ClassCalibration:
     @classmethod
     def of(cls, folds: Sequence[tuple[NDArray[np.float64], Any]], n_classes: int) -> Self:
         """Read the scores of each fold and the true classes, 1 to n_classes."""
-        found = [(in_favour(score), np.asarray(code)) for score, code in folds]
+        found = [(_lowered(in_favour(score), score), np.asarray(code)) for score, code in folds]
         classes = range(n_classes)
         return cls(tuple(tuple(np.sort(t[code == k + 1, k]) for k in classes) for t, code in found))
 
@@ -87,3 +90,9 @@ class ClassCalibration:
             for k, values in enumerate(own):
                 counts[:, k] += np.searchsorted(values, t[:, k], side="right")
         return np.asarray((1.0 + counts) / (1.0 + np.array(self.n_rows)))
+
+
+def _lowered(t: NDArray[np.float64], score: NDArray[np.float64]) -> NDArray[np.float64]:
+    sizes = np.abs(score[np.isfinite(score)])  # a lead is a difference, whose rounding is that of the scores
+    typical = np.median(sizes) if len(sizes) else 0.0
+    return np.asarray(t - TIED * (np.where(np.isfinite(t), np.abs(t), 0.0) + typical))
