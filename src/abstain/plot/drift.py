@@ -107,7 +107,8 @@ class DriftDisplay:
         ax.set_xticks(list(ticks), list(ticks.values()), fontsize="x-small" if narrow(ax) else None)
         quiet(ax)
         ax.grid(visible=False, axis="x")
-        ax.set(xlabel="calibration rows by how unusual they are", ylabel="share of the rows", ylim=(0, 1.25 * max(shares.max(), 0.05)))
+        ax.set(xlabel="calibration rows by how unusual they are", ylabel="share of the rows")
+        ax.set_ylim(0, 1.25 * max(shares.max(), 0.05))
         _title(ax, f"How unusual the rows are{self._p('scores', 'novel rows')}")
         return bars
 
