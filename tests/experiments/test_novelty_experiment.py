@@ -1,39 +1,15 @@
 """Pieces of the experiment with rows unlike anything seen, on cases with known answers."""
 
-import importlib
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from abstain import NoveltyRejector
+from experiment_modules import experiment_modules
 
-FOLDER = Path(__file__).parents[2] / "experiments"
-if not FOLDER.is_dir():
-    pytest.skip("the experiments are in a checkout only", allow_module_level=True)
-
-
-def _loaded(*names):
-    """Modules of the experiment, which are then forgotten: other experiments call theirs the same."""
-    folder = FOLDER / "novelty"
-    own = {path.stem for path in folder.glob("*.py")}
-    others = {name: sys.modules.pop(name) for name in own & sys.modules.keys()}
-    path = list(sys.path)
-    sys.path[:0] = [str(folder), str(FOLDER)]
-    try:
-        return [importlib.import_module(name) for name in names]
-    finally:
-        for name in own & sys.modules.keys():
-            del sys.modules[name]
-        sys.modules.update(others)
-        sys.path[:] = path
-
-
-damage, detectors, promise, sets, summary, page = _loaded(
-    "measure_damage", "measure_detectors", "measure_promise", "measure_sets", "summary", "page"
+damage, detectors, promise, sets, summary, page = experiment_modules(
+    "novelty", "measure_damage", "measure_detectors", "measure_promise", "measure_sets", "summary", "page"
 )
 RATE, STATEMENTS, SPLITS = 0.05, 17, 25
 ROWS = 195  # 39 of them calibrate, so that the expected share, 2 / 40, is the rate itself

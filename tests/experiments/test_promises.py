@@ -1,35 +1,12 @@
 """Pieces of the experiment with promises by true class on sets made by hand."""
 
-import importlib
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import stats
 
-FOLDER = Path(__file__).parents[2] / "experiments"
-if not FOLDER.is_dir():
-    pytest.skip("the experiments are in a checkout only", allow_module_level=True)
+from experiment_modules import experiment_modules
 
-
-def _loaded(experiment, *names):
-    """Modules of an experiment, which are then forgotten: other experiments call theirs the same."""
-    folder = FOLDER / experiment
-    own = {path.stem for path in folder.glob("*.py")}
-    others = {name: sys.modules.pop(name) for name in own & sys.modules.keys()}
-    path = list(sys.path)
-    sys.path[:0] = [str(folder), str(FOLDER)]
-    try:
-        return [importlib.import_module(name) for name in names]
-    finally:
-        for name in own & sys.modules.keys():
-            del sys.modules[name]
-        sys.modules.update(others)
-        sys.path[:] = path
-
-
-measure, summary, page = _loaded("promises", "measure", "summary", "page")
+measure, summary, page = experiment_modules("promises", "measure", "summary", "page")
 
 
 def test_misses_wrong_answers_and_rows_answered():

@@ -1,41 +1,17 @@
 """Pieces of the experiments with several classes on scores and answers made by hand."""
 
-import importlib
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.special import softmax
 
 from abstain import RejectSVCCV
 from abstain.class_costs import ClassCosts
+from experiment_modules import experiment_modules
 
-FOLDER = Path(__file__).parents[2] / "experiments"
-if not FOLDER.is_dir():
-    pytest.skip("the experiments are in a checkout only", allow_module_level=True)
-
-
-def _loaded(experiment, *names):
-    """Modules of an experiment, which are then forgotten: other experiments call theirs the same."""
-    folder = FOLDER / experiment
-    own = {path.stem for path in folder.glob("*.py")}
-    others = {name: sys.modules.pop(name) for name in own & sys.modules.keys()}
-    path = list(sys.path)
-    sys.path[:0] = [str(folder), str(FOLDER)]
-    try:
-        return [importlib.import_module(name) for name in names]
-    finally:
-        for name in own & sys.modules.keys():
-            del sys.modules[name]
-        sys.modules.update(others)
-        sys.path[:] = path
-
-
-sets, rules, measure, summary, page = _loaded(
+sets, rules, measure, summary, page = experiment_modules(
     "several-classes", "measure_sets", "measure_rules", "measure", "summary", "page"
 )
-cells, cell_summary, cell_page = _loaded("cell-types", "measure", "summary", "page")
+cells, cell_summary, cell_page = experiment_modules("cell-types", "measure", "summary", "page")
 RNG = np.random.default_rng(0)
 EVEN = ClassCosts.even((0, 1, 2), 1.0, 0.2).table()
 
