@@ -126,7 +126,8 @@ def test_too_few_rows_sparse_rows_and_many_columns_have_a_one_class_svm():
     for X in (sparse.csr_array(rng.normal(size=(60, 3))), rng.normal(size=(60, 501))):
         detector = NoveltyRejector(LogisticRegression(), 0.2, random_state=0).fit(X, y).guard_.detector
         assert isinstance(detector[-1], OneClassSVM)
-    few = NoveltyRejector(LogisticRegression(), 0.3, random_state=0, calibration_size=8).fit(rng.normal(size=(19, 2)), y[:19])
+    few = NoveltyRejector(LogisticRegression(), 0.3, random_state=0, calibration_size=8)
+    few.fit(rng.normal(size=(19, 2)), y[:19])
     assert isinstance(few.guard_.detector[-1], OneClassSVM)
     with pytest.raises(ValueError, match="X has 11 rows, and the detector needs 12"):
         NoveltyDetector().fit(rng.normal(size=(11, 2)))
@@ -136,7 +137,8 @@ def test_a_category_that_is_rare_does_not_hide_the_rest():
     rng = np.random.default_rng(0)
     city = np.where(rng.uniform(size=400) < 0.02, "Ulm", "Bonn")
     X = pd.DataFrame(people(400), columns=["height", "weight", "other"]).assign(city=city)
-    model = NoveltyRejector(default_pipeline(LogisticRegression(), ["height", "weight", "other"], ["city"]), random_state=0)
+    pipeline = default_pipeline(LogisticRegression(), ["height", "weight", "other"], ["city"])
+    model = NoveltyRejector(pipeline, random_state=0)
     model.fit(X, np.arange(400) % 2)
     assert model.guard_.novel_rows(X.assign(weight=X["weight"] / 10)).all()
     assert model.guard_.novel_rows(X).mean() < 0.05
@@ -163,6 +165,7 @@ def isinstance_of_few_rows(name, results):
 
 def test_one_hot_columns_are_not_logarithms():
     X = np.array(["a", "b"])[np.arange(80) % 2][:, np.newaxis]
-    model = NoveltyRejector(make_pipeline(OneHotEncoder(sparse_output=False), LogisticRegression()), 0.05, random_state=0)
+    pipeline = make_pipeline(OneHotEncoder(sparse_output=False), LogisticRegression())
+    model = NoveltyRejector(pipeline, 0.05, random_state=0)
     found = model.fit(X, np.arange(80) % 2).guard_
     assert not found.novel_rows(X).any()

@@ -134,17 +134,13 @@ def _check_detector(estimator: NoveltyRejector, guard: Guard) -> None:
 def _check_rows(fitted: Guarded, *, stated: bool, frozen: bool) -> None:
     """Check the scores and decisions of the calibration rows, and what training had in each column."""
     guard, choices, seen = fitted.guard, fitted.calibration.choices, fitted.seen
-    scores, machine = guard.scores, _last(guard.detector).machine_
+    scores = guard.scores
     if not (scores[1:] >= scores[:-1]).all() or not np.array_equal(fitted.calibration.scores, scores):
         raise ModelFileError("the scores of its calibration rows are not in increasing order.")
-    if type(_last(guard.detector)) is NoveltyDetector:
-        if (scores < 0.0).any():
-            raise ModelFileError("its calibration rows have scores that its detector cannot give.")
-    elif machine.kernel.name == "rbf":  # s = -sum_j beta_j k(x_j, x), k from 0 to 1
-        total = float(machine.coef.sum())
-        known = scores[np.isfinite(scores)]
-        if (known > ROUNDING * total).any() or (known < -(1.0 + ROUNDING) * total).any():
-            raise ModelFileError("its calibration rows have scores that its detector cannot give.")
+    least, most = _range(_last(guard.detector))
+    known = scores[np.isfinite(scores)]
+    if (known > most).any() or (known < least).any():
+        raise ModelFileError("its calibration rows have scores that its detector cannot give.")
     if stated and not guard.acts:
         raise ModelFileError(f"its {guard.m} calibration rows are too few for the rate that its parameters state.")
     rule = fitted.rule
@@ -159,3 +155,13 @@ def _check_rows(fitted: Guarded, *, stated: bool, frozen: bool) -> None:
     names = [] if seen is None or columns.names is None else columns.names.tolist()
     if names and [column.name for column in seen] != names:
         raise ModelFileError("its training columns have other names than those of its detector.")
+
+
+def _range(last: Any) -> tuple[float, float]:
+    """The least and the largest score that a detector can give to a row."""
+    if type(last) is NoveltyDetector:
+        return 0.0, np.inf
+    if last.machine_.kernel.name != "rbf":
+        return -np.inf, np.inf
+    total = float(last.machine_.coef.sum())  # s = -sum_j beta_j k(x_j, x), k from 0 to 1
+    return -(1.0 + ROUNDING) * total, ROUNDING * total

@@ -23,7 +23,7 @@ from abstain.machines.kernel_machine import KernelMachine
 # d features; two parts of the score
 COLUMNS = ("origin", "floor", "centre", "spread")
 OWN: dict[str, Spec] = {
-    **{name: (("<f8",), ("d",)) for name in COLUMNS},
+    **dict.fromkeys(COLUMNS, (("<f8",), ("d",))),
     "residuals": (("<f8",), ("d", "d")),
     "units": (("<f8",), (2,)),
     "excess": (("<f8",), (2,)),
