@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.comparison.intervals import half_width
+from abstain.comparison.intervals import interval_of_mean
 from abstain.comparison.rates import rates_of
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.metrics.frames import frame_of, frozen
@@ -79,9 +79,9 @@ class Comparison:
 
     @property
     def mean_cost_interval(self) -> NDArray[np.float64]:
-        """Interval of each mean cost, shape (n_models, 2), one at a time and clipped at 0."""
-        half = half_width(self.prices, self.confidence)
-        return frozen(np.column_stack([np.maximum(self.mean_cost - half, 0.0), self.mean_cost + half]))
+        """Interval of each mean cost, shape (n_models, 2), one at a time."""
+        bounds = (0.0, self._largest)
+        return frozen(np.array([interval_of_mean(one, bounds, self.confidence) for one in self.prices.T]))
 
     @property
     def best(self) -> str:
@@ -96,9 +96,10 @@ class Comparison:
     @property
     def difference_interval(self) -> NDArray[np.float64]:
         """Interval of the paired difference, shape (n_models, 2), for all pairs of models at once; 0 for the best."""
-        m = len(self.names)
-        half = half_width(self._paired, self.confidence, n_statements=m * (m - 1) // 2)
-        return frozen(np.column_stack([self.difference - half, self.difference + half]))
+        m, bounds = len(self.names), (-self._largest, self._largest)
+        found = [interval_of_mean(one, bounds, self.confidence, m * (m - 1) // 2) for one in self._paired.T]
+        found[self._best] = (0.0, 0.0)
+        return frozen(np.array(found))
 
     @property
     def not_told_apart(self) -> tuple[str, ...]:
@@ -131,7 +132,7 @@ class Comparison:
             dict(zip(self.blind_names, self.blind_prices.T, strict=True)),
             machines,
             reject_rate=counts.reject_rate,
-            largest=float(self.costs.table().max()),
+            largest=self._largest,
             confidence=self.confidence,
             n_candidates=len(candidates),
         )
@@ -170,6 +171,11 @@ class Comparison:
             "fit_seconds": self.fit_seconds,
             "predict_seconds": self.predict_seconds,
         }
+
+    @property
+    def _largest(self) -> float:
+        """The largest cost that a decision can have."""
+        return float(self.costs.table().max())
 
     @property
     def _best(self) -> int:
