@@ -104,7 +104,7 @@ def test_the_interval_covers_the_cost_of_the_machines_fitted_on_the_folds():
 
 
 def test_paired_intervals_are_less_than_half_as_wide():
-    X, y = rows(500)
+    X, y = rows(1_000)
     found = abstain.compare({"one": Fixed(-0.2, 0.2), "two": Fixed(-0.3, 0.3)}, X, y, COSTS)
     width = np.ptp(found.difference_interval, axis=1).max()
     assert width < np.ptp(found.mean_cost_interval, axis=1).min() / 2

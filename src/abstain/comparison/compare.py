@@ -163,6 +163,7 @@ def compare(
             None if one.forced is None else priced(name, one.forced, one.reject_label) for name, one in named.items()
         ),
         novel=tuple(None if one.novel is None else mean(one.novel.astype(np.float64)) for one in answers),
+        answers=tuple(one.take(np.argsort(decided)) for one in answers) if weight is None else (),
     )
 
 

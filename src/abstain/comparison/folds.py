@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from abstain.estimators.routing import decider, row_cost_parameters
 from abstain.estimators.splitting import Groups, group_parameters
 from abstain.estimators.unwrap import FittedClassifier, decide
 from abstain.row_costs import RowCosts
+from abstain.thresholds import Thresholds
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
@@ -40,6 +41,8 @@ class HeldOut:
         Means over the folds.
     novel : ndarray of bool, shape (m,), or None
         The rows that its guard rejects; None if it has none.
+    thresholds, cut
+        The two thresholds on the score and the cut of the forced decisions; None if the folds have different ones.
     """
 
     predicted: NDArray[Any]
@@ -49,6 +52,13 @@ class HeldOut:
     fit_seconds: float
     predict_seconds: float
     novel: NDArray[np.bool_] | None = None
+    thresholds: Thresholds | None = None
+    cut: float | None = None
+
+    def take(self, at: NDArray[np.intp]) -> Self:
+        """The same for some of the rows, in this order."""
+        parts = {name: getattr(self, name) for name in ("predicted", "score", "forced", "novel")}
+        return replace(self, **{name: None if part is None else part[at] for name, part in parts.items()})
 
 
 def held_out(
@@ -75,12 +85,15 @@ def held_out(
                     raise
                 done += 1
                 line.report(done)
-            predicted, scores, forced, labels, fit, predict, unlike = zip(*parts, strict=True)
+            predicted, scores, forced, labels, fit, predict, unlike, cuts = zip(*parts, strict=True)
             seconds = float(np.mean(fit)), float(np.mean(predict))
             score, decided, novel = (
                 None if parts[0] is None else np.concatenate(parts) for parts in (scores, forced, unlike)
             )
-            answers.append(HeldOut(np.concatenate(predicted), score, decided, labels[0], *seconds, novel))
+            thresholds, cut = cuts[0] if all(one == cuts[0] for one in cuts) else (None, None)
+            answers.append(
+                HeldOut(np.concatenate(predicted), score, decided, labels[0], *seconds, novel, thresholds, cut)
+            )
     return answers
 
 
@@ -110,6 +123,7 @@ def _one(
     forced: NDArray[Any] | None = None
     score: NDArray[np.float64] | None = None
     novel: NDArray[np.bool_] | None = None
+    cuts: tuple[Thresholds | None, float | None] = (None, None)
     if asked_with and known is not None:
         decisions = decide(model, X_test, known[test])
         forced, score, novel = decisions.forced, classifier.final.rule_.log_odds(decisions.score), decisions.novel
@@ -117,7 +131,7 @@ def _one(
         decisions = decide(model, X_test)
         forced, score, novel = decisions.forced, decisions.score, decisions.novel
         if len(classifier.classes) == 2:
-            score, _, _ = classifier.log_odds(score)  # where the cuts of all folds are the same
+            score, *cuts = classifier.log_odds(score)  # where the cuts of all folds are the same
     elif hasattr(model, "decision_function") or hasattr(model, "predict_proba"):
         score = classifier.score(X_test)
-    return predicted, score, forced, classifier.reject_label, fitted - start, asked - fitted, novel
+    return predicted, score, forced, classifier.reject_label, fitted - start, asked - fitted, novel, tuple(cuts)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.comparison.folds import HeldOut
 from abstain.comparison.intervals import interval_of_mean
 from abstain.comparison.rates import rates_of
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
@@ -53,6 +54,8 @@ class Comparison:
     novel : tuple of (ndarray of shape (n_rows,) or None)
         1 for the rows that the guard of each model rejects as unlike its training rows, 0 for others, the mean if the
         folds repeat a row; None if it has no guard.
+    answers : tuple of HeldOut
+        What each model decided on `rows`, each row by the machine of its fold; empty if the folds repeat a row.
     """
 
     names: tuple[str, ...]
@@ -71,6 +74,7 @@ class Comparison:
     forced_prices: tuple[NDArray[np.float64] | None, ...] = ()
     blind_names: tuple[str, ...] = ()
     novel: tuple[NDArray[np.float64] | None, ...] = ()
+    answers: tuple[HeldOut, ...] = ()
 
     @property
     def mean_cost(self) -> NDArray[np.float64]:
@@ -120,11 +124,9 @@ class Comparison:
         rejecting = [at for at, table in enumerate(self.tables) if table.rejected > 0]
         candidates = rejecting or list(range(len(self.names)))
         chosen = min(candidates, key=lambda at: self.mean_cost[at])
-        machines: dict[str, NDArray[np.float64]] = {}
-        if rejecting:
-            forced = self.forced_prices[chosen] if self.forced_prices else None
-            machines |= {} if forced is None else {f"{self.names[chosen]}, {FORCED}": forced}
-            machines |= {name: self.prices[:, at] for at, name in enumerate(self.names) if at not in rejecting}
+        forced = self.forced_prices[chosen] if self.forced_prices else None
+        machines = {} if forced is None else {f"{self.names[chosen]}, {FORCED}": forced}
+        machines |= {name: self.prices[:, at] for at, name in enumerate(self.names) if at not in rejecting}
         counts = self.tables[chosen]
         return verdict_on(
             self.names[chosen],

@@ -159,11 +159,12 @@ def verdict_on(
 ) -> Verdict:
     """Judge a machine by the costs of its decisions and of the alternatives', row by row.
 
-    `blind` are the alternatives that treat all rows alike, `machines` those that decide every row by a machine.
+    `blind` are the alternatives that treat all rows alike, `machines` those that decide every row by a machine; these
+    say whether rejects pay, and do not count for a machine that rejects no row.
     `largest` is the largest cost that a decision can have, and `n_candidates` the number of machines of which this one
     was chosen on the same rows.
     """
-    alternatives = {**blind, **machines}
+    alternatives = {**blind, **(machines if reject_rate > 0 else {})}
     others = np.column_stack(list(alternatives.values()))
     means = others.mean(axis=0)
     # means that differ only by rounding count as equal; ties go to the first
