@@ -271,7 +271,8 @@ def test_no_colour_without_a_terminal(table, model):
 
 
 # Parameters of Python, as the library's errors name them.
-PARAMETER = re.compile(r"(?<![\w'\"-])([A-Za-z]+_[a-z_]+|[A-Za-z]\w*\[\d\]|(?:C|cv|gamma|reject|rate|confidence)(?==)|The '\w+' par)")
+NAMED = r"[A-Za-z]+_[a-z_]+|[A-Za-z]\w*\[\d\]|(?:C|cv|gamma|reject|rate|confidence)(?==)|The '\w+' par"
+PARAMETER = re.compile(rf"(?<![\w'\"-])({NAMED})")
 FAULTS = [
     ("--reject", "0.9"),
     ("--reject", "-1"),

@@ -136,7 +136,8 @@ def facts_of(text):
 
 
 def in_sentence(sentence, name, rejected, cost):
-    found = re.match(r"(.*) is (?:not |worth).*?: it rejects ([\d.]+) % of the rows and costs ([\d.]+) per row", sentence)
+    pattern = r"(.*) is (?:not |worth).*?: it rejects ([\d.]+) % of the rows and costs ([\d.]+) per row"
+    found = re.match(pattern, sentence)
     assert found[1] == name
     assert share(found[2], rejected)
     assert amount(found[3], cost)
@@ -224,7 +225,8 @@ def recounted(data):
     (lower, upper), scores = map(float, data["thresholds"]), scores_of(data)
     above = np.array(data["steps"]["above"], dtype=bool)
     decided = np.where(scores > upper, 1, np.where((scores < lower) | (lower == upper), -1, 0))
-    wrong = data["costs"]["aboveWrong"] * (~above & (decided > 0)) + data["costs"]["belowWrong"] * (above & (decided < 0))
+    costs = data["costs"]
+    wrong = costs["aboveWrong"] * (~above & (decided > 0)) + costs["belowWrong"] * (above & (decided < 0))
     rejects = np.where(above, data["reject"][1], data["reject"][0]) * (decided == 0)
     return np.mean(wrong + rejects), np.mean(decided == 0)
 

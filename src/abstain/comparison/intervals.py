@@ -1,9 +1,9 @@
 """Intervals for a mean cost, and for differences of several, from one cost per row.
 
-Let d_i be the costs of n held-out rows, or the paired differences of two models' costs. Most d_i are the same (0 if both
-models decide alike), and a few are large and of one sign, so Student's interval is centred on too little and too short:
-with costs of 1 and 20 and 20 of 200 rows that differ it covers .86 instead of .95. Here the rows above and below the most
-frequent value m are bounded separately, each sum by a gamma distribution, and the two are put together ::
+Let d_i be the costs of n held-out rows, or the paired differences of two models' costs. Most d_i are the same (0 if the
+models decide alike), and a few are large and of one sign. Student's interval is too short then: at costs of 1 and 20 it
+covers .86 instead of .95 if 20 of 200 rows differ. Here the rows above and below the most frequent value m are bounded
+separately, each sum by a gamma distribution, and the two are put together ::
 
     d_i = m + g_i - b_i          g_i, b_i >= 0          y = sum g_i,  v = n / (n - 1) (sum g_i^2 - y^2 / n)
 

@@ -44,14 +44,18 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
         "novel": judged.novel,
     }
     report: Any
-    by_row = judged.row_costs
+    by_row, score = judged.row_costs, judged.score
+    if model.several:
+        score = model.class_scores(score)
+    elif by_row is not None:
+        score = model.final.rule_.log_odds(score)
     if model.several or model.actions is not None or by_row is not None:
         report = TableReport.of(
             judged.y_true,
             judged.y_pred,
             model.costs if by_row is None else None,
             forced=judged.forced,
-            score=judged.score if by_row is None else model.final.rule_.log_odds(judged.score),
+            score=score,
             row_costs=None if by_row is None else by_row.table(),
             pos_label=None if by_row is None else model.positive,
             reject_label=model.reject_label,
@@ -99,7 +103,7 @@ def write_comparison(
         report = Report.of(table.y, held_out.score, compared.costs, **thresholds, **shared)
     else:
         answers = {"forced": held_out.forced, "reject_label": held_out.reject_label}
-        score = held_out.score if table.several else None
+        score = held_out.class_scores  # of two classes, scores of different folds have no order
         report = TableReport.of(table.y, held_out.predicted, compared.costs, score=score, **answers, **shared)
     write_page(report, path, force=force)
     return name
