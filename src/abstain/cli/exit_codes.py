@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 BUG, USAGE, DATA, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 4, 130
 OUTPUT_FAILED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -42,7 +43,7 @@ OPTIONS = {
     "random_state": "--seed",
     "time_limit": "--time-limit",
 }
-_WORDS = {
+_WORDS: dict[str, Any] = {
     r"\b(Cs|gammas)\[\d+\]=": lambda found: f"--{found[1].removesuffix('s')} ",
     r"\bThe '(\w+)' parameter of \w+": lambda found: OPTIONS.get(found[1], f"{found[1]!r}"),
     r"\bcv=\d+ makes (\d+) folds, and groups has": r"\1 folds need as many groups, and --groups has",

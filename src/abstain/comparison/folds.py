@@ -61,7 +61,8 @@ class HeldOut:
     def take(self, at: NDArray[np.intp]) -> Self:
         """The same for some of the rows, in this order."""
         parts = {name: getattr(self, name) for name in ("predicted", "score", "forced", "novel", "class_scores")}
-        return replace(self, **{name: None if part is None else part[at] for name, part in parts.items()})
+        taken: dict[str, Any] = {name: None if part is None else part[at] for name, part in parts.items()}
+        return replace(self, **taken)
 
 
 def held_out(
@@ -94,9 +95,8 @@ def held_out(
                 None if parts[0] is None else np.concatenate(parts) for parts in (scores, forced, unlike, ranked)
             )
             thresholds, cut = cuts[0] if all(one == cuts[0] for one in cuts) else (None, None)
-            answers.append(
-                HeldOut(np.concatenate(predicted), score, decided, labels[0], *seconds, novel, thresholds, cut, by_class)
-            )
+            known = (score, decided, labels[0], *seconds, novel, thresholds, cut, by_class)
+            answers.append(HeldOut(np.concatenate(predicted), *known))
     return answers
 
 

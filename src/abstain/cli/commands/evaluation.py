@@ -151,8 +151,8 @@ class Judged:
         """What decisions on these rows cost."""
         model, by_row = self.model, self.row_costs
         one = None if model.several or model.actions is not None else model.positive
-        stated = (model.costs, None) if by_row is None else (None, by_row.table())
-        return judge_of(self.y_true, *stated, one, classes=np.asarray(model.classes))
+        costs, own = (model.costs, None) if by_row is None else (None, by_row.table())
+        return judge_of(self.y_true, costs, own, one, classes=np.asarray(model.classes))
 
     def paid(self, answers: NDArray[Any]) -> NDArray[np.float64]:
         """The cost of each of these answers."""

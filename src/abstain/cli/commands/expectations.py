@@ -43,9 +43,8 @@ def compared_with_none(
     if math.isnan(cost) or costs is None:
         sentence = f"No fit of the search finished, so the cost of new rows is unknown. {_next(table)}"
         return known | {"verdict": {"sentence": sentence}, "warnings": []}
-    stated = (None, costs.table()) if isinstance(costs, RowCosts) else (costs, None)
-    one = None if table.several or isinstance(costs, Actions) else table.classes[1]
-    judge = judge_of(table.y, *stated, one)
+    own, one = isinstance(costs, RowCosts), None if isinstance(costs, Actions) else table.positive
+    judge = judge_of(table.y, None if own else costs, costs.table() if own else None, one)
     blind = {name: float(prices.mean()) for name, prices in judge.blind(np.arange(len(table.y))).items()}
     other, other_cost = min(blind.items(), key=lambda pair: pair[1])
     sentence = (

@@ -99,8 +99,8 @@ def write_comparison(
     }
     report: Any
     if not isinstance(compared.costs, Actions) and _have_one_pair(held_out, fitted.classes_):
-        thresholds = {"thresholds": held_out.thresholds, "cut": held_out.cut}
-        report = Report.of(table.y, held_out.score, compared.costs, **thresholds, **shared)
+        shared |= {"score": held_out.score, "thresholds": held_out.thresholds, "cut": held_out.cut}
+        report = Report.of(table.y, costs=compared.costs, **shared)
     else:
         answers = {"forced": held_out.forced, "reject_label": held_out.reject_label}
         score = held_out.class_scores  # of two classes, scores of different folds have no order
