@@ -43,7 +43,7 @@ def test_a_ceiling_on_the_error_is_certified_or_refused(large, tmp_path):
     assert pipeline_of(tmp_path / "m")[-1].confidence == 0.9
     refused = run(*arguments, "--max-error", 0.001, "--confidence", 0.95, "--force")
     assert refused.exit_code == 2
-    assert "max_error=0.001 with confidence=0.95 cannot be certified on 200 rows" in said(refused)
+    assert "--max-error 0.001 with --confidence 0.95 cannot be certified on 200 rows" in said(refused)
 
 
 def test_groups_are_not_split(tmp_path, large):

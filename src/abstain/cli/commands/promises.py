@@ -35,7 +35,7 @@ def promised(
             raise UsageError("--class-error must lie between 0 and 1, both excluded, as in 0.05.")
         held = held_out_rows(code + 1, rates, None, table.groups, options.seed)
     except ValueError as error:
-        raise UsageError(str(error).replace("class_error=", "--class-error ")) from error
+        raise UsageError(str(error)) from error
     fitting, calibration = (_part(table, rows) for rows in (np.setdiff1d(np.arange(len(code)), held), held))
     pipeline = fitted_pipeline(fitting, classifier(fitting, options))
     model = ThresholdRejector(
