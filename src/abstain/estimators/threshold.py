@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import row_weights
 from abstain.class_labels import ClassLabels
-from abstain.estimators.conformal import conformal_fit, refuse_unused
-from abstain.estimators.out_of_fold import checked_rows, fit_and_score
+from abstain.estimators.held_out import promise_fit, refuse_unused
+from abstain.estimators.out_of_fold import checked_rows, fit_and_score, is_prefit
 from abstain.estimators.tuned import labels_for, rows_for, tuned
 from abstain.estimators.tuned_decisions import TunedDecisions
 from abstain.labels import Labels
@@ -268,27 +268,27 @@ class ThresholdRejector(TunedDecisions):
             The fitted estimator.
         """
         request = Request.of(self)
-        if request.class_error is not None:
-            refuse_unused(self)
+        if request.promise is not None:
+            refuse_unused(self, request.promise)
         X, y = indexable(X, y)
-        prefit = isinstance(self.cv, str) and self.cv == "prefit"
+        prefit, by_class = is_prefit(self), request.class_error is not None
         if prefit:
             check_is_fitted(self.estimator)
         labels = self._labels(request, self.estimator.classes_ if prefit else y)
         request.warn_if_assumed(labels, self.pos_label)
         request = request.of_classes(labels, self.pos_label)
         code = labels.encode(y)
-        rates = request.class_error
         weight, groups, parameters = checked_rows(
-            self, X, sample_weight, groups, tune=request.needs_rows and rates is None, fits=not prefit
+            self, X, sample_weight, groups, tune=request.needs_rows and not by_class, fits=not prefit
         )
-        if rates is None:
+        if by_class and prefit and weight is not None:
+            raise ValueError('sample_weight has no effect with class_error and cv="prefit"; leave it out.')
+        if request.promise is None or prefit:
             scored = fit_and_score(self, X, y, groups, parameters, request=request)
         else:
-            if prefit and weight is not None:
-                raise ValueError('sample_weight has no effect with class_error and cv="prefit"; leave it out.')
-            scored = conformal_fit(self, X, y, groups, parameters, rates=rates, weight=weight)
-            weight = None if weight is None else np.sign(weight)
+            scored = promise_fit(self, X, y, groups, parameters, request=request, labels=labels, weight=weight)
+        if by_class and weight is not None:
+            weight = np.sign(weight)
         rows, at = None, scored.index
         if scored.score is not None:
             rows = rows_for(labels, scored.score, code[at], None if weight is None else weight[at], scored.flaw)

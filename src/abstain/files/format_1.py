@@ -6,6 +6,7 @@ of the restored estimator, so that nothing in a file of that format is left unch
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -241,5 +242,6 @@ def _on_log_odds(new: dict[str, Any], arrays: Arrays) -> tuple[Arrays, list[Any]
         arrays = arrays | {"rows_score": log_odds(np.column_stack([1.0 - p, p]))}
         known = (arrays[f"rows_{name}"] for name in ("score", "sign", "weight"))
         rows = ScoredRows.of(*known, cut=0.0, flaw=new["flaw"])
-    cuts = request.of_classes(labels, estimator.pos_label).cuts(rows, labels.orientation)
+    request = replace(request.of_classes(labels, estimator.pos_label), for_new=False)  # as it was placed then
+    cuts = request.cuts(rows, labels.orientation)
     return arrays, [to_json("cuts", cut) for cut in (cuts.thresholds.lower, cuts.thresholds.upper, cuts.cut)]
