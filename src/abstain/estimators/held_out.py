@@ -18,6 +18,7 @@ from abstain.class_labels import ClassLabels
 from abstain.estimators.out_of_fold import (
     ROWS_TWICE,
     SAME_ROWS,
+    UNEQUAL_SHARES,
     Scored,
     check_classes,
     fitted_part,
@@ -101,7 +102,9 @@ def promise_fit(
         classifier = with_probabilities(given, folds_of(settings, y, groups), settings.n_jobs)
     machine = ResponseMachine.of(classifier, probabilities=probabilities)
     found, score = fitted_part(machine, (X, y), part, None if classifier is given else groups, parameters)
-    return Scored(found, score, held, held_out=True)
+    counts, own = np.bincount(code)[1:], np.bincount(code[held], minlength=len(sizes) + 1)[1:]
+    unequal = groups is None and (np.abs(own - counts * (len(held) / len(code))) > 1).any()
+    return Scored(found, score, held, UNEQUAL_SHARES if unequal else "", held_out=True)
 
 
 def _cross(

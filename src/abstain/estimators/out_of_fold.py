@@ -34,6 +34,10 @@ SAME_SIGMOID = (
     'method="chow" with cv="prefit" fits the sigmoid to the labels of the rows that must certify it; '
     'calibrate the classifier on other rows first, or use method="symmetric".'
 )
+UNEQUAL_SHARES = (
+    "class_error held out a larger share of one class than of another, so that new rows mix the classes otherwise. "
+    "Pass X and y that the classifier was not fitted on, or fit again with max_error."
+)
 ROWS_TWICE = (
     "the splitter given as cv scores some rows more than once, but the test needs independent rows; "
     "use one that scores each row once, such as StratifiedKFold."

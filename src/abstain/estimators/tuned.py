@@ -87,8 +87,9 @@ def tuned(
     held_out: bool = False,
 ) -> Tuned:
     """Place the cuts that a request for these classes asks for; a promise needs rows that are held out."""
-    if request.promise is not None and not held_out:
-        why = (rows.flaw if rows is not None else "") or NOT_HELD_OUT.format(request.promise)
+    flaw = "" if rows is None else rows.flaw
+    if request.promise is not None and (not held_out or (flaw and request.promise == "max_error")):
+        why = flaw or NOT_HELD_OUT.format(request.promise)
         raise ValueError(f"{request.promise} cannot be promised on these scores: {why}")
     if request.class_error is not None or isinstance(machine, CrossMachine):
         return _by_true_class(machine, request, labels, rows)

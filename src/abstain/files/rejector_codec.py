@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.arguments import warn_caller
+from abstain.estimators.out_of_fold import UNEQUAL_SHARES
 from abstain.estimators.threshold import ThresholdRejector
 from abstain.estimators.tuned import Tuned, tuned
 from abstain.files.arrays import Arrays
@@ -132,7 +133,7 @@ def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, 
     rows = _rows(fields.take("flaw"), arrays, len(classes))
     fields.take("error_bound")
     held_out = fields.take("held_out", bool) if "held_out" in fields else _implied(estimator, rows)
-    if held_out and (rows is None or rows.flaw):
+    if held_out and (rows is None or rows.flaw not in ("", UNEQUAL_SHARES)):
         raise ModelFileError("it has no rows, or rows with a flaw, that its classifier was not fitted on.")
     found = _tuned(estimator, classes, classifier, rows, cuts, held_out=held_out)
     if isinstance(found.error_bound, ErrorBound) and not held_out:

@@ -1,4 +1,4 @@
-"""How many rows of each class are held out to calibrate a promise: about a quarter, more if needed, at most half."""
+"""How many rows of each class are held out to calibrate a promise: from a quarter to half of them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from abstain.class_labels import ClassLabels
 from abstain.labels import Labels
 from abstain.rules.by_answer import ByAnswer
 from abstain.rules.class_error import rows_needed
-from abstain.rules.risk_control import ROOM, STARTS, rows_without_error
+from abstain.rules.risk_control import rows_without_error
 
 __all__ = ["OTHERWISE", "calibration_sizes"]
 
 SHARE = 0.25  # unless the promise needs more
 MOST = 0.5
+ENOUGH = 30  # times the rows that certify a ceiling without errors; half were better on small tables when measured
 OTHERWISE = " Or hold out more than half with calibration_size"  # ends an error; the command line has no such option
 
 
@@ -37,42 +38,48 @@ def calibration_sizes(request: Any, labels: Labels | ClassLabels, counts: NDArra
     n = int(counts.sum())
     if size is not None:
         share = float(size) / n if isinstance(size, int | np.integer) else float(size)
-        return [max(1, math.ceil(share * count * (1 - 1e-12))) for count in counts.tolist()]
+        return _of_each(share, counts)
     if request.class_error is not None:
         return [_for_rate(*one, count) for one, count in zip(request.class_error.items(), counts.tolist(), strict=True)]
     return _for_ceilings(request, labels, counts)
 
 
 def _for_ceilings(request: Any, labels: Labels | ClassLabels, counts: NDArray[np.intp]) -> list[int]:
-    """Enough rows for all starts of the tests on the error among accepted rows, within the bounds."""
-    ceiling, level = request.max_error, 1.0 - request.confidence
-    asked = f"max_error={ceiling} with confidence={request.confidence:g}"
+    """Half of the rows until they are `ENOUGH`, then fewer, but at least `SHARE`; the same share of each class.
+
+    Errors among accepted rows mix the classes, so that these must be as frequent as among new rows.
+    """
+    ceiling, level, n = request.max_error, 1.0 - request.confidence, int(counts.sum())
     if isinstance(ceiling, ByAnswer):
         level /= len(ceiling.named)
-        return [_within(c, level, n) for c, n in zip(ceiling.shares, counts.tolist(), strict=True)]
-    if isinstance(ceiling, tuple):
+        named = zip(ceiling.shares, counts.tolist(), strict=True)
+        share = max(_share(c, level, count) for c, count in named if not math.isnan(c))
+    elif isinstance(ceiling, tuple):
         ceilings = ceiling if isinstance(labels, Labels) and labels.orientation > 0 else ceiling[::-1]
-        named = zip(labels.classes.tolist(), ceilings, counts.tolist(), strict=True)
-        return [_checked(c, level, n, asked, f" of the class {label!r}") for label, c, n in named]
-    n = int(counts.sum())
-    share = _checked(ceiling, level, n, asked) / n
+        of = (f" of the class {label!r}" for label in labels.classes.tolist())
+        share = max(_checked(request, *one) for one in zip(ceilings, counts.tolist(), of, strict=True))
+    else:
+        share = _checked(request, ceiling, n)
+    return _of_each(share, counts)
+
+
+def _of_each(share: float, counts: NDArray[np.intp]) -> list[int]:
     return [max(1, math.ceil(share * count * (1 - 1e-12))) for count in counts.tolist()]
 
 
-def _checked(ceiling: float, level: float, n: int, asked: str, of: str = "") -> int:
-    needed = rows_without_error(ceiling, level)
+def _checked(request: Any, ceiling: float, n: int, of: str = "") -> float:
+    needed = rows_without_error(ceiling, 1.0 - request.confidence)
     if needed > MOST * n:
         raise ValueError(
-            f"{asked} needs at least {needed} calibration rows{of} even without errors, which are held out, and as "
-            f"many to fit on; there are {n} rows{of}. Use at least {2 * needed} rows{of}, raise max_error, or "
-            f"lower confidence.{OTHERWISE}."
+            f"max_error={request.max_error} with confidence={request.confidence:g} needs at least {needed} calibration "
+            f"rows{of} even without errors, which are held out, and as many to fit on; there are {n} rows{of}. Use at "
+            f"least {2 * needed} rows{of}, raise max_error, or lower confidence.{OTHERWISE}."
         )
-    return _within(ceiling, level, n)
+    return _share(ceiling, 1.0 - request.confidence, n)
 
 
-def _within(ceiling: float, level: float, n: int) -> int:
-    wanted = 0 if math.isnan(ceiling) else ROOM * rows_without_error(ceiling, level / STARTS)
-    return max(1, min(max(wanted, math.ceil(SHARE * n)), int(MOST * n)))
+def _share(ceiling: float, level: float, n: int) -> float:
+    return min(max(ENOUGH * rows_without_error(ceiling, level) / n, SHARE), MOST)
 
 
 def _for_rate(label: Any, rate: float, n: int) -> int:

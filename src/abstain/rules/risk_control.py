@@ -230,10 +230,7 @@ def _too_few(sequence: _Sequence, ceilings: NDArray[np.float64], level: float, a
     if _first(sequence, ceilings, level) is None:
         least = [rows_without_error(c, level) for c in ceilings]
         if len(least) == 1:
-            return (
-                f"{asked}: even without errors it needs {least[0]} calibration rows, with errors more. Use more rows, "
-                f"{ways}"
-            )
+            return f"{asked}: even without errors it needs {least[0]}, with errors more. Use more rows, {ways}"
         spare, decided = [math.ceil(SPARE * k) for k in least], sequence.decided[-1]
         return (
             f"{asked}: even without errors it needs {least[0]} accepted rows of the negative class and {least[1]} of "
@@ -247,8 +244,7 @@ def _too_few(sequence: _Sequence, ceilings: NDArray[np.float64], level: float, a
     seen = f"{asked}: the errors among the most confident rows are {errors}"
     if rows > MOST_ROWS:
         return f"{seen}; at this rate no number of rows would be enough. Use a better classifier, {ways}"
-    needed = max(rows, ROOM * first)
-    return f"{seen}. At this rate about {needed:,.0f} calibration rows are needed. Use more rows, {ways}"
+    return f"{seen}. At this rate about {max(rows, ROOM * first):,.0f} such rows are needed. Use more rows, {ways}"
 
 
 def _rows_it_would_take(sequence: _Sequence, step: int, ceilings: NDArray[np.float64], level: float) -> float:
