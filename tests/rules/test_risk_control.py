@@ -210,8 +210,19 @@ class TestWhatIsMissing:
 
     def test_a_classifier_that_is_too_bad(self):
         sign = np.tile([1, -1], 100)
-        with pytest.raises(ValueError, match=r"no number of rows would be enough\. Use a better classifier"):
+        with pytest.raises(ValueError, match=r"no number of rows would be enough at this rate\. Use a better"):
             certify(ScoredRows.of(np.linspace(1, 2, 200), sign, cut=0.0), 0.1, 0.9)
+
+    def test_few_errors_among_the_most_confident_need_more_rows_only(self):
+        def rows(n):  # the less confident half is wrong in every fifth row, the other half nowhere
+            sign = np.ones(n)
+            sign[: n // 2 : 5] = -1
+            return ScoredRows.of(np.linspace(1, 2, n), sign, cut=0.0)
+
+        with pytest.raises(ValueError, match=r"rows are 0 of 140\. At this rate about") as raised:
+            certify(rows(280), 0.01, 0.9)
+        needed = int(re.search(r"about ([\d,]+) such rows", str(raised.value))[1].replace(",", ""))
+        assert certify(rows(needed), 0.01, 0.9)[1].errors == 0
 
     def test_a_class_with_too_few_rows(self):
         score = np.concatenate([np.linspace(1, 2, 300), [-1.0, -2.0]])
