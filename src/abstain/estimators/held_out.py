@@ -1,7 +1,7 @@
 """Fit the classifier of a ThresholdRejector for a promise: rows are scored by classifiers not fitted on them.
 
 Scores of folds with a classifier that is then fitted on all rows are not offered: nothing bounds the errors of that
-one. In simulations with nearly no regularisation it missed 35 % of a class at a `class_error` of 5 %, and 46 % of its
+one. In simulations with nearly no regularisation it missed 35 % of a class at a `class_error` of 5 %, and 44 % of its
 accepted rows were wrong at a `max_error` of 25 %.
 """
 
