@@ -141,11 +141,12 @@ class ThresholdRejector(TunedDecisions):
     The expected costs of `decide` are computed from the classifier's `predict_proba`, and are nan if it has none or if
     no costs were stated. `score` is minus the mean cost; without costs, minus the share of rows decided wrongly.
 
-    `reject_rate` promises that a new row that is exchangeable with the rows of the scores is rejected with a probability
-    of at most the share, on average over such rows, if the classifier was not fitted on them: for ``cv="prefit"``, and
-    for `retune` with other rows or with those that `max_error` held out. With folds the final classifier is another one than those that gave
-    the scores, so that the share is kept only about, and with "train" not even that. It is not proven for "roc", whose
-    band is chosen by the labels too. Weights count a new row as much as the mean of the rows.
+    `reject_rate` promises that a new row that is exchangeable with the rows of the scores is rejected with a
+    probability of at most the share, on average over such rows, if the classifier was not fitted on them: for
+    ``cv="prefit"``, and for `retune` with other rows or with those that `max_error` held out. With folds the final
+    classifier is another one than those that gave the scores, so that the share is kept only about, and with "train"
+    not even that. It is not proven for "roc", whose band is chosen by the labels too. Weights count a new row as much
+    as the mean of the rows.
 
     The guarantee of `max_error` is exact for the rows that are held out, and for ``cv="prefit"`` with rows that the
     classifier was not fitted on. It holds for one calibration: if you choose the best of several by their coverage, the
