@@ -40,7 +40,8 @@ def calibration_sizes(request: Any, labels: Labels | ClassLabels, counts: NDArra
         share = float(size) / n if isinstance(size, int | np.integer) else float(size)
         return _of_each(share, counts)
     if request.class_error is not None:
-        return [_for_rate(*one, count) for one, count in zip(request.class_error.items(), counts.tolist(), strict=True)]
+        pairs = zip(request.class_error.items(), counts.tolist(), strict=True)
+        return [_for_rate(label, rate, count) for (label, rate), count in pairs]
     return _for_ceilings(request, labels, counts)
 
 

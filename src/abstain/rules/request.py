@@ -167,7 +167,7 @@ class Request:
     @property
     def promise(self) -> Literal["max_error", "class_error"] | None:
         """Which of the two that hold only on rows that the classifier was not fitted on, if one was requested."""
-        return self.way if self.way in ("max_error", "class_error") else None  # type: ignore[return-value]
+        return self.way if self.way in ("max_error", "class_error") else None
 
     @property
     def needs_rows(self) -> bool:

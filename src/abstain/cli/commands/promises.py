@@ -35,8 +35,8 @@ def promised(
 
     `promise` has the parameters of a `ThresholdRejector` that say what is promised.
     """
-    labelled = {"pos_label": table.positive, "reject_label": options.reject_label or "auto"}
-    model = ThresholdRejector(None, **promise, cv="prefit", **labelled)
+    reject_label = options.reject_label or "auto"
+    model = ThresholdRejector(None, **promise, cv="prefit", pos_label=table.positive, reject_label=reject_label)
     code = np.unique(table.y, return_inverse=True)[1] + 1
     try:
         request = Request.of(model)
@@ -80,7 +80,7 @@ def promise_facts(bound: ClassErrorBound | ErrorBound, rejected: float) -> dict[
         facts |= {"rows accepted": bound.accepted, "errors among them": bound.errors}
         ceilings = bound.max_error if isinstance(bound.max_error, dict) else {"": bound.max_error}
         of = ", ".join(
-            f"{100 * ceiling:g} % of the rows answered{f' {label}' if label else ''}"  # type: ignore[operator]
+            f"{100 * ceiling:g} % of the rows answered{f' {label}' if label else ''}"
             for label, ceiling in ceilings.items()
         )
         sentence = f"At most {of} are wrong, for {100 * bound.confidence:g} % of calibrations like this one"
