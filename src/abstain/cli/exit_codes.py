@@ -49,6 +49,7 @@ _WORDS: dict[str, Any] = {
     r"\bcv=\d+ makes (\d+) folds, and groups has": r"\1 folds need as many groups, and --groups has",
     r"\b(?:cv|n_splits)=(\d+)": r"\1 folds",
     r"\ba fold of cv\b": "a fold",
+    r"\blower confidence\b": "lower --confidence",
     # ways out that no option offers
     r", a higher rate, calibration_size to hold [^.]*": ", or a higher rate",
     r", a larger calibration_size, or": ", or",
