@@ -137,7 +137,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         refuse_dask(X)
         return -mean_price(self._now.costs(X, y, row_costs), sample_weight)
 
-    def predict_set(self, X: Any, include: float | None = None) -> NDArray[np.bool_]:
+    def predict_set(self, X: Any, include: float | None = None, row_costs: Any = None) -> NDArray[np.bool_]:
         """The classes that are not ruled out for each row: all of them for a novel row.
 
         Parameters
@@ -146,6 +146,8 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
             Rows to decide on.
         include : float or None, default=None
             As in the classifier's own `predict_set`.
+        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+            Costs of each row, as in `predict`.
 
         Returns
         -------
@@ -153,8 +155,9 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         """
         refuse_dask(X)
         now = self._now
-        found = now.decide(X)
-        return np.asarray(class_sets(now.rule, found.score, include) | found.novel[:, np.newaxis])
+        found = now.decide(X, row_costs)
+        sets = class_sets(now.rule_of(row_costs, len(found)), found.score, include)
+        return np.asarray(sets | found.novel[:, np.newaxis])
 
     @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
