@@ -129,7 +129,7 @@ class RowCosts:
         return RowCosts(*(column[rows] for column in vars(self).values()))
 
     def of_row(self, row: int) -> Costs:
-        """Return the costs of one row; a reject cost that can never pay is lowered to the limit, so that it is valid."""
+        """Return the costs of one row; a reject cost that can never pay is lowered to the limit, so it is valid."""
         fp, fn, r_neg, r_pos = (float(column[row]) for column in vars(self).values())
         share = max(r_neg / fp + r_pos / fn, 1.0)
         return Costs(fp, fn, r_neg / share if r_neg == r_pos else (r_neg / share, r_pos / share))
