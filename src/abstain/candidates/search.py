@@ -20,6 +20,7 @@ from abstain.candidates.pricing import Pricing
 from abstain.candidates.trials import Choice, Trials
 from abstain.candidates.tuning import Rows, few_threads, tuned
 from abstain.estimators.grid import Splits, checked_splits
+from abstain.estimators.lazy import refuse_dask
 from abstain.estimators.splitting import Groups, row_groups
 from abstain.estimators.svc_cv import SEARCHING, RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
@@ -85,6 +86,7 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
     def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Choose and fit; `groups` are kept in one fold each."""
         began = time.monotonic()
+        refuse_dask(X, "MachineSearch")
         X, truth = indexable(X, np.asarray(y))
         pricing = Pricing.of(self.costs, truth, self.pos_label, self.reject_label)
         groups, cv = row_groups(groups, len(truth)), self.cv
