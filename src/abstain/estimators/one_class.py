@@ -240,10 +240,9 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
         """
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
-    def _score(self, machine: KernelMachine, X: Any) -> NDArray[np.float64]:
+    def _score(self, machine: KernelMachine, X: Any) -> Any:
         if is_dask(X):
-            found: Any = lazy_rows(partial(_chunk_scores, machine), copy(self), X, ())
-            return found  # type: ignore[no-any-return]
+            return lazy_rows(partial(_chunk_scores, machine), copy(self), X, ())
         return machine.score(self._checked(X), self.n_jobs)
 
     @property
