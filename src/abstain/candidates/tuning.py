@@ -135,9 +135,9 @@ def tuned(
                     shown = rows.sigmoids(probabilities) if machine.sigmoid else probabilities
                     costs[at * stages + stage] = rows.costs_of(shown)
             line.report(number + 1)
-    if late := int(np.isnan(costs[:, 0]).sum()):
+    if missing := int(np.isnan(costs[:, 0]).sum()):
         warnings.warn(
-            f"{late} of the {len(costs)} candidates of {name!r} count as not tried, because time ran out; raise the "
+            f"{missing} of the {len(costs)} candidates of {name!r} count as not tried, because time ran out; raise the "
             "time limit, or use fewer rows.",
             ConvergenceWarning,
             stacklevel=3,

@@ -80,7 +80,7 @@ def reject_confusion_matrix(
 
 def mean_cost(
     y_true: ArrayLike,
-    y_pred: ArrayLike,
+    y_pred: Any,
     costs: Costs | Actions | None = None,
     *,
     pos_label: Any = None,
