@@ -17,6 +17,7 @@ from abstain.comparison.judges import Judge, PairJudge, judge_of
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
 from abstain.costs import Costs
+from abstain.estimators.lazy import refuse_dask
 from abstain.estimators.splitting import parts_of, row_groups, splitter
 from abstain.metrics.frames import frozen
 from abstain.row_costs import RowCosts
@@ -117,6 +118,7 @@ def compare(
     level = real_number("confidence", confidence)
     if not 0.0 < level < 1.0:
         raise ValueError(f"confidence={confidence!r} must be strictly between 0 and 1, such as 0.95.")
+    refuse_dask(X, "compare", "pass some of the rows")
     judge = judge_of(y, costs, row_costs, pos_label)
     X, truth = indexable(X, judge.truth)
     groups = row_groups(groups, len(truth))

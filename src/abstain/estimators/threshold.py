@@ -16,6 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from abstain.arguments import row_weights
 from abstain.class_labels import ClassLabels
 from abstain.estimators.held_out import promise_fit, refuse_unused
+from abstain.estimators.lazy import refuse_dask
+from abstain.estimators.linear_svc import LinearRejectSVC
 from abstain.estimators.out_of_fold import checked_rows, fit_and_score, is_prefit
 from abstain.estimators.tuned import labels_for, rows_for, tuned
 from abstain.estimators.tuned_decisions import TunedDecisions
@@ -280,6 +282,7 @@ class ThresholdRejector(TunedDecisions):
         ThresholdRejector
             The fitted estimator.
         """
+        self._check_in_memory(X)
         request = Request.of(self)
         if request.promise is not None:
             refuse_unused(self, request.promise)
@@ -307,6 +310,12 @@ class ThresholdRejector(TunedDecisions):
             rows = rows_for(labels, scored.score, code[at], None if weight is None else weight[at], scored.flaw)
         self._fitted_ = tuned(scored.machine, request, labels, rows, held_out=scored.held_out)
         return self
+
+    def _check_in_memory(self, X: Any) -> None:
+        """Raise an error for dask arrays, unless the classifier reads their chunks one by one."""
+        if not isinstance(self.estimator, LinearRejectSVC):
+            some = 'fit the classifier first, and then ThresholdRejector(fitted, cv="prefit") on some of the rows'
+            refuse_dask(X, "ThresholdRejector", some)
 
     def retune(
         self,
