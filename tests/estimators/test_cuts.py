@@ -65,7 +65,7 @@ class TestNoRowSeesItsOwnCuts:
         scores = sign * 0.7 + rng.normal(size=(1, 3, 1, 90))
         tests = np.zeros((3, 90))
         tests[np.arange(90) % 3, np.arange(90)] = 1 / 30
-        return scores, Splits((tests == 0).astype(np.uint8), tests), sign
+        return scores, Splits.of((tests == 0).astype(np.int32), tests), sign
 
     def test_labels_of_a_fold_do_not_move_its_cuts(self):
         scores, splits, sign = self.rows()

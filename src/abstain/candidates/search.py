@@ -137,8 +137,7 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         if not machine.sigmoid:
             return ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
         # the sigmoid on the folds of the search, which respect the groups; the parameter is then their number
-        folds = zip(splits.trains, splits.tests, strict=True)
-        parts = [(np.flatnonzero(train), np.flatnonzero(test)) for train, test in folds]
+        parts = splits.parts
         classifier = CalibratedClassifierCV(classifier, cv=parts, ensemble=False)
         fitted = ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
         for one in (fitted.estimator, fitted.estimator_):

@@ -56,7 +56,7 @@ class Rows:
 
     def held_out(self, machine: Machine, parameters: dict[str, Any], fold: int) -> list[NDArray[np.float64]]:
         """Probabilities of a fold's test rows, for each stage of a machine fitted on its training rows."""
-        train, test = np.flatnonzero(self.splits.trains[fold]), np.flatnonzero(self.splits.tests[fold])
+        train, test = self.splits.parts[fold]
         part, others = _safe_indexing(self.X, train), _safe_indexing(self.X, test)
         return list(machine.probabilities(parameters, part, self.y[train], others))
 

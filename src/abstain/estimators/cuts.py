@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.estimators.grid import Grid, Splits
+from abstain.estimators.grid import TIE, Grid, Splits
 from abstain.estimators.pricing import Pricing
 from abstain.rules.sigmoid import shrunk_sigmoids
 
@@ -36,7 +36,7 @@ class HeldOutRows:
     sign : int8 array of shape (m,)
         Their classes.
     weight : float64 array of shape (m,)
-        Their weights in the mean cost; each fold has the same sum, and all together sum to 1.
+        Their weights in the mean cost, which sum to 1.
     """
 
     scores: NDArray[np.float64]
@@ -52,7 +52,7 @@ class HeldOutRows:
         """Take the test rows of the folds `used` out of scores of all rows, (gammas, folds, Cs, rows)."""
         fold, row = np.nonzero(splits.tests * used[:, np.newaxis])
         held_out = scores[:, fold, :, row].transpose(2, 1, 0).reshape(-1, len(row))
-        return cls(held_out, fold, row, sign[row], splits.tests[fold, row] / np.sum(used))
+        return cls(held_out, fold, row, sign[row], splits.weights(used)[fold, row])
 
     @property
     def can_tell(self) -> bool:
@@ -61,14 +61,16 @@ class HeldOutRows:
         return len(np.unique(self.fold)) > 1 and min(rows) >= FEWEST
 
     def near_best(self, costs: NDArray[np.float64], pricing: Pricing) -> NDArray[np.intp]:
-        """The pairs whose mean cost, shape (pairs,), is within a standard error of the least; nan is never near."""
+        """The pairs whose mean cost is within a standard error of the least; nan in `costs`, (pairs,), is never near."""
         finished = np.flatnonzero(np.isfinite(costs))
         if not len(finished):
             return finished
         paid = pricing.paid(self.row, self.scores[finished])
-        more = paid - paid[np.argmin(costs[finished])]
-        error = np.sqrt((self.weight**2 * (more - (more @ self.weight)[:, np.newaxis]) ** 2).sum(axis=1))
-        return finished[more @ self.weight <= ERRORS * error]
+        mean = paid @ self.weight
+        more = paid - paid[np.argmax(mean <= mean.min() * (1.0 + TIE))]
+        mean = more @ self.weight
+        error = np.sqrt((self.weight**2 * (more - mean[:, np.newaxis]) ** 2).sum(axis=1))
+        return finished[mean <= ERRORS * error * (1.0 + TIE)]
 
     def tuned_costs(
         self, pairs: NDArray[np.intp], pricing: Pricing

@@ -14,9 +14,10 @@ from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import has_fit_parameter
 
-__all__ = ["Groups", "group_parameters", "parts_of", "row_groups", "splitter"]
+__all__ = ["Groups", "group_parameters", "parts_of", "row_groups", "splitter", "weighted_parts"]
 
 Groups = NDArray[Any]
 DEFAULT_FOLDS = 5  # scikit-learn's number for cv=None
@@ -44,7 +45,7 @@ def row_groups(groups: ArrayLike | None, n: int) -> Groups | None:
 def splitter(cv: Any, y: Any, groups: Groups | None, *, shuffle: bool = False, random_state: Any = None) -> Any:
     """Make the splitter that `cv` means; a number or None means stratified folds, with groups `StratifiedGroupKFold`.
 
-    `shuffle` and `random_state` apply to a number of folds only.
+    `shuffle` and `random_state` apply to a number of folds only. Pairs of (train, test) may be row numbers or masks.
     """
     if cv is None or isinstance(cv, Integral):
         count, options = DEFAULT_FOLDS if cv is None else int(cv), dict[str, Any]()
@@ -58,6 +59,8 @@ def splitter(cv: Any, y: Any, groups: Groups | None, *, shuffle: bool = False, r
                 "rows; use at most one fold per group."
             )
         return StratifiedGroupKFold(count, **options)
+    if not hasattr(cv, "split") and not isinstance(cv, str):
+        cv = [tuple(_rows(part, len(y)) for part in pair) for pair in cv]
     folds = check_cv(cv, y, classifier=True)
     if groups is None and isinstance(folds, GroupsConsumerMixin):
         raise ValueError(f"cv={folds!r} splits by groups; pass groups, one label per row.")
@@ -74,7 +77,8 @@ def parts_of(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)  # ours says what that means
         try:
-            parts = [(_rows(train), _rows(test)) for train, test in folds.split(X, y, groups)]
+            n = number_of_rows(X)
+            parts = [(_rows(train, n), _rows(test, n)) for train, test in folds.split(X, y, groups)]
         except ValueError as error:
             if str(error).startswith("cv"):  # it names the way out already
                 raise
@@ -90,8 +94,39 @@ def parts_of(
     return parts
 
 
-def _rows(part: Any) -> NDArray[np.intp]:
-    return np.asarray(part) if len(part) else np.empty(0, dtype=np.intp)
+def weighted_parts(
+    cv: Any, y: Any, groups: Groups | None, weight: NDArray[np.float64], way: str
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """List the (train, test) rows of the folds that `cv` means for weighted rows.
+
+    A number of folds divides the rows with weight above 0, as if the others were not there. A splitter and pairs of
+    (train, test) are about all rows.
+    """
+    rows = np.flatnonzero(weight)
+    if not (cv is None or isinstance(cv, Integral)) or len(rows) == len(weight):
+        return parts_of(splitter(cv, y, groups), np.zeros(len(weight)), y, groups, way)
+    truth, labels = np.asarray(y)[rows], None if groups is None else groups[rows]
+    parts = parts_of(splitter(cv, truth, labels), np.zeros(len(rows)), truth, labels, way)
+    return [(rows[train], rows[test]) for train, test in parts]
+
+
+def _rows(part: Any, n: int) -> NDArray[np.intp]:
+    """The row numbers that a part of a fold means; a mask has an entry for each of the n rows."""
+    rows = np.asarray(part)
+    if rows.ndim != 1:
+        raise ValueError(f"cv must have row numbers or a mask of the rows for each part; one has the shape {rows.shape}.")
+    if rows.dtype == bool:
+        if len(rows) != n:
+            raise ValueError(f"cv has a mask of {len(rows)} rows; a mask must have an entry for each of the {n} rows.")
+        return np.flatnonzero(rows)
+    if not len(rows):
+        return np.empty(0, dtype=np.intp)
+    if rows.dtype.kind not in "iu":
+        raise ValueError(f"cv must have whole row numbers or masks; one part has {rows.dtype} such as {rows[0]!r}.")
+    beyond = (rows < -n) | (rows >= n)
+    if beyond.any():
+        raise ValueError(f"cv has the row {rows[beyond][0]}, but there are {n} rows, numbered from 0.")
+    return rows.astype(np.intp) % n
 
 
 def group_parameters(model: Any, groups: Groups | None) -> dict[str, Groups]:
