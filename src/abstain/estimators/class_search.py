@@ -139,7 +139,7 @@ class ClassSearch:
     def _tuned(
         self, values: list[NDArray[np.float64]], tests: list[NDArray[np.intp]]
     ) -> tuple[NDArray[np.float64], Lead, NDArray[np.float64]]:
-        """The mean cost of each fold with the lead fitted to the others, that of all, and each fold's rejects with it."""
+        """The mean cost of each fold with the lead fitted to the others, that of all, and the folds' rejects with it."""
         training = self.training
         rule: Any = training.rule
         heights = np.concatenate([rule.heights(score) for score in values])

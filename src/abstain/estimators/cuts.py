@@ -61,7 +61,7 @@ class HeldOutRows:
         return len(np.unique(self.fold)) > 1 and min(rows) >= FEWEST
 
     def near_best(self, costs: NDArray[np.float64], pricing: Pricing) -> NDArray[np.intp]:
-        """The pairs whose mean cost is within a standard error of the least; nan in `costs`, (pairs,), is never near."""
+        """The pairs whose mean cost is within a standard error of the least, of those whose `costs` are not nan."""
         finished = np.flatnonzero(np.isfinite(costs))
         if not len(finished):
             return finished

@@ -175,6 +175,10 @@ class Grid:
     shared: NDArray[np.bool_] | None = None
     mass: NDArray[np.float64] | None = None
 
+    def __post_init__(self) -> None:
+        if self.mass is not None and (self.mass == self.mass.flat[0]).all():
+            object.__setattr__(self, "mass", None)
+
     @property
     def n_splits(self) -> int:
         """The number of folds."""

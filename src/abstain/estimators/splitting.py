@@ -114,7 +114,7 @@ def _rows(part: Any, n: int) -> NDArray[np.intp]:
     """The row numbers that a part of a fold means; a mask has an entry for each of the n rows."""
     rows = np.asarray(part)
     if rows.ndim != 1:
-        raise ValueError(f"cv must have row numbers or a mask of the rows for each part; one has the shape {rows.shape}.")
+        raise ValueError(f"cv must have a list of row numbers or a mask for each part; one has the shape {rows.shape}.")
     if rows.dtype == bool:
         if len(rows) != n:
             raise ValueError(f"cv has a mask of {len(rows)} rows; a mask must have an entry for each of the {n} rows.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,11 @@ SEARCH: dict[str, Spec] = {
     "search_gammas": (FLOAT, ("g",)),
     "search_costs": (FLOAT, ("p", "f")),
 }
-TUNED: dict[str, Spec] = {"search_tuned": (FLOAT, ("tp", "tf"))}  # nan for pairs whose cuts were not tuned
+SOMETIMES: dict[str, Spec] = {
+    "search_tuned": (FLOAT, ("tp", "tf")),  # nan for pairs whose cuts were not tuned
+    "search_mass": (FLOAT, ("p", "f")),  # only if folds test rows of different weight
+    "search_shared": (("|i1",), ("f", "f")),  # only if folds test the same rows
+}
 SUBSAMPLES: dict[str, Spec] = {"search_rows": (("<i8",), ("p",))}  # only if pairs were tried on fewer rows
 NUMBERS = ("objective", "dual_objective", "gap", "violation")
 UNBALANCED = 1e-6  # rounding error allowed in a sum, as a share of the sizes of its terms
@@ -80,7 +85,17 @@ def grid_arrays(grid: Grid, n_rows: int) -> Arrays:
         arrays["search_tuned"] = grid.tuned.reshape(-1, grid.n_splits)
     if (grid.rows != n_rows).any():  # a search on subsamples
         arrays["search_rows"] = grid.rows.ravel()
+    if grid.mass is not None:
+        arrays["search_mass"] = grid.mass.reshape(-1, grid.n_splits)
+    if grid.shared is not None:
+        arrays["search_shared"] = grid.shared.astype(np.int8)
     return arrays
+
+
+def search_specs(arrays: Arrays, *, halves: bool = False) -> dict[str, Spec]:
+    """The arrays of a search that a file must have, given the ones that it has; only one that halves has subsamples."""
+    optional = SOMETIMES | (SUBSAMPLES if halves else {})
+    return SEARCH | {name: spec for name, spec in optional.items() if name in arrays}
 
 
 def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedSVC:
@@ -95,9 +110,7 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     if not isinstance(machine, KernelMachine):
         raise ModelFileError("its machine does not have the kernel that its parameters name.")
     own = {name: array for name, array in arrays.items() if not name.startswith(MACHINE)}
-    given = SUBSAMPLES | TUNED
-    search = (SEARCH | {name: given[name] for name in given if name in own}) if searches else {}
-    fitting(own, SETS | search, "machine", {"n": machine.n_rows})
+    fitting(own, SETS | (search_specs(own, halves=True) if searches else {}), "machine", {"n": machine.n_rows})
     largest = trained_by["row_costs"]["largest"] if trained_by else None
     fitted = FittedSVC(machine, rule, proof_from(fields), own["sets"], n_knots, largest)
     return FittedSearch(**vars(fitted), grid=grid_from(own, machine.n_rows)) if searches else fitted
@@ -246,6 +259,15 @@ def grid_from(arrays: Arrays, n_rows: int) -> Grid:
         raise ModelFileError("its search has values of C, gamma or costs that are not possible.")
     if (rows < 1).any() or (rows > n_rows).any():
         raise ModelFileError("its search has pairs that were tried on no rows, or on more than there are.")
+    mass, shared = arrays.get("search_mass", np.ones(costs.shape)), arrays.get("search_shared")
+    if not (mass > 0).all() or (shared is not None and not _is_relation(shared)):
+        raise ModelFileError("its search has folds of no weight, or that share rows with themselves only at times.")
     widths = gammas if has_gamma else np.array([np.nan])
     cuts = None if tuned is costs else tuned.reshape(shape)
-    return Grid(Cs, widths, costs.reshape(shape), has_gamma, rows.reshape(shape[:2]), cuts)
+    found = Grid(Cs, widths, costs.reshape(shape), has_gamma, rows.reshape(shape[:2]), cuts, mass=mass.reshape(shape))
+    return found if shared is None else replace(found, shared=shared > 0)
+
+
+def _is_relation(shared: NDArray[np.int8]) -> bool:
+    """Whether it says of each two folds the same in both directions, and that each shares the rows of itself."""
+    return bool(np.isin(shared, (0, 1)).all() and (shared == shared.T).all() and np.diag(shared).all())
