@@ -30,7 +30,7 @@ def in_own_unit(table: NDArray[np.float64]) -> NDArray[np.float64]:
     The digits in which the same costs in other units may differ are rounded away, so that both give the same bits.
     Costs of at most 13 digits whose unit is 1 stay as they are.
     """
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         own = table / table.max(axis=-1, keepdims=True).min(axis=-2, keepdims=True)
         ascending = np.sort(own, axis=-1)
         share = np.diff(ascending, axis=-1) / np.maximum(ascending[..., 1:], np.finfo(np.float64).tiny)

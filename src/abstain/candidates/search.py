@@ -90,6 +90,8 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         groups, cv = row_groups(groups, len(truth)), self.cv
         if isinstance(cv, Integral):  # at most one fold for each row of the rarest class
             cv = max(2, min(int(cv), int(np.unique(truth, return_counts=True)[1].min())))
+        elif not hasattr(cv, "split"):  # an iterator can be read once only
+            cv = list(cv)
         splits = checked_splits(cv, truth, groups, pricing.truth, np.ones(len(truth)))
         _check_classes(splits, pricing)
         rows = Rows(X, truth, pricing, splits)
@@ -171,7 +173,7 @@ def _check_classes(splits: Splits, pricing: Pricing) -> None:
 def trials_of(search: RejectSVCCV) -> Trials:
     """The costs of the last round of a fitted search for C and gamma; `best` of them is the search's own pair."""
     grid = search._now.grid  # noqa: SLF001 (the costs at the cuts that the search chose)
-    costs = grid.tuned if grid.tuned is not None and grid.best_is_tuned else grid.costs
+    costs = grid.tuned_near() if grid.best_is_tuned else grid.costs
     last = (grid.rows == grid.rows.max())[:, :, np.newaxis]
     if search.status_ == "time_limit":  # the costs are of its folds' machines; the one of all rows is not theirs
         costs = np.full_like(costs, np.nan)

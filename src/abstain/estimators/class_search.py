@@ -134,7 +134,7 @@ class ClassSearch:
         code, choice = self.training.code[tests[fold]], rule.choose(score)
         prices = (choice != code) if rule.costs is None else rule.costs.prices(code, choice)
         weight = self.splits.tests[fold, tests[fold]]
-        return float(weight @ prices), float(weight @ (choice == 0))
+        return float(weight @ prices), float(weight[choice == 0].sum() / weight.sum())
 
     def _tuned(
         self, values: list[NDArray[np.float64]], tests: list[NDArray[np.intp]]

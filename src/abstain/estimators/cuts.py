@@ -60,17 +60,28 @@ class HeldOutRows:
         rows = [len(np.unique(self.row[self.sign == code])) for code in (-1, 1)]
         return len(np.unique(self.fold)) > 1 and min(rows) >= FEWEST
 
-    def near_best(self, costs: NDArray[np.float64], pricing: Pricing) -> NDArray[np.intp]:
-        """The pairs whose mean cost is within a standard error of the least, of those whose `costs` are not nan."""
+    def near_best(self, costs: NDArray[np.float64], pricing: Pricing, n_splits: int) -> NDArray[np.bool_]:
+        """Mark the pairs whose mean cost is within a standard error of the least, of those whose `costs` are not nan.
+
+        The shape is (pairs, folds + 1): without the test rows of each fold, so that these have no part in the choice
+        that they judge, and last for all rows.
+        """
+        near = np.zeros((len(costs), n_splits + 1), dtype=bool)
         finished = np.flatnonzero(np.isfinite(costs))
         if not len(finished):
-            return finished
+            return near
         paid = pricing.paid(self.row, self.scores[finished])
-        mean = paid @ self.weight
-        more = paid - paid[np.argmax(mean <= mean.min() * (1.0 + TIE))]
-        mean = more @ self.weight
-        error = np.sqrt((self.weight**2 * (more - mean[:, np.newaxis]) ** 2).sum(axis=1))
-        return finished[mean <= ERRORS * error * (1.0 + TIE)]
+        for fold in (*np.unique(self.fold).tolist(), -1):
+            others = ~np.isin(self.row, self.row[self.fold == fold])
+            if not others.any():
+                others[:] = True
+            weight = self.weight[others] / self.weight[others].sum()
+            mean = paid[:, others] @ weight
+            more = paid[:, others] - paid[np.argmax(mean <= mean.min() * (1.0 + TIE)), others]
+            mean = more @ weight
+            error = np.sqrt((weight**2 * (more - mean[:, np.newaxis]) ** 2).sum(axis=1))
+            near[finished, fold] = mean <= ERRORS * error * (1.0 + TIE)
+        return near
 
     def tuned_costs(
         self, pairs: NDArray[np.intp], pricing: Pricing
@@ -111,13 +122,14 @@ def placed(grid: Grid, pricing: Pricing, rows: HeldOutRows, *, tune: bool) -> tu
 def _tuned(grid: Grid, pricing: Pricing, rows: HeldOutRows) -> tuple[Grid, Any]:
     rule, folds = pricing.rule, np.unique(rows.fold)
     last = np.where((grid.rows == grid.rows.max())[:, :, np.newaxis], grid.costs[:, :, folds], np.nan)
-    pairs = rows.near_best(last.mean(axis=2).ravel(), pricing)
+    near = rows.near_best(last.mean(axis=2).ravel(), pricing, grid.n_splits)
+    pairs = np.flatnonzero(near.any(axis=1))
     if not len(pairs):
         return grid, rule
     means, sigmoids = rows.tuned_costs(pairs, pricing)
     table = np.full((grid.rows.size, grid.n_splits), np.nan)
     table[np.ix_(pairs, folds)] = means
-    found = replace(grid, tuned=table.reshape(grid.costs.shape))
+    found = replace(grid, tuned=table.reshape(grid.costs.shape), near=near.reshape(*grid.rows.shape, -1))
     if not found.best_is_tuned:
         return found, rule
     t, b = sigmoids[pairs == np.ravel_multi_index(found.place, grid.rows.shape)][0]

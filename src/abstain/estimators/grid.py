@@ -156,6 +156,9 @@ class Grid:
     tuned : float64 array of shape (Cs, gammas, folds), or None
         The costs with cuts placed by the scores of the other folds; nan for pairs far from the best. None if all cuts
         are Bayes'.
+    near : bool array of shape (Cs, gammas, folds + 1), or None
+        The pairs that are near the best without the test rows of each fold, and last of all rows: only these may be
+        chosen with tuned cuts. None if all may.
     rejected : float
         Share of the held-out rows that the best pair rejects; nan if unknown, as in a model file.
     shared : bool array of shape (folds, folds), or None
@@ -174,6 +177,7 @@ class Grid:
     rejected: float = np.nan
     shared: NDArray[np.bool_] | None = None
     mass: NDArray[np.float64] | None = None
+    near: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         if self.mass is not None and (self.mass == self.mass.flat[0]).all():
@@ -218,12 +222,19 @@ class Grid:
         if self.shared is not None:
             apart = [~self.shared[fold] for fold in used]
             others = [unseen if unseen[used].any() else other for unseen, other in zip(apart, others, strict=True)]
-        choices = [self._choice(other) for other in others]
+        choices = [self._choice(other, fold) for fold, other in zip(used, others, strict=True)]
         costs = [table[(*place, fold)] for fold, (table, place) in zip(used, choices, strict=True)]
         masses = [self._masses[(*place, fold)] for fold, (_, place) in zip(used, choices, strict=True)]
         return -float(mean_of_folds(np.array(costs), np.array(masses))) if len(used) else np.nan
 
-    def _choice(self, folds: NDArray[np.bool_]) -> tuple[NDArray[np.float64], tuple[int, int]]:
+    def tuned_near(self, left_out: int = -1) -> NDArray[np.float64]:
+        """The costs with tuned cuts of the pairs near the best, of all rows or without the test rows of a fold."""
+        assert self.tuned is not None  # noqa: S101 (asked for only if there are tuned cuts)
+        return self.tuned if self.near is None else np.where(self.near[:, :, left_out, np.newaxis], self.tuned, np.nan)
+
+    def _choice(
+        self, folds: NDArray[np.bool_], left_out: int = -1
+    ) -> tuple[NDArray[np.float64], tuple[int, int]]:
         """Give the table (`costs` or `tuned`) and the pair that these folds choose.
 
         Tuned cuts are chosen unless they change nothing, or cost more than Bayes' by a standard error over the folds.
@@ -231,7 +242,7 @@ class Grid:
         place = self._least(self.costs, folds)
         if self.tuned is None:
             return self.costs, place
-        near = self._least(self.tuned, folds)
+        near = self._least(self.tuned_near(left_out), folds)
         more = (self.tuned[near] - self.costs[place])[folds]
         known = np.isfinite(more)
         more, mass, least = more[known], self._masses[near][folds][known], self.costs[place][folds][known]
@@ -286,7 +297,7 @@ class Grid:
             "std_test_score": np.where(np.isnan(mean), np.nan, _deviation(scores, self._masses.reshape(scores.shape))),
             "rank_test_score": np.array(rank, dtype=np.int32),
             "n_resources": rows,
-            **({} if self.tuned is None else {"mean_tuned_score": -mean_of_folds(self.tuned, self._masses).ravel()}),
+            **({} if self.tuned is None else {"mean_tuned_score": -mean_of_folds(self.tuned_near(), self._masses).ravel()}),
         }
 
 

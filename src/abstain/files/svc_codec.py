@@ -39,9 +39,9 @@ SEARCH: dict[str, Spec] = {
     "search_costs": (FLOAT, ("p", "f")),
 }
 SOMETIMES: dict[str, Spec] = {
-    "search_tuned": (FLOAT, ("tp", "tf")),  # nan for pairs whose cuts were not tuned
+    # nan for pairs whose cuts were not tuned; then 1 where the pair may be chosen, by the fold left out, and by all folds
+    "search_tuned": (FLOAT, ("tp", "tf")),
     "search_mass": (FLOAT, ("p", "f")),  # only if folds test rows of different weight
-    "search_shared": (("|i1",), ("f", "f")),  # only if folds test the same rows
 }
 SUBSAMPLES: dict[str, Spec] = {"search_rows": (("<i8",), ("p",))}  # only if pairs were tried on fewer rows
 NUMBERS = ("objective", "dual_objective", "gap", "violation")
@@ -83,12 +83,13 @@ def grid_arrays(grid: Grid, n_rows: int) -> Arrays:
     arrays["search_costs"] = grid.costs.reshape(-1, grid.n_splits)
     if grid.tuned is not None:
         arrays["search_tuned"] = grid.tuned.reshape(-1, grid.n_splits)
+        if grid.near is not None:
+            near = grid.near.reshape(-1, grid.n_splits + 1)
+            arrays["search_tuned"] = np.column_stack([arrays["search_tuned"], near])
     if (grid.rows != n_rows).any():  # a search on subsamples
         arrays["search_rows"] = grid.rows.ravel()
     if grid.mass is not None:
         arrays["search_mass"] = grid.mass.reshape(-1, grid.n_splits)
-    if grid.shared is not None:
-        arrays["search_shared"] = grid.shared.astype(np.int8)
     return arrays
 
 
@@ -248,7 +249,9 @@ def grid_from(arrays: Arrays, n_rows: int) -> Grid:
     rows = arrays.get("search_rows", np.full(len(costs), n_rows, dtype=np.int64))
     has_gamma = len(gammas) > 0
     shape = (len(Cs), max(1, len(gammas)), costs.shape[1])
-    tuned = arrays.get("search_tuned", costs)
+    tuned, near = arrays.get("search_tuned", costs), None
+    if tuned is not costs and tuned.shape[1] == 2 * shape[2] + 1:
+        tuned, near = tuned[:, : shape[2]], tuned[:, shape[2] :]
     if not costs.size or len(costs) != shape[0] * shape[1] or tuned.shape != costs.shape:
         raise ModelFileError("its search has not tried every pair of its grid.")
     rising = all((np.diff(values) > 0).all() and (values > 0).all() for values in (Cs, gammas))
@@ -259,15 +262,14 @@ def grid_from(arrays: Arrays, n_rows: int) -> Grid:
         raise ModelFileError("its search has values of C, gamma or costs that are not possible.")
     if (rows < 1).any() or (rows > n_rows).any():
         raise ModelFileError("its search has pairs that were tried on no rows, or on more than there are.")
-    mass, shared = arrays.get("search_mass", np.ones(costs.shape)), arrays.get("search_shared")
-    if not (mass > 0).all() or (shared is not None and not _is_relation(shared)):
-        raise ModelFileError("its search has folds of no weight, or that share rows with themselves only at times.")
+    mass = arrays.get("search_mass", np.ones(costs.shape))
+    if not (mass > 0).all():
+        raise ModelFileError("its search has folds that test rows of no weight.")
     widths = gammas if has_gamma else np.array([np.nan])
     cuts = None if tuned is costs else tuned.reshape(shape)
     found = Grid(Cs, widths, costs.reshape(shape), has_gamma, rows.reshape(shape[:2]), cuts, mass=mass.reshape(shape))
-    return found if shared is None else replace(found, shared=shared > 0)
-
-
-def _is_relation(shared: NDArray[np.int8]) -> bool:
-    """Whether it says of each two folds the same in both directions, and that each shares the rows of itself."""
-    return bool(np.isin(shared, (0, 1)).all() and (shared == shared.T).all() and np.diag(shared).all())
+    if near is None:
+        return found
+    if not np.isin(near, (0.0, 1.0)).all() or (near.any(axis=1) != there).any():
+        raise ModelFileError("its search has tuned cuts for other pairs than those near the best.")
+    return replace(found, near=near.reshape(*shape[:2], -1) > 0)
