@@ -10,7 +10,7 @@ from abstain import Costs, RejectSVCCV
 from abstain.candidates.pricing import Pricing
 from abstain.candidates.search import MachineSearch
 from abstain.candidates.tuning import Rows, tuned
-from abstain.estimators.grid import checked_splits
+from abstain.estimators.splitting import checked_splits
 from action_cases import CREDIT
 from class_cases import GENERAL, gaussians, table_costs
 

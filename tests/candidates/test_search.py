@@ -18,7 +18,7 @@ from abstain.candidates.pricing import Pricing
 from abstain.candidates.search import MachineSearch, trials_of
 from abstain.candidates.tuning import Rows
 from abstain.costs import Costs
-from abstain.estimators.grid import checked_splits
+from abstain.estimators.splitting import checked_splits
 from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
 from compared import COSTS, prices, rows

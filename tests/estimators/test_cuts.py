@@ -7,8 +7,9 @@ from sklearn.model_selection import PredefinedSplit, RepeatedStratifiedKFold, St
 
 from abstain import Costs, RejectSVC, RejectSVCCV
 from abstain.estimators.cuts import HeldOutRows
-from abstain.estimators.grid import Grid, Splits
+from abstain.estimators.grid import Grid
 from abstain.estimators.pricing import Pricing
+from abstain.estimators.splitting import Splits
 from abstain.rules.sigmoid import shrunk_sigmoids
 
 COSTS = Costs(1, 3, 0.3)

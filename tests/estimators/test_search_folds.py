@@ -1,4 +1,4 @@
-"""The folds of a search: what its means count, masks and repeated rows in `cv`, rows of weight 0, and unfinished fits."""
+"""The folds of a search: what its means count, masks and repeated rows in `cv`, rows of weight 0, unfinished fits."""
 
 import warnings
 
@@ -12,11 +12,12 @@ from sklearn.model_selection import KFold, PredefinedSplit, RepeatedStratifiedKF
 from abstain import Costs, LinearRejectSVCCV, RejectSVC, RejectSVCCV, ThresholdRejector, compare, load, save
 from abstain.candidates.search import MachineSearch
 from abstain.estimators.class_search import ClassSearch
-from abstain.estimators.grid import Splits
+from abstain.estimators.splitting import Splits
 
 COSTS = Costs(reject=0.25)
-X, Y = make_classification(150, 4, n_informative=3, n_redundant=0, flip_y=0.2, random_state=1)
-X3, Y3 = make_classification(150, 4, n_informative=3, n_redundant=0, n_classes=3, n_clusters_per_class=1, random_state=1)
+SHAPE = {"n_informative": 3, "n_redundant": 0, "random_state": 1}
+X, Y = make_classification(150, 4, flip_y=0.2, **SHAPE)
+X3, Y3 = make_classification(150, 4, n_classes=3, n_clusters_per_class=1, **SHAPE)
 WEIGHT = np.random.default_rng(0).integers(1, 4, 150).astype(float)
 UNEQUAL = PredefinedSplit(np.repeat([0, 1, 2], [90, 40, 20]))
 KINDS = {

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from abstain import Actions, Costs, LinearRejectSVC, LinearRejectSVCCV, RejectSVC, RejectSVCCV, ThresholdRejector, compare
+from abstain import (
+    Actions,
+    Costs,
+    LinearRejectSVC,
+    LinearRejectSVCCV,
+    RejectSVC,
+    RejectSVCCV,
+    ThresholdRejector,
+    compare,
+)
 from abstain.cost_tables import in_own_unit
 from abstain.estimators.grid import Grid
 from abstain.estimators.halving import survivors
@@ -48,9 +57,9 @@ KINDS = {
     "row costs": (lambda _: None, X, Y, ROWS),
 }
 ESTIMATORS = {
-    "RejectSVC": lambda costs: RejectSVC(costs),
+    "RejectSVC": RejectSVC,
     "RejectSVCCV": lambda costs: RejectSVCCV(costs, Cs=[0.1, 1, 10], gammas=[0.05, 0.3], cv=3),
-    "LinearRejectSVC": lambda costs: LinearRejectSVC(costs),
+    "LinearRejectSVC": LinearRejectSVC,
     "LinearRejectSVCCV": lambda costs: LinearRejectSVCCV(costs, Cs=[0.01, 0.1, 1], cv=3),
     "Chow": lambda costs: ThresholdRejector(LogisticRegression(), costs, method="chow"),
     "tuned": lambda costs: ThresholdRejector(LogisticRegression(), costs, method="symmetric"),
@@ -85,7 +94,8 @@ def test_a_factor_on_all_costs_changes_only_the_unit_of_the_mean_cost(estimator,
                     found = other.cv_results_.get(name, np.zeros(1))
                     wanted = factor * first.cv_results_.get(name, np.zeros(1))
                     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14 * factor)
-                np.testing.assert_array_equal(other.cv_results_["rank_test_score"], first.cv_results_["rank_test_score"])
+                ranks = (clf.cv_results_["rank_test_score"] for clf in (other, first))
+                np.testing.assert_array_equal(*ranks)
 
 
 @pytest.mark.parametrize("factor", FACTORS)
@@ -133,11 +143,11 @@ def test_row_costs_are_in_one_unit_not_in_a_unit_for_each_row():
     assert np.abs(uneven_rows.decision_function(X) - same.decision_function(X)).max() > 1e-3
 
 
-def grid(costs, tuned=None, **others):
+def grid(costs, tuned=None):
     costs = np.asarray(costs, dtype=float)[:, np.newaxis]
     tuned = None if tuned is None else np.asarray(tuned, dtype=float)[:, np.newaxis]
     rows = np.full(costs.shape[:2], 100)
-    return Grid(np.arange(1.0, len(costs) + 1), np.array([np.nan]), costs, has_gamma=False, rows=rows, tuned=tuned, **others)
+    return Grid(np.arange(1.0, len(costs) + 1), np.array([np.nan]), costs, has_gamma=False, rows=rows, tuned=tuned)
 
 
 @pytest.mark.parametrize("factor", [1.0, *FACTORS])

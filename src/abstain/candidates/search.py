@@ -19,8 +19,7 @@ from abstain.candidates.machines import MACHINES, NAMES, SVM
 from abstain.candidates.pricing import Pricing
 from abstain.candidates.trials import Choice, Trials
 from abstain.candidates.tuning import Rows, few_threads, tuned
-from abstain.estimators.grid import Splits, checked_splits
-from abstain.estimators.splitting import Groups, row_groups
+from abstain.estimators.splitting import Groups, Splits, checked_splits, row_groups
 from abstain.estimators.svc_cv import SEARCHING, RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
 

@@ -19,8 +19,8 @@ from threadpoolctl import ThreadpoolController
 from abstain.candidates.machines import MACHINES, Machine
 from abstain.candidates.pricing import Pricing
 from abstain.candidates.trials import Trials
-from abstain.estimators.grid import Splits
 from abstain.estimators.progress import SearchLine
+from abstain.estimators.splitting import Splits
 
 MANY_ROWS = 10_000  # from here on, fits may use all cores
 

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.estimators.class_fit import FittedClasses
 from abstain.estimators.class_training import ClassTraining
-from abstain.estimators.grid import Grid, Splits, checked_Cs, checked_gammas, checked_splits, mean_of_folds
+from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, mean_of_folds
 from abstain.estimators.progress import SearchLine
-from abstain.estimators.splitting import Groups
+from abstain.estimators.splitting import Groups, Splits, checked_splits
 from abstain.kernels import Kernel
 from abstain.machines.class_machine import class_pairs, ovr_values
 from abstain.rules.class_lead import Lead, fitted_lead
@@ -139,7 +139,7 @@ class ClassSearch:
     def _tuned(
         self, values: list[NDArray[np.float64]], tests: list[NDArray[np.intp]]
     ) -> tuple[NDArray[np.float64], Lead, NDArray[np.float64]]:
-        """The mean cost of each fold with the lead fitted to the others, that of all, and the folds' rejects with it."""
+        """The mean cost of each fold with the lead fitted to the others, that of all, and its rejects by fold."""
         training = self.training
         rule: Any = training.rule
         heights = np.concatenate([rule.heights(score) for score in values])

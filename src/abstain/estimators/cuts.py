@@ -13,8 +13,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.estimators.grid import TIE, Grid, Splits
+from abstain.estimators.grid import TIE, Grid
 from abstain.estimators.pricing import Pricing
+from abstain.estimators.splitting import Splits
 from abstain.rules.sigmoid import shrunk_sigmoids
 
 __all__ = ["HeldOutRows", "placed"]

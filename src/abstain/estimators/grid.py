@@ -1,18 +1,16 @@
-"""The grid of a search: the values to try, the folds, and the results."""
+"""The grid of a search: the values to try, and the results."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from abstain.arguments import positive_number
-from abstain.estimators.splitting import Groups, weighted_parts
 from abstain.kernels import Matrix, resolve_gamma
 
 # Mean costs that differ by less than this share of themselves differ only by rounding, which depends on the unit of the
@@ -58,82 +56,6 @@ def _listed(name: str, values: Any) -> list[Any]:
     if not listed or isinstance(values, str | bytes):
         raise ValueError(f"{name}={values!r} must be a number of values or a list with at least one.")
     return listed
-
-
-@dataclass(frozen=True, eq=False)
-class Splits:
-    """Folds as arrays.
-
-    Attributes
-    ----------
-    trains : int32 array of shape (folds, rows)
-        How often the row trains in the fold.
-    tests : float64 array of shape (folds, rows)
-        The row's weight in the fold's mean cost; each fold sums to 1.
-    mass : float64 array of shape (folds,)
-        The weight of each fold's test rows together, in units of the largest.
-    """
-
-    trains: NDArray[np.int32]
-    tests: NDArray[np.float64]
-    mass: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, trains: NDArray[np.int32], weights: NDArray[np.float64]) -> Self:
-        """Make the folds from the weights of their test rows, (folds, rows)."""
-        totals = weights.sum(axis=1)
-        return cls(trains, weights / totals[:, np.newaxis], totals / totals.max())
-
-    @property
-    def parts(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """The (train, test) rows of each fold; a row that trains twice is there twice."""
-        rows = np.arange(self.trains.shape[1])
-        folds = zip(self.trains, self.tests, strict=True)
-        return [(np.repeat(rows, train), np.flatnonzero(test)) for train, test in folds]
-
-    def weights(self, used: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """The weight of each row in the mean cost over the test rows of the folds `used`, (folds, rows)."""
-        times = np.where(used, self.mass[used].sum() / self.mass, np.inf)  # the fold fits into the mass of all
-        return np.asarray(self.tests / times[:, np.newaxis])
-
-    @property
-    def shared(self) -> NDArray[np.bool_] | None:
-        """Whether two folds test a row in common, (folds, folds); None if only each with itself."""
-        tested = (self.tests > 0).astype(np.float64)
-        return np.asarray(tested @ tested.T > 0) if tested.sum(axis=0).max() > 1 else None
-
-
-def checked_splits(
-    cv: Any, y: ArrayLike, groups: Groups | None, sign: NDArray[np.int8], sample_weight: NDArray[np.float64]
-) -> Splits:
-    """Make the folds; each must train on both classes and test on rows with weight."""
-    name = f"cv={cv!r}" if isinstance(cv, Integral) or hasattr(cv, "split") else "cv"  # too many rows to show
-    fewer = not (isinstance(cv, Integral) and cv <= 2)  # of two there are none fewer
-    way = f"{'Use fewer folds' if fewer else 'Add rows'}, or RejectSVC without a search."
-    try:
-        splits = weighted_parts(cv, y, groups, sample_weight, way)
-    except ValueError as error:
-        if str(error).startswith("cv"):  # it names the way out already
-            raise
-        raise ValueError(f"{name} cannot split these rows: {error} {way}") from error
-    if not splits:
-        raise ValueError(f"{name} has no folds; give a number of them, a splitter, or pairs of (train, test) rows.")
-    trains = np.zeros((len(splits), len(sign)), dtype=np.int32)
-    tests = np.zeros(trains.shape)
-    for fold, (train, test) in enumerate(splits):
-        trains[fold] = np.bincount(train, minlength=len(sign))
-        tests[fold] = np.bincount(test, minlength=len(sign)) * sample_weight
-        weighted = sign[(trains[fold] > 0) & (sample_weight > 0)]
-        if len(np.unique(weighted)) < 2:
-            way = "use fewer folds or stratify them"
-            if cv is None or isinstance(cv, Integral):  # these are stratified
-                way = "add rows of the other class, or use RejectSVC without a search"
-            raise ValueError(f"fold {fold} of {name} trains on one class only; {way}.")
-        if not tests[fold].any():
-            raise ValueError(
-                f"fold {fold} of {name} has no test rows with weight; use fewer folds, or leave out rows of weight 0."
-            )
-    return Splits.of(trains, tests)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +144,7 @@ class Grid:
         if self.shared is not None:
             apart = [~self.shared[fold] for fold in used]
             others = [unseen if unseen[used].any() else other for unseen, other in zip(apart, others, strict=True)]
-        choices = [self._choice(other, fold) for fold, other in zip(used, others, strict=True)]
+        choices = [self._choice(other, int(fold)) for fold, other in zip(used, others, strict=True)]
         costs = [table[(*place, fold)] for fold, (table, place) in zip(used, choices, strict=True)]
         masses = [self._masses[(*place, fold)] for fold, (_, place) in zip(used, choices, strict=True)]
         return -float(mean_of_folds(np.array(costs), np.array(masses))) if len(used) else np.nan
@@ -297,8 +219,7 @@ class Grid:
             "std_test_score": np.where(np.isnan(mean), np.nan, _deviation(scores, self._masses.reshape(scores.shape))),
             "rank_test_score": np.array(rank, dtype=np.int32),
             "n_resources": rows,
-            **({} if self.tuned is None else {"mean_tuned_score": -mean_of_folds(self.tuned_near(), self._masses).ravel()}),
-        }
+        } | ({} if self.tuned is None else {"mean_tuned_score": -mean_of_folds(self.tuned_near(), self._masses).ravel()})
 
 
 def mean_of_folds(values: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:

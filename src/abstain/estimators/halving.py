@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cost_tables import significant
-from abstain.estimators.grid import Splits
 from abstain.estimators.rounds import Round, Rounds
-from abstain.estimators.splitting import Groups
+from abstain.estimators.splitting import Groups, Splits
 from abstain.estimators.subsample import keys_of, subsample
 
 __all__ = ["Schedule", "halved", "not_tried", "planned", "search_scores"]

@@ -18,9 +18,10 @@ from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.solution import Status
 from abstain.estimators.class_search import ClassSearch
 from abstain.estimators.cuts import HeldOutRows, placed
-from abstain.estimators.grid import Grid, Splits
+from abstain.estimators.grid import Grid
 from abstain.estimators.linear_fit import FittedLinear, LinearStart
 from abstain.estimators.pricing import Pricing
+from abstain.estimators.splitting import Splits
 from abstain.estimators.training import Training
 from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.solvers.class_cross_validation import Limits, OutOfFoldClasses

@@ -18,13 +18,13 @@ from sklearn.utils._param_validation import StrOptions
 from abstain.estimators.class_training import ClassTraining, refuse_row_costs, takes_classes
 from abstain.estimators.convergence import complaint_of_fits, warning_text
 from abstain.estimators.decide import fitted
-from abstain.estimators.grid import Grid, checked_Cs, checked_splits
+from abstain.estimators.grid import Grid, checked_Cs
 from abstain.estimators.lazy import is_dask
 from abstain.estimators.linear_fit import linear_class_rule
 from abstain.estimators.linear_search import FittedLinearSearch, LinearClassSearch, LinearFolds, chosen
 from abstain.estimators.linear_svc import LinearRejectSVC, linear_rows
 from abstain.estimators.progress import FitTask, SearchLine
-from abstain.estimators.splitting import Groups, row_groups
+from abstain.estimators.splitting import Groups, checked_splits, row_groups
 from abstain.estimators.training import Training
 from abstain.solvers.class_cross_validation import Limits
 

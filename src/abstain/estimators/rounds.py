@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from abstain.dual.problem import DualProblem
-from abstain.estimators.grid import Grid, Splits
+from abstain.estimators.grid import Grid
 from abstain.estimators.pricing import Pricing
 from abstain.estimators.progress import FitsLine
+from abstain.estimators.splitting import Splits
 from abstain.estimators.subsample import rescaled
 from abstain.estimators.training import Training
 from abstain.solvers.cross_validation import OutOfFold, held_out_scores

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import has_fit_parameter
 
-__all__ = ["Groups", "group_parameters", "parts_of", "row_groups", "splitter", "weighted_parts"]
+__all__ = ["Groups", "Splits", "checked_splits", "group_parameters", "parts_of", "row_groups", "splitter"]
 
 Groups = NDArray[Any]
 DEFAULT_FOLDS = 5  # scikit-learn's number for cv=None
@@ -127,6 +128,82 @@ def _rows(part: Any, n: int) -> NDArray[np.intp]:
     if beyond.any():
         raise ValueError(f"cv has the row {rows[beyond][0]}, but there are {n} rows, numbered from 0.")
     return rows.astype(np.intp) % n
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """Folds as arrays.
+
+    Attributes
+    ----------
+    trains : int32 array of shape (folds, rows)
+        How often the row trains in the fold.
+    tests : float64 array of shape (folds, rows)
+        The row's weight in the fold's mean cost; each fold sums to 1.
+    mass : float64 array of shape (folds,)
+        The weight of each fold's test rows together, in units of the largest.
+    """
+
+    trains: NDArray[np.int32]
+    tests: NDArray[np.float64]
+    mass: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, trains: NDArray[np.int32], weights: NDArray[np.float64]) -> Self:
+        """Make the folds from the weights of their test rows, (folds, rows)."""
+        totals = weights.sum(axis=1)
+        return cls(trains, weights / totals[:, np.newaxis], totals / totals.max())
+
+    @property
+    def parts(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """The (train, test) rows of each fold; a row that trains twice is there twice."""
+        rows = np.arange(self.trains.shape[1])
+        folds = zip(self.trains, self.tests, strict=True)
+        return [(np.repeat(rows, train), np.flatnonzero(test)) for train, test in folds]
+
+    def weights(self, used: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The weight of each row in the mean cost over the test rows of the folds `used`, (folds, rows)."""
+        times = np.where(used, self.mass[used].sum() / self.mass, np.inf)  # the fold fits into the mass of all
+        return np.asarray(self.tests / times[:, np.newaxis])
+
+    @property
+    def shared(self) -> NDArray[np.bool_] | None:
+        """Whether two folds test a row in common, (folds, folds); None if only each with itself."""
+        tested = (self.tests > 0).astype(np.float64)
+        return np.asarray(tested @ tested.T > 0) if tested.sum(axis=0).max() > 1 else None
+
+
+def checked_splits(
+    cv: Any, y: ArrayLike, groups: Groups | None, sign: NDArray[np.int8], sample_weight: NDArray[np.float64]
+) -> Splits:
+    """Make the folds; each must train on both classes and test on rows with weight."""
+    name = f"cv={cv!r}" if isinstance(cv, Integral) or hasattr(cv, "split") else "cv"  # too many rows to show
+    fewer = not (isinstance(cv, Integral) and cv <= 2)  # of two there are none fewer
+    way = f"{'Use fewer folds' if fewer else 'Add rows'}, or RejectSVC without a search."
+    try:
+        splits = weighted_parts(cv, y, groups, sample_weight, way)
+    except ValueError as error:
+        if str(error).startswith("cv"):  # it names the way out already
+            raise
+        raise ValueError(f"{name} cannot split these rows: {error} {way}") from error
+    if not splits:
+        raise ValueError(f"{name} has no folds; give a number of them, a splitter, or pairs of (train, test) rows.")
+    trains = np.zeros((len(splits), len(sign)), dtype=np.int32)
+    tests = np.zeros(trains.shape)
+    for fold, (train, test) in enumerate(splits):
+        trains[fold] = np.bincount(train, minlength=len(sign))
+        tests[fold] = np.bincount(test, minlength=len(sign)) * sample_weight
+        weighted = sign[(trains[fold] > 0) & (sample_weight > 0)]
+        if len(np.unique(weighted)) < 2:
+            way = "use fewer folds or stratify them"
+            if cv is None or isinstance(cv, Integral):  # these are stratified
+                way = "add rows of the other class, or use RejectSVC without a search"
+            raise ValueError(f"fold {fold} of {name} trains on one class only; {way}.")
+        if not tests[fold].any():
+            raise ValueError(
+                f"fold {fold} of {name} has no test rows with weight; use fewer folds, or leave out rows of weight 0."
+            )
+    return Splits.of(trains, tests)
 
 
 def group_parameters(model: Any, groups: Groups | None) -> dict[str, Groups]:

@@ -20,8 +20,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.estimators.grid import Splits
-from abstain.estimators.splitting import Groups
+from abstain.estimators.splitting import Groups, Splits
 
 __all__ = ["keys_of", "rescaled", "subsample"]
 

@@ -20,14 +20,14 @@ from abstain.estimators.class_training import ClassTraining, refuse_row_costs, t
 from abstain.estimators.convergence import NONE_FINISHED, complaint_of_fits, short_of_tolerance
 from abstain.estimators.cuts import HeldOutRows, placed
 from abstain.estimators.decide import fitted
-from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_splits
+from abstain.estimators.grid import Grid, checked_Cs, checked_gammas
 from abstain.estimators.halving import Schedule, halved, not_tried, planned
 from abstain.estimators.pace import Pace
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.pricing import Pricing
 from abstain.estimators.progress import FitsLine, FitTask
 from abstain.estimators.rounds import Round, Rounds, grid_of
-from abstain.estimators.splitting import Groups, row_groups
+from abstain.estimators.splitting import Groups, checked_splits, row_groups
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.training import Training
 from abstain.kernels import Kernel

@@ -39,7 +39,7 @@ SEARCH: dict[str, Spec] = {
     "search_costs": (FLOAT, ("p", "f")),
 }
 SOMETIMES: dict[str, Spec] = {
-    # nan for pairs whose cuts were not tuned; then 1 where the pair may be chosen, by the fold left out, and by all folds
+    # nan for pairs whose cuts were not tuned; then 1 where the pair may be chosen, by the fold left out, and by all
     "search_tuned": (FLOAT, ("tp", "tf")),
     "search_mass": (FLOAT, ("p", "f")),  # only if folds test rows of different weight
 }
