@@ -219,7 +219,14 @@ class Grid:
             "std_test_score": np.where(np.isnan(mean), np.nan, _deviation(scores, self._masses.reshape(scores.shape))),
             "rank_test_score": np.array(rank, dtype=np.int32),
             "n_resources": rows,
-        } | ({} if self.tuned is None else {"mean_tuned_score": -mean_of_folds(self.tuned_near(), self._masses).ravel()})
+            **self._tuned_scores,
+        }
+
+    @property
+    def _tuned_scores(self) -> dict[str, Any]:
+        if self.tuned is None:
+            return {}
+        return {"mean_tuned_score": -mean_of_folds(self.tuned_near(), self._masses).ravel()}
 
 
 def mean_of_folds(values: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
