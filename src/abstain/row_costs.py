@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import warn_caller
+from abstain.cost_tables import in_own_unit
 from abstain.costs import Costs, warn_if_assumed
 
 __all__ = ["RowCosts", "RowThresholds"]
@@ -91,7 +92,8 @@ class RowCosts:
     @property
     def cut(self) -> NDArray[np.float64]:
         """The score log(c_fp / c_fn) above which deciding +1 is cheaper than -1, if rejecting is not allowed."""
-        return _log_ratio(self.false_positive, self.false_negative)
+        own = self._unitless
+        return _log_ratio(own[:, 0, 2], own[:, 1, 0])
 
     def score_thresholds(self) -> RowThresholds:
         """Return Bayes' thresholds on the log-odds of each row.
@@ -100,10 +102,10 @@ class RowCosts:
 
             delta_low = log(r_neg / (c_fn - r_pos))     delta_high = log((c_fp - r_neg) / r_pos)
         """
-        pays, cut = self.rejects, self.cut
+        pays, cut, own = self.rejects, self.cut, self._unitless
+        r_neg, c_fp, c_fn, r_pos = own[:, 0, 1], own[:, 0, 2], own[:, 1, 0], own[:, 1, 1]
         with np.errstate(all="ignore"):  # of rows whose thresholds meet
-            low = _log_ratio(self.reject_negative, self.false_negative - self.reject_positive)
-            high = _log_ratio(self.false_positive - self.reject_negative, self.reject_positive)
+            low, high = _log_ratio(r_neg, c_fn - r_pos), _log_ratio(c_fp - r_neg, r_pos)
         return RowThresholds(np.where(pays, low, cut), np.where(pays, high, cut))
 
     def prices(self, sign: ArrayLike, choice: ArrayLike) -> NDArray[np.float64]:
@@ -149,6 +151,14 @@ class RowCosts:
         same = (self.false_positive == self.false_negative) & (self.reject_negative == self.reject_positive)
         if not same.all():
             warn_if_assumed(self.of_row(int(np.argmin(same))), y, pos_label)
+
+    @property
+    def _unitless(self) -> NDArray[np.float64]:
+        """The costs of each row in a unit of its own, in the layout of `Costs.table`, (n, 2, 3)."""
+        none = np.zeros(len(self))
+        negative = np.stack([none, self.reject_negative, self.false_positive], axis=-1)
+        positive = np.stack([self.false_negative, self.reject_positive, none], axis=-1)
+        return in_own_unit(np.stack([negative, positive], axis=1))
 
     @property
     def _shares(self) -> NDArray[np.float64]:

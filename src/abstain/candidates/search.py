@@ -20,9 +20,8 @@ from abstain.candidates.machines import MACHINES, NAMES, SVM
 from abstain.candidates.pricing import Pricing
 from abstain.candidates.trials import Choice, Trials
 from abstain.candidates.tuning import Rows, few_threads, tuned
-from abstain.estimators.grid import Splits, checked_splits
 from abstain.estimators.lazy import refuse_dask
-from abstain.estimators.splitting import Groups, row_groups
+from abstain.estimators.splitting import Groups, Splits, checked_splits, row_groups
 from abstain.estimators.svc_cv import SEARCHING, RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
 
@@ -94,6 +93,8 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         groups, cv = row_groups(groups, len(truth)), self.cv
         if isinstance(cv, Integral):  # at most one fold for each row of the rarest class
             cv = max(2, min(int(cv), int(np.unique(truth, return_counts=True)[1].min())))
+        elif not hasattr(cv, "split"):  # an iterator can be read once only
+            cv = list(cv)
         splits = checked_splits(cv, truth, groups, pricing.truth, np.ones(len(truth)))
         _check_classes(splits, pricing)
         if any(name != SVM and MACHINES[name].sigmoid for name in self.machines):
@@ -153,8 +154,7 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         if not machine.sigmoid:
             return ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
         # the sigmoid on the folds of the search, which respect the groups; the parameter is then their number
-        folds = _whole_folds(splits)
-        parts = [(np.flatnonzero(splits.trains[fold]), np.flatnonzero(splits.tests[fold])) for fold in folds]
+        parts = [splits.parts[fold] for fold in _whole_folds(splits)]
         classifier = CalibratedClassifierCV(classifier, cv=parts, ensemble=False)
         fitted = ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
         for one in (fitted.estimator, fitted.estimator_):
@@ -226,7 +226,7 @@ def _whole_folds(splits: Splits) -> list[int]:
 def trials_of(search: RejectSVCCV) -> Trials:
     """The costs of the last round of a fitted search for C and gamma; `best` of them is the search's own pair."""
     grid = search._now.grid  # noqa: SLF001 (the costs at the cuts that the search chose)
-    costs = grid.tuned if grid.tuned is not None and grid.best_is_tuned else grid.costs
+    costs = grid.tuned_near() if grid.best_is_tuned else grid.costs
     last = (grid.rows == grid.rows.max())[:, :, np.newaxis]
     if search.status_ == "time_limit":  # the costs are of its folds' machines; the one of all rows is not theirs
         costs = np.full_like(costs, np.nan)

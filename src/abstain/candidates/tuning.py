@@ -19,8 +19,8 @@ from threadpoolctl import ThreadpoolController
 from abstain.candidates.machines import MACHINES, Late, Machine
 from abstain.candidates.pricing import Pricing
 from abstain.candidates.trials import Trials
-from abstain.estimators.grid import Splits
 from abstain.estimators.progress import SearchLine
+from abstain.estimators.splitting import Splits
 
 MANY_ROWS = 10_000  # from here on, fits may use all cores
 
@@ -62,7 +62,7 @@ class Rows:
         Some stages are missing, or all, if the fit was late before it had reached them. The pace is in seconds of a
         tree or an iteration for each training row.
         """
-        train, test = np.flatnonzero(self.splits.trains[fold]), np.flatnonzero(self.splits.tests[fold])
+        train, test = self.splits.parts[fold]
         part, others = _safe_indexing(self.X, train), _safe_indexing(self.X, test)
         began = time.monotonic()
         classifier, number, done = machine.fitted(parameters, part, self.y[train], late)
