@@ -8,13 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_diabetes, load_digits, load_iris, load_wine
-from sklearn.model_selection import train_test_split
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
-
-from abstain import Costs, LinearRejectSVC, RejectSVC
-from abstain.datasets import (
+from public_data import (
     load_covtype,
     load_german,
     load_heart,
@@ -25,6 +19,12 @@ from abstain.datasets import (
     load_thyroid,
     load_wdbc,
 )
+from sklearn.datasets import load_diabetes, load_digits, load_iris, load_wine
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from abstain import Costs, LinearRejectSVC, RejectSVC
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
