@@ -112,12 +112,10 @@ def _one(
     novel: NDArray[np.bool_] | None = None
     if asked_with and known is not None:
         decisions = decide(model, X_test, known[test])
-        forced, score, novel = decisions.forced, classifier.final.rule_.log_odds(decisions.score), decisions.novel
+        forced, score, novel = decisions.forced, decisions.score, decisions.novel
     elif classifier.rejects:
         decisions = decide(model, X_test)
         forced, score, novel = decisions.forced, decisions.score, decisions.novel
-        if len(classifier.classes) == 2:
-            score, _, _ = classifier.log_odds(score)  # where the cuts of all folds are the same
     elif hasattr(model, "decision_function") or hasattr(model, "predict_proba"):
         score = classifier.score(X_test)
     return predicted, score, forced, classifier.reject_label, fitted - start, asked - fitted, novel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -101,8 +101,6 @@ class Rule:
         The costs of the decisions; if None, an error costs 1.
     unit : float, default=nan
         The log-odds of ``classes[1]`` per unit of score; nan if the score is not related to probabilities.
-    shift : float, default=0.0
-        The log-odds of ``classes[1]`` at a score of 0.
 
     Examples
     --------
@@ -120,30 +118,11 @@ class Rule:
     cut: float
     costs: Costs | None = None
     unit: float = math.nan
-    shift: float = 0.0
 
     @classmethod
     def of_loss(cls, loss: MarginLoss, labels: Labels, costs: Costs | None) -> Rule:
         """Give the decision rule of a machine trained with `loss`, which is the loss of `oriented_costs`."""
         return cls(labels, loss.thresholds, loss.cut, costs, loss.unit)
-
-    def recalibrated(self, scale: float, shift: float) -> Rule:
-        """Give the rule for scores that it would decide rightly as ``scale * score + shift``, with ``scale`` > 0."""
-        lower, upper, cut = ((at - shift) / scale for at in (self.thresholds.lower, self.thresholds.upper, self.cut))
-        unit, at_zero = self.unit * scale, self.log_odds(shift)
-        return replace(self, thresholds=Thresholds(lower, upper), cut=cut, unit=unit, shift=at_zero)
-
-    def log_odds(self, score: Any) -> Any:
-        """Give the log-odds of ``classes[1]``; nan if the score is not related to probabilities."""
-        return self.unit * score + self.shift
-
-    @property
-    def on_log_odds(self) -> Rule:
-        """The rule for the log-odds of scores, if its cuts are tuned on them; itself otherwise."""
-        if not self.shift:
-            return self
-        lower, upper, cut = map(self.log_odds, (self.thresholds.lower, self.thresholds.upper, self.cut))
-        return replace(self, thresholds=Thresholds(lower, upper), cut=cut, unit=1.0, shift=0.0)
 
     def choose(self, score: NDArray[np.float64]) -> NDArray[np.int8]:
         """Give -1 for ``classes[0]``, 0 for reject and +1 for ``classes[1]``."""
@@ -187,7 +166,7 @@ class Rule:
             return np.full((len(score), 3), np.nan)
         if probability is None:
             # of -|log-odds|: exp may underflow to 0, but never overflows
-            log_odds = self.log_odds(score)
+            log_odds = self.unit * score
             small = np.exp(-np.abs(log_odds))
             probability = np.where(log_odds > 0, 1.0, small) / (1.0 + small)
         expected = oriented_costs(self.costs, self.labels).expected(probability)

@@ -47,15 +47,15 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
             judged.y_pred,
             model.costs if by_row is None else None,
             forced=judged.forced,
-            score=judged.score if by_row is None else model.final.rule_.log_odds(judged.score),
+            score=judged.score,
             row_costs=None if by_row is None else by_row.table(),
             pos_label=None if by_row is None else model.positive,
             reject_label=model.reject_label,
             **shared,
         )
     else:
-        score, thresholds, cut = model.log_odds(judged.score)
-        report = Report.of(judged.y_true, score, model.costs, thresholds, cut=cut, pos_label=model.positive, **shared)
+        cuts = {"cut": model.cut, "pos_label": model.positive}
+        report = Report.of(judged.y_true, judged.score, model.costs, model.thresholds, **cuts, **shared)
     write_page(report, path, force=force)
 
 
@@ -70,7 +70,7 @@ def write_comparison(table: TrainingTable, compared: Comparison, model: Any, pat
     groups = group_parameters(model, table.groups)
     fitted = final_estimator(model.fit(table.rows, table.y, **groups))  # on all rows, for its thresholds and facts
     facts = {"File": table.path.name, "Rows": len(table.y), "Numeric columns": len(table.numeric)}
-    score, rule = np.asarray(compared.scores[0]), fitted.rule_ if table.several else fitted.rule_.on_log_odds
+    score, rule = np.asarray(compared.scores[0]), fitted.rule_
     shared: dict[str, Any] = {
         "classes": fitted.classes_.astype(str),
         "title": table.path.name,
