@@ -52,7 +52,7 @@ def decided(model, version, score):
         reject = "reject"
         if len(cuts) == 3:
             lower, upper = cuts[:2]
-        elif cuts:
+        elif len(cuts) == 1:
             lower, upper = -cuts[0], cuts[0]
         else:
             false_positive, false_negative, price = parameters["costs"]["Costs"]
@@ -143,7 +143,8 @@ def scored(model, version, arrays, rows):
     if machine["kernel"][0] == "linear" and "vectors" in own:  # the bias is the score at the mean of the vectors
         centre = own["vectors"].mean(axis=0)
         own, rows = own | {"vectors": own["vectors"] - centre}, rows - centre
-    return expanded(machine["kernel"], own, own["coef"], rows) + machine["bias"]
+    scale, shift = model["rule"]["cuts"] if "search_tuned" in arrays else (1.0, 0.0)
+    return scale * (expanded(machine["kernel"], own, own["coef"], rows) + machine["bias"]) + shift
 
 
 @pytest.mark.parametrize(
@@ -242,6 +243,6 @@ def test_pipelines_are_read_without_a_library_of_tables(path):
 
 def test_there_is_a_file_of_each_kind():
     first = {"machine", "sparse", "search", "embedded", "embedded_kernel", "rejector", "pipeline"}
-    second = {"linear", "ceiling", "steps", "forest", "boosting", "sigmoids", "curve", "chow"}
+    second = {"tuned", "linear", "ceiling", "steps", "forest", "boosting", "sigmoids", "curve", "chow"}
     for version, kinds in {"0.1.0": first, "0.2.0": first | second}.items():
         assert {path.stem.partition("-")[2] for path in FILES if path.stem.startswith(version)} == kinds
