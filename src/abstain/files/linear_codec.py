@@ -37,7 +37,7 @@ from abstain.files.svc_codec import (
     proof_from,
     proof_state,
     searched,
-    trained_machine,
+    tuned_score,
 )
 from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
@@ -62,8 +62,8 @@ def linear_parts(estimator: LinearRejectSVC) -> tuple[dict[str, Any], Arrays]:
     rule = _implied(estimator, fitted.rule.labels.classes, fitted.largest_row_cost)
     if grid is not None:
         check_grid(estimator, grid, rule.costs, fitted.largest_row_cost)
-    machine, cuts = trained_machine(fitted)
-    lead = _lead(fitted.rule, grid)
+    machine: Any = fitted.trained if isinstance(fitted, FittedLinearSearch) else fitted.machine
+    cuts, lead = tuned_score(fitted), _lead(fitted.rule, grid)
     _check_same(with_lead(rule, lead) if lead else rule, fitted.rule)
     _check_proofs(machine, fitted.proofs, float(estimator.tol))
     own: dict[str, Any] = {}

@@ -51,12 +51,13 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     fitted: FittedSVC = estimator._fitted_
     grid = fitted.grid if isinstance(fitted, FittedSearch) else None
     rule, steepest, n_knots = _implied(estimator, fitted.rule.labels.classes, _row_costs_state(fitted))
-    trained, cuts = trained_machine(fitted)
+    trained = fitted.machine if grid is None else fitted.trained
     machine, arrays = machine_parts(trained)
     if grid is not None:
         check_grid(estimator, grid, rule.costs, fitted.largest_row_cost)
     C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
     check_kernel(estimator, trained, gamma)
+    cuts = tuned_score(fitted)
     check_same(rule, fitted.rule)
     if n_knots != fitted.n_knots:
         raise ModelFileError("the number of knots of its loss does not match its parameters.")
@@ -121,10 +122,10 @@ def _implied(estimator: Any, classes: NDArray[Any], trained_by: dict[str, Any]) 
     return rule if rule.costs is not None else implied_row_rule(estimator, classes), 1.0, n_knots
 
 
-def trained_machine(fitted: Any) -> tuple[Any, tuple[float, ...]]:
-    """The machine as training left it, and the scale and shift of its score if the search chose to tune it."""
+def tuned_score(fitted: Any) -> tuple[float, ...]:
+    """The scale and shift of the score, if the search chose to tune it."""
     if not isinstance(fitted, Searched):
-        return fitted.machine, ()
+        return ()
     cuts: tuple[float, ...] = (fitted.scale, fitted.shift)
     if fitted.grid.best_is_tuned and len(fitted.rule.labels.classes) == 2:
         same = np.array_equal(_numbers(fitted.trained.rescaled(*cuts)), _numbers(fitted.machine))
@@ -132,7 +133,7 @@ def trained_machine(fitted: Any) -> tuple[Any, tuple[float, ...]]:
         same, cuts = cuts == (1.0, 0.0) and fitted.machine is fitted.trained, ()
     if not same:
         raise ModelFileError("its score is not what its training and its search found.")
-    return fitted.trained, cuts
+    return cuts
 
 
 def searched(kind: Any, fitted: Any, grid: Grid, cuts: Sequence[float]) -> Any:
@@ -142,7 +143,7 @@ def searched(kind: Any, fitted: Any, grid: Grid, cuts: Sequence[float]) -> Any:
     scale, shift = cuts
     with np.errstate(over="ignore", invalid="ignore"):
         found = kind.of(fitted, grid, (scale, shift))
-    if not (scale > 0.0 and np.isfinite([scale, shift, *_numbers(found.machine)]).all()):
+    if not (scale >= sys.float_info.min and np.isfinite([scale, shift, *_numbers(found.machine)]).all()):
         raise ModelFileError("the scale or the shift of its score is not possible.")
     return found
 
