@@ -51,7 +51,7 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     fitted: FittedSVC = estimator._fitted_
     grid = fitted.grid if isinstance(fitted, FittedSearch) else None
     rule, steepest, n_knots = _implied(estimator, fitted.rule.labels.classes, _row_costs_state(fitted))
-    trained = fitted.machine if grid is None else fitted.trained
+    trained = fitted.trained if isinstance(fitted, FittedSearch) else fitted.machine
     machine, arrays = machine_parts(trained)
     if grid is not None:
         check_grid(estimator, grid, rule.costs, fitted.largest_row_cost)

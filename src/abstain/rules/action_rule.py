@@ -80,6 +80,7 @@ class ActionRule:
     thresholds: Levels
     forced_thresholds: Levels
     unit: ClassVar[float] = 1.0  # the score is the log-odds
+    costs_decide: ClassVar[bool] = True
 
     @classmethod
     def of(cls, actions: Actions, y: ArrayLike, pos_label: Any = None, reject_label: Any = "auto") -> ActionRule:

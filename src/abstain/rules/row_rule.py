@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from abstain.costs import Costs
 from abstain.labels import Labels
 from abstain.row_costs import RowCosts, RowThresholds
 from abstain.rules.action_rule import refuse_actions
@@ -65,7 +64,7 @@ def rule_of_rows(rule: Rule | RowRule, costs: RowCosts) -> Rule:
             "row_costs needs scores that are log-odds, and this machine was fitted without costs; fit it with costs or "
             "with row_costs."
         )
-    if isinstance(rule.costs, Costs) and not _is_chows(rule):
+    if isinstance(rule, Rule) and not rule.costs_decide:
         raise ValueError(
             "row_costs needs a machine that decides by Chow's rule, and this one decides by another, such as Bartlett "
             'and Wegkamp\'s; fit it with rule="chow".'
@@ -79,10 +78,3 @@ def rule_of_rows(rule: Rule | RowRule, costs: RowCosts) -> Rule:
         "costs": costs,
     }
     return Rule(rule.labels, unit=rule.unit, **of_rows)
-
-
-def _is_chows(rule: Any) -> bool:
-    """Whether the thresholds on the log-odds are Bayes' of the rule's own costs."""
-    bayes = oriented_costs(rule.costs, rule.labels).score_thresholds()
-    own = rule.unit * np.array([rule.thresholds.lower, rule.thresholds.upper])
-    return bool(np.allclose(own, [bayes.lower, bayes.upper], rtol=1e-6, atol=1e-6))
