@@ -54,7 +54,8 @@ def test_the_readmes_commands_run_as_printed(tmp_path):
     assert cost < 0.15  # rejecting all costs 0.3
     page = tmp_path / "evaluated.html"
     assert run_in(tmp_path, [f"abstain evaluate tumour.model patients_new.csv --report {page.name}"])[0].exit_code == 0
-    lower, upper = map(float, re.search(r'"thresholds":\[([^,]+),([^\]]+)\]', page.read_text(encoding="utf-8")).groups())
+    shown = re.search(r'"thresholds":\[([^,]+),([^\]]+)\]', page.read_text(encoding="utf-8"))
+    lower, upper = map(float, shown.groups())
     for row in rows:  # the scores in one file and the thresholds in the other are on the same scale
         score = float(row["score"])
         by_hand = "malignant" if score > upper else "benign" if score < lower else "reject"

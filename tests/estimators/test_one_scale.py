@@ -75,7 +75,8 @@ def test_the_score_and_bayes_cuts_of_the_costs_give_every_label(case):
     np.testing.assert_array_equal(decisions.score, score)
     lower, upper = bayes_cuts(clf, given)
     middle = "ask" if isinstance(clf.costs, Actions) else "reject"
-    np.testing.assert_array_equal(decisions.label, np.where(score > upper, "yes", np.where(score < lower, "no", middle)))
+    by_hand = np.where(score > upper, "yes", np.where(score < lower, "no", middle))
+    np.testing.assert_array_equal(decisions.label, by_hand)
     assert len(set(decisions.label)) > 1
     if not given:
         assert (clf.thresholds_.lower, clf.thresholds_.upper) == pytest.approx((lower, upper))

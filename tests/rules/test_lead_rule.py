@@ -83,7 +83,7 @@ class TestSets:
         rule = ProbabilityRule(LABELS, ClassCosts.even(("a", "b", "c", "d"), 1.0, 0.2))
         sets = rule.included(np.log(P), None)
         alone = (P >= 0.2) | (P.max(axis=1, keepdims=True) == P)
-        second = P == np.sort(P, axis=1)[:, -2:-1]
+        second = np.sort(P, axis=1)[:, -2:-1] == P
         rejected = (P.max(axis=1) < 0.8) & (alone.sum(axis=1) == 1)  # several small ones: none is likely by itself
         np.testing.assert_array_equal(sets, alone | rejected[:, np.newaxis] & second)
         assert rejected.any()

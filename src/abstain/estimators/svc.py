@@ -337,8 +337,9 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
             Rows to decide on.
         include : float or None, default=None
             None: a class is left out if its score is below its lower cut, where missing it costs less than rejecting;
-            the cheapest class is always in. A number: the cheapest class, and every other one whose probability is at
-            least this; it is the cost of naming one more class, if missing the true one costs 1 (Ha 1997).
+            the cheapest class is always in, and for a rejected row the next cheapest too. A number: the cheapest class,
+            and every other one whose probability is at least this; it is the cost of naming one more class, if missing
+            the true one costs 1 (Ha 1997).
 
         Returns
         -------
