@@ -28,14 +28,13 @@ from abstain.files.rule_codec import check_same, rule_from, rule_state
 from abstain.files.schema import Fields, Spec, fitting, prefixed, within
 from abstain.files.svc_codec import (
     MACHINE,
-    SEARCH,
-    TUNED,
     UNBALANCED,
     check_grid,
     grid_arrays,
     grid_from,
     proof_from,
     proof_state,
+    search_specs,
     searched,
     tuned_score,
 )
@@ -113,7 +112,7 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
     else:
         machine = machine_from(given, within_it, n_features)
     own = {name: array for name, array in arrays.items() if not name.startswith(MACHINE)}
-    fitting(own, (SEARCH | (TUNED if "search_tuned" in own else {})) if searches else {}, "machine", {})
+    fitting(own, search_specs(own) if searches else {}, "machine", {})
     listed = fields.take("proofs", list)
     if len(listed) != (q if q > 2 else 1):
         raise ModelFileError("it does not have one proof per machine.")
