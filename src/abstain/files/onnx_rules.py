@@ -88,12 +88,18 @@ def _of_classes(graph: Graph, rule: ClassRule, score: str) -> tuple[str, str]:
 
 
 def _of_cuts(graph: Graph, rule: ClassRule, score: str) -> tuple[str, str]:
-    """Answer the k of the largest f_k - cuts_k if that is > 0, else reject."""
+    """Answer the k of least e_k (1 - P_k) with f_k > cuts_k; of equal ones that of the largest f_k - cuts_k."""
     above = graph.apply("Sub", score, graph.constant(rule.thresholds))
-    most = _column(graph, _most(graph, above))
-    passed = graph.apply("Greater", most, graph.constant(0.0))
+    passed = graph.apply("Greater", above, graph.constant(0.0))
+    open_part = graph.apply("Sub", graph.constant(1.0), _on_ladders(graph, rule.ladders, score))
+    cost = graph.apply("Mul", open_part, graph.constant(np.asarray(rule.costs.answer_costs)))
+    cost = graph.apply("Max", graph.apply("Min", cost, graph.constant(rule.costs.reject_costs[0])), graph.constant(0.0))
+    gain = graph.apply("Where", passed, graph.apply("Neg", cost), graph.constant(-np.inf))
+    least = graph.apply("Equal", gain, _most(graph, gain))
+    above = graph.apply("Where", least, above, graph.constant(-np.inf))
     place = _column(graph, graph.apply("ArgMax", above, axis=LAST, keepdims=1))
-    return _answer(graph, place, graph.apply("Not", passed))
+    none = graph.apply("LessOrEqual", _column(graph, _most(graph, above)), graph.constant(0.0))
+    return _answer(graph, place, none)
 
 
 def _of_expected_cost(graph: Graph, rule: ClassRule, score: str) -> tuple[str, str]:
