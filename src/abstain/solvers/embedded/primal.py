@@ -15,7 +15,7 @@ from abstain.losses.hinge import hinge
 from abstain.solvers.embedded.problem import EmbeddedProblem, EmbeddedSolution, rounded
 from abstain.solvers.smo import SMO
 
-__all__ = ["EmbeddedPrimal"]
+__all__ = ["EmbeddedPrimal", "hops_for"]
 
 SVM_ROWS = 5000  # with more rows, every k-th is used: a start need not be exact, and the time stays linear in n
 SVM_STEPS = 20  # pair steps per row
