@@ -14,7 +14,7 @@ namespace {
 constexpr double annealing[] = {0.03, 0.06, 0.12, 0.25, 0.5, 1.0};
 
 // Hops are many: each begins at one of three shares, and reaches the full steepness by way of one more. Without a band
-// the loss is one high step, and blunter beginnings pay.
+// the loss is one high step, and blunter beginnings pay too.
 struct Shares {
     double first[3];
     double middle[2];
@@ -52,8 +52,7 @@ class Search {
     Search(const EmbeddedRows& rows, const EmbeddedRows& rough, const EmbeddedLoss& loss, const PrimalSettings& settings,
            Watch& watch)
         : loss_(loss), settings_(settings), watch_(watch), exact_(rows, loss.reject_cost >= 0.5),
-          objective_(rough, loss.reject_cost >= 0.5), shares_(objective_.fixed_eps() ? without_band : with_band),
-          polisher_(exact_, watch, settings.max_iter), descender_(objective_, watch, settings.max_iter), random_(settings.seed) {}
+          objective_(rough, loss.reject_cost >= 0.5), polisher_(exact_, watch, settings.max_iter), descender_(objective_, watch, settings.max_iter), random_(settings.seed) {}
 
     PrimalOutcome run(const std::vector<Point>& starts, const std::vector<Point>& later) {
         Point point(objective_.size(), 0.0);
@@ -121,7 +120,8 @@ class Search {
 
     // In turn, for one descent: weigh all rows at random; change the costs at random; weigh two rows at a loss heavily.
     void hop_from(Point point, Index hop) {
-        const double from = shares_.first[hop / 3 % 3], path[] = {shares_.middle[hop % 2], 1.0};
+        const Shares& shares = objective_.fixed_eps() && hop / 9 % 2 == 0 ? without_band : with_band;
+        const double from = shares.first[hop / 3 % 3], path[] = {shares.middle[hop % 2], 1.0};
         EmbeddedLoss loss = loss_;
         if (hop % 3 == 0) weigh_all();
         else if (hop % 3 == 1) loss = other_loss();
@@ -178,7 +178,6 @@ class Search {
     PrimalSettings settings_;
     Watch& watch_;
     EmbeddedObjective exact_, objective_;
-    Shares shares_;
     Descender polisher_, descender_;
     Random random_;
     Found current_{{}, infinity}, best_{{}, infinity};  // where the chain is; lowest of the search
