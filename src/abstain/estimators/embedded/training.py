@@ -25,7 +25,7 @@ WHOLE = 3000  # rows up to which a Gram matrix is computed at once, not column b
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedTraining:
-    """The rows of one fit, or of one sweep over reject costs, in an order of their own: a fit does not see the caller's.
+    """The rows of one fit, or of one sweep over reject costs, in an order of their own, not the caller's.
 
     Attributes
     ----------

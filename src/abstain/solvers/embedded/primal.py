@@ -31,11 +31,10 @@ class EmbeddedPrimal:
     """Annealed descent on F(w, b, eps), then hops; see ``native/core/embedded/primal.hpp``.
 
     It starts from u = 0, with smooth loss steps that are made steeper in stages, and from the plain SVM of the same C.
-    Then it makes `hops` hops: each weights rows or changes the costs at random for one descent, and descends again. Where
-    hops no longer lead down, they go on from a new point, then from the lowest one again.
-    Last come the points in `starts`. The search runs on the problem as `EmbeddedProblem.rounded`; every point that comes
-    near the lowest so far is polished on the problem itself, and the solution is the lowest of these. So more hops or
-    more starts never raise F.
+    Then it makes `hops` hops: each weights rows or changes the costs at random for one descent, and descends again.
+    Where hops no longer lead down, they go on from a new point, then from the lowest one again. Last come the points in
+    `starts`. The search runs on `EmbeddedProblem.rounded`; every point that comes near the lowest so far is polished on
+    the problem itself, and the solution is the lowest of these. So more hops or more starts never raise F.
 
     Parameters
     ----------
@@ -98,6 +97,5 @@ def svm_starts(problem: EmbeddedProblem, time_limit: float | None = None) -> lis
         return []
     svm = DualProblem(Kernel("linear"), X, sign, hinge(), np.full(len(X), len(problem.sign) / len(X)))
     solution = SMO(tol=SVM_TOL, max_iter=SVM_STEPS * len(X), time_limit=time_limit, polish=False).solve(svm)
-    u = rounded(solution.beta @ X / np.sqrt(problem.penalty))
-    bias = rounded(np.float64(solution.bias))
-    return [np.array([*u, bias, eps]) for eps in (SVM_EPS if problem.loss.rejects else (0.0,))]
+    plane = rounded(np.append(solution.beta @ X / np.sqrt(problem.penalty), solution.bias))
+    return [np.array([*plane, eps]) for eps in (SVM_EPS if problem.loss.rejects else (0.0,))]

@@ -6,14 +6,15 @@
 
 With x centred and rotated to its principal axes, with variances v_k, the k-th coordinate of w times sqrt(v_k + 1/(C n))
 is u_k: the losses are then about equally curved in every u_k, and the penalty stays exact, ``1/2 sum_k lambda_k u_k^2``
-with ``lambda_k = 1 / (C v_k + 1/n)`` after division by C. Each axis is oriented by the rows and their labels, so rows in
-another order, or rotated, have the same coordinates up to rounding; `EmbeddedProblem.rounded` removes that too.
+with ``lambda_k = 1 / (C v_k + 1/n)`` after division by C. Each axis is oriented by the rows and their labels, so rows
+in another order, or rotated, have the same coordinates up to rounding; `EmbeddedProblem.rounded` removes that too.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -26,7 +27,7 @@ __all__ = ["EmbeddedProblem", "EmbeddedSolution", "canonical_order", "rounded"]
 
 NEGLIGIBLE = 1e-12  # directions with a smaller C n v_k are dropped: their penalty outweighs any gain
 LEAST_PENALTY = 1e-200  # the dual divides by the penalty; this is negligible relative to losses of about 1
-EQUAL = 1e-9  # singular values closer than this share of the larger one count as one: any rotation of their axes will do
+EQUAL = 1e-9  # singular values closer than this share count as one: any rotation of their axes will do
 GRAIN = 2.0**-14  # of rounded coordinates, which are about 1; far above rounding errors, far below a step of the loss
 BITS = 16  # of other rounded numbers
 
@@ -78,7 +79,7 @@ class EmbeddedProblem:
         return cls(z, sign, penalty, loss, C, np.ldexp(centre, power), axes, np.ldexp(1.0 / width, -power))
 
     def rounded(self) -> Self:
-        """The problem with rounded numbers and its rows in a canonical order, for a search that rounding cannot divert."""
+        """The problem in rounded numbers, its rows in a canonical order: rounding cannot divert a search on it."""
         z = np.rint(self.z / GRAIN) * GRAIN + 0.0  # no -0.0, whose bytes differ
         order = canonical_order(z, self.sign)
         return replace(self, z=z[order], sign=self.sign[order], penalty=rounded(self.penalty))
@@ -100,8 +101,7 @@ class EmbeddedProblem:
 def canonical_order(rows: Any, sign: NDArray[np.int8]) -> NDArray[np.intp]:
     """An order of the rows by their values and signs alone; `rows` is a C-ordered array or a canonical CSR matrix."""
     if sparse.issparse(rows):
-        ends = rows.indptr
-        pieces = (slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True))
+        pieces = [slice(*ends) for ends in pairwise(rows.indptr)]
         keys = [rows.indices[piece].tobytes() + rows.data[piece].tobytes() for piece in pieces]
     else:
         keys = [row.tobytes() for row in rows]
