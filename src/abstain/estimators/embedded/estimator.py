@@ -59,9 +59,9 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
 
     The machine of Fumera and Roli [1]_. It minimises ``F = 1/2 w.w + C sum_i h''(xi_i, eps)`` over w, bias, slacks and,
     if ``reject_cost < 1/2``, over ``0 <= eps <= 1``; h'' is a smoothed staircase of the costs of a margin error, a
-    reject and an error. It decides: ``classes_[1]`` if the score is above `eps_`, ``classes_[0]`` if it is below ``-eps_``,
-    reject in between. F is not convex: the result is a local minimum, the lowest found from many starts. The order of
-    the training rows does not change it.
+    reject and an error. It decides: ``classes_[1]`` if the score is above `eps_`, ``classes_[0]`` if it is below
+    ``-eps_``, reject in between. F is not convex: the result is a local minimum, the lowest found from many starts.
+    The order of the training rows does not change it.
 
     Parameters
     ----------
