@@ -74,8 +74,8 @@ def test_at_bayes_cuts_the_costs_shown_decide():
     score = wide_scores(rule)
     cost, choice, best = rule.expected_cost(score), rule.choose(score), rule.best(score)
     rows = np.arange(len(score))
-    np.testing.assert_array_equal(cost[rows, choice - 1], cost.min(axis=1))  # 0, a reject, is the last
-    np.testing.assert_array_equal(cost[rows, best - 1], cost[:, :3].min(axis=1))
+    np.testing.assert_allclose(cost[rows, choice - 1], cost.min(axis=1), atol=1e-15)  # 0, a reject, is the last
+    np.testing.assert_allclose(cost[rows, best - 1], cost[:, :3].min(axis=1), rtol=1e-15, atol=1e-15)
     np.testing.assert_array_equal(choice == 0, (score <= rule.cuts).all(axis=1))
     own = np.column_stack([ladder(column) for ladder, column in zip(rule.ladders, score.T, strict=True)])
     np.testing.assert_allclose(cost[:, :3], [1.0, 2.0, 4.0] * (1 - own), atol=1e-12)

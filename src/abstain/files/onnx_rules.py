@@ -92,8 +92,9 @@ def _of_cuts(graph: Graph, rule: ClassRule, score: str) -> tuple[str, str]:
     above = graph.apply("Sub", score, graph.constant(rule.thresholds))
     passed = graph.apply("Greater", above, graph.constant(0.0))
     open_part = graph.apply("Sub", graph.constant(1.0), _on_ladders(graph, rule.ladders, score))
-    cost = graph.apply("Mul", open_part, graph.constant(np.asarray(rule.costs.answer_costs)))
-    cost = graph.apply("Max", graph.apply("Min", cost, graph.constant(rule.costs.reject_costs[0])), graph.constant(0.0))
+    table = rule.costs.unitless
+    cost = graph.apply("Mul", open_part, graph.constant(table[:, :-1].max(axis=0)))
+    cost = graph.apply("Max", graph.apply("Min", cost, graph.constant(table[0, -1])), graph.constant(0.0))
     gain = graph.apply("Where", passed, graph.apply("Neg", cost), graph.constant(-np.inf))
     least = graph.apply("Equal", gain, _most(graph, gain))
     above = graph.apply("Where", least, above, graph.constant(-np.inf))

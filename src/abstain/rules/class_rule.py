@@ -235,8 +235,12 @@ class ClassRule(_Deciding):
         """Give the expected cost of answering each class and, last, of rejecting."""
         if self.by_cost:
             return self.costs.expected(self.probabilities(score))
-        reject = float(self.costs.reject_costs[0])
-        cost = np.maximum(np.asarray(self.costs.answer_costs) * (1.0 - self._own(score)), 0.0)
+        return self._at_cuts(score, self.costs.table())
+
+    def _at_cuts(self, score: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give e_k (1 - P_k) of each class, and the reject cost, in the unit of the table of costs."""
+        reject = table[0, -1]
+        cost = np.maximum(table[:, :-1].max(axis=0) * (1.0 - self._own(score)), 0.0)
         # rounding must not put a cost on the other side of the reject cost than the score is of its cut
         cost = np.where(score > self.thresholds, np.minimum(cost, reject), np.maximum(cost, reject))
         return np.concatenate([cost, np.full((*cost.shape[:-1], 1), reject)], axis=-1)
@@ -252,8 +256,8 @@ class ClassRule(_Deciding):
         """Give 1, ..., n for the cheapest class, never a reject."""
         if self.by_cost:
             return self.costs.cheapest(self.probabilities(score), forced=True)
+        cost = self._at_cuts(score, self.costs.unitless)[..., :-1]
         # beyond the ends of the ladders costs tie: there the score decides
-        cost = self.expected_cost(score)[..., :-1]
         above = np.where(cost == cost.min(axis=-1, keepdims=True), score - self.thresholds, -np.inf)
         return np.asarray(np.argmax(above, axis=-1) + 1)
 
