@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 
@@ -145,7 +146,9 @@ def scored(model, arrays, rows):
 )
 def test_machines_and_rejectors(path):
     model, arrays = inside(path)
-    loaded = load(path)
+    by_folds = path.stem == "0.2.0-ceiling"  # it certified scores of folds, and decides with another classifier
+    with pytest.warns(UserWarning, match="may not hold for it; fit again") if by_folds else nullcontext():
+        loaded = load(path)
     rows = X + 1e4 if path.stem.endswith("linear") else np.where(X > 1, np.nan, X) if "boosting" in path.stem else X
     score = scored(model, arrays, rows)
     np.testing.assert_allclose(loaded.decision_function(rows), score, rtol=0, atol=1e-10)

@@ -19,7 +19,6 @@ from abstain.estimators.class_training import ClassTraining, refuse_row_costs, t
 from abstain.estimators.convergence import complaint_of_fits, warning_text
 from abstain.estimators.decide import fitted
 from abstain.estimators.grid import Grid, checked_Cs
-from abstain.estimators.lazy import is_dask
 from abstain.estimators.linear_fit import linear_class_rule
 from abstain.estimators.linear_search import FittedLinearSearch, LinearClassSearch, LinearFolds, chosen
 from abstain.estimators.linear_svc import LinearRejectSVC, linear_rows
@@ -151,11 +150,6 @@ class LinearRejectSVCCV(LinearRejectSVC):
             The fitted estimator.
         """
         began = time.monotonic()
-        if is_dask(X):
-            raise ValueError(
-                "X is a dask array, and LinearRejectSVCCV searches rows in memory only; use LinearRejectSVC(C=...), "
-                "which takes dask arrays."
-            )
         checked = copy(self)  # so that a fit that fails changes nothing
         several = takes_classes(self, y)
         if several:

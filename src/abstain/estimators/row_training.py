@@ -39,6 +39,7 @@ def with_row_costs(training: Any, row_costs: RowCosts) -> Any:
     """
     parameters, costs = training.parameters, training.costs
     rule = row_cost_rule(training)
+    row_costs.warn_if_never()
     stakes = row_costs.stakes
     if costs is not None:
         unit = costs.false_positive + costs.false_negative

@@ -1,8 +1,9 @@
-"""Folds from `cv` and `groups`, and how groups reach a cross-validation inside a model."""
+"""Folds from `cv` and `groups`, rows to hold out, and how groups reach a cross-validation inside a model."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
@@ -13,12 +14,22 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import has_fit_parameter
 
-__all__ = ["Groups", "Splits", "checked_splits", "group_parameters", "parts_of", "row_groups", "splitter"]
+__all__ = [
+    "Groups",
+    "Splits",
+    "checked_splits",
+    "group_parameters",
+    "held_out_rows",
+    "parts_of",
+    "row_groups",
+    "splitter",
+]
 
 Groups = NDArray[Any]
 DEFAULT_FOLDS = 5  # scikit-learn's number for cv=None
@@ -93,6 +104,33 @@ def parts_of(
             stacklevel=4,
         )
     return parts
+
+
+def held_out_rows(
+    code: NDArray[np.intp], sizes: Sequence[int], groups: Groups | None, random_state: Any
+) -> NDArray[np.intp]:
+    """Choose calibration rows: of each class at random, or whole groups of about the same shares.
+
+    Parameters
+    ----------
+    code : ndarray of intp
+        The true classes, 1 to n.
+    sizes : sequence of int
+        The number of rows of each class.
+    groups : ndarray or None
+    random_state : int, RandomState or None
+    """
+    random = check_random_state(random_state)
+    if groups is None:
+        chosen = [random.permutation(np.flatnonzero(code == k + 1))[:m] for k, m in enumerate(sizes)]
+        return np.sort(np.concatenate(chosen))
+    counts = np.bincount(code, minlength=len(sizes) + 1)[1:]
+    folds = max(2, int(np.min(counts / sizes) + 1e-9))
+    if (found := len(np.unique(groups))) < 2:
+        raise ValueError(f"groups has {found} label, and whole groups are held out; give rows of at least two groups.")
+    splitting = StratifiedGroupKFold(min(folds, found), shuffle=True, random_state=random)
+    parts = parts_of(splitting, np.zeros((len(code), 1)), code, groups)
+    return np.asarray(parts[random.randint(len(parts))][1])  # the first always has the group of most rows
 
 
 def weighted_parts(
