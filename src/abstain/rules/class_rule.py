@@ -229,7 +229,8 @@ class ClassRule(_Deciding):
             return np.where(above.max(axis=-1) > 0.0, np.argmax(above, axis=-1) + 1, 0)
         expected = self.expected_cost(score)
         at = np.argmin(expected, axis=-1)  # ties go to the answers, as the reject comes last
-        return np.where(at == self.labels.n_classes, 0, at + 1)
+        unknown = np.isnan(expected).any(axis=-1)  # scores so large that the probabilities overflow
+        return np.where(unknown | (at == self.labels.n_classes), 0, at + 1)
 
     def best(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
         """Give 1, ..., n for the cheapest class, never a reject."""
