@@ -148,6 +148,22 @@ def test_one_call_at_a_time():
     assert loss(first) == pytest.approx(right), "and it is free again"
 
 
+def misaligned(values):
+    return np.frombuffer(b"\0" + values.tobytes(), np.uint8)[1:].view(values.dtype).reshape(values.shape)
+
+
+@pytest.mark.parametrize("name", ["X", "centre", "weight", "kind", "knots", "slopes"])
+def test_misaligned_arrays_are_refused(name):
+    data, given, (knots, slopes) = dense(), inputs(), tables()
+    arguments = {"data": data, **given, "knots": knots, "slopes": slopes, "threads": 1}
+    _native.LinearBlock(**arguments)
+    place = data if name in data else arguments
+    place[name] = misaligned(place[name])
+    assert not place[name].flags.aligned
+    with pytest.raises(TypeError, match=r"aligned|incompatible function arguments"):
+        _native.LinearBlock(**arguments)
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
