@@ -46,10 +46,10 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
 
     Parameters
     ----------
-    estimator : RejectSVC, RejectSVCCV, LinearRejectSVC, EmbeddedRejectSVC, ThresholdRejector, NoveltyRejector, \
-            or Pipeline of one
+    estimator : RejectSVC, RejectSVCCV, LinearRejectSVC, LinearRejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, \
+            NoveltyRejector, or Pipeline of one
         Fitted, with one of the kernels linear, rbf, poly and sigmoid. A ThresholdRejector must be around one of the
-        three machines or LogisticRegression and decide by its decision function. A NoveltyRejector must have its
+        first five or LogisticRegression and decide by its decision function. A NoveltyRejector must have its
         default detector or a OneClassSVM of this library, around any of these. The steps of a Pipeline may be
         scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer, SimpleImputer,
         OneHotEncoder and OrdinalEncoder, "passthrough", and Pipelines and ColumnTransformers of these.
@@ -60,8 +60,10 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
         With one input "X" of float64, shape (rows, features). If a Pipeline reads text, or begins with a
         ColumnTransformer of a data frame, it has one input per column that it reads, with its name and shape (rows, 1):
         float64 with NaN for a missing number, text with "" for a missing category; columns of an array are "x0", "x1".
-        If a column has the name of an output, its input is that name after "column:". Where Python raises an error,
-        the graph goes on: scores that overflow are infinity or NaN, and an unknown category is none of the known ones.
+        If a column has the name of an output, its input is that name after "column:". A graph cannot raise an error:
+        a row for which Python does, because a number is NaN or infinite, a score overflows or a category is unknown,
+        has "rejected" true and a "score" of NaN. Its label is the reject label, also of a machine without costs, or
+        the action that costs least at worst; where booleans or the reject label's type leave no room, the first class.
 
     Raises
     ------
