@@ -76,11 +76,12 @@ else \
 fi
 endef
 
-$(STAMPS)/check: $(STAMPS)/run $(LOCK)
-	@echo "Installing the dependencies of the tests"
+# Not after `run`, whose packages would be taken as they are: pip does not compare the hash of what is installed.
+$(STAMPS)/check: $(STAMPS)/env pyproject.toml $(LOCK)
+	@echo "Installing the dependencies of abstain and of its tests"
 	@$(call requirements,cli docs plot test lint) > $(STAMPS)/check.txt
 	@$(call install_check)
-	@touch $@
+	@touch $(STAMPS)/run $@
 
 # Not editable: tests and demo run on the installed package, never on src. The build folder is kept, so that only changed
 # files are recompiled.

@@ -1,8 +1,8 @@
 """Write requirements/test.lock: the versions in this environment of all packages that the tests need, directly or not.
 
-``python requirements/write.py FILE``, where FILE lists the direct requirements; `make lock` does it. Each version has the
-SHA-256 of the file that pip would install here, whatever the index it comes from. Files for other machines have other
-hashes, so the lock says for which kind of machine they are; elsewhere the Makefile uses the versions alone.
+``python requirements/write.py FILE``, where FILE lists the direct requirements; `make lock` does it. Each version has
+the SHA-256 of the file that pip would install here, whatever the index it comes from. Files for other machines have
+other hashes, so the lock says for which kind of machine they are; elsewhere the Makefile uses the versions alone.
 """
 
 from __future__ import annotations

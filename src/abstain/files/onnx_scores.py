@@ -136,7 +136,7 @@ def _float64() -> int:
 
 
 def _inner(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
-    """Gamma x's + coef0 for every row x and vector s; gamma s first, since x's may overflow where the whole does not."""
+    """Gamma x's + coef0 for every row x and vector s; gamma s first, as x's may overflow where the whole does not."""
     products = graph.apply("Gemm", X, graph.constant(vectors * float(kernel.gamma)), transB=1)
     return graph.apply("Add", products, graph.constant(float(kernel.coef0)))
 

@@ -161,7 +161,7 @@ def _check_rows(fitted: FittedSVC, top: float) -> None:
 def check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
     """Check that the gap is at least the difference of the objectives (rounding may add to it), and the status.
 
-    Whether the objectives are those of the machine would take the weights of the training rows, which are not in a file.
+    Whether the objectives are those of the machine depends on weights of training rows, which are not in a file.
     """
     apart, sizes = proof.objective - proof.dual_objective, abs(proof.objective) + abs(proof.dual_objective)
     sizes += abs(machine.bias) * float(np.abs(machine.coef).sum())

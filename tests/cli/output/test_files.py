@@ -31,7 +31,8 @@ def test_formulas_get_an_apostrophe_and_numbers_do_not():
     assert expected[0].startswith("'=")
 
 
-SIGNED = ["-5%", "-5 %", "-$5", "- 5", "+ 1.000,50 \u20ac", "-\u20ac 5", "-EUR 5", "-.5", "-,5", "-1\u2019000", "-1\u2009000"]
+SIGNED = ["-5%", "-5 %", "-$5", "- 5", "-.5"]
+SIGNED += ["+ 1.000,50 \u20ac", "-\u20ac 5", "-EUR 5", "-,5", "-1\u2019000", "-1\u2009000"]
 
 
 def test_numbers_are_not_changed_whatever_their_notation():
