@@ -1,6 +1,6 @@
-# The main targets are `make demo` and `make test`. Both set up .venv and need only python3, pip, make and a C++
-# compiler; cmake and ninja are installed by pip, and uv is used if it is on PATH. Set ABSTAIN_DATA, the folder of data
-# sets, in the environment or as in: make test ABSTAIN_DATA=...
+# The main targets are `make demo`, `make test` and `make test-more`. Each sets up .venv and needs only python3, pip,
+# make and a C++ compiler; cmake and ninja are installed by pip, and uv is used if it is on PATH. Set ABSTAIN_DATA, the
+# folder of data sets, in the environment or as in: make test ABSTAIN_DATA=...
 PYTHON ?= python3
 VENV   ?= .venv
 DEMO   ?= demo
@@ -14,6 +14,9 @@ UV     := $(shell command -v uv 2>/dev/null)
 PIP    := $(if $(UV),$(UV) pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
 # Tests run side by side, one process per core and at most eight; a process that is done takes over from the others.
 PYTEST := -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal
+# What takes longer than it finds: the site, small runs of the experiments, suites of other libraries.
+MORE   := tests/docs/test_site.py tests/experiments tests/estimators/test_sklearn_suite.py tests/test_ecosystem.py \
+	tests/test_ecosystem_others.py tests/test_benchmarks.py tests/test_examples.py
 NATIVE := build/native-test
 comma  := ,
 STAMPS := $(VENV)/.abstain
@@ -25,7 +28,7 @@ SOURCES := $(shell find src native -type f -not -name '*.pyc' 2>/dev/null) CMake
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pips at once would break the environment; compilers still run in parallel
-.PHONY: help env build demo test lint types native-test native-test-threads pytest fuzz lock verify reproduce docs wheel bench clean
+.PHONY: help env build demo test test-more lint types native-test native-test-threads pytest fuzz lock verify reproduce docs wheel bench clean
 
 help: ## show this list
 	@echo "abstain: support vector machines that know when not to decide"; echo
@@ -97,8 +100,11 @@ build: $(STAMPS)/package ## compile the core and install the package into .venv
 demo: $(STAMPS)/package ## set up, then show the savings of a reject option on bundled data, with a picture and a report
 	@$(PY) -m abstain.cli.main demo --output $(DEMO)
 
-test: lint types native-test pytest ## set up, then run all checks: lint, types, the core under sanitizers, pytest
+test: lint types native-test pytest ## set up, then check everything that changes often: lint, types, the core under sanitizers, pytest
 	@echo "All checks passed."
+
+test-more: $(STAMPS)/check $(STAMPS)/package ## the slow rest: the site, small runs of the experiments, suites of other libraries
+	$(PY) $(PYTEST) $(MORE)
 
 lint: $(STAMPS)/check ## run ruff on everything
 	$(PY) -m ruff check
@@ -122,7 +128,7 @@ native-test-threads: $(STAMPS)/run ## tests of the core's threads under the thre
 	ctest --test-dir $(NATIVE)-threads --output-on-failure -R 'thread_pool|kernels|solve|linear'
 
 pytest: $(STAMPS)/check $(STAMPS)/package ## run the Python tests on the installed package, on all cores
-	$(PY) $(PYTEST)
+	$(PY) $(PYTEST) $(addprefix --ignore=,$(MORE))
 
 # The core of the fuzzers, under the sanitizers.
 define build_fuzzed

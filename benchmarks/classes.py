@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import public_data
 from contenders import C, geometric_mean
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
@@ -18,7 +19,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-import abstain.datasets
 from abstain import Costs, RejectSVC
 
 SETTINGS: dict[str, Any] = {"tol": 1e-3, "cache_size": 1000}
@@ -42,9 +42,9 @@ def tables(rows: int | None) -> Iterator[Table]:
     yield "digits", *load_digits(return_X_y=True), min(rows or 1200, 1200)
     if not os.environ.get("ABSTAIN_DATA"):
         return
-    yield "Letter, 26 classes", *abstain.datasets.load_letter(return_X_y=True), rows or 16_000
-    yield "covtype, 7 classes", *abstain.datasets.load_covtype(classes=None, return_X_y=True), rows or 10_000
-    yield "PBMC 68k, 10 classes", *abstain.datasets.load_cells(return_X_y=True), min(rows or 500, 500)
+    yield "Letter, 26 classes", *public_data.load_letter(return_X_y=True), rows or 16_000
+    yield "covtype, 7 classes", *public_data.load_covtype(classes=None, return_X_y=True), rows or 10_000
+    yield "PBMC 68k, 10 classes", *public_data.load_cells(return_X_y=True), min(rows or 500, 500)
 
 
 def measure(table: Table, strength: float, test_rows: int, repeats: int) -> dict[str, Any]:

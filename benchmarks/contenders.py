@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,8 @@ from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
+
+sys.path.append(str(Path(__file__).parents[1] / "experiments"))  # for public_data
 
 C = 10.0
 SETTINGS: dict[str, Any] = {"C": C, "tol": 1e-3, "cache_size": 1000}

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from contenders import REJECT
 from numpy.typing import NDArray
+from public_data import load_covtype
 
 from abstain import LinearRejectSVC, RejectSVC
-from abstain.datasets import load_covtype
 
 JOBS = 2
 LODGEPOLE = 1  # class 2 of the data's own numbering, against the rest

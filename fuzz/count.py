@@ -19,7 +19,6 @@ FILES = {
     "damaged_files": "tests/files/test_damaged_files.py",
     "forged_files": "tests/files/test_forged_files.py",
     "forged_trees": "tests/files/test_forged_trees.py",
-    "format_1": "tests/files/test_format_1.py",
     "rejector_codec": "tests/files/test_rejector_codec.py",
     "csv_faults": "tests/cli/input/test_csv_faults.py",
     "csv_records": "tests/cli/input/test_csv_records.py",

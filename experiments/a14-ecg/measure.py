@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from harness import Task
 from numpy.typing import NDArray
+from public_data import load_mitbih
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, RejectSVCCV, reject_price_sweep
-from abstain.datasets import load_mitbih
 from abstain.metrics import RejectTable
 
 THETA = 1.2

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from public_data import load_covtype, load_mitbih
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, RejectSVCCV, Thresholds, reject_price_sweep
-from abstain.datasets import load_covtype, load_mitbih, make_gaussians
+from abstain.datasets import make_gaussians
 from abstain.metrics import RejectTable
 
 RULES = ("chow", "r", "half", "1-r")

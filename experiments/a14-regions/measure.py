@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from harness import Task
 from numpy.typing import NDArray
+from public_data import load_mitbih
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, RejectSVCCV
-from abstain.datasets import load_mitbih, make_gaussians
+from abstain.datasets import make_gaussians
 
 DISTANCE = 2.0  # between the means of the synthetic classes, in standard deviations
 DRAWN, TRAIN_ROWS, TEST_ROWS = {"synthetic": 200, "ecg": 400}, 400, 20_000

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from harness import Task
 from numpy.typing import NDArray
+from public_data import load_cells
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import StratifiedKFold, train_test_split
@@ -18,7 +19,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from abstain import Costs, RejectSVC, RejectSVCCV
-from abstain.datasets import load_cells
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]

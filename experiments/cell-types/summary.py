@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from harness.trials import over_splits
 from measure import FEW, FOLDS, KERNELS, LIMIT, MANY, PRICE, REJECT, TEST_SHARE, USUAL
-
-from abstain.datasets import load_cells
+from public_data import load_cells
 
 
 def summary(answers: Mapping[str, Any]) -> dict[str, Any]:

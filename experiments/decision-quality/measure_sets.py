@@ -11,12 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from sklearn.datasets import load_digits, load_wine
-from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import StandardScaler
-
-from abstain.datasets import (
+from public_data import (
     load_covtype,
     load_german,
     load_heart,
@@ -27,7 +22,11 @@ from abstain.datasets import (
     load_thyroid,
     load_wdbc,
 )
-from abstain.datasets.folder import VARIABLE, data_folder
+from public_data.folder import VARIABLE, data_folder
+from scipy.sparse import csr_array
+from sklearn.datasets import load_digits, load_wine
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
 
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]

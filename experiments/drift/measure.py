@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from harness import Task
 from numpy.typing import NDArray
+from public_data import load_covtype, load_german, load_mitbih, load_pima, load_wdbc
 from scipy import stats
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, NoveltyRejector, RejectSVC, drift
-from abstain.datasets import load_covtype, load_german, load_mitbih, load_pima, load_wdbc
 from abstain.preprocessing import default_pipeline
 
 COSTS = Costs(reject=0.2)

@@ -9,9 +9,8 @@ from string import ascii_uppercase
 
 import numpy as np
 from numpy.typing import NDArray
+from public_data import load_letter
 from scipy.optimize import linprog
-
-from abstain.datasets import load_letter
 
 # FR02, table 1 (p. 79): the problems where the embedded machine was better, where neither was, where it was worse.
 # "DB" stands for the pair BD; every other name is in alphabetical order.

@@ -9,12 +9,12 @@ import numpy as np
 from harness import Task
 from harness.external import external_threshold
 from numpy.typing import NDArray
+from public_data import load_letter
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC
-from abstain.datasets import load_letter
 
 PAIR, SPLITS, FOLDS = "HK", 5, 5
 REJECT_COSTS = (0.05, 0.1, 0.2)

@@ -10,11 +10,11 @@ from harness import Task
 from harness.rules import fixed, isotonic, platt, roc, symmetric
 from harness.search import Array, Rule, Search, Signs
 from harness.trials import over_splits
+from public_data import load_covtype, load_german, load_heart, load_wdbc
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, Thresholds
-from abstain.datasets import load_covtype, load_german, load_heart, load_wdbc
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
 

@@ -10,12 +10,12 @@ from harness import Task
 from harness.rules import fixed, symmetric
 from harness.search import Array, Chosen, Search, Signs
 from harness.trials import over_splits
+from public_data import load_liver, load_pima, load_thyroid, load_wdbc
 from scipy.optimize import brentq
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, Thresholds
-from abstain.datasets import load_liver, load_pima, load_thyroid, load_wdbc
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
 from abstain.losses.margin_loss import MarginLoss

@@ -9,8 +9,7 @@ from measure_patients import LEARNED, REPEATS
 from measure_patients import trial as patients
 from measure_promise import trial as promised
 from measure_sets import LOADERS
-
-from abstain.datasets.mitbih import RECORDS
+from public_data.mitbih import RECORDS
 
 DAMAGED, SPLITS, TOGETHER = 20, 200, 20
 SMALL = ("heart",)

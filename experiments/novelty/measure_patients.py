@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from measure_sets import RATES, classifier
+from public_data import load_mitbih
 from sklearn.model_selection import train_test_split
 
 from abstain import NoveltyRejector
-from abstain.datasets import load_mitbih
 
 LEARNED, TESTED, REPEATS = 4000, 500, 5
 BY_BEATS, BY_PATIENTS = "beats", "patients"  # what the calibration rows are drawn by

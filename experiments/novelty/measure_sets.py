@@ -8,12 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
-
-from abstain import Costs, LinearRejectSVC, RejectSVC
-from abstain.datasets import (
+from public_data import (
     load_covtype,
     load_german,
     load_heart,
@@ -24,6 +19,11 @@ from abstain.datasets import (
     load_thyroid,
     load_wdbc,
 )
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from abstain import Costs, LinearRejectSVC, RejectSVC
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from harness import Task
 from numpy.typing import NDArray
+from public_data import load_german, load_letter, load_pima, load_wdbc
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import StratifiedKFold
@@ -18,8 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from abstain import RejectSVC, ThresholdRejector
-from abstain.datasets import load_german, load_letter, load_pima, load_wdbc
-from abstain.estimators.conformal import held_out_rows
+from abstain.estimators.splitting import held_out_rows
 from abstain.machines.class_calibration import ClassCalibration
 from abstain.machines.response_machine import ResponseMachine
 
@@ -105,7 +105,7 @@ def _mapie(split: Any, X: Array, y: Codes, new: Array, rates: list[float]) -> di
     from mapie.classification import SplitConformalClassifier
 
     model = split.estimator_
-    held = held_out_rows(y + 1, split.class_error, None, None, split.random_state)  # as in its fit
+    held = held_out_rows(y + 1, [*split.certificate_.n_rows.values()], None, split.random_state)  # as in its fit
     X, y = X[held], y[held]
 
     def sets(rate: float, rows: Any) -> Any:

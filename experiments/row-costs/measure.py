@@ -10,11 +10,11 @@ import numpy as np
 from harness import Task
 from harness.trials import over_splits
 from numpy.typing import NDArray
+from public_data import load_german
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, cross_val_predict
 
 from abstain import Costs, RejectSVCCV
-from abstain.datasets import load_german
 from abstain.preprocessing import default_pipeline
 from abstain.row_costs import RowCosts
 

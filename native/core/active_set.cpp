@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -36,14 +37,12 @@ void ActiveSet::begin(const Outcome& outcome) {
     refactor(dependent_within_);
 }
 
-// The error of F from rounding alone, for each row: a smaller violation means nothing.
-//
-//   1e-13 lambda max |t| + 4e-16 root_i sum_j |beta_j| root_j
+// The error of F from rounding alone (policy.hpp).
 void ActiveSet::estimate_rounding() {
     double weight = 0;
     for (Index i = 0; i < problem_.size; ++i) weight += std::abs(state_[i].beta) * root_[i];
-    rounding_of_knots_ = 1e-13 * lambda_ * largest_knot_;
-    rounding_of_sums_ = 4e-16 * weight;
+    rounding_of_knots_ = policy::rounding_of_knots * lambda_ * largest_knot_;
+    rounding_of_sums_ = policy::rounding_of_sums * weight;
 }
 
 void ActiveSet::add_pending_to_F() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -68,7 +69,7 @@ template <class T> void Decomposition<T>::balance(const double (&sum)[2]) {
     const double side[2] = {sum[0] + problem_.total, sum[1]};
     const int heavier = side[1] > side[0];
     double excess = side[heavier] - side[1 - heavier];
-    if (excess <= 1e-12 * side[heavier]) return;
+    if (excess <= policy::rounding_of_sum * side[heavier]) return;
     for (const bool between : {true, false})
         for (Index i = 0; i < problem_.size && excess > 0; ++i) {
             Coordinate& now = state_[i];
@@ -91,7 +92,7 @@ template <class T> void Decomposition<T>::raise(bool positive, double missing) {
         const double added = std::min(top - g, missing);
         if (!(added > 0)) continue;
         missing -= added;
-        state_[i] = coordinate_at(problem_, i, problem_.sign[i] * (top - g - added > 1e-12 * top ? g + added : top));
+        state_[i] = coordinate_at(problem_, i, problem_.sign[i] * (top - g - added > policy::rounding_of_sum * top ? g + added : top));
         if (!(missing > 0)) return;
     }
 }

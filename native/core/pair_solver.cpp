@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "policy.hpp"
 #include "rows_on_demand.hpp"
@@ -57,7 +58,8 @@ typename PairSolver<T>::Result PairSolver<T>::solve(const std::vector<Index>& ro
         if (!(result.violation > tol) || result.iterations >= limit || partner.index < 0) break;
         const int j = partner.index;
         const std::size_t b = j;
-        const double curvature = std::max(diagonal[i] + diagonal[j] - 2 * static_cast<double>(Ki[j]), 1e-12);
+        const double both = diagonal[i] + diagonal[j];
+        const double curvature = std::max(both - 2 * static_cast<double>(Ki[j]), policy::least_curvature * std::abs(both));
         const PairStep step = pair_step(problem_, rows[a], rows[b], state[a], state[b], static_cast<double>(F_[a]),
                                         static_cast<double>(F_[b]), curvature);
         result.rise += step.rise;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "policy.hpp"
@@ -42,7 +43,7 @@ Path::Event Path::next_event(const Rates& rates, double left) const {
 bool Path::settle_dependent(const Rates& rates) {
     for (Index i : sets_.dependent()) {
         const double drift = rates.F[i] + rates.bias - up(i);
-        if (std::abs(drift) > 1e-8 * sets_.largest_knot()) return sets_.slide(i, drift > 0 ? 1 : -1);
+        if (std::abs(drift) > policy::drift_of_dependent * sets_.largest_knot()) return sets_.slide(i, drift > 0 ? 1 : -1);
     }
     return false;
 }
@@ -64,7 +65,7 @@ double Path::band(double lambda, Index* rising, Index* falling) const {
 bool Path::cross_band(double lowest) {
     Index rising = -1, falling = -1;
     double lambda = lowest;
-    for (int step = 0; step < 1000; ++step) {
+    for (int step = 0; step < policy::steps_across_band; ++step) {
         const double width = band(lambda, &rising, &falling);
         const double slope = down(falling) - up(rising);
         if (!(width < 0) || !(slope > 0) || lambda - width / slope <= lambda) break;
@@ -143,7 +144,7 @@ PathPieces Path::follow(const Outcome& start, double lowest, Index limit) {
         }
         if (event.row < 0 && reach == left) return path;
         take(event);
-        idle = event.step > 1e-14 * lambda ? 0 : idle + 1;
+        idle = event.step > policy::idle_step * lambda ? 0 : idle + 1;
         if (idle > policy::idle_events) sets_.set_lambda(std::max(lowest, sets_.lambda() * (1 - policy::nudge)));
         else if (event.row >= 0 && path.start.size() % policy::pieces_between_refreshes != 0 &&
                  sets_.lambda() >= policy::lambda_share_between_refreshes * refreshed_)

@@ -111,6 +111,14 @@ inline constexpr Index steps_in_block(Index rows) { return 200 * rows + 10000; }
 inline constexpr double least_rise = 1e-15;
 inline constexpr int rounds_without_rise = 10;
 
+// Least curvature of a pair step, as a share of |K_ii + K_jj|: 1e-12 for rbf. Rounding can leave less between equal rows, or
+// below 0. Relative, so that the unit of the rows does not matter.
+inline constexpr double least_curvature = 5e-13;
+
+// Share of the heavier class's sum that counts as rounding where coefficients are made to add up, and of a row's largest
+// coefficient that puts it there.
+inline constexpr double rounding_of_sum = 1e-12;
+
 // Pair steps between two checks of the clock: 0.2 ms, at 0.4 us a step in a block of 1024 rows (ARCHITECTURE.md).
 inline constexpr Index steps_between_looks = 512;
 
@@ -135,6 +143,19 @@ inline constexpr Index cost_of_scattered_read = 10;
 
 // Repeated full steps while the rows between breakpoints are off their knots by more than rounding.
 inline constexpr int refinements = 3;
+
+// The error of F from rounding, for each row: knots lambda max |t| + sums root_i sum_j |beta_j| root_j. A smaller violation
+// means nothing.
+inline constexpr double rounding_of_knots = 1e-13, rounding_of_sums = 4e-16;
+
+// Share of the largest knot by which the score of a row that depends on others must drift to leave its knot.
+inline constexpr double drift_of_dependent = 1e-8;
+
+// A step below this share of lambda leaves it where it is.
+inline constexpr double idle_step = 1e-14;
+
+// Newton steps across a band without rows between breakpoints: a limit against cycling.
+inline constexpr int steps_across_band = 1000;
 
 // Share of the largest knot by which the rates of a path may miss their knots: rounding leaves about 1e-13 if K is well
 // conditioned.

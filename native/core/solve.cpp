@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "active_set.hpp"
 #include "dense_kernel.hpp"
@@ -82,31 +83,36 @@ KernelMatrix<double>& Fitter::exact_kernel() {
     return kernel<double>();
 }
 
-template <class T> Outcome Fitter::decompose(const Problem& problem, const double* start, const Settings& settings) {
-    return Decomposition<T>(problem, kernel<T>(), settings, watch_).run(start);
+// At most as many iterations as the settings and the budget allow.
+template <class T>
+Outcome Fitter::decompose(const Problem& problem, const double* start, Settings settings, Budget& budget) {
+    settings.max_iterations = budget.at_most(settings.max_iterations);
+    Outcome outcome = Decomposition<T>(problem, kernel<T>(), settings, watch_).run(start);
+    budget.spend(outcome.iterations);
+    return outcome;
 }
 
 // If the sets are too far off for the active set: along the path, from a C so small that they are easy to find.
-void Fitter::walk_up(const Problem& problem, Outcome& outcome, Index max_iterations, Index changes) {
+void Fitter::walk_up(const Problem& problem, Outcome& outcome, Index changes, Budget& budget) {
     double easy = 1;
     for (Index i = 0; i < problem.size; ++i)
         easy = std::max(easy, problem.breakpoint(i, problem.pieces()) * std::abs(kernel<double>().diagonal(i)));
     const LossTable losses = problem.losses->scaled(easy);
     Problem scaled = problem;
     scaled.losses = &losses;
-    const Index steps = std::min(max_iterations - outcome.iterations, policy::steps_before_active_set * problem.size);
-    const Outcome start = decompose<double>(scaled, nullptr, {policy::nearly_right * easy, steps});
-    outcome.iterations += start.iterations;
-    const Index limit = std::min({max_iterations - outcome.iterations, policy::walk_up_changes(problem.size), changes});
+    const Index steps = policy::steps_before_active_set * problem.size;
+    const Outcome start = decompose<double>(scaled, nullptr, {policy::nearly_right * easy, steps}, budget);
     Outcome arrived = outcome;
     kernel<double>().activate(all_rows(problem.size));
-    Path(problem, kernel<double>(), watch_, easy).arrive(arrived, start, limit);
+    Path(problem, kernel<double>(), watch_, easy)
+        .arrive(arrived, start, budget.at_most(std::min(policy::walk_up_changes(problem.size), changes)));
+    budget.spend(arrived.iterations - outcome.iterations);
     if (arrived.violation < outcome.violation) outcome = std::move(arrived);
 }
 
 // Changes of the active set that cost as much as the pair steps left are worth; 0 if fewer than it is likely to need, or if
 // the factor and the values that it is made of exceed the memory.
-Index Fitter::affordable_changes(const Problem& problem, const Outcome& outcome, const Settings& settings) const {
+Index Fitter::affordable_changes(const Problem& problem, const Outcome& outcome, double tol, const Budget& budget) const {
     constexpr Index unlimited = std::numeric_limits<Index>::max();
     if (options_.method == Method::active_set || problem.size <= policy::small_rows) return unlimited;
     Index between = 0, violating = 0;
@@ -114,7 +120,7 @@ Index Fitter::affordable_changes(const Problem& problem, const Outcome& outcome,
         const Code code = outcome.codes[i];
         const double score = outcome.expansion[i] + outcome.bias;
         between += code % 2;
-        violating += problem.up(i, code) - score > settings.tol || score - problem.down(i, code) > settings.tol;
+        violating += problem.up(i, code) - score > tol || score - problem.down(i, code) > tol;
     }
     if (2 * KernelSource::bytes<double>(between) > std::max(options_.cache_bytes, KernelSource::bytes<double>(policy::small_rows)))
         return 0;
@@ -124,62 +130,59 @@ Index Fitter::affordable_changes(const Problem& problem, const Outcome& outcome,
     const double rank = source_.spec.name == KernelName::linear ? features + 1 : std::numeric_limits<double>::infinity();
     const double m = std::max(1.0, std::min(rank, static_cast<double>(between)));
     const double change = policy::cost_of_change(m, static_cast<double>(problem.size), made ? 8 + features : 8);
-    const double budget = policy::cost_of_pair_step * static_cast<double>(settings.max_iterations - outcome.iterations);
-    const double changes = (budget - policy::cost_of_factor(m)) / change;
+    const double worth = policy::cost_of_pair_step * static_cast<double>(budget.left());
+    const double changes = (worth - policy::cost_of_factor(m)) / change;
     return changes < static_cast<double>(violating) ? 0 : static_cast<Index>(std::min(changes, 1e15));
 }
 
 // Pair steps until the sets are nearly right, then the linear system of the active set. Pair steps are slow on
 // ill-conditioned problems and the linear system is not, so they stop early and resume only if the system fails.
-Outcome Fitter::solve_exactly(const Problem& problem, const double* start, const Settings& settings) {
-    const Index n = problem.size, most = settings.max_iterations;
+Outcome Fitter::solve_exactly(const Problem& problem, const double* start, double tol, Budget& budget) {
+    const Index n = problem.size;
     exact_kernel();
     Outcome outcome = decompose<double>(
-        problem, start, {std::min(settings.tol, policy::nearly_right), std::min(most, policy::steps_before_active_set * n)});
-    if (outcome.status == Status::time_limit || outcome.iterations >= most || watch_.expired()) return outcome;
+        problem, start, {std::min(tol, policy::nearly_right), policy::steps_before_active_set * n}, budget);
+    if (outcome.status == Status::time_limit || budget.empty() || watch_.expired()) return outcome;
 
-    if (const Index changes = affordable_changes(problem, outcome, settings); changes > 0) {
+    if (const Index changes = affordable_changes(problem, outcome, tol, budget); changes > 0) {
         kernel<double>().activate(all_rows(n));
         Outcome exact = outcome;
-        ActiveSet(problem, kernel<double>(), watch_)
-            .run(exact, std::min({most - outcome.iterations, policy::set_changes(n), changes}));
-        outcome.iterations = exact.iterations;
+        ActiveSet(problem, kernel<double>(), watch_).run(exact, budget.at_most(std::min(policy::set_changes(n), changes)));
+        budget.spend(exact.iterations - outcome.iterations);
         if (exact.violation <= outcome.violation) outcome = std::move(exact);
-        const bool going_on = outcome.iterations < most && !watch_.expired();
         const bool has_path = problem.total == 0;  // one class has no C to follow
-        if (!(outcome.violation <= settings.tol) && going_on && has_path) walk_up(problem, outcome, most, changes);
+        if (!(outcome.violation <= tol) && !budget.empty() && !watch_.expired() && has_path)
+            walk_up(problem, outcome, changes, budget);
     }
-    if (outcome.violation <= settings.tol) {
+    if (outcome.violation <= tol) {
         outcome.status = Status::converged;
         return outcome;
     }
-    Outcome last = decompose<double>(problem, outcome.beta.data(), {settings.tol, std::max<Index>(0, most - outcome.iterations)});
-    last.iterations += outcome.iterations;
-    return last;
+    return decompose<double>(problem, outcome.beta.data(), {tol, budget.left()}, budget);
 }
 
 // Few pair steps over all rows with kernel rows on demand; if they are not enough, blocks.
-template <class T> Outcome Fitter::decompose_on_demand(const Problem& problem, const double* start, const Settings& settings) {
+template <class T>
+Outcome Fitter::decompose_on_demand(const Problem& problem, const double* start, const Settings& settings, Budget& budget) {
     Settings first = settings;
     first.on_demand = true;
     first.max_iterations = std::min(settings.max_iterations, policy::steps_on_demand * problem.size);
-    Outcome outcome = decompose<T>(problem, start, first);
-    const bool unfinished = outcome.status == Status::iteration_limit && outcome.iterations < settings.max_iterations;
+    Outcome outcome = decompose<T>(problem, start, first, budget);
+    const Index left = budget.at_most(settings.max_iterations - outcome.iterations);
+    const bool unfinished = outcome.status == Status::iteration_limit && left > 0;
     if (!unfinished || watch_.expired() || overflown(outcome)) return outcome;
-    Outcome rest = decompose<T>(problem, outcome.beta.data(), {settings.tol, settings.max_iterations - outcome.iterations});
-    rest.iterations += outcome.iterations;
-    return rest;
+    return decompose<T>(problem, outcome.beta.data(), {settings.tol, left}, budget);
 }
 
 // In single precision where there is one, checked in double; continued in double if the check fails or the steps stall.
-template <class T> Outcome Fitter::fit_large(const Problem& problem, const double* start) {
+template <class T> Outcome Fitter::fit_large(const Problem& problem, const double* start, Budget& budget) {
     constexpr bool in_single = std::is_same_v<T, float>;
     const Index steps = options_.tol < policy::fine_tolerance ? policy::steps_in_single_if_fine : policy::steps_in_single;
-    const Index most = options_.max_iterations;
-    const Settings settings{options_.tol, std::min(most / 2, steps * problem.size)};
+    const Settings settings{options_.tol, std::min(budget.left() / 2, steps * problem.size)};
     const bool on_demand = options_.one_of_many && problem.size <= policy::rows_on_demand;
-    const Outcome outcome = on_demand ? decompose_on_demand<T>(problem, start, settings) : decompose<T>(problem, start, settings);
-    if (outcome.iterations >= most || outcome.status == Status::time_limit || watch_.expired()) return outcome;
+    const Outcome outcome = on_demand ? decompose_on_demand<T>(problem, start, settings, budget)
+                                      : decompose<T>(problem, start, settings, budget);
+    if (budget.empty() || outcome.status == Status::time_limit || watch_.expired()) return outcome;
     const auto drifted = [&] {
         if (overflown(outcome)) return true;
         return !options_.one_of_many && !(drift(source_.spec, std::get<DenseRows>(source_.rows), outcome, pool_, watch_) <=
@@ -187,52 +190,47 @@ template <class T> Outcome Fitter::fit_large(const Problem& problem, const doubl
     };
     if (outcome.status == Status::converged && !(in_single && drifted())) return outcome;
     std::get<std::unique_ptr<KernelMatrix<T>>>(kernels_).reset();  // frees its cache for the next kernel
-    const Settings rest{options_.tol, most - outcome.iterations};
     exact_kernel();
     const double* from = overflown(outcome) ? start : outcome.beta.data();
-    Outcome finer = options_.method == Method::automatic ? solve_exactly(problem, from, rest) : decompose<double>(problem, from, rest);
-    finer.iterations += outcome.iterations;
-    return finer;
+    if (options_.method == Method::automatic) return solve_exactly(problem, from, options_.tol, budget);
+    return decompose<double>(problem, from, {options_.tol, budget.left()}, budget);
 }
 
 // Pair steps; if they are slow or fail, double precision and the active set, where that is cheap.
-template <class T> Outcome Fitter::fit_for_search(const Problem& problem, const double* start) {
+template <class T> Outcome Fitter::fit_for_search(const Problem& problem, const double* start, Budget& budget) {
     const bool small = problem.size <= policy::one_block_rows;
-    const Index n = problem.size, most = options_.max_iterations;
-    Settings settings{options_.tol, std::min(most, policy::search_steps_before_active_set * n)};
+    const Index n = problem.size;
+    Settings settings{options_.tol, policy::search_steps_before_active_set * n};
     if (small) settings.working_set = static_cast<int>(policy::one_block_rows);
-    Outcome outcome = decompose<T>(problem, start, settings);
+    Outcome outcome = decompose<T>(problem, start, settings, budget);
     // The rounding that a large start leaves in F stays there as beta shrinks: continue with F recomputed.
-    if (start && blurred<T>(start, n, options_.tol) && outcome.status == Status::converged) {
-        const Index before = outcome.iterations;
-        outcome = decompose<T>(problem, outcome.beta.data(), settings);
-        outcome.iterations += before;
-    }
-    const bool given_up = outcome.status == Status::iteration_limit && outcome.iterations < most;
+    if (start && blurred<T>(start, n, options_.tol) && outcome.status == Status::converged)
+        outcome = decompose<T>(problem, outcome.beta.data(), settings, budget);
+    const bool given_up = outcome.status == Status::iteration_limit && !budget.empty();
     const bool failed = outcome.status == Status::inaccurate || overflown(outcome);
     const bool inexact = given_up || failed || (small && blurred<T>(outcome.beta.data(), n, options_.tol));
     if (!inexact || watch_.expired()) return outcome;
     if (small) source_.hold<double>(pool_, watch_);
-    const double* from = failed ? start : outcome.beta.data();
-    Outcome exact = solve_exactly(problem, from, {options_.tol, std::max<Index>(0, most - outcome.iterations)});
-    exact.iterations += outcome.iterations;
-    return exact;
+    return solve_exactly(problem, failed ? start : outcome.beta.data(), options_.tol, budget);
 }
 
 Outcome Fitter::fit(const Problem& problem, const double* start) {
-    const bool in_single = has_single_precision(source_.rows);
-    if (options_.method == Method::search)
-        return in_single ? fit_for_search<float>(problem, start) : fit_for_search<double>(problem, start);
-    const Settings settings{options_.tol, options_.max_iterations};
+    const bool in_single = has_single_precision(source_.rows), search = options_.method == Method::search;
+    Budget budget(options_.max_iterations);
     Outcome outcome;
-    if (options_.method == Method::active_set || problem.size <= policy::small_rows) {
+    if (search) {
+        outcome = in_single ? fit_for_search<float>(problem, start, budget) : fit_for_search<double>(problem, start, budget);
+    } else if (options_.method == Method::active_set || problem.size <= policy::small_rows) {
         exact_kernel();
-        outcome = options_.method == Method::pairs ? decompose<double>(problem, start, settings)
-                                                   : solve_exactly(problem, start, settings);
+        outcome = options_.method == Method::pairs
+                      ? decompose<double>(problem, start, {options_.tol, budget.left()}, budget)
+                      : solve_exactly(problem, start, options_.tol, budget);
     } else {
-        outcome = in_single ? fit_large<float>(problem, start) : fit_large<double>(problem, start);
+        outcome = in_single ? fit_large<float>(problem, start, budget) : fit_large<double>(problem, start, budget);
     }
-    if (in_single && source_.spec.name == KernelName::linear) expand_linear(problem, std::get<DenseRows>(source_.rows), outcome);
+    outcome.iterations = budget.spent();
+    if (!search && in_single && source_.spec.name == KernelName::linear)
+        expand_linear(problem, std::get<DenseRows>(source_.rows), outcome);
     return outcome;
 }
 
@@ -241,7 +239,8 @@ PathPieces Fitter::follow_path(const Problem& problem, double lowest, double hig
         const LossTable losses = problem.losses->scaled(lambda);
         Problem scaled = problem;  // path.hpp: knots over C, weights as they are
         scaled.losses = &losses;
-        Outcome outcome = solve_exactly(scaled, start, {policy::nearly_right * lambda, most});
+        Budget budget(most);
+        Outcome outcome = solve_exactly(scaled, start, policy::nearly_right * lambda, budget);
         kernel<double>().activate(all_rows(problem.size));
         return outcome;
     };

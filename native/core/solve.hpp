@@ -1,6 +1,7 @@
 // Chooses the precision and the method for a problem; all the numbers are in policy.hpp.
 #pragma once
 
+#include "budget.hpp"
 #include "decomposition.hpp"
 #include "kernel_source.hpp"
 #include "outcome.hpp"
@@ -36,13 +37,14 @@ class Fitter {
   private:
     template <class T> KernelMatrix<T>& kernel();
     KernelMatrix<double>& exact_kernel();
-    template <class T> Outcome decompose(const Problem& problem, const double* start, const Settings& settings);
-    Outcome solve_exactly(const Problem& problem, const double* start, const Settings& settings);
-    Index affordable_changes(const Problem& problem, const Outcome& outcome, const Settings& settings) const;
-    void walk_up(const Problem& problem, Outcome& outcome, Index max_iterations, Index changes);
-    template <class T> Outcome decompose_on_demand(const Problem& problem, const double* start, const Settings& settings);
-    template <class T> Outcome fit_large(const Problem& problem, const double* start);
-    template <class T> Outcome fit_for_search(const Problem& problem, const double* start);
+    template <class T> Outcome decompose(const Problem& problem, const double* start, Settings settings, Budget& budget);
+    Outcome solve_exactly(const Problem& problem, const double* start, double tol, Budget& budget);
+    Index affordable_changes(const Problem& problem, const Outcome& outcome, double tol, const Budget& budget) const;
+    void walk_up(const Problem& problem, Outcome& outcome, Index changes, Budget& budget);
+    template <class T>
+    Outcome decompose_on_demand(const Problem& problem, const double* start, const Settings& settings, Budget& budget);
+    template <class T> Outcome fit_large(const Problem& problem, const double* start, Budget& budget);
+    template <class T> Outcome fit_for_search(const Problem& problem, const double* start, Budget& budget);
 
     KernelSource& source_;
     Options options_;

@@ -22,6 +22,7 @@ from sklearn.utils import check_consistent_length
 
 from abstain.action_tables import EXAMPLE, checked_name, classes_named, costs_of, handed_on, positions
 from abstain.arguments import mean_price
+from abstain.cost_tables import in_own_unit
 from abstain.html import html_table
 from abstain.labels import Labels
 from abstain.levels import Levels
@@ -137,9 +138,10 @@ class Actions:
         """
         rejects = self.rejecting
         among = range(len(self.costs)) if not forced or rejects.all() else np.flatnonzero(~rejects).tolist()
-        order = _envelope(self.costs, among)
+        costs = [(first, last) for first, last in in_own_unit(self.table()).T.tolist()]
+        order = _envelope(costs, among)
         pairs = list(pairwise(order))
-        cuts = tuple(_crossing(self.costs[a], self.costs[b]) for a, b in pairs)
+        cuts = tuple(_crossing(costs[a], costs[b]) for a, b in pairs)
         # Very close to 0 or 1, rounding may swap two in the last digit.
         increasing = tuple(np.maximum.accumulate(cuts).tolist())
         return Levels(increasing, tuple(order), tuple(bool(rejects[b] and not rejects[a]) for a, b in pairs))

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import mean_price, positive_number
 from abstain.class_labels import read_classes
-from abstain.cost_tables import CostTable, named_rejects
+from abstain.cost_tables import CostTable, in_own_unit, named_rejects
 from abstain.html import html_table
 
 __all__ = ["ClassCosts"]
@@ -144,7 +144,9 @@ class ClassCosts:
         errors = self.answer_costs
         if errors is None or isinstance(self.reject, tuple) or not (self.reject < 0.5 * errors).all():
             return None
-        return np.log((errors - self.reject) / self.reject)
+        table, n = self.unitless, len(self.labels)
+        wrong, reject = table[:, :-1].T[~np.eye(n, dtype=bool)].reshape(n, n - 1)[:, 0], table[0, -1]
+        return np.asarray(np.log((wrong - reject) / reject))
 
     def tangents(self, k: int) -> list[float]:
         """Log-odds of class k between which answering k turns from more expensive than rejecting to cheaper.
@@ -155,14 +157,30 @@ class ClassCosts:
 
         The least and the largest over j; 0 if answering k never costs more than rejecting.
         """
-        reject = self.reject_costs
-        more = np.delete(np.array(self.errors)[:, k] - reject, k)
+        table = self.unitless
+        reject = table[:, -1]
+        more = np.delete(table[:, k] - reject, k)
         at = np.log(more[more > 0]) - np.log(reject[k])
         return sorted({float(at.min()), float(at.max())}) if len(at) else [0.0]
 
     def table(self) -> NDArray[np.float64]:
         """Return all costs, (n_classes, n_classes + 1): rows true class, columns answer, reject the last one."""
         return np.column_stack([np.array(self.errors), self.reject_costs])
+
+    @property
+    def unitless(self) -> NDArray[np.float64]:
+        """The table in a unit of its own, the same to the last bit for costs that differ by a factor."""
+        return in_own_unit(self.table())
+
+    def cheapest(self, probability: NDArray[np.float64], *, forced: bool = False) -> NDArray[np.intp]:
+        """Return the choice of least expected cost: 1 to n, or 0 = reject, unless forced. Ties go to the answers.
+
+        Probabilities that are nan, of scores so large that they overflow, are a reject.
+        """
+        n = len(self.labels)
+        at = np.argmin((probability @ self.unitless)[..., : n if forced else n + 1], axis=-1)
+        unknown = np.isnan(probability).any(axis=-1) & (not forced)
+        return np.where(unknown | (at == n), 0, at + 1)
 
     def prices(self, truth: ArrayLike, choice: ArrayLike) -> NDArray[np.float64]:
         """Return the cost of each choice (1 to n, 0 = reject) given the true class (1 to n)."""

@@ -14,7 +14,7 @@ from abstain.actions import Actions
 from abstain.arguments import mean_price, positive_number, warn_caller
 from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels, has_several_classes
-from abstain.cost_tables import CostTable, named_by, named_rejects, reject_costs, sorted_labels
+from abstain.cost_tables import CostTable, in_own_unit, named_by, named_rejects, reject_costs, sorted_labels
 from abstain.html import html_table
 from abstain.labels import ENCODED, classes_of, encode_pair, known_positive
 from abstain.thresholds import Thresholds, log_ratio
@@ -196,7 +196,8 @@ class Costs:
     @property
     def cut(self) -> float:
         """The score log(c_fp / c_fn) above which deciding +1 is cheaper than -1, if rejecting is not allowed."""
-        return log_ratio(self.false_positive, self.false_negative)
+        (_, _, c_fp), (c_fn, _, _) = self._unitless
+        return log_ratio(c_fp, c_fn)
 
     def thresholds(self) -> Thresholds:
         """Return Bayes' thresholds (p_low, p_high) on the probability of the positive class.
@@ -205,12 +206,12 @@ class Costs:
 
             p_low = r_neg / (c_fn - r_pos + r_neg)     p_high = (c_fp - r_neg) / (c_fp - r_neg + r_pos)
         """
+        (_, r_neg, c_fp), (c_fn, r_pos, _) = self._unitless
         if not self.rejects:
-            p = _ratio_to_sum(self.false_positive, self.false_negative)
+            p = _ratio_to_sum(c_fp, c_fn)
             return Thresholds(p, p)
-        r_neg, r_pos = self.reject_negative, self.reject_positive
-        p_low = _ratio_to_sum(r_neg, self.false_negative - r_pos)
-        p_high = _ratio_to_sum(self.false_positive - r_neg, r_pos)
+        p_low = _ratio_to_sum(r_neg, c_fn - r_pos)
+        p_high = _ratio_to_sum(c_fp - r_neg, r_pos)
         # Very close to 0 or 1, rounding may swap the two in the last digit.
         return Thresholds(min(p_low, p_high), p_high)
 
@@ -223,9 +224,8 @@ class Costs:
         """
         if not self.rejects:
             return Thresholds(self.cut, self.cut)
-        r_neg, r_pos = self.reject_negative, self.reject_positive
-        delta_low = log_ratio(r_neg, self.false_negative - r_pos)
-        return Thresholds(delta_low, log_ratio(self.false_positive - r_neg, r_pos))
+        (_, r_neg, c_fp), (c_fn, r_pos, _) = self._unitless
+        return Thresholds(log_ratio(r_neg, c_fn - r_pos), log_ratio(c_fp - r_neg, r_pos))
 
     def table(self) -> NDArray[np.float64]:
         """Return all costs, (2, 3): rows true class -1, +1; columns choice -1, 0 (reject), +1."""
@@ -295,6 +295,12 @@ class Costs:
         costs, pos_label = assigned_costs(self, y_true, pos_label)
         prices = costs.prices(*encode_pair(y_true, y_pred, pos_label, reject_label))
         return mean_price(prices, sample_weight)
+
+    @property
+    def _unitless(self) -> list[list[float]]:
+        """The table in its own unit, so that a factor on all costs changes no threshold, not even in the last digit."""
+        found: list[list[float]] = in_own_unit(self.table()).tolist()
+        return found
 
     @property
     def _share(self) -> float:

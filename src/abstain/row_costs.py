@@ -8,6 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abstain.arguments import warn_caller
+from abstain.cost_tables import in_own_unit
 from abstain.costs import Costs, warn_if_assumed
 
 __all__ = ["RowCosts", "RowThresholds"]
@@ -40,7 +42,9 @@ class RowThresholds:
 
 @dataclass(frozen=True, eq=False)
 class RowCosts:
-    """The costs of the two errors and of a reject, one set per row; `of` checks them as `Costs` checks one set.
+    """The costs of the two errors and of a reject, one set per row; `of` checks that they are positive and finite.
+
+    A row whose reject can never pay is always decided: its two thresholds are equal.
 
     Attributes
     ----------
@@ -63,9 +67,7 @@ class RowCosts:
             costs = row_costs
         else:
             table, names = _table(row_costs)
-            _check(table, names)
             costs = cls(*(np.ascontiguousarray(table[:, at]) for at in (0, 1, 2, len(names) - 1)))
-            costs._check_rejects()
         if n is not None and len(costs) != n:
             raise ValueError(f"row_costs must have costs for each of the {n} rows of X; it has {len(costs)} rows.")
         return costs
@@ -90,7 +92,8 @@ class RowCosts:
     @property
     def cut(self) -> NDArray[np.float64]:
         """The score log(c_fp / c_fn) above which deciding +1 is cheaper than -1, if rejecting is not allowed."""
-        return _log_ratio(self.false_positive, self.false_negative)
+        own = self._unitless
+        return _log_ratio(own[:, 0, 2], own[:, 1, 0])
 
     def score_thresholds(self) -> RowThresholds:
         """Return Bayes' thresholds on the log-odds of each row.
@@ -99,10 +102,10 @@ class RowCosts:
 
             delta_low = log(r_neg / (c_fn - r_pos))     delta_high = log((c_fp - r_neg) / r_pos)
         """
-        pays, cut = self.rejects, self.cut
+        pays, cut, own = self.rejects, self.cut, self._unitless
+        r_neg, c_fp, c_fn, r_pos = own[:, 0, 1], own[:, 0, 2], own[:, 1, 0], own[:, 1, 1]
         with np.errstate(all="ignore"):  # of rows whose thresholds meet
-            low = _log_ratio(self.reject_negative, self.false_negative - self.reject_positive)
-            high = _log_ratio(self.false_positive - self.reject_negative, self.reject_positive)
+            low, high = _log_ratio(r_neg, c_fn - r_pos), _log_ratio(c_fp - r_neg, r_pos)
         return RowThresholds(np.where(pays, low, cut), np.where(pays, high, cut))
 
     def prices(self, sign: ArrayLike, choice: ArrayLike) -> NDArray[np.float64]:
@@ -128,9 +131,20 @@ class RowCosts:
         return RowCosts(*(column[rows] for column in vars(self).values()))
 
     def of_row(self, row: int) -> Costs:
-        """Give the costs of one row."""
+        """Return the costs of one row; a reject cost that can never pay is lowered to the limit, so it is valid."""
         fp, fn, r_neg, r_pos = (float(column[row]) for column in vars(self).values())
-        return Costs(fp, fn, r_neg if r_neg == r_pos else (r_neg, r_pos))
+        share = max(r_neg / fp + r_pos / fn, 1.0)
+        return Costs(fp, fn, r_neg / share if r_neg == r_pos else (r_neg / share, r_pos / share))
+
+    def warn_if_never(self) -> None:
+        """Warn if no row is ever rejected because every reject costs more than it can save."""
+        if len(self) and (self._shares > 1.0 + _EQUALITY).all():
+            fp, fn, r_neg, r_pos = (f"{column[0]:g}" for column in vars(self).values())
+            warn_caller(
+                f"row_costs has no row whose reject can pay, so nothing is rejected: row 0 has r_neg/c_fp + "
+                f"r_pos/c_fn = {r_neg}/{fp} + {r_pos}/{fn} = {self._shares[0]:g} > 1; lower the "
+                "reject costs if rejects are wanted."
+            )
 
     def warn_if_assumed(self, y: ArrayLike, pos_label: Any) -> None:
         """Warn as for `Costs` if the costs of a row differ by class, and only the sort order says which is positive."""
@@ -139,24 +153,21 @@ class RowCosts:
             warn_if_assumed(self.of_row(int(np.argmin(same))), y, pos_label)
 
     @property
-    def _shares(self) -> NDArray[np.float64]:
-        return np.asarray(self.reject_negative / self.false_positive + self.reject_positive / self.false_negative)
+    def _unitless(self) -> NDArray[np.float64]:
+        """The costs of each row in a unit of its own, in the layout of `Costs.table`, (n, 2, 3)."""
+        none = np.zeros(len(self))
+        negative = np.stack([none, self.reject_negative, self.false_positive], axis=-1)
+        positive = np.stack([self.false_negative, self.reject_positive, none], axis=-1)
+        return in_own_unit(np.stack([negative, positive], axis=1))
 
-    def _check_rejects(self) -> None:
-        bad = ~(self._shares <= 1.0 + _EQUALITY)
-        if bad.any():
-            row = int(np.argmax(bad))
-            fp, fn, r_neg, r_pos = (float(column[row]) for column in vars(self).values())
-            share = r_neg / fp + r_pos / fn
-            raise ValueError(
-                f"row_costs has a reject that can never pay at row {row}: r_neg/c_fp + r_pos/c_fn = {r_neg:g}/{fp:g} + "
-                f"{r_pos:g}/{fn:g} = {share:g} > 1; divide its reject cost by at least {share:g}, or use "
-                "1 / (1/c_fp + 1/c_fn) for a row that is never to be rejected."
-            )
+    @property
+    def _shares(self) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):
+            return np.asarray(self.reject_negative / self.false_positive + self.reject_positive / self.false_negative)
 
 
 def _table(row_costs: Any) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """The costs as an array, and the names of its columns; a frame is read by its names."""
+    """The checked costs, and the names of their columns; a frame is read by its names."""
     wanted = f"{', '.join((*ERRORS, *ONE_REJECT))} (or {', '.join(TWO_REJECTS)} in place of reject)"
     if hasattr(row_costs, "columns"):
         known = [str(name) for name in row_costs.columns]
@@ -166,23 +177,38 @@ def _table(row_costs: Any) -> tuple[NDArray[np.float64], tuple[str, ...]]:
             raise ValueError(f"row_costs must have the columns {wanted}; it has {known}. Rename or select them.")
         row_costs = np.column_stack([np.asarray(row_costs[name], dtype=object) for name in names])
     try:
-        table = np.asarray(row_costs, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"row_costs must be numbers, one row of costs per row of X: {error}.") from error
-    if table.ndim != 2 or table.shape[1] not in (3, 4):
-        shape = f"shape (n, 3) or (n, 4); its shape is {table.shape}"
+        cells = np.asarray(row_costs)
+    except ValueError:  # rows of different lengths
+        cells = np.asarray(row_costs, dtype=object)
+    if cells.ndim != 2 or cells.shape[1] not in (3, 4):
+        shape = f"shape (n, 3) or (n, 4); its shape is {cells.shape}"
         raise ValueError(f"row_costs must have the columns {wanted}, {shape}.")
-    return table, (*ERRORS, *(ONE_REJECT if table.shape[1] == 3 else TWO_REJECTS))
+    names = (*ERRORS, *(ONE_REJECT if cells.shape[1] == 3 else TWO_REJECTS))
+    return _numbers(cells, names), names
 
 
-def _check(table: NDArray[np.float64], names: tuple[str, ...]) -> None:
+def _numbers(cells: NDArray[Any], names: tuple[str, ...]) -> NDArray[np.float64]:
+    """The costs as positive and finite numbers; the error names the first row that has another."""
+    try:
+        table = np.asarray(cells, dtype=np.float64)
+    except (TypeError, ValueError):
+        table = np.array([[_number(cell) for cell in row] for row in cells.tolist()])
     bad = ~(np.isfinite(table) & (table > 0.0))
     if bad.any():
         row, column = (int(at[0]) for at in np.nonzero(bad))
+        found = cells[row, column] if np.isnan(table[row, column]) else f"{table[row, column]:g}"
         raise ValueError(
-            f"row_costs must be positive and finite, got {names[column]}={table[row, column]:g} at row {row}; "
-            "state what the row costs, or leave it out."
+            f"row_costs must be positive and finite numbers, got {names[column]}={found} at row {row}; state what the "
+            "row costs, or leave it out."
         )
+    return table
+
+
+def _number(cell: Any) -> float:
+    try:
+        return float(cell)
+    except (TypeError, ValueError):  # a text, or pandas' NA
+        return float("nan")
 
 
 def _log_ratio(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -55,7 +56,7 @@ def test_usage_is_2(arguments):
     ("options", "text"),
     [
         (("--pos-label", "perhaps"), "--pos-label 'perhaps' is not one of the classes 'no' and 'yes'"),
-        (("--reject-label", "yes"), "reject_label='yes' is one of the classes"),
+        (("--reject-label", "yes"), "--reject-label 'yes' is one of the classes"),
         (("--C", -1), "C"),
         (("--gamma", 0), "gamma"),
     ],
@@ -310,3 +311,45 @@ def test_texts_from_files_cannot_steer_the_terminal(text, shown):
 def test_no_colour_without_a_terminal(table, model):
     assert os.environ.get("FORCE_COLOR") is None
     assert "\x1b" not in run("evaluate", model, table).output
+
+
+# Parameters of Python, as the library's errors name them.
+NAMED = r"[A-Za-z]+_[a-z_]+|[A-Za-z]\w*\[\d\]|(?:C|cv|gamma|reject|rate|confidence)(?==)|The '\w+' par"
+PARAMETER = re.compile(rf"(?<![\w'\"-])({NAMED})")
+FAULTS = [
+    ("--reject", "0.9"),
+    ("--reject", "-1"),
+    ("--reject", "0.3", "--pos-label", "yes", "--false-positive", "0"),
+    ("--reject", "0.3", "--C", "-1"),
+    ("--reject", "0.3", "--C", "1", "--gamma", "-1"),
+    ("--reject", "0.3", "--C", "1", "--gamma", "1", "--reject-label", "no"),
+    ("--class-error", "0.01"),
+    ("--max-error", "0.001", "--machine", "logistic"),
+]
+
+
+@pytest.mark.parametrize("options", FAULTS, ids=" ".join)
+def test_errors_of_the_library_name_options(table, tmp_path, options, monkeypatch):
+    command = ("fit", table, "--target", "answer", *options, "-o", tmp_path / "model")
+    result = run(*command)
+    assert result.exit_code == 2
+    text = said(result)
+    assert PARAMETER.findall(text) == []
+    assert next(option for option in reversed(options) if option.startswith("--") and option != "--machine") in text
+    monkeypatch.setattr("abstain.cli.exit_codes._WORDS", {})  # control
+    assert PARAMETER.findall(said(run(*command))) != []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("cv=3 cannot split these rows: n_splits=3 cannot be", "3 folds cannot split these rows: 3 folds cannot be"),
+        ("a fold of cv leaves only one class to fit on", "a fold leaves only one class to fit on"),
+        ("Use more rows of this class, a larger calibration_size, or a higher rate.",
+         "Use more rows of this class, or a higher rate."),
+        ("rate=0.01 needs 99 calibration rows", "--novelty 0.01 needs 99 calibration rows"),
+        ("column 'reject_rate' has --reject-rate", "column 'reject_rate' has --reject-rate"),
+    ],
+)  # fmt: skip
+def test_parameters_become_options_and_names_of_columns_stay(text, words):
+    assert exit_codes.in_options(text) == words

@@ -218,3 +218,16 @@ def test_errors_give_the_way_out():
     for level in (0, 1, "0.05", float("nan")):
         with pytest.raises(ValueError, match="level="):
             drift(model, batch, level=level)
+
+
+def test_a_sentence_gives_only_differences_as_reasons():
+    """As many rows are rejected as at calibration, and a column has many more missing values."""
+    rng = np.random.default_rng(9)
+    model = guarded(rng)
+    found = drift(model, rows(400, rng, missing=0.6))
+    assert found.drifted
+    (rejects,) = (test for test in found.tests if test.name == "rejects")
+    assert rejects not in found.significant
+    assert "rejected by the classifier" not in found.sentence
+    more = drift(model, rows(400, rng, missing=0.6, reject=0.6))  # control
+    assert "rejected by the classifier" in more.sentence

@@ -10,7 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, ThresholdRejector, compare, decide
+from abstain.comparison.general_rules import mean_costs
 from abstain.metrics import mean_cost
+from abstain.row_costs import RowCosts
 from problems import random_row_costs
 
 X, Y = make_classification(90, 4, flip_y=0.2, random_state=5)
@@ -55,6 +57,17 @@ def test_models_are_fitted_and_judged_by_the_rows_own_costs():
     assert found.verdict is not None
     assert "each row has its own costs" in str(found)
     assert found.tables[1].rejected > 0
+
+
+def test_rows_whose_reject_can_never_pay_are_compared():
+    rows = ROWS.copy()
+    rows[::5] = [1.0, 2.0, 3.0]
+    found = compare({"rows": RejectSVC(C=2), "mean": LogisticRegression()}, X, Y, row_costs=rows, cv=FOLDS)
+    assert found.blind_prices[:, 0] == pytest.approx(rows[:, 2])
+    assert set(found.prices[::5, 0]) <= {0.0, 1.0, 2.0}  # never the 3 of a reject
+    assert found.tables[0].rejected > 0
+    lowered = mean_costs(RowCosts.of(np.tile([1.0, 2.0, 3.0], (4, 1))))
+    assert lowered == Costs(1, 2, 2 / 3)  # the mean reject can never pay either, and 1/1 + 1/2 = 1 / (2/3)
 
 
 def test_a_search_gets_them_by_routing():

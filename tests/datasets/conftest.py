@@ -53,7 +53,7 @@ def public(tmp_path, monkeypatch):
     monkeypatch.setenv("ABSTAIN_CACHE", str(cache))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield folder, f"http://127.0.0.1:{server.server_port}", cache
         server.shutdown()

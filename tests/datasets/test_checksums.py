@@ -5,9 +5,8 @@ import struct
 
 import numpy as np
 import pytest
-
-from abstain.datasets.checksums import BLOCK, CHECKSUMS, checksum, verify
-from abstain.datasets.table import Table
+from public_data.checksums import BLOCK, CHECKSUMS, checksum, verify
+from public_data.table import Table
 
 
 def test_it_is_what_its_definition_says():

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from abstain.datasets import load_covtype, load_pima, load_wdbc
+from public_data import load_covtype, load_pima, load_wdbc
 
 
 @pytest.mark.usefixtures("wdbc_folder")
 def test_the_folder_is_read_where_it_is_named(monkeypatch):
-    monkeypatch.setattr("abstain.datasets.medical._wdbc_of_scikit_learn", lambda: pytest.fail("not from the folder"))
+    monkeypatch.setattr("public_data.medical._wdbc_of_scikit_learn", lambda: pytest.fail("not from the folder"))
     assert load_wdbc().data.shape == (569, 30)
 
 
@@ -130,6 +129,6 @@ def test_archives_are_refused_by_their_declared_size(tmp_path, monkeypatch):
     np.savez_compressed(tmp_path / "covtype_4v6.npz", X=np.zeros(200 << 20, np.int8), y=np.zeros(1))
     assert (tmp_path / "covtype_4v6.npz").stat().st_size < 1 << 20
     monkeypatch.setenv("ABSTAIN_DATA", str(tmp_path))
-    monkeypatch.setattr("abstain.datasets.covtype.np.load", lambda *_, **__: pytest.fail("read before it was checked"))
+    monkeypatch.setattr("public_data.covtype.np.load", lambda *_, **__: pytest.fail("read before it was checked"))
     with pytest.raises(ValueError, match=r"it is larger than the 160 MB, unpacked, that this data set may have"):
         load_covtype()

@@ -5,10 +5,7 @@ import gzip
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
-
-from abstain import Costs
-from abstain.datasets import (
+from public_data import (
     load_cells,
     load_covtype,
     load_german,
@@ -20,6 +17,9 @@ from abstain.datasets import (
     load_thyroid,
     load_wdbc,
 )
+from sklearn.datasets import load_breast_cancer
+
+from abstain import Costs
 
 # loader, keywords, features, rows per class in the order of the target
 SETS = [
@@ -130,7 +130,7 @@ def test_cells_are_those_of_the_file(data, monkeypatch):
 
 def test_wdbc_needs_neither_folder_nor_network(monkeypatch):
     monkeypatch.delenv("ABSTAIN_DATA", raising=False)
-    monkeypatch.setattr("abstain.datasets.access.fetch", lambda *_: pytest.fail("asked for a download"))
+    monkeypatch.setattr("public_data.access.fetch", lambda *_: pytest.fail("asked for a download"))
     loaded, theirs = load_wdbc(), load_breast_cancer()
     np.testing.assert_array_equal(loaded.data, theirs.data)
     np.testing.assert_array_equal(loaded.target, 1 - theirs.target)

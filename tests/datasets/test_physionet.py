@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from abstain.datasets import load_mitbih
-from abstain.datasets.physionet import read_annotations, read_signal, windows
-from abstain.datasets.sources import SOURCES
+from public_data import load_mitbih
+from public_data.physionet import read_annotations, read_signal, windows
+from public_data.sources import SOURCES
 
 CODES = {"N": 1, "L": 2, "R": 3, "V": 5}
 OTHER = 28  # a change of rhythm, in the database always with a text

@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import requests
-
-from abstain.datasets import (
+from public_data import (
     covtype,
     load_covtype,
     load_german,
@@ -21,7 +20,7 @@ from abstain.datasets import (
     load_pima,
     load_thyroid,
 )
-from abstain.datasets.sources import SOURCES
+from public_data.sources import SOURCES
 
 # The data set, its loader, the public file, and how one row of it is written from a row of the folder's.
 FORMATS = {
@@ -96,7 +95,7 @@ def test_a_page_instead_of_the_file_is_refused(public, monkeypatch):
 @pytest.fixture
 def unparsed(monkeypatch):
     """A parser that must not be reached."""
-    monkeypatch.setattr("abstain.datasets.table.np.loadtxt", lambda *_, **__: pytest.fail("parsed unchecked"))
+    monkeypatch.setattr("public_data.table.np.loadtxt", lambda *_, **__: pytest.fail("parsed unchecked"))
 
 
 @pytest.mark.usefixtures("unparsed")

@@ -211,7 +211,7 @@ def test_prefit_and_retune():
         budget.retune(class_error=RATES)
     assert budget.retune(new, truth, class_error=RATES).certificate_.n_rows == {"benign": 75, "malignant": 75}
     split = ThresholdRejector(LogisticRegression(), class_error=RATES, random_state=0).fit(X, y)
-    back = split.retune(max_error=0.4).retune(class_error=RATES)
+    back = split.retune(reject_rate=0.4).retune(class_error=RATES)
     assert back.certificate_ == split.certificate_
     with pytest.raises(ValueError, match="sample_weight has no effect"):
         budget.retune(new, truth, np.ones(150), class_error=RATES)

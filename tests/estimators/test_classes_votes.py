@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from public_data.folder import data_folder
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.svm import SVC
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC
-from abstain.datasets.folder import data_folder
 from abstain.dual.certificate import certify
 from abstain.estimators.class_training import ClassTraining
 from abstain.machines.class_machine import class_pairs

@@ -7,8 +7,9 @@ from sklearn.model_selection import PredefinedSplit, RepeatedStratifiedKFold, St
 
 from abstain import Costs, RejectSVC, RejectSVCCV
 from abstain.estimators.cuts import HeldOutRows
-from abstain.estimators.grid import Grid, Splits
+from abstain.estimators.grid import Grid
 from abstain.estimators.pricing import Pricing
+from abstain.estimators.splitting import Splits
 from abstain.rules.sigmoid import shrunk_sigmoids
 
 COSTS = Costs(1, 3, 0.3)
@@ -65,7 +66,7 @@ class TestNoRowSeesItsOwnCuts:
         scores = sign * 0.7 + rng.normal(size=(1, 3, 1, 90))
         tests = np.zeros((3, 90))
         tests[np.arange(90) % 3, np.arange(90)] = 1 / 30
-        return scores, Splits((tests == 0).astype(np.uint8), tests), sign
+        return scores, Splits.of((tests == 0).astype(np.int32), tests), sign
 
     def test_labels_of_a_fold_do_not_move_its_cuts(self):
         scores, splits, sign = self.rows()

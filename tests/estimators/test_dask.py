@@ -10,7 +10,23 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
-from abstain import Actions, Costs, EmbeddedRejectSVC, LinearRejectSVC, LinearRejectSVCCV, RejectSVC, ThresholdRejector
+from abstain import (
+    Actions,
+    Costs,
+    EmbeddedRejectSVC,
+    Forced,
+    LinearRejectSVC,
+    LinearRejectSVCCV,
+    NoveltyRejector,
+    OneClassSVM,
+    RejectSVC,
+    RejectSVCCV,
+    ThresholdRejector,
+    compare,
+    reject_price_sweep,
+    reject_svc_path,
+)
+from abstain.candidates.search import MachineSearch
 
 dask = pytest.importorskip("dask", reason="the extra dask is not installed")
 da = pytest.importorskip("dask.array", reason="the extra dask is not installed")
@@ -169,6 +185,60 @@ def test_a_frame_is_refused_with_the_way_out(rows):
         LinearRejectSVC().fit(Frame(), rows[1])
 
 
+IN_MEMORY = {
+    "svc": lambda X, y: RejectSVC(Costs(reject=0.2)).fit(X, y),
+    "three classes": lambda X, y: RejectSVC(Costs(reject=0.2)).fit(X, np.arange(len(y)) % 3),
+    "search": lambda X, y: RejectSVCCV(Costs(reject=0.2), Cs=2, gammas=2).fit(X, y),
+    "linear search": lambda X, y: LinearRejectSVCCV(Costs(reject=0.2)).fit(X, y),
+    "one class": lambda X, _: OneClassSVM().fit(X),
+    "embedded": lambda X, y: EmbeddedRejectSVC(reject_cost=0.2).fit(X, y),
+    "forced": lambda X, y: Forced(RejectSVC(Costs(reject=0.2))).fit(X, y),
+    "threshold": lambda X, y: ThresholdRejector(LogisticRegression(), costs=Costs(reject=0.2)).fit(X, y),
+    "novelty": lambda X, y: NoveltyRejector(RejectSVC(Costs(reject=0.2))).fit(X, y),
+    "machines": lambda X, y: MachineSearch(Costs(reject=0.2), ("logistic",)).fit(X, y),
+    "compare": lambda X, y: compare({"svc": LogisticRegression()}, X, y, Costs(reject=0.2)),
+    "path": lambda X, y: reject_svc_path(X, y, Costs(reject=0.2)),
+    "sweep": lambda X, y: reject_price_sweep(RejectSVC(Costs(reject=0.2)), X, y, [0.1]),
+}
+
+
+@pytest.mark.parametrize("case", IN_MEMORY)
+def test_what_needs_rows_in_memory_says_so_before_any_is_read(rows, case):
+    X, y = rows
+    read = []
+
+    def chunk(block):
+        read.append(len(block))
+        return block
+
+    lazy = chunked(X).map_blocks(chunk, dtype=float, meta=np.empty((0, 0)))
+    ways = r"takes rows in memory; (use LinearRejectSVC|.*some of the rows).*, or pass X.compute\(\)"
+    with pytest.raises(TypeError, match=ways):
+        IN_MEMORY[case](lazy, y)
+    assert not read
+    if case == "svc":  # the control: the count would see a machine that reads them
+        LinearRejectSVC(Costs(reject=0.2)).fit(lazy, y)
+        assert sum(read) >= len(X)
+
+
+def test_cuts_of_a_linear_machine_are_tuned_on_dask_arrays(rows):
+    X, y = rows
+    asked = {"costs": Costs(reject=0.2), "cv": 3, "method": "symmetric"}
+    in_memory = ThresholdRejector(LinearRejectSVC(Costs(reject=0.2)), **asked).fit(X, y)
+    lazy = ThresholdRejector(LinearRejectSVC(Costs(reject=0.2)), **asked).fit(chunked(X), y)
+    assert (lazy.predict(X) == in_memory.predict(X)).mean() > 0.95  # each of the four fits has a tolerance
+
+
+def test_one_class_scores_dask_arrays_by_chunks(rows):
+    X, _ = rows
+    machine = OneClassSVM(nu=0.2).fit(X[:100])
+    lazy = machine.predict(da.concatenate([chunked(X)[:0], chunked(X)]))
+    expected = machine.predict(X)
+    machine.fit(X[100:200])  # what is lazy has kept the machine
+    np.testing.assert_array_equal(lazy.compute(), expected)
+    assert 0 < (expected == -1).sum() < len(X)
+
+
 def test_other_kernels_are_refused(rows):
     clf = LinearRejectSVC(kernel="rbf", n_components=5)
     with pytest.raises(ValueError, match="dask arrays need kernel='linear'"):
@@ -283,8 +353,3 @@ def test_a_fit_never_holds_all_rows():
     # 192 MB of rows, in chunks of 4 MB, within 140 MB, of which BLAS reserves about 70 for itself
     run = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, timeout=120, check=False)  # noqa: S603
     assert run.stdout == "optimal\ntoo large\n", run.stderr
-
-
-def test_a_search_refuses_them_with_the_way_out(rows):
-    with pytest.raises(ValueError, match=r"use LinearRejectSVC\(C=\.\.\.\)"):
-        LinearRejectSVCCV(Costs(reject=0.2)).fit(chunked(rows[0]), rows[1])

@@ -10,9 +10,9 @@ from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 
 from abstain import Costs, RejectSVCCV
 from abstain.estimators import halving, rounds
-from abstain.estimators.grid import checked_splits
 from abstain.estimators.halving import Schedule, survivors
 from abstain.estimators.rounds import coarse_to_fine, wrong_order
+from abstain.estimators.splitting import checked_splits
 from abstain.estimators.subsample import keys_of, subsample
 from abstain.estimators.training import Training
 from abstain.solvers.cross_validation import held_out_scores

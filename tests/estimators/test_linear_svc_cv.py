@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, RepeatedStratifiedKFold, StratifiedKFold
 
 from abstain import Actions, Costs, LinearRejectSVC, LinearRejectSVCCV, RejectSVCCV
 from abstain.estimators import linear_search
@@ -168,9 +168,9 @@ def test_bad_arguments_are_refused():
 
 
 def test_a_failed_fit_changes_nothing():
-    clf = LinearRejectSVCCV(Cs=2, cv=2).fit(X, Y)
+    clf = LinearRejectSVCCV(Cs=2, cv=KFold(2)).fit(X, Y)
     before = clf.decision_function(X)
     with pytest.raises(ValueError, match="fold"):
         clf.fit(X[:, :3], Y, sample_weight=(np.arange(400) < 200).astype(float))
     np.testing.assert_array_equal(clf.decision_function(X), before)
-    assert clone(clf).get_params() == clf.get_params()
+    assert str(clone(clf).get_params()) == str(clf.get_params())

@@ -3,8 +3,10 @@
 import os
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from abstain import Costs, RejectSVC
 from optimality_cases import COSTS, DATA_SETS, KERNELS, STRENGTHS, Case, covering_cases, judge
 
 needs_data = pytest.mark.skipif("ABSTAIN_DATA" not in os.environ, reason="ABSTAIN_DATA names no folder with the data")
@@ -43,3 +45,14 @@ def test_the_judge_has_teeth():
     assert not replace(verdict, objective=worse, true_objective=worse).holds
     assert not replace(verdict, reported_gap=verdict.true_gap + 1e-8).holds
     assert not replace(verdict, status="inaccurate").holds
+
+
+@pytest.mark.parametrize("power", [-60, -25, 40])
+def test_the_unit_of_the_rows_does_not_matter(power):
+    # powers of two, so that all numbers are the same but for their exponents
+    rng = np.random.default_rng(0)
+    X, unit = rng.normal(size=(200, 4)), 2.0**power
+    y = X[:, 0] + 0.7 * rng.normal(size=200) > 0
+    fits = [RejectSVC(Costs(reject=0.3), C=s**-2, kernel="linear", solver="smo").fit(s * X, y) for s in (1.0, unit)]
+    assert fits[0].n_iter_ == fits[1].n_iter_
+    np.testing.assert_array_equal(fits[0].decision_function(X), fits[1].decision_function(unit * X))

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import abstain
-from abstain import Actions, Costs, RejectSVC, RejectSVCCV
+from abstain import Actions, Costs, LinearRejectSVC, NoveltyRejector, RejectSVC, RejectSVCCV
 from problems import random_row_costs
 
 COLUMNS = ["false_positive", "false_negative", "reject"]
@@ -96,6 +96,58 @@ def test_the_positive_class_is_pos_label(data):
     names = np.array(["no", "yes"])[y]
     with pytest.warns(UserWarning, match="'yes' is taken as the positive class"):
         RejectSVC(C=3).fit(X, names, row_costs=rows)
+
+
+@pytest.mark.parametrize("reject", [0.75, 0.9, 40.0])  # the limit is 1 / (1/1 + 1/3) = 0.75
+def test_rows_whose_reject_can_never_pay_are_decided(data, reject):
+    X, y, rows = data
+    never, limit = rows.copy(), rows.copy()
+    never[::7], limit[::7] = [1, 3, reject], [1, 3, 0.75]
+    found, stated = RejectSVC(C=3).fit(X, y, row_costs=never), RejectSVC(C=3).fit(X, y, row_costs=limit)
+    assert found.decision_function(X) == pytest.approx(stated.decision_function(X), abs=1e-9)
+    decided = found.decide(X, row_costs=never)
+    assert not decided.rejected[::7].any()
+    assert decided.rejected.any()  # the control
+    assert (found.predict(X, row_costs=never) == stated.predict(X, row_costs=limit)).all()
+    assert (decided.label[::7] == (found.decision_function(X)[::7] > np.log(1 / 3))).all()
+    search = RejectSVCCV(Cs=2, gammas=2, cv=3).fit(X, y, row_costs=never)
+    assert not search.reject_mask(X, row_costs=never)[::7].any()
+    never[14, 2] = np.nan
+    with pytest.raises(ValueError, match="got reject=nan at row 14"):
+        found.predict(X, row_costs=never)
+
+
+def test_a_warning_names_the_positive_class_of_a_row_that_is_never_rejected(data):
+    X, y, _ = data
+    rows = np.tile([1.0, 3.0, 9.0], (120, 1))
+    rows[1:] = [1.0, 1.0, 0.2]
+    with pytest.warns(UserWarning, match="'yes' is taken as the positive class"):
+        RejectSVC(C=3).fit(X, np.array(["no", "yes"])[y], row_costs=rows)
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [RejectSVC(C=3), LinearRejectSVC(), RejectSVCCV(Cs=2, gammas=2, cv=3), NoveltyRejector(RejectSVC(C=3), 0.05)],
+)
+def test_sets_of_classes_by_the_rows_own_costs(data, machine):
+    X, y, rows = data
+    rows = np.vstack([rows[:-1], [1, 1, 0.8]])  # the last reject can never pay
+    clf = machine.fit(X, y, row_costs=rows)
+    found, decided = clf.predict_set(X, row_costs=rows), clf.decide(X, row_costs=rows)
+    for at in range(120):  # a rejected row has both classes, any other the class decided
+        expected = [True, True] if decided.rejected[at] else [decided.label[at] == 0, decided.label[at] == 1]
+        assert found[at].tolist() == expected
+    assert 0 < decided.rejected.sum() < 120
+    with pytest.raises(ValueError, match="pass row_costs for these rows, or state costs"):
+        clf.predict_set(X)
+
+
+def test_sets_by_probability_need_no_costs(data):
+    X, y, rows = data
+    clf = RejectSVC(C=3).fit(X, y, row_costs=rows)
+    p = 1 / (1 + np.exp(-clf.decision_function(X)))
+    assert (clf.predict_set(X, include=0.3)[:, 1] == ((p >= 0.3) | (p > 0.5))).all()
+    assert (clf.predict_set(X, include=0.3) == clf.predict_set(X, include=0.3, row_costs=rows)).all()
 
 
 def test_rows_without_costs(data):

@@ -177,7 +177,7 @@ REFUSED = {
         r"fold 1 of cv trains on one class only; use fewer folds or stratify them\.",
         {"cv": [(ALL[:100], ALL[100:]), (np.arange(1), ALL[100:])]},
     ),
-    "a fold without tests": (r"fold 0 of cv has no test rows with weight; use fewer folds\.", {"cv": [(ALL, [])]}),
+    "a fold without tests": (r"fold 0 of cv has no test rows with weight; use fewer folds, or ", {"cv": [(ALL, [])]}),
     "costs no Costs": (r"costs=0\.3 must be a Costs, not a float", {"costs": 0.3}),
     "a tol of zero": (r"The 'tol' parameter of RejectSVCCV", {"tol": 0}),
 }

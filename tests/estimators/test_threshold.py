@@ -102,9 +102,6 @@ class TestWhichScores:
         X, y = data
         for cv in (RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0), ShuffleSplit(2, random_state=0)):
             assert ThresholdRejector(LogisticRegression(), ASYMMETRIC, cv=cv).fit(X, y).thresholds_.rejects
-        twice = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
-        with pytest.raises(ValueError, match="scores some rows more than once"):
-            ThresholdRejector(LogisticRegression(), max_error=0.4, cv=twice).fit(X, y)
 
     def test_a_fold_with_one_class_is_refused(self, data):
         X, y = data
@@ -118,7 +115,7 @@ class TestWhichScores:
         before = Counting.fits
         clf = ThresholdRejector(model, reject_rate=0.2, cv="prefit").fit(X, y)
         assert clf.estimator_ is model
-        assert np.mean(clf.reject_mask(X)) == pytest.approx(0.2)
+        assert 0.2 - 2 / len(y) <= np.mean(clf.reject_mask(X)) < 0.2
         again = clf.retune(X, y, costs=Costs(reject=0.1))
         assert Counting.fits == before
         assert again.thresholds_ == ThresholdRejector(model, Costs(reject=0.1), cv="prefit").fit(X, y).thresholds_
@@ -175,7 +172,7 @@ class TestRetune:
             own.retune(max_error=0.4)
         weighted = ThresholdRejector(LogisticRegression(), ASYMMETRIC).fit(X, y, np.linspace(1, 2, len(y)))
         with pytest.raises(ValueError, match="cannot be certified with sample_weight"):
-            weighted.retune(max_error=0.4)
+            weighted.retune(X, y, np.linspace(1, 2, len(y)), max_error=0.4)
         with pytest.raises(ValueError, match="given together"):
             own.retune(costs=ASYMMETRIC, reject_rate=0.1)
         with pytest.raises(NotFittedError):

@@ -110,7 +110,7 @@ class TestBudgetsAndCeilings:
 
     def test_what_cannot_be_certified_says_how_many_rows_it_takes(self, data):
         X, y = data
-        with pytest.raises(ValueError, match=r"max_error=0\.01 .* even without errors it needs 230\."):
+        with pytest.raises(ValueError, match=r"max_error=0\.01 .* at least 230 calibration rows .* Use at least 460"):
             ThresholdRejector(LogisticRegression(), max_error=0.01).fit(X, y)
 
     def test_score_without_costs_counts_errors_not_rejects(self, data):

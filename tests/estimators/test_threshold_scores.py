@@ -76,7 +76,7 @@ def test_unequal_costs_get_two_thresholds_by_default(data):
     one = ThresholdRejector(LogisticRegression(), UNEQUAL, cv="train", method="symmetric").fit(X, y)
     assert clf.score(X, y) > one.score(X, y)  # on the rows tuned on, two thresholds cost no more than one
     for request in ({"costs": Costs(reject=0.3)}, {"reject_rate": 0.2}, {"max_error": 0.3}):
-        found = ThresholdRejector(LogisticRegression(), **request).fit(X, y)
+        found = ThresholdRejector(LogisticRegression(), random_state=0, **request).fit(X, y)
         assert (found.method_, found.thresholds_.lower) == ("symmetric", -found.thresholds_.upper)
         assert found.retune(costs=UNEQUAL).method_ == "roc"
     assert ThresholdRejector(LogisticRegression(), Costs(reject=(0.2, 0.3))).fit(X, y).method_ == "roc"

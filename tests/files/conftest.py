@@ -3,7 +3,6 @@
 import io
 import json
 import zipfile
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -161,10 +160,3 @@ def forge(contents):
         return forged(known[id(estimator)][1], change)
 
     return changed
-
-
-@pytest.fixture(scope="session")
-def forge_stored():
-    """A stored file of format 1, forged."""
-    folder = Path(__file__).parent / "data"
-    return lambda kind, change: forged((folder / f"0.1.0-{kind}.abstain").read_bytes(), change)

@@ -112,7 +112,7 @@ FORGERIES = {
     "a rate of text": (parameters(class_error="low"), "class_error"),
     "no rate": (parameters(class_error=None), WRITES),
     "an unknown class": (parameters(class_error={"dict": [["odd", 0.1]]}), "names 'odd'"),
-    "not held out": (edited(held_out=False), "the classifier that decides was fitted on their rows"),
+    "not held out": (edited(held_out=False), "class_error cannot be promised on these scores"),
     "held out, text": (edited(held_out="yes"), "wrong type"),
     "a flaw": (edited(flaw="seen before"), "rows with a flaw"),
     "weights": (weights, "have weights"),

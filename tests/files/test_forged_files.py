@@ -379,6 +379,7 @@ def test_an_empty_search_takes_no_time(search, forge):
 
 
 OTHER = [[True], [False], [True], [False]]  # the other gamma would be chosen
+NEAR = "tuned cuts for other pairs than those near the best"
 TRIED = "the C, gamma or number of folds of its search differ"
 
 
@@ -395,14 +396,17 @@ TRIED = "the C, gamma or number of folds of its search differ"
         (array("search_tuned", lambda old: -1 - old), "values of C, gamma or costs that are not possible"),
         (array("search_tuned", lambda old: old * np.nan), "values of C, gamma or costs that are not possible"),
         (array("search_costs", lambda old: old * np.nan), "values of C, gamma or costs that are not possible"),
-        (array("search_tuned", lambda old: old + 3), "mean costs above the highest cost"),
+        (array("search_tuned", lambda old: old + np.array([3, 3, 0, 0, 0])), "mean costs above the highest cost"),
+        (array("search_tuned", lambda old: old + np.array([0, 0, 1, 1, 1])), NEAR),
+        (array("search_tuned", lambda old: old * [1, 1, 0, 0, 0]), NEAR),
+        (array("search_mass", np.zeros((4, 2))), "folds that test rows of no weight"),
         (dropped("search_tuned"), KERNEL),  # another pair is the best one at Bayes' cuts
         (field("parameters/cuts", "bayes"), "tuned cuts that its parameters do not ask for"),
         (field("rule/cuts", []), "the field 'cuts' differs"),
         (field("rule/cuts", [1.5, 0.5, 0.5]), "does not have 0 or 2 cuts"),
         (field("rule/cuts", [-1.5, 0.5]), "scale or the shift of its cuts is not possible"),
         (field("rule/cuts", [1e-320, 0.5]), "scale or the shift of its cuts is not possible"),
-        (array("search_tuned", lambda old: np.where(OTHER, old, np.nan)), KERNEL),
+        (array("search_tuned", lambda old: np.where(OTHER, old, [np.nan, np.nan, 0, 0, 0])), KERNEL),
         (array("search_cs", lambda old: 2 * old), TRIED),
         (array("search_cs", lambda old: old[::-1]), "values of C, gamma or costs that are not possible"),
         (array("search_gammas", lambda old: 2 * old), f"{TRIED}|{KERNEL}"),

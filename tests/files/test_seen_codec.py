@@ -52,7 +52,7 @@ def written(seen):
 
 def read_back(raw):
     container = Container.of(io.BytesIO(raw), len(raw))
-    fields, _ = read_manifest(container)
+    fields = read_manifest(container)
     model = fields.take("model", dict)
     return seen_from(model["seen"], read_arrays(container, declared_arrays(fields, container)))
 

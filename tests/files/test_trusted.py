@@ -38,7 +38,7 @@ from looping import looped
         OneClassSVM(nu=0.2),
         ThresholdRejector(EmbeddedRejectSVC(0.2), Costs(1, 3, 0.3)),
         ThresholdRejector(LogisticRegression(), Costs(1, 3, 0.3)),
-        ThresholdRejector(LogisticRegression(), max_error=0.3),
+        ThresholdRejector(LogisticRegression(), max_error=0.5, confidence=0.6, random_state=0),
         NoveltyRejector(RejectSVC(Costs(1, 3, 0.3)), 0.05),
         NoveltyRejector(make_pipeline(StandardScaler(), LogisticRegression()), 0.05),
         Forced(RejectSVC(Costs.from_table({0: {1: 1}, 1: {0: 3}}, reject=0.3))),

@@ -233,7 +233,7 @@ def test_a_frame_without_pandas_is_an_import_error_with_a_reason(monkeypatch):
         ({"score": np.ones((3, 2))}, r"shape is \(3, 2\).*proba\[:, 1\], with cut=0.5"),
         ({"score": ["a", "b", "a"]}, "score must be numbers; its dtype is <U1"),
         ({"score": [1.0, 2.0]}, "inconsistent numbers of samples"),
-        ({"y_true": [0, 1, 2]}, "y_true has 3 classes"),
+        ({"y_true": [0, 1, 2]}, "a column for each of the 3 classes of y_true"),
         ({"y_true": [0.0, 1.0, np.nan]}, "y_true contains NaN"),
         ({"y_true": [0, 0, 0]}, "only the class 0; pass the positive one as pos_label"),
         ({"y_true": ["a", "a", None]}, "y_true holds None"),

@@ -33,7 +33,7 @@ def comparison_of(costs_of_rows, left_out=()):
     times = np.ones(len(names))
     table = metrics.RejectTable(np.array([[3, 1, 0], [0, 1, 5]]))
     tables, scores = (table,) * len(names), (None,) * len(names)
-    costs = Costs(1, 1, 0.3)
+    costs = Costs(9, 9, 0.3)
     return Comparison(names, prices, np.arange(len(prices)), scores, tables, times, times, costs, 0.95, 2, left_out)
 
 

@@ -101,7 +101,7 @@ def test_everything_rejected_is_said_in_words_and_drawn_all_the_same(open_report
     seen = open_report(report_of(Costs(1, 1, 0.3), y=y, score=score / 100))
     assert seen.text("selective_error") == seen.text("selective_accuracy") == "n/a"
     assert seen.page.locator("#now").text_content().endswith("no row is accepted")
-    assert "rejects all 400 rows" in seen.page.locator("#verdict").text_content()
+    assert "rejects 100.0 % of the rows" in seen.page.locator("#verdict").text_content()
     assert not re.search(r"undefined|NaN", seen.page.locator("body").inner_text())
     assert seen.text("coverage") == "0.0 %"
     assert seen.page.locator("#cost circle").count() == 1

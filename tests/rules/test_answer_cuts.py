@@ -54,21 +54,38 @@ def test_budgets_are_used_up_and_never_exceeded():
         rows = random_rows(seed, weighted=seed % 2 == 0)
         for share in (0.0, 0.1, 0.3, 1.0):
             cut = cut_within(rows, share)[0]
-            within = [t for t in tried(rows) if rows.weight @ (rows.confidence <= t) <= share * rows.weight.sum()]
+            total, new = rows.weight.sum(), rows.weight.mean()
+            spent = [(t, rows.weight @ (rows.confidence <= t)) for t in tried(rows)]
+            within = [t for t, one in spent if one == 0 or one + new <= share * (total + new) + 1e-9]
             np.testing.assert_array_equal(rows.confidence <= cut, rows.confidence <= within[-1])
         shares = (0.05, 0.3, 0.6)
         cuts = cuts_within(rows, ByAnswer((1, 2, 3), shares))
         for k, share in enumerate(shares):
             own = rows.answer == k + 1
             confidence, weight = rows.confidence[own], rows.weight[own]
-            assert weight @ (confidence <= cuts[k]) <= share * weight.sum() + 1e-9
+            allowed = share * (weight.sum() + new) - new
+            assert weight @ (confidence <= cuts[k]) <= max(allowed, 0) + 1e-9
             above = confidence[confidence > cuts[k]]
-            assert weight @ (confidence <= above.min()) > share * weight.sum()  # one more tie would be too much
+            assert weight @ (confidence <= above.min()) > allowed  # one more tie would be too much
 
 
-def test_a_tenth_of_thirty_rows_is_three():
-    rows = AnsweredRows(np.ones(30, dtype=int), np.ones(30, dtype=int), np.arange(30.0), np.ones(30), 3)
-    assert cut_within(rows, 0.1)[0] == 2.5
+def test_a_tenth_of_thirty_rows_is_three_and_one_of_them_is_new():
+    rows = AnsweredRows(np.ones(29, dtype=int), np.ones(29, dtype=int), np.arange(29.0), np.ones(29), 3)
+    assert cut_within(rows, 0.1)[0] == 1.5
+    assert cut_within(rows, 3 / 29, for_new=False)[0] == 2.5
+
+
+def test_of_new_rows_with_an_answer_no_more_are_rejected_than_its_budget_allows():
+    rng, shares = np.random.default_rng(0), np.array([0.1, 0.2, 0.3])
+    for for_new in (True, False):
+        found = []
+        for _ in range(1000):
+            answer, confidence = np.arange(150) % 3 + 1, rng.uniform(size=150)  # the share of new rows is the cut
+            rows = AnsweredRows(answer, answer, confidence, np.ones(150), 3)
+            cuts = cuts_within(rows, ByAnswer((1, 2, 3), tuple(shares)), for_new=for_new)
+            found.append(np.clip(cuts, 0, 1))
+        mean, noise = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(1000)
+        assert ((mean <= shares) if for_new else (mean > shares + 2 * noise)).all(), (for_new, mean, noise)
 
 
 def test_a_class_that_is_never_answered_or_not_named_is_not_cut():

@@ -188,7 +188,7 @@ class TestWhatIsMissing:
     def test_too_few_rows_even_without_an_error(self):
         # 0.9^21 = 0.109 > 0.1 >= 0.9^22 = 0.098
         score = np.linspace(0.1, 1, 21)
-        with pytest.raises(ValueError, match=r"on 21 rows: .* it needs 22\. Use at least 22 rows"):
+        with pytest.raises(ValueError, match=r"on 21 rows: .* it needs 22, with errors more\. Use more rows"):
             certify(ScoredRows.of(score, np.ones(21), cut=0.0), 0.1, 0.9)
         score = np.linspace(0.1, 1, 22)
         assert certify(ScoredRows.of(score, np.ones(22), cut=0.0), 0.1, 0.9)[1].coverage == 1  # control
@@ -200,9 +200,9 @@ class TestWhatIsMissing:
             sign[5::10] = -1
             return ScoredRows.of(np.linspace(1, 2, n), sign, cut=0.0)
 
-        with pytest.raises(ValueError, match=r"At this rate about [\d,]+ rows are needed\. Use more") as raised:
+        with pytest.raises(ValueError, match=r"At this rate about [\d,]+ such rows are needed\. Use more") as raised:
             certify(rows(100), 0.12, 0.9)
-        needed = int(re.search(r"about ([\d,]+) rows", str(raised.value))[1].replace(",", ""))
+        needed = int(re.search(r"about ([\d,]+) such rows", str(raised.value))[1].replace(",", ""))
         assert 100 < needed < 3000
         assert certify(rows(3 * needed), 0.12, 0.9)[1].coverage > 0.3
         with pytest.raises(ValueError, match="cannot be certified"):
@@ -210,8 +210,19 @@ class TestWhatIsMissing:
 
     def test_a_classifier_that_is_too_bad(self):
         sign = np.tile([1, -1], 100)
-        with pytest.raises(ValueError, match=r"no number of rows would be enough\. Use a better classifier"):
+        with pytest.raises(ValueError, match=r"no number of rows would be enough at this rate\. Use a better"):
             certify(ScoredRows.of(np.linspace(1, 2, 200), sign, cut=0.0), 0.1, 0.9)
+
+    def test_few_errors_among_the_most_confident_need_more_rows_only(self):
+        def rows(n):  # the less confident half is wrong in every fifth row, the other half nowhere
+            sign = np.ones(n)
+            sign[: n // 2 : 5] = -1
+            return ScoredRows.of(np.linspace(1, 2, n), sign, cut=0.0)
+
+        with pytest.raises(ValueError, match=r"rows are 0 of 140\. At this rate about") as raised:
+            certify(rows(280), 0.01, 0.9)
+        needed = int(re.search(r"about ([\d,]+) such rows", str(raised.value))[1].replace(",", ""))
+        assert certify(rows(needed), 0.01, 0.9)[1].errors == 0
 
     def test_a_class_with_too_few_rows(self):
         score = np.concatenate([np.linspace(1, 2, 300), [-1.0, -2.0]])

@@ -43,7 +43,7 @@ template <class T>
 Falling<T> partner(int size, const T* F, const T* Ki, const T* diagonal, const T* down, T Kii, T best) {
     using Int = Ints<T>;
     constexpr int ways = 4;
-    const Vec<T> zero = Vec<T>{}, least = zero + static_cast<T>(1e-12);
+    const Vec<T> zero = Vec<T>{};
     Vec<T> lowest[ways], square[ways], curvature[ways];
     Int where[ways], lanes = lane_numbers<T>();
     for (int w = 0; w < ways; ++w) {
@@ -59,7 +59,9 @@ Falling<T> partner(int size, const T* F, const T* Ki, const T* diagonal, const T
             lowest[w] = loss < lowest[w] ? loss : lowest[w];
             Vec<T> v = best - loss;
             v = v > zero ? v : zero;
-            Vec<T> c = Kii + load<T>(diagonal + first) - static_cast<T>(2) * load<T>(Ki + first);
+            const Vec<T> both = Kii + load<T>(diagonal + first);
+            const Vec<T> least = static_cast<T>(policy::least_curvature) * (both < zero ? -both : both);
+            Vec<T> c = both - static_cast<T>(2) * load<T>(Ki + first);
             c = c > least ? c : least;
             const Vec<T> s = v * v;
             const Int better = s * curvature[w] > square[w] * c;

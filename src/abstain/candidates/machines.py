@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression
 
 SVM, BEST = "svm", "best"
+
+
+Late = Callable[[int], bool]  # whether time is over for a fit with so many trees or iterations
 
 
 @dataclass(frozen=True)
@@ -32,8 +36,13 @@ class Machine:
         ``make(**parameters, random_state=seed)`` is the plain classifier of scikit-learn.
     grid : tuple of dict
         The parameters to try; ties go to the first, so the simplest come first.
+    count : str
+        The parameter that says how many trees, or at most how many iterations, a fit has.
+    fit_until : callable
+        ``fit_until(classifier, X, y, late)`` fits trees or iterations until `late(number)` says that time is over; it
+        returns their number, and whether these are all. If they are, the fit is that of ``classifier.fit(X, y)``.
     stages : tuple of int
-        Values of max_iter to try with each of them, ascending, from one fit; empty for machines without stages.
+        Values of `count` to try with each of them, ascending, from one fit; empty for machines without stages.
     sigmoid : bool
         Whether Platt's sigmoid is fitted to its probabilities of held-out rows.
     takes_sparse : bool
@@ -44,6 +53,8 @@ class Machine:
 
     make: Callable[..., Any]
     grid: tuple[dict[str, Any], ...]
+    count: str
+    fit_until: Callable[[Any, Any, NDArray[Any], Late], tuple[int, bool]]
     stages: tuple[int, ...] = ()
     sigmoid: bool = False
     takes_sparse: bool = True
@@ -52,20 +63,23 @@ class Machine:
     @property
     def candidates(self) -> list[dict[str, Any]]:
         """All parameters to try, in the order of :meth:`probabilities`."""
-        stages: list[dict[str, Any]] = [{"max_iter": count} for count in self.stages] or [{}]
+        stages: list[dict[str, Any]] = [{self.count: number} for number in self.stages] or [{}]
         return [parameters | stage for parameters in self.grid for stage in stages]
 
-    def probabilities(
-        self, parameters: dict[str, Any], X: Any, y: NDArray[Any], rows: Any
-    ) -> Iterator[NDArray[np.float64]]:
-        """Fit once, and give the probabilities of the classes for other rows: one array, or one per stage."""
-        last = {"max_iter": self.stages[-1]} if self.stages else {}
+    def fitted(self, parameters: dict[str, Any], X: Any, y: NDArray[Any], late: Late | None) -> tuple[Any, int, bool]:
+        """Fit once for all stages; give the classifier, its number of trees or iterations, and whether it is done."""
+        classifier = self.make(**parameters, **({self.count: self.stages[-1]} if self.stages else {}))
         with warnings.catch_warnings():  # scikit-learn's threads may leave the filters of warnings empty
-            fitted = self.make(**parameters, **last).fit(X, y)
+            if late is None:
+                return classifier.fit(X, y), getattr(classifier, self.count), True
+            return classifier, *self.fit_until(classifier, X, y, late)
+
+    def probabilities(self, classifier: Any, rows: Any) -> Iterator[NDArray[np.float64]]:
+        """Give the probabilities of the classes for other rows: one array, or one per stage that was reached."""
         if not self.stages:
-            yield (fitted.set_params(n_jobs=None) if self.takes_n_jobs else fitted).predict_proba(rows)
+            yield (classifier.set_params(n_jobs=None) if self.takes_n_jobs else classifier).predict_proba(rows)
             return
-        for at, probability in enumerate(fitted.staged_predict_proba(rows), start=1):
+        for at, probability in enumerate(classifier.staged_predict_proba(rows), start=1):
             if at in self.stages:
                 yield probability
 
@@ -80,17 +94,56 @@ def boosting(**parameters: Any) -> HistGradientBoostingClassifier:
     return HistGradientBoostingClassifier(early_stopping=False, **parameters)
 
 
+def iterations_until(classifier: Any, X: Any, y: NDArray[Any], late: Late) -> tuple[int, bool]:
+    """Fit up to 100 iterations at a time; most fits need fewer, and end as if there were no limit."""
+    most, done = classifier.max_iter, 0
+    classifier.set_params(warm_start=True, max_iter=min(100, most))
+    while done < most:
+        used = int(classifier.fit(X, y).n_iter_.max())
+        done += used
+        if used < classifier.max_iter or done >= most:
+            return done, True
+        if late(done):
+            return done, False
+    return done, True
+
+
+def trees_until(classifier: Any, X: Any, y: NDArray[Any], late: Late) -> tuple[int, bool]:
+    """Fit 2 trees, then up to 10 at a time: the trees are those of one fit."""
+    most = classifier.n_estimators
+    classifier.set_params(warm_start=True)
+    for number in sorted({min(2, most), *range(10, most, 10), most}):
+        classifier.set_params(n_estimators=number).fit(X, y)
+        if late(number):
+            return number, number == most
+    return most, True
+
+
+def boosts_until(classifier: Any, X: Any, y: NDArray[Any], late: Late) -> tuple[int, bool]:
+    """Let early stopping look at the clock after each tree instead of at the loss: the trees stay the same."""
+    made = count()  # it is asked before the first tree too
+    classifier.set_params(early_stopping=True, n_iter_no_change=1, tol=0.0, validation_fraction=None)
+    classifier.set_params(scoring=lambda *_: -1.0 if late(number := next(made)) else number).fit(X, y)
+    return classifier.n_iter_, classifier.n_iter_ == classifier.max_iter
+
+
 MACHINES = {
-    "logistic": Machine(logistic, tuple({"C": C} for C in (0.001, 0.01, 0.1, 1.0, 10.0, 100.0))),
+    "logistic": Machine(
+        logistic, tuple({"C": C} for C in (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)), "max_iter", iterations_until
+    ),
     "forest": Machine(
         RandomForestClassifier,
         tuple({"min_samples_leaf": rows} for rows in (20, 5, 1)),
+        "n_estimators",
+        trees_until,
         sigmoid=True,
         takes_n_jobs=True,
     ),
     "boosting": Machine(
         boosting,
         tuple({"max_leaf_nodes": leaves} for leaves in (3, 8)),
+        "max_iter",
+        boosts_until,
         stages=(10, 20, 40, 80, 160, 320),
         takes_sparse=False,
     ),

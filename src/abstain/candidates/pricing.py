@@ -57,8 +57,7 @@ class Pricing:
         """The cost of each decision on some rows, given the probabilities of all classes, shape (n, n_classes)."""
         truth, costs = self.truth[rows], self.costs
         if isinstance(costs, ClassCosts):
-            at = np.argmin(costs.expected(probability), axis=1)
-            return costs.prices(truth, np.where(at == len(costs.labels), 0, at + 1))
+            return costs.prices(truth, costs.cheapest(probability))
         last = probability[:, 1]
         if isinstance(costs, Actions):
             with np.errstate(divide="ignore"):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,8 +20,8 @@ from abstain.candidates.machines import MACHINES, NAMES, SVM
 from abstain.candidates.pricing import Pricing
 from abstain.candidates.trials import Choice, Trials
 from abstain.candidates.tuning import Rows, few_threads, tuned
-from abstain.estimators.grid import Splits, checked_splits
-from abstain.estimators.splitting import Groups, row_groups
+from abstain.estimators.lazy import refuse_dask
+from abstain.estimators.splitting import Groups, Splits, checked_splits, row_groups
 from abstain.estimators.svc_cv import SEARCHING, RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
 
@@ -43,7 +44,8 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
     random_state : int or None, default=0
         Seed of the machines.
     time_limit : float or None, default=None
-        Seconds; no further candidate is tried after three quarters of it, shared by the machines.
+        Seconds; three quarters of it are for the candidates, shared by the machines, and the rest for the last fit.
+        Fits look at the clock after a few trees or iterations, and a last fit that would be late has fewer of them.
     n_jobs : int or None, default=None
         Number of threads of the svm and of the forests that are tried.
     verbose : bool, default=False
@@ -85,13 +87,18 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
     def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Choose and fit; `groups` are kept in one fold each."""
         began = time.monotonic()
+        refuse_dask(X, "MachineSearch")
         X, truth = indexable(X, np.asarray(y))
         pricing = Pricing.of(self.costs, truth, self.pos_label, self.reject_label)
         groups, cv = row_groups(groups, len(truth)), self.cv
         if isinstance(cv, Integral):  # at most one fold for each row of the rarest class
             cv = max(2, min(int(cv), int(np.unique(truth, return_counts=True)[1].min())))
+        elif not hasattr(cv, "split"):  # an iterator can be read once only
+            cv = list(cv)
         splits = checked_splits(cv, truth, groups, pricing.truth, np.ones(len(truth)))
         _check_classes(splits, pricing)
+        if any(name != SVM and MACHINES[name].sigmoid for name in self.machines):
+            _whole_folds(splits)
         rows = Rows(X, truth, pricing, splits)
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
         found, fitted = list[Trials](), None
@@ -103,11 +110,19 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
                 found.append(trials_of(fitted))
             else:
                 found.append(tuned(name, rows, limit=limit, **shared))
-        self.choice_ = Choice.of(found)
+        self.choice_ = Choice.of(found, splits.shared)
         chosen = self.choice_.chosen
+        if chosen.name != SVM and np.isnan(chosen.least):
+            warnings.warn(
+                f"no candidate was finished on all folds within time_limit={self.time_limit}, so {chosen.name!r} is "
+                f"fitted with its first parameters, {chosen.best}; raise time_limit, or use fewer rows.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         if chosen.name != SVM or fitted is None:
             with few_threads(len(truth)), warnings.catch_warnings():
-                fitted = self._fitted(chosen, X, truth, splits)
+                left = None if self.time_limit is None else self.time_limit - (time.monotonic() - began)
+                fitted = self._fitted(chosen, X, truth, splits, left)
         self.best_estimator_ = fitted
         return self
 
@@ -130,20 +145,39 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
             warnings.warn(text, one.category, stacklevel=3)
         return search.set_params(time_limit=self.time_limit)
 
-    def _fitted(self, trials: Trials, X: Any, y: Any, splits: Splits) -> ThresholdRejector:
+    def _fitted(self, trials: Trials, X: Any, y: Any, splits: Splits, left: float | None) -> ThresholdRejector:
         machine = MACHINES[trials.name]
         classifier = machine.make(**trials.best, random_state=self.random_state)
+        if left is not None:
+            self._shorten(classifier, trials, len(y) + (int(splits.trains.sum()) if machine.sigmoid else 0), left)
         labels = {"pos_label": self.pos_label, "reject_label": self.reject_label}
         if not machine.sigmoid:
             return ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
         # the sigmoid on the folds of the search, which respect the groups; the parameter is then their number
-        folds = zip(splits.trains, splits.tests, strict=True)
-        parts = [(np.flatnonzero(train), np.flatnonzero(test)) for train, test in folds]
+        parts = [splits.parts[fold] for fold in _whole_folds(splits)]
         classifier = CalibratedClassifierCV(classifier, cv=parts, ensemble=False)
         fitted = ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
         for one in (fitted.estimator, fitted.estimator_):
             one.set_params(cv=len(parts))
         return fitted
+
+    @staticmethod
+    def _shorten(classifier: Any, trials: Trials, rows: int, left: float) -> None:
+        """Lower the number of trees or iterations to what the time left allows at the pace of the search."""
+        machine = MACHINES[trials.name]
+        wanted = int(getattr(classifier, machine.count))
+        fewest = 2 if machine.sigmoid else 10  # a sigmoid needs a fit for each fold
+        possible = max(fewest, int(min(wanted, max(0.0, left) / (trials.pace * rows)))) if trials.pace > 0.0 else wanted
+        if possible >= wanted:
+            return
+        classifier.set_params(**{machine.count: possible})
+        if machine.count != "max_iter" or machine.stages:  # iterations are seldom all needed, and say so if they are
+            warnings.warn(
+                f"the last fit of {trials.name!r} has {possible} instead of {wanted} trees, because time ran out; "
+                "raise the time limit, or use fewer rows.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -169,10 +203,30 @@ def _check_classes(splits: Splits, pricing: Pricing) -> None:
             raise ValueError(f"fold {fold} of cv trains without one of the classes; stratify the folds, or add rows.")
 
 
+def _whole_folds(splits: Splits) -> list[int]:
+    """Give the folds that test each row once, of repeated folds those of the first repeat; if there are none, an error.
+
+    A sigmoid is fitted to one held-out probability of each row.
+    """
+    tested, folds = np.zeros(splits.tests.shape[1], dtype=bool), list[int]()
+    for fold, test in enumerate(splits.tests > 0):
+        if not (tested & test).any():
+            tested |= test
+            folds.append(fold)
+    if not tested.all():
+        missing = int((~tested).sum())
+        raise ValueError(
+            "cv must have folds that together test every row once, for the sigmoid of a forest, but folds that do not "
+            f"overlap leave out {missing} of {len(tested)} rows; use a number of folds or StratifiedKFold, or leave "
+            "the forest out."
+        )
+    return folds
+
+
 def trials_of(search: RejectSVCCV) -> Trials:
     """The costs of the last round of a fitted search for C and gamma; `best` of them is the search's own pair."""
     grid = search._now.grid  # noqa: SLF001 (the costs at the cuts that the search chose)
-    costs = grid.tuned if grid.tuned is not None and grid.best_is_tuned else grid.costs
+    costs = grid.tuned_near() if grid.best_is_tuned else grid.costs
     last = (grid.rows == grid.rows.max())[:, :, np.newaxis]
     if search.status_ == "time_limit":  # the costs are of its folds' machines; the one of all rows is not theirs
         costs = np.full_like(costs, np.nan)

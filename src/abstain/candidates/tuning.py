@@ -16,11 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import _safe_indexing
 from threadpoolctl import ThreadpoolController
 
-from abstain.candidates.machines import MACHINES, Machine
+from abstain.candidates.machines import MACHINES, Late, Machine
 from abstain.candidates.pricing import Pricing
 from abstain.candidates.trials import Trials
-from abstain.estimators.grid import Splits
 from abstain.estimators.progress import SearchLine
+from abstain.estimators.splitting import Splits
 
 MANY_ROWS = 10_000  # from here on, fits may use all cores
 
@@ -54,11 +54,20 @@ class Rows:
     pricing: Pricing
     splits: Splits
 
-    def held_out(self, machine: Machine, parameters: dict[str, Any], fold: int) -> list[NDArray[np.float64]]:
-        """Probabilities of a fold's test rows, for each stage of a machine fitted on its training rows."""
-        train, test = np.flatnonzero(self.splits.trains[fold]), np.flatnonzero(self.splits.tests[fold])
+    def held_out(
+        self, machine: Machine, parameters: dict[str, Any], fold: int, late: Late | None
+    ) -> tuple[list[NDArray[np.float64]], float]:
+        """Probabilities of a fold's test rows, for each stage of a machine fitted on its training rows, and its pace.
+
+        Some stages are missing, or all, if the fit was late before it had reached them. The pace is in seconds of a
+        tree or an iteration for each training row.
+        """
+        train, test = self.splits.parts[fold]
         part, others = _safe_indexing(self.X, train), _safe_indexing(self.X, test)
-        return list(machine.probabilities(parameters, part, self.y[train], others))
+        began = time.monotonic()
+        classifier, number, done = machine.fitted(parameters, part, self.y[train], late)
+        pace = (time.monotonic() - began) / (number * len(train))
+        return list(machine.probabilities(classifier, others)) if done or machine.stages else [], pace
 
     def costs_of(self, probabilities: Sequence[NDArray[np.float64]]) -> list[float]:
         """The mean cost of each fold by Bayes' rule, given the probabilities of its test rows."""
@@ -66,14 +75,15 @@ class Rows:
         return [float(self.pricing.prices(p, np.flatnonzero(test)).mean()) for p, test in folds]
 
     def sigmoids(self, probabilities: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
-        """Calibrate each fold by Platt's sigmoids, fitted to the held-out probabilities of the other folds.
+        """Calibrate each fold by Platt's sigmoids, fitted to the held-out probabilities of rows that it does not test.
 
         With more than two classes one sigmoid for each against the rest, normalised, as `CalibratedClassifierCV` does.
         """
-        truths, found = [self.pricing.truth[test > 0] for test in self.splits.tests], []
-        for fold, p in enumerate(probabilities):
-            others, truth = (np.concatenate([*parts[:fold], *parts[fold + 1 :]]) for parts in (probabilities, truths))
-            found.append(_calibrated(others, truth, self.pricing.codes, p))
+        row, known = np.nonzero(self.splits.tests)[1], np.concatenate([*probabilities])
+        found = []
+        for test, p in zip(self.splits.tests, probabilities, strict=True):
+            apart = test[row] == 0  # a splitter may test a row in several folds
+            found.append(_calibrated(known[apart], self.pricing.truth[row[apart]], self.pricing.codes, p))
         return found
 
 
@@ -89,30 +99,47 @@ def _calibrated(
     return np.where(total > 0.0, stacked / np.where(total > 0.0, total, 1.0), 1.0 / len(codes))
 
 
+def _late(machine: Machine, end: float, fits: int) -> Late:
+    """Say when a fit is late: at the end of the time, or after its share of it if it has reached a stage."""
+    now = time.monotonic()
+    share = now + (end - now) / fits
+    first = machine.stages[0] if machine.stages else np.inf
+    return lambda number: time.monotonic() >= (share if number >= first else end)
+
+
 def tuned(
     name: str, rows: Rows, *, seed: int | None, limit: float | None, n_jobs: int | None, verbose: bool
 ) -> Trials:
-    """Try the candidates of a machine until `limit` seconds are over; the first is tried in any case."""
-    machine, began = MACHINES[name], time.monotonic()
+    """Try the candidates of a machine until `limit` seconds are over; the first fit is begun in any case.
+
+    Fits with stages share the time, and use more of it only to reach the first one; others take what they need.
+    """
+    machine, end = MACHINES[name], None if limit is None else time.monotonic() + limit
     folds, stages = range(len(rows.splits.trains)), max(1, len(machine.stages))
-    costs = np.full((len(machine.candidates), len(folds)), np.nan)
+    costs, paces = np.full((len(machine.candidates), len(folds)), np.nan), np.full(len(machine.candidates), np.nan)
     shared = {"random_state": seed} | ({"n_jobs": n_jobs} if machine.takes_n_jobs else {})
-    line = SearchLine(name, len(machine.grid) * len(folds), shown=verbose)
+    fits = [(at, fold) for at in range(len(machine.grid)) for fold in folds]
+    found: list[list[NDArray[np.float64]]] = []
+    line = SearchLine(name, len(fits), shown=verbose)
     with line, few_threads(len(rows.y)), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the last fit, on all rows, says it of itself
-        for at, parameters in enumerate(machine.grid):
-            if at > 0 and limit is not None and time.monotonic() - began >= limit:
+        for number, (at, fold) in enumerate(fits):
+            if number and end is not None and time.monotonic() >= end:
                 break
-            found = [rows.held_out(machine, parameters | shared, fold) for fold in folds]
-            for stage, probabilities in enumerate(zip(*found, strict=True)):
-                shown = rows.sigmoids(probabilities) if machine.sigmoid else probabilities
-                costs[at * stages + stage] = rows.costs_of(shown)
-            line.report((at + 1) * len(folds))
-    if late := int(np.isnan(costs[::stages, 0]).sum()):
+            late = None if end is None else _late(machine, end, len(fits) - number)
+            held_out, pace = rows.held_out(machine, machine.grid[at] | shared, fold, late)
+            found = [*(found if fold else []), held_out]
+            paces[at * stages : (at + 1) * stages] = pace
+            if fold == folds[-1]:
+                for stage, probabilities in enumerate(zip(*found, strict=False)):  # as many as all folds have reached
+                    shown = rows.sigmoids(probabilities) if machine.sigmoid else probabilities
+                    costs[at * stages + stage] = rows.costs_of(shown)
+            line.report(number + 1)
+    if missing := int(np.isnan(costs[:, 0]).sum()):
         warnings.warn(
-            f"{late} of the {len(machine.grid)} candidates of {name!r} count as not tried, because time ran out; raise "
-            "the time limit, or use fewer rows.",
+            f"{missing} of the {len(costs)} candidates of {name!r} count as not tried, because time ran out; raise the "
+            "time limit, or use fewer rows.",
             ConvergenceWarning,
             stacklevel=3,
         )
-    return Trials(name, machine.candidates, costs)
+    return Trials(name, machine.candidates, costs, paces)

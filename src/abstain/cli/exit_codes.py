@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import sys
 import threading
@@ -16,10 +17,45 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 BUG, USAGE, DATA, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 4, 130
 OUTPUT_FAILED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 TRACEBACK = "ABSTAIN_TRACEBACK"
+# Parameters of the library -> the options that set them.
+OPTIONS = {
+    "pos_label": "--pos-label",
+    "reject_label": "--reject-label",
+    "false_positive": "--false-positive",
+    "false_negative": "--false-negative",
+    "reject": "--reject",
+    "reject_negative": "--reject",
+    "reject_positive": "--reject",
+    "reject_rate": "--reject-rate",
+    "max_error": "--max-error",
+    "class_error": "--class-error",
+    "confidence": "--confidence",
+    "C": "--C",
+    "gamma": "--gamma",
+    "search": "--search",
+    "rate": "--novelty",
+    "groups": "--groups",
+    "random_state": "--seed",
+    "time_limit": "--time-limit",
+}
+_WORDS: dict[str, Any] = {
+    r"\b(Cs|gammas)\[\d+\]=": lambda found: f"--{found[1].removesuffix('s')} ",
+    r"\bThe '(\w+)' parameter of \w+": lambda found: OPTIONS.get(found[1], f"{found[1]!r}"),
+    r"\bcv=\d+ makes (\d+) folds, and groups has": r"\1 folds need as many groups, and --groups has",
+    r"\b(?:cv|n_splits)=(\d+)": r"\1 folds",
+    r"\ba fold of cv\b": "a fold",
+    r"\blower confidence\b": "lower --confidence",
+    # ways out that no option offers
+    r", a higher rate, calibration_size to hold [^.]*": ", or a higher rate",
+    r", a larger calibration_size, or": ", or",
+    r"(?<![\w'\"-])(\w+)=(?=\S)": lambda found: f"{OPTIONS[found[1]]} " if found[1] in OPTIONS else found[0],
+    r"(?<![\w'\"-])([a-z]+_[a-z]+)\b(?!=)": lambda found: OPTIONS.get(found[1], found[0]),
+}
 
 
 class UsageError(Exception):
@@ -65,7 +101,8 @@ def exit_on_error() -> Iterator[Heard]:
             _end_quietly()
         code, text = (NOT_CONVERGED, None) if heard.unfinished else (0, None)
     except (UsageError, DataError) as fault:
-        code, text = fault.code, str(fault)
+        # the sentence of an error of the library has its names of parameters
+        code, text = fault.code, in_options(str(fault)) if isinstance(fault.__cause__, ValueError) else str(fault)
     except KeyboardInterrupt:
         code, text = INTERRUPTED, "interrupted; no file was written"
     except Ended as ended:
@@ -114,6 +151,20 @@ def _check_streams() -> None:
 def _discard_output() -> None:
     """Send what is still buffered for standard output to nowhere, so that Python does not fail again at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def in_options(text: str) -> str:
+    """A sentence of the library with the options of the command line in place of its parameters.
+
+    Examples
+    --------
+    >>> from abstain.cli.exit_codes import in_options
+    >>> in_options("reject=0.9 can never pay; lower it, or raise false_positive.")
+    '--reject 0.9 can never pay; lower it, or raise --false-positive.'
+    """
+    for pattern, words in _WORDS.items():
+        text = re.sub(pattern, words, text)
+    return text
 
 
 def one_line(text: str) -> str:
@@ -197,7 +248,7 @@ def _plain_warnings(heard: Heard) -> Iterator[None]:
     said = set[str]()
 
     def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-        text = one_line(str(message))
+        text = one_line(str(message) if issubclass(category, Note) else in_options(str(message)))
         if text not in said:
             kind = "note" if issubclass(category, Note) else "warning"
             _say(f"{kind}: {text}")

@@ -17,6 +17,7 @@ from abstain.comparison.judges import Judge, PairJudge, judge_of
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
 from abstain.costs import Costs
+from abstain.estimators.lazy import refuse_dask
 from abstain.estimators.splitting import parts_of, row_groups, splitter
 from abstain.metrics.frames import frozen
 from abstain.row_costs import RowCosts
@@ -91,12 +92,12 @@ def compare(
 
     Notes
     -----
-    The interval of a mean cost is Student's t interval of the costs of single rows; that of a difference is Student's t
-    interval of the paired costs, with Bonferroni's correction for all pairs of models. Both apply to the machines
-    fitted on these folds. The folds share training rows, so one cross-validation cannot show how costs vary with the
-    training rows, and the intervals do not include that variation; see `abstain.comparison.intervals` for reasons and
-    sources. The intervals are too narrow if hardly any row costs anything (a handful of errors in total), and if
-    rows of a group resemble each other, since they treat rows as independent.
+    The intervals are Student's t intervals of the costs of single rows and of the paired costs, adjusted for rows that
+    rarely cost anything or rarely differ; those of differences have Bonferroni's correction for all pairs of models.
+    They apply to the machines fitted on these folds. The folds share training rows, so one cross-validation cannot show
+    how costs vary with the training rows, and the intervals do not include that variation; see
+    `abstain.comparison.intervals` for the formula, reasons and sources. They are too narrow if rows of a group resemble
+    each other, since they treat rows as independent.
 
     Examples
     --------
@@ -117,6 +118,7 @@ def compare(
     level = real_number("confidence", confidence)
     if not 0.0 < level < 1.0:
         raise ValueError(f"confidence={confidence!r} must be strictly between 0 and 1, such as 0.95.")
+    refuse_dask(X, "compare", "pass some of the rows")
     judge = judge_of(y, costs, row_costs, pos_label)
     X, truth = indexable(X, judge.truth)
     groups = row_groups(groups, len(truth))
@@ -163,6 +165,7 @@ def compare(
             None if one.forced is None else priced(name, one.forced, one.reject_label) for name, one in named.items()
         ),
         novel=tuple(None if one.novel is None else mean(one.novel.astype(np.float64)) for one in answers),
+        answers=tuple(one.take(np.argsort(decided)) for one in answers) if weight is None else (),
     )
 
 

@@ -22,10 +22,8 @@ def sentence_of(drift: Drift) -> str:
     if not drift.drifted:
         count = f"{len(drift.tests)} test{'s' * (len(drift.tests) != 1)}"
         return f"This batch is like the training rows, as far as {count} on {rows} can tell."
-    named = [test.words for test in drift.significant[:_NAMED]]
+    named = [test.words for at, test in enumerate(drift.significant) if at < _NAMED or test.name == "rejects"]
     more = len(drift.significant) - len(named)
-    named += [test.words for test in drift.tests if test.name == "rejects" and test not in drift.significant[:_NAMED]]
-    more -= any(test.name == "rejects" for test in drift.significant[_NAMED:])
     listed = "; ".join([*named, *[f"{more} more difference{'s' * (more > 1)}"] * (more > 0)])
     if drift.effect == "negligible":
         most = percent(drift.significant[0].difference)

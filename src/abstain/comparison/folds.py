@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from abstain.estimators.routing import decider, row_cost_parameters
 from abstain.estimators.splitting import Groups, group_parameters
 from abstain.estimators.unwrap import FittedClassifier, decide
 from abstain.row_costs import RowCosts
+from abstain.thresholds import Thresholds
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
@@ -32,6 +33,8 @@ class HeldOut:
     score : ndarray of shape (m,) or None
         Their scores, oriented to ``classes_[1]``; None if the model has neither a decision function nor probabilities.
         With more than two classes a column for each.
+    class_scores : ndarray of shape (m, n_classes) or None
+        Of more than two classes, scores whose lead is the confidence by which the rule of each row's fold rejects.
     forced : ndarray of shape (m,) or None
         Its forced decisions, at the cut of its rule; None if it is not a rejecting classifier of this library.
     reject_label : label
@@ -40,6 +43,8 @@ class HeldOut:
         Means over the folds.
     novel : ndarray of bool, shape (m,), or None
         The rows that its guard rejects; None if it has none.
+    thresholds, cut
+        The two thresholds on the score and the cut of the forced decisions; None if the folds have different ones.
     """
 
     predicted: NDArray[Any]
@@ -49,6 +54,15 @@ class HeldOut:
     fit_seconds: float
     predict_seconds: float
     novel: NDArray[np.bool_] | None = None
+    thresholds: Thresholds | None = None
+    cut: float | None = None
+    class_scores: NDArray[np.float64] | None = None
+
+    def take(self, at: NDArray[np.intp]) -> Self:
+        """The same for some of the rows, in this order."""
+        parts = {name: getattr(self, name) for name in ("predicted", "score", "forced", "novel", "class_scores")}
+        taken: dict[str, Any] = {name: None if part is None else part[at] for name, part in parts.items()}
+        return replace(self, **taken)
 
 
 def held_out(
@@ -75,12 +89,14 @@ def held_out(
                     raise
                 done += 1
                 line.report(done)
-            predicted, scores, forced, labels, fit, predict, unlike = zip(*parts, strict=True)
+            predicted, scores, forced, labels, fit, predict, unlike, cuts, ranked = zip(*parts, strict=True)
             seconds = float(np.mean(fit)), float(np.mean(predict))
-            score, decided, novel = (
-                None if parts[0] is None else np.concatenate(parts) for parts in (scores, forced, unlike)
+            score, decided, novel, by_class = (
+                None if parts[0] is None else np.concatenate(parts) for parts in (scores, forced, unlike, ranked)
             )
-            answers.append(HeldOut(np.concatenate(predicted), score, decided, labels[0], *seconds, novel))
+            thresholds, cut = cuts[0] if all(one == cuts[0] for one in cuts) else (None, None)
+            known = (score, decided, labels[0], *seconds, novel, thresholds, cut, by_class)
+            answers.append(HeldOut(np.concatenate(predicted), *known))
     return answers
 
 
@@ -110,6 +126,8 @@ def _one(
     forced: NDArray[Any] | None = None
     score: NDArray[np.float64] | None = None
     novel: NDArray[np.bool_] | None = None
+    cuts: Sequence[Any] = (None, None)
+    ranked: NDArray[np.float64] | None = None
     if asked_with and known is not None:
         decisions = decide(model, X_test, known[test])
         forced, score, novel = decisions.forced, classifier.final.rule_.log_odds(decisions.score), decisions.novel
@@ -117,7 +135,9 @@ def _one(
         decisions = decide(model, X_test)
         forced, score, novel = decisions.forced, decisions.score, decisions.novel
         if len(classifier.classes) == 2:
-            score, _, _ = classifier.log_odds(score)  # where the cuts of all folds are the same
+            score, *cuts = classifier.log_odds(score)  # where the cuts of all folds are the same
+        else:
+            ranked = classifier.class_scores(score)
     elif hasattr(model, "decision_function") or hasattr(model, "predict_proba"):
         score = classifier.score(X_test)
-    return predicted, score, forced, classifier.reject_label, fitted - start, asked - fitted, novel
+    return predicted, score, forced, classifier.reject_label, fitted - start, asked - fitted, novel, tuple(cuts), ranked

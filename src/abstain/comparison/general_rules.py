@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from abstain.actions import Actions
 from abstain.candidates.machines import BEST, MACHINES, NAMES, SVM
 from abstain.candidates.search import MachineSearch
@@ -66,9 +68,7 @@ def row_rules(costs: RowCosts, machines: Any, grid: dict[str, Any], *, pos_label
 
 def mean_costs(costs: RowCosts) -> Costs:
     """The mean of each cost over the rows; reject costs that could never pay are lowered to the largest that can."""
-    fp, fn, r_neg, r_pos = costs.table().mean(axis=0).tolist()
-    share = max(r_neg / fp + r_pos / fn, 1.0)
-    return Costs(fp, fn, r_neg / share if r_neg == r_pos else (r_neg / share, r_pos / share))
+    return RowCosts(*costs.table().mean(axis=0)[:, np.newaxis]).of_row(0)
 
 
 def _others(costs: Any, machines: Any, grid: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.comparison.intervals import half_width
+from abstain.comparison.folds import HeldOut
+from abstain.comparison.intervals import interval_of_mean
 from abstain.comparison.rates import rates_of
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.metrics.frames import frame_of, frozen
@@ -53,6 +54,8 @@ class Comparison:
     novel : tuple of (ndarray of shape (n_rows,) or None)
         1 for the rows that the guard of each model rejects as unlike its training rows, 0 for others, the mean if the
         folds repeat a row; None if it has no guard.
+    answers : tuple of HeldOut
+        What each model decided on `rows`, each row by the machine of its fold; empty if the folds repeat a row.
     """
 
     names: tuple[str, ...]
@@ -71,6 +74,7 @@ class Comparison:
     forced_prices: tuple[NDArray[np.float64] | None, ...] = ()
     blind_names: tuple[str, ...] = ()
     novel: tuple[NDArray[np.float64] | None, ...] = ()
+    answers: tuple[HeldOut, ...] = ()
 
     @property
     def mean_cost(self) -> NDArray[np.float64]:
@@ -79,9 +83,9 @@ class Comparison:
 
     @property
     def mean_cost_interval(self) -> NDArray[np.float64]:
-        """Interval of each mean cost, shape (n_models, 2), one at a time and clipped at 0."""
-        half = half_width(self.prices, self.confidence)
-        return frozen(np.column_stack([np.maximum(self.mean_cost - half, 0.0), self.mean_cost + half]))
+        """Interval of each mean cost, shape (n_models, 2), one at a time."""
+        bounds = (0.0, self._largest)
+        return frozen(np.array([interval_of_mean(one, bounds, self.confidence) for one in self.prices.T]))
 
     @property
     def best(self) -> str:
@@ -96,9 +100,10 @@ class Comparison:
     @property
     def difference_interval(self) -> NDArray[np.float64]:
         """Interval of the paired difference, shape (n_models, 2), for all pairs of models at once; 0 for the best."""
-        m = len(self.names)
-        half = half_width(self._paired, self.confidence, n_statements=m * (m - 1) // 2)
-        return frozen(np.column_stack([self.difference - half, self.difference + half]))
+        m, bounds = len(self.names), (-self._largest, self._largest)
+        found = [interval_of_mean(one, bounds, self.confidence, m * (m - 1) // 2) for one in self._paired.T]
+        found[self._best] = (0.0, 0.0)
+        return frozen(np.array(found))
 
     @property
     def not_told_apart(self) -> tuple[str, ...]:
@@ -119,11 +124,9 @@ class Comparison:
         rejecting = [at for at, table in enumerate(self.tables) if table.rejected > 0]
         candidates = rejecting or list(range(len(self.names)))
         chosen = min(candidates, key=lambda at: self.mean_cost[at])
-        machines: dict[str, NDArray[np.float64]] = {}
-        if rejecting:
-            forced = self.forced_prices[chosen] if self.forced_prices else None
-            machines |= {} if forced is None else {f"{self.names[chosen]}, {FORCED}": forced}
-            machines |= {name: self.prices[:, at] for at, name in enumerate(self.names) if at not in rejecting}
+        forced = self.forced_prices[chosen] if self.forced_prices else None
+        machines = {} if forced is None else {f"{self.names[chosen]}, {FORCED}": forced}
+        machines |= {name: self.prices[:, at] for at, name in enumerate(self.names) if at not in rejecting}
         counts = self.tables[chosen]
         return verdict_on(
             self.names[chosen],
@@ -131,7 +134,7 @@ class Comparison:
             dict(zip(self.blind_names, self.blind_prices.T, strict=True)),
             machines,
             reject_rate=counts.reject_rate,
-            largest=float(self.costs.table().max()),
+            largest=self._largest,
             confidence=self.confidence,
             n_candidates=len(candidates),
         )
@@ -170,6 +173,11 @@ class Comparison:
             "fit_seconds": self.fit_seconds,
             "predict_seconds": self.predict_seconds,
         }
+
+    @property
+    def _largest(self) -> float:
+        """The largest cost that a decision can have."""
+        return float(self.costs.table().max())
 
     @property
     def _best(self) -> int:

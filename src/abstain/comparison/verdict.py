@@ -2,18 +2,11 @@
 
 With the cost c_i of the machine's decision on row i, and b_i of an alternative's ::
 
-    saving = mean(b_i - c_i)          interval: saving -+ t s / sqrt(n), paired by row
+    saving = mean(b_i - c_i)          with its interval, paired by row: see `abstain.comparison.intervals`
 
 The alternatives need no reject, no scores, or no machine at all: reject every row, decide one class (take one action)
 for every row, decide every row by the machine's own forced choice. The cheapest of them is determined from the same
 rows, so the interval holds for all of them at once (Bonferroni).
-
-If the machine costs more on fewer than five rows, their spread does not show how many of them to expect: a machine
-without errors on a few rows would have an interval of width 0. The lower end is then at most ::
-
-    (1 - U) mean(b_i - c_i | c_i <= b_i) - U c_max
-
-with Clopper and Pearson's upper bound U of the share of rows with c_i > b_i, and the largest cost c_max.
 """
 
 from __future__ import annotations
@@ -24,9 +17,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
-from abstain.comparison.intervals import half_width
+from abstain.comparison.intervals import interval_of_mean
 from abstain.costs import Costs
 from abstain.row_costs import RowCosts
 
@@ -34,8 +26,6 @@ __all__ = ["FORCED", "REJECTING", "Verdict", "blind_prices", "cautions", "decidi
 
 # From this share of rejected rows on, a machine hardly decides anything.
 _NEARLY_ALL = 0.95
-# If the machine costs more on fewer rows than this, their number is bounded instead of their spread.
-_FEW = 5
 REJECTING, FORCED = "rejecting every row", "deciding every row without rejects"
 
 
@@ -72,8 +62,8 @@ class Verdict:
         Interval of the saving, paired by row, for all alternatives at once.
     confidence : float
         Its confidence.
-    few_losses : bool
-        Whether it costs more on so few rows that the lower end of the interval rests on a bound of their number.
+    same : bool
+        Whether the cheapest alternative costs the same on every row.
     needs_machine : bool
         Whether the cheapest alternative is a machine that decides every row, so that only the rejects are in question.
     n_candidates : int
@@ -87,7 +77,7 @@ class Verdict:
     saving: float
     interval: tuple[float, float]
     confidence: float
-    few_losses: bool
+    same: bool = False
     needs_machine: bool = False
     n_candidates: int = 1
 
@@ -102,6 +92,8 @@ class Verdict:
 
         Against a machine that decides every row, which has the same noise, False means significantly more.
         """
+        if self.same:
+            return False
         if self.interval[0] > 0:
             return True
         worse = self.saving <= 0 and (not self.needs_machine or self.interval[1] <= 0)
@@ -116,17 +108,15 @@ class Verdict:
         other = f"{self.cheapest} ({self.alternatives[0][1]:.4g})"
         count = len(self.alternatives)
         among = f"the cheapest of {count} alternatives on these rows" if count > 1 else "the alternative"
-        if low == high == 0:
+        if self.same:
             against = f"exactly as much as {other}, {among}"
         else:
             significant = "" if low > 0 or high < 0 else ", no significant difference"
-            few = "; it costs more on fewer than five rows, and the lower end allows for more"
-            rare = few if self.few_losses else ""
             all_of = "machines and alternatives" if self.n_candidates > 1 else "alternatives"
             at_once = f", for all {all_of} at once" if count > 1 else ""
             against = (
                 f"{abs(self.saving):.3g} {'less' if self.saving > 0 else 'more'} than {other}, {among}{significant} "
-                f"({level} interval of the saving{at_once}: {low:.3g} to {high:.3g}{rare})"
+                f"({level} interval of the saving{at_once}: {low:.3g} to {high:.3g})"
             )
         return (
             f"{self.name} {opening[self.worth_using]}{aspect}: it rejects {100 * self.reject_rate:.1f} % of the rows "
@@ -169,33 +159,34 @@ def verdict_on(
 ) -> Verdict:
     """Judge a machine by the costs of its decisions and of the alternatives', row by row.
 
-    `blind` are the alternatives that treat all rows alike, `machines` those that decide every row by a machine.
+    `blind` are the alternatives that treat all rows alike, `machines` those that decide every row by a machine; these
+    say whether rejects pay, and do not count for a machine that rejects no row.
     `largest` is the largest cost that a decision can have, and `n_candidates` the number of machines of which this one
     was chosen on the same rows.
     """
-    alternatives = {**blind, **machines}
+    alternatives = {**blind, **(machines if reject_rate > 0 else {})}
     others = np.column_stack(list(alternatives.values()))
     means = others.mean(axis=0)
     # means that differ only by rounding count as equal; ties go to the first
     at = int(np.argmax(means <= means.min() * (1.0 + 1e-12)))
-    paired = others[:, [at]] - prices[:, np.newaxis]
+    paired = others[:, at] - prices
     saving = _unrounded(float(paired.mean()), float(means[at]))
-    half = float(half_width(paired, confidence, n_statements=n_candidates * len(alternatives))[0])
-    few = bool(paired.any() and (paired < 0).sum() < _FEW)
-    level = (1.0 - confidence) / (2.0 * n_candidates * len(alternatives))
-    lower = min(saving - half, _bounded(paired[:, 0], largest, level)) if few else saving - half
-    interval = tuple(_unrounded(end, float(means[at])) for end in (lower, saving + half))
-    order = [at, *(other for other in np.argsort(means, kind="stable").tolist() if other != at)]
     names = list(alternatives)
+    # an alternative that treats all rows alike has no other costs than those of these rows
+    least, most = (others[:, at].min(), others[:, at].max()) if names[at] in blind else (0.0, largest)
+    bounds = float(least) - largest, float(most)
+    interval = interval_of_mean(paired, bounds, confidence, n_candidates * len(alternatives))
+    low, high = (_unrounded(end, float(means[at])) for end in interval)
+    order = [at, *(other for other in np.argsort(means, kind="stable").tolist() if other != at)]
     return Verdict(
         name=name,
         cost=float(prices.mean()),
         reject_rate=reject_rate,
         alternatives=tuple((names[other], float(means[other])) for other in order),
         saving=saving,
-        interval=(interval[0], interval[1]),
+        interval=(low, high),
         confidence=confidence,
-        few_losses=few,
+        same=not paired.any(),
         needs_machine=names[at] in machines,
         n_candidates=n_candidates,
     )
@@ -225,15 +216,6 @@ def cautions(
             f"worth {aspect}."
         )
     return tuple(found)
-
-
-def _bounded(saved: NDArray[np.float64], largest: float, level: float) -> float:
-    """The saving if losses are as frequent as their number does not exclude at this level, and as large as possible."""
-    losses, n = int((saved < 0).sum()), len(saved)
-    if losses == n:
-        return -largest
-    share = float(stats.beta.isf(level, losses + 1, n - losses))
-    return (1.0 - share) * float(saved[saved >= 0].mean()) - share * largest
 
 
 def _unrounded(difference: float, size: float) -> float:

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import Bunch
 
-from abstain.datasets.bunch import in_scikit_learn_form
 from abstain.datasets.gaussians import Gaussians
-from abstain.datasets.sources import Source
 
 __all__ = ["make_gaussians"]
-
-GENERATED = Source(
-    name="gaussians",
-    file="",
-    url="generated",
-    title="Two Gaussian classes",
-    citation="none needed",
-    licence="none needed",
-    description="",
-)
 
 
 def make_gaussians(
@@ -59,14 +47,16 @@ def make_gaussians(
         Covariance of the negative class; None is the identity.
     random_state : int, RandomState instance or None, default=None
         Seed; an int gives the same rows at every call.
-    return_X_y, as_frame : bool, default=False
-        As in `load_letter`.
+    return_X_y : bool, default=False
+        Return (data, target) instead of a Bunch.
+    as_frame : bool, default=False
+        Return data as a pandas DataFrame and target as a Series.
 
     Returns
     -------
     Bunch or (data, target)
-        As returned by `load_letter`, with ``law``, a `Gaussians`: ``law.sample`` draws more rows, ``law.posterior`` and
-        ``law.bayes_risk`` give the true values.
+        ``data``, ``target`` (0 or 1), ``feature_names``, ``target_names``, ``DESCR``, and ``law``, a `Gaussians`:
+        ``law.sample`` draws more rows, ``law.posterior`` and ``law.bayes_risk`` return the true values.
 
     Examples
     --------
@@ -81,16 +71,24 @@ def make_gaussians(
         raise ValueError(f"n_samples={n_samples!r} must be an integer of at least 1.")
     centers = _on_the_diagonal(n_features, distance) if means is None else np.asarray(means, dtype=np.float64)
     law = Gaussians(centers, np.eye(centers.shape[-1]) if covariance is None else covariance, scale, prior)  # type: ignore[arg-type]
+    X: Any
     X, y = law.sample(int(n_samples), random_state)
-    text = f"Means {law.means.tolist()}, covariances in the ratio 1 : {scale:g}, P(positive) = {prior:g}."
-    return in_scikit_learn_form(
-        replace(GENERATED, description=text),
-        X,
-        y,
-        [f"x{j}" for j in range(X.shape[1])],
-        ["negative", "positive"],
-        return_X_y=return_X_y,
-        as_frame=as_frame,
+    names = [f"x{j}" for j in range(X.shape[1])]
+    frame = None
+    if as_frame:
+        import pandas as pd
+
+        frame = pd.DataFrame(X, columns=names).assign(target=y)
+        X, y = frame[names], frame["target"]
+    if return_X_y:
+        return X, y
+    return Bunch(
+        data=X,
+        target=y,
+        frame=frame,
+        feature_names=names,
+        target_names=["negative", "positive"],
+        DESCR=f"Means {law.means.tolist()}, covariances in the ratio 1 : {scale:g}, P(positive) = {prior:g}.",
         law=law,
     )
 

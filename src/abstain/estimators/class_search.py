@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.estimators.class_fit import FittedClasses
 from abstain.estimators.class_training import ClassTraining
-from abstain.estimators.grid import Grid, Splits, checked_Cs, checked_gammas, checked_splits
+from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, mean_of_folds
 from abstain.estimators.progress import SearchLine
-from abstain.estimators.splitting import Groups
+from abstain.estimators.splitting import Groups, Splits, checked_splits
 from abstain.kernels import Kernel
 from abstain.machines.class_machine import class_pairs, ovr_values
 from abstain.rules.class_lead import Lead, fitted_lead
@@ -83,7 +83,7 @@ class ClassSearch:
         """Give the costs of the grid, the rule of the best pair, and which fits reached their tolerance."""
         shape = (len(self.Cs), len(self.gammas), len(self.splits.trains))
         costs, cut_costs = np.full(shape, np.nan), np.full(shape, np.nan)
-        rejected, cut_rejected = np.full(shape[:2], np.nan), np.full(shape[:2], np.nan)
+        rejected, cut_rejected = np.full(shape, np.nan), np.full(shape, np.nan)
         leads, optimal = np.full(shape[:2], None), np.ones(shape, dtype=bool)
         tests = [np.flatnonzero(test) for test in self.splits.tests]
         rule: Any = self.training.rule
@@ -94,20 +94,19 @@ class ClassSearch:
                 found = self._scores(float(self.gammas[g]), tests, limits)
                 optimal[:, g] = found.optimal.T
                 for c in range(shape[0]):
-                    values = [score[c] for score in found.scores]
-                    priced = [self._cost(rule, score, fold, tests) for fold, score in enumerate(values)]
-                    costs[c, g], rejects = np.array(priced).T
-                    costs[c, g, ~found.finished[:, c]] = np.nan
-                    rejected[c, g] = rejects.mean()
-                    if tuned and found.finished[:, c].all():
+                    values, there = [score[c] for score in found.scores], found.finished[:, c]
+                    for fold in np.flatnonzero(there).tolist():
+                        costs[c, g, fold], rejected[c, g, fold] = self._cost(rule, values[fold], fold, tests)
+                    if tuned and there.all():
                         cut_costs[c, g], leads[c, g], cut_rejected[c, g] = self._tuned(values, tests)
                 line.report((done + 1) * shape[0] * shape[2])
         cut = cut_costs if np.isfinite(cut_costs).any() else None
         rows = np.full(shape[:2], len(self.training.code), dtype=np.int64)
-        grid = Grid(self.Cs, self.gammas, costs, not np.isnan(self.gammas[0]), rows, cut)
+        mass, shared = np.broadcast_to(self.splits.mass, shape), self.splits.shared
+        grid = Grid(self.Cs, self.gammas, costs, not np.isnan(self.gammas[0]), rows, cut, shared=shared, mass=mass)
         if cut is not None and grid.best_is_tuned:
             rejected, rule = cut_rejected, rule.tuned(leads[grid.place])
-        return replace(grid, rejected=float(rejected[grid.place])), rule, optimal
+        return replace(grid, rejected=float(mean_of_folds(rejected[grid.place], self.splits.mass))), rule, optimal
 
     def _can_tell(self, tests: list[NDArray[np.intp]]) -> bool:
         rows = len(np.unique(np.concatenate(tests)))
@@ -135,18 +134,19 @@ class ClassSearch:
         code, choice = self.training.code[tests[fold]], rule.choose(score)
         prices = (choice != code) if rule.costs is None else rule.costs.prices(code, choice)
         weight = self.splits.tests[fold, tests[fold]]
-        return float(weight @ prices), float(weight @ (choice == 0))
+        return float(weight @ prices), float(weight[choice == 0].sum() / weight.sum())
 
     def _tuned(
         self, values: list[NDArray[np.float64]], tests: list[NDArray[np.intp]]
-    ) -> tuple[NDArray[np.float64], Lead, float]:
-        """The mean cost of each fold with the lead fitted to the others, that of all, and the rejects with that."""
+    ) -> tuple[NDArray[np.float64], Lead, NDArray[np.float64]]:
+        """The mean cost of each fold with the lead fitted to the others, that of all, and its rejects by fold."""
         training = self.training
         rule: Any = training.rule
         heights = np.concatenate([rule.heights(score) for score in values])
         row = np.concatenate(tests)
         code = training.code[row]
-        weight = np.concatenate([shares[test] for shares, test in zip(self.splits.tests, tests, strict=True)])
+        each = self.splits.weights(np.ones(len(tests), dtype=bool))
+        weight = np.concatenate([shares[test] for shares, test in zip(each, tests, strict=True)])
         costs = np.empty(len(tests))
         for k, score in enumerate(values):
             others = ~np.isin(row, tests[k])
@@ -154,7 +154,7 @@ class ClassSearch:
             costs[k], _ = self._cost(rule.tuned(lead), score, k, tests)
         lead = self._lead(heights, code, weight, row, np.ones(len(row), dtype=bool))
         final = [self._cost(rule.tuned(lead), score, k, tests)[1] for k, score in enumerate(values)]
-        return costs, lead, float(np.mean(final))
+        return costs, lead, np.array(final)
 
     @staticmethod
     def _lead(

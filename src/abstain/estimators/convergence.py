@@ -229,6 +229,9 @@ def warning_text(proof: Proof, parameters: Any, *, by_gap: bool = False) -> str 
     )
 
 
+NONE_FINISHED = " None finished: the middle of the grid is taken untried, and best_score_ and cv_reject_rate_ are nan."
+
+
 def complaint_of_fits(
     parameters: Any, optimal: NDArray[np.bool_], finished: NDArray[np.bool_], tried: str
 ) -> str | None:
@@ -241,6 +244,7 @@ def complaint_of_fits(
         return (
             f"{type(parameters).__name__} ran out of time: {late} of the {finished.size} fits of its search count as "
             f"not tried; raise time_limit={parameters.time_limit} or try fewer {tried}."
+            + ("" if finished.any() else NONE_FINISHED)
         )
     return short_of_tolerance(parameters, int(np.sum(~optimal)), finished.size)
 

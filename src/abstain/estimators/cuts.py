@@ -13,8 +13,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.estimators.grid import Grid, Splits
+from abstain.estimators.grid import TIE, Grid
 from abstain.estimators.pricing import Pricing
+from abstain.estimators.splitting import Splits
 from abstain.rules.sigmoid import shrunk_sigmoids
 
 __all__ = ["HeldOutRows", "placed"]
@@ -36,7 +37,7 @@ class HeldOutRows:
     sign : int8 array of shape (m,)
         Their classes.
     weight : float64 array of shape (m,)
-        Their weights in the mean cost; each fold has the same sum, and all together sum to 1.
+        Their weights in the mean cost, which sum to 1.
     """
 
     scores: NDArray[np.float64]
@@ -52,7 +53,7 @@ class HeldOutRows:
         """Take the test rows of the folds `used` out of scores of all rows, (gammas, folds, Cs, rows)."""
         fold, row = np.nonzero(splits.tests * used[:, np.newaxis])
         held_out = scores[:, fold, :, row].transpose(2, 1, 0).reshape(-1, len(row))
-        return cls(held_out, fold, row, sign[row], splits.tests[fold, row] / np.sum(used))
+        return cls(held_out, fold, row, sign[row], splits.weights(used)[fold, row])
 
     @property
     def can_tell(self) -> bool:
@@ -60,15 +61,28 @@ class HeldOutRows:
         rows = [len(np.unique(self.row[self.sign == code])) for code in (-1, 1)]
         return len(np.unique(self.fold)) > 1 and min(rows) >= FEWEST
 
-    def near_best(self, costs: NDArray[np.float64], pricing: Pricing) -> NDArray[np.intp]:
-        """The pairs whose mean cost, shape (pairs,), is within a standard error of the least; nan is never near."""
+    def near_best(self, costs: NDArray[np.float64], pricing: Pricing, n_splits: int) -> NDArray[np.bool_]:
+        """Mark the pairs whose mean cost is within a standard error of the least, of those whose `costs` are not nan.
+
+        The shape is (pairs, folds + 1): without the test rows of each fold, so that these have no part in the choice
+        that they judge, and last for all rows.
+        """
+        near = np.zeros((len(costs), n_splits + 1), dtype=bool)
         finished = np.flatnonzero(np.isfinite(costs))
         if not len(finished):
-            return finished
+            return near
         paid = pricing.paid(self.row, self.scores[finished])
-        more = paid - paid[np.argmin(costs[finished])]
-        error = np.sqrt((self.weight**2 * (more - (more @ self.weight)[:, np.newaxis]) ** 2).sum(axis=1))
-        return finished[more @ self.weight <= ERRORS * error]
+        for fold in (*np.unique(self.fold).tolist(), -1):
+            others = ~np.isin(self.row, self.row[self.fold == fold])
+            if not others.any():
+                others[:] = True
+            weight = self.weight[others] / self.weight[others].sum()
+            mean = paid[:, others] @ weight
+            more = paid[:, others] - paid[np.argmax(mean <= mean.min() * (1.0 + TIE)), others]
+            mean = more @ weight
+            error = np.sqrt((weight**2 * (more - mean[:, np.newaxis]) ** 2).sum(axis=1))
+            near[finished, fold] = mean <= ERRORS * error * (1.0 + TIE)
+        return near
 
     def tuned_costs(
         self, pairs: NDArray[np.intp], pricing: Pricing
@@ -109,13 +123,14 @@ def placed(grid: Grid, pricing: Pricing, rows: HeldOutRows, *, tune: bool) -> tu
 def _tuned(grid: Grid, pricing: Pricing, rows: HeldOutRows) -> tuple[Grid, Any]:
     rule, folds = pricing.rule, np.unique(rows.fold)
     last = np.where((grid.rows == grid.rows.max())[:, :, np.newaxis], grid.costs[:, :, folds], np.nan)
-    pairs = rows.near_best(last.mean(axis=2).ravel(), pricing)
+    near = rows.near_best(last.mean(axis=2).ravel(), pricing, grid.n_splits)
+    pairs = np.flatnonzero(near.any(axis=1))
     if not len(pairs):
         return grid, rule
     means, sigmoids = rows.tuned_costs(pairs, pricing)
     table = np.full((grid.rows.size, grid.n_splits), np.nan)
     table[np.ix_(pairs, folds)] = means
-    found = replace(grid, tuned=table.reshape(grid.costs.shape))
+    found = replace(grid, tuned=table.reshape(grid.costs.shape), near=near.reshape(*grid.rows.shape, -1))
     if not found.best_is_tuned:
         return found, rule
     t, b = sigmoids[pairs == np.ravel_multi_index(found.place, grid.rows.shape)][0]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.cost_tables import significant
 from abstain.costs import Costs, warn_if_assumed
 from abstain.dual.certificate import Certificate
 from abstain.dual.proof import Proof
@@ -66,7 +67,7 @@ class Posed:
             row_costs = RowCosts.of(np.asarray(costs), len(code))
             oriented = row_costs if labels.orientation > 0 else row_costs.swapped()
             table = row_losses(oriented, np.where(code == 2, 1, -1).astype(np.int8))
-            return BlockRows(code.astype(np.int32), found * (row_costs.stakes / self.unit), table)
+            return BlockRows(code.astype(np.int32), found * significant(row_costs.stakes / self.unit), table)
 
 
 def fitted_on_dask(parameters: Any, table: DaskTable, settings: LinearNewton) -> FittedLinear:

@@ -1,22 +1,21 @@
-"""The grid of a search: the values to try, the folds, and the results."""
+"""The grid of a search: the values to try, and the results."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from abstain.arguments import positive_number
-from abstain.estimators.splitting import Groups, parts_of, splitter
 from abstain.kernels import Matrix, resolve_gamma
 
-# Mean costs that differ by less than this, relative to themselves, differ only by the order of summation.
-_TIE = 1e-10
+# Mean costs that differ by less than this share of themselves differ only by rounding, which depends on the unit of the
+# costs and on the order of summation. So no choice depends on a smaller difference.
+TIE = 1e-10
 
 
 def checked_Cs(Cs: Any) -> NDArray[np.float64]:
@@ -60,62 +59,10 @@ def _listed(name: str, values: Any) -> list[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Splits:
-    """Folds as arrays.
-
-    Attributes
-    ----------
-    trains : uint8 array of shape (folds, rows)
-        1 where the row trains in the fold.
-    tests : float64 array of shape (folds, rows)
-        The row's weight in the fold's mean cost; each fold sums to 1.
-    """
-
-    trains: NDArray[np.uint8]
-    tests: NDArray[np.float64]
-
-    @property
-    def shared(self) -> NDArray[np.bool_] | None:
-        """Whether two folds test a row in common, (folds, folds); None if only each with itself."""
-        tested = (self.tests > 0).astype(np.float64)
-        return np.asarray(tested @ tested.T > 0) if tested.sum(axis=0).max() > 1 else None
-
-
-def checked_splits(
-    cv: Any, y: ArrayLike, groups: Groups | None, sign: NDArray[np.int8], sample_weight: NDArray[np.float64]
-) -> Splits:
-    """Make the folds; each must train on both classes and test on rows with weight."""
-    name = f"cv={cv!r}" if isinstance(cv, Integral) or hasattr(cv, "split") else "cv"  # too many rows to show
-    fewer = not (isinstance(cv, Integral) and cv <= 2)  # of two there are none fewer
-    way = f"{'Use fewer folds' if fewer else 'Add rows'}, or RejectSVC without a search."
-    try:
-        splits = parts_of(splitter(cv, y, groups), np.zeros(len(sign)), y, groups, way)
-    except ValueError as error:
-        if str(error).startswith("cv"):  # it names the way out already
-            raise
-        raise ValueError(f"{name} cannot split these rows: {error} {way}") from error
-    if not splits:
-        raise ValueError(f"{name} has no folds; give a number of them, a splitter, or pairs of (train, test) rows.")
-    trains = np.zeros((len(splits), len(sign)), dtype=np.uint8)
-    tests = np.zeros(trains.shape)
-    for fold, (train, test) in enumerate(splits):
-        trains[fold, train] = 1
-        tests[fold, test] = sample_weight[test]
-        weighted = sign[(trains[fold] > 0) & (sample_weight > 0)]
-        if len(np.unique(weighted)) < 2:
-            way = "use fewer folds or stratify them"
-            if cv is None or isinstance(cv, Integral):  # these are stratified
-                way = "add rows of the other class, or use RejectSVC without a search"
-            raise ValueError(f"fold {fold} of {name} trains on one class only; {way}.")
-        if not tests[fold].any():
-            raise ValueError(f"fold {fold} of {name} has no test rows with weight; use fewer folds.")
-        tests[fold] /= tests[fold].sum()
-    return Splits(trains, tests)
-
-
-@dataclass(frozen=True, eq=False)
 class Grid:
     """The mean cost of every pair on every fold.
+
+    All means over folds are means over their test rows: a fold counts by the weight of its test rows.
 
     Attributes
     ----------
@@ -131,10 +78,16 @@ class Grid:
     tuned : float64 array of shape (Cs, gammas, folds), or None
         The costs with cuts placed by the scores of the other folds; nan for pairs far from the best. None if all cuts
         are Bayes'.
+    near : bool array of shape (Cs, gammas, folds + 1), or None
+        The pairs that are near the best without the test rows of each fold, and last of all rows: only these may be
+        chosen with tuned cuts. None if all may.
     rejected : float
         Share of the held-out rows that the best pair rejects; nan if unknown, as in a model file.
     shared : bool array of shape (folds, folds), or None
         Whether two folds test a row in common, as those of different repeats do; None if only each with itself.
+    mass : float64 array of shape (Cs, gammas, folds), or None
+        The weight of each fold's test rows, in the round in which the pair was last tried, in any unit; None if all
+        are equal.
     """
 
     Cs: NDArray[np.float64]
@@ -145,6 +98,12 @@ class Grid:
     tuned: NDArray[np.float64] | None = None
     rejected: float = np.nan
     shared: NDArray[np.bool_] | None = None
+    mass: NDArray[np.float64] | None = None
+    near: NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        if self.mass is not None and (self.mass == self.mass.flat[0]).all():
+            object.__setattr__(self, "mass", None)
 
     @property
     def n_splits(self) -> int:
@@ -185,48 +144,61 @@ class Grid:
         if self.shared is not None:
             apart = [~self.shared[fold] for fold in used]
             others = [unseen if unseen[used].any() else other for unseen, other in zip(apart, others, strict=True)]
-        choices = [self._choice(other) for other in others]
+        choices = [self._choice(other, int(fold)) for fold, other in zip(used, others, strict=True)]
         costs = [table[(*place, fold)] for fold, (table, place) in zip(used, choices, strict=True)]
-        return -float(np.nanmean(costs)) if np.isfinite(costs).any() else np.nan
+        masses = [self._masses[(*place, fold)] for fold, (_, place) in zip(used, choices, strict=True)]
+        return -float(mean_of_folds(np.array(costs), np.array(masses))) if len(used) else np.nan
 
-    def _choice(self, folds: NDArray[np.bool_]) -> tuple[NDArray[np.float64], tuple[int, int]]:
+    def tuned_near(self, left_out: int = -1) -> NDArray[np.float64]:
+        """The costs with tuned cuts of the pairs near the best, of all rows or without the test rows of a fold."""
+        assert self.tuned is not None  # noqa: S101 (asked for only if there are tuned cuts)
+        return self.tuned if self.near is None else np.where(self.near[:, :, left_out, np.newaxis], self.tuned, np.nan)
+
+    def _choice(
+        self, folds: NDArray[np.bool_], left_out: int = -1
+    ) -> tuple[NDArray[np.float64], tuple[int, int]]:
         """Give the table (`costs` or `tuned`) and the pair that these folds choose.
 
         Tuned cuts are chosen unless they change nothing, or cost more than Bayes' by a standard error over the folds.
         """
-        place = self._least(self.costs[:, :, folds])
+        place = self._least(self.costs, folds)
         if self.tuned is None:
             return self.costs, place
-        near = self._least(self.tuned[:, :, folds])
+        near = self._least(self.tuned_near(left_out), folds)
         more = (self.tuned[near] - self.costs[place])[folds]
-        more = more[np.isfinite(more)]
-        error = float(more.std(ddof=1)) / np.sqrt(len(more)) if len(more) > 1 else 0.0
-        if not more.any() or more.mean() > error:
+        known = np.isfinite(more)
+        more, mass, least = more[known], self._masses[near][folds][known], self.costs[place][folds][known]
+        more[np.abs(more) <= TIE * least] = 0.0
+        if not more.any():
             return self.costs, place
-        return self.tuned, near
+        mean, n = float(mean_of_folds(more, mass)), len(more)
+        error = np.sqrt((((more - mean) * mass / mass.sum()) ** 2).sum() * n / (n - 1)) if n > 1 else 0.0
+        # where a single fold differs, the two are equal but for rounding
+        return (self.costs, place) if mean > error * (1.0 + TIE) else (self.tuned, near)
 
-    def _least(self, costs: NDArray[np.float64]) -> tuple[int, int]:
+    def _least(self, costs: NDArray[np.float64], folds: NDArray[np.bool_]) -> tuple[int, int]:
         """The pair of the last round with the least mean, among those finished on the most of these folds."""
-        finished = np.isfinite(costs) & (self.rows == self.rows.max())[:, :, np.newaxis]
+        finished = np.isfinite(costs) & (self.rows == self.rows.max())[:, :, np.newaxis] & folds
         if not finished.any():
             return (len(self.Cs) - 1) // 2, len(self.gammas) // 2
         known = finished.sum(axis=2)
-        total = np.where(finished, costs, 0.0).sum(axis=2)
-        mean = np.where(known == known.max(), total / np.maximum(known, 1), np.inf)
-        near = mean <= mean.min() * (1.0 + _TIE)  # no cost is negative, so a sum's error is relative to the sum
+        mean = np.where(known == known.max(), mean_of_folds(np.where(finished, costs, np.nan), self._masses), np.inf)
+        near = mean <= mean.min() * (1.0 + TIE)  # no cost is negative, so a sum's error is relative to the sum
         c, g = np.unravel_index(int(np.argmax(near)), near.shape)  # the first in the order of C, then gamma
         return int(c), int(g)
 
     @cached_property
     def _means(self) -> NDArray[np.float64]:
         """The mean cost of each pair, (Cs, gammas); nan if others on as many rows finished on more folds, or none."""
-        finished = np.isfinite(self.costs)
-        known = finished.sum(axis=2)
+        known = np.isfinite(self.costs).sum(axis=2)
         most = np.zeros_like(known)
         for rows in np.unique(self.rows):
             most[self.rows == rows] = known[self.rows == rows].max()
-        total = np.where(finished, self.costs, 0.0).sum(axis=2)
-        return np.where((known == most) & (known > 0), total / np.maximum(known, 1), np.nan)
+        return np.where(known == most, mean_of_folds(self.costs, self._masses), np.nan)
+
+    @property
+    def _masses(self) -> NDArray[np.float64]:
+        return np.ones(self.costs.shape) if self.mass is None else self.mass
 
     @cached_property
     def results(self) -> dict[str, Any]:
@@ -244,23 +216,27 @@ class Grid:
             **{f"param_{name}": np.ma.MaskedArray(values, mask=False) for name, values in columns.items()},
             **{f"split{fold}_test_score": scores[:, fold] for fold in range(self.n_splits)},
             "mean_test_score": mean,
-            "std_test_score": np.where(np.isnan(mean), np.nan, _deviation(scores)),
+            "std_test_score": np.where(np.isnan(mean), np.nan, _deviation(scores, self._masses.reshape(scores.shape))),
             "rank_test_score": np.array(rank, dtype=np.int32),
             "n_resources": rows,
-            **({} if self.tuned is None else {"mean_tuned_score": -_means_of(self.tuned).ravel()}),
+            **self._tuned_scores,
         }
 
+    @property
+    def _tuned_scores(self) -> dict[str, Any]:
+        if self.tuned is None:
+            return {}
+        return {"mean_tuned_score": -mean_of_folds(self.tuned_near(), self._masses).ravel()}
 
-def _means_of(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean over the folds that a pair has; nan if it has none."""
-    known = np.isfinite(costs).sum(axis=2)
-    total = np.where(np.isfinite(costs), costs, 0.0).sum(axis=2)
-    return np.where(known > 0, total / np.maximum(known, 1), np.nan)
+
+def mean_of_folds(values: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The weighted mean over the last axis, the folds, without those that are nan; nan if all are."""
+    known = np.isfinite(values)
+    total = np.where(known, mass * values, 0.0).sum(axis=-1)
+    weight = np.where(known, mass, 0.0).sum(axis=-1)
+    return np.divide(total, weight, out=np.full(total.shape, np.nan), where=weight > 0)
 
 
-def _deviation(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _deviation(scores: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
     """The standard deviation of each row over the folds that it has."""
-    known = np.isfinite(scores)
-    count = np.maximum(1, known.sum(axis=1, keepdims=True))
-    centred = scores - np.where(known, scores, 0.0).sum(axis=1, keepdims=True) / count
-    return np.asarray(np.sqrt((np.where(known, centred, 0.0) ** 2).sum(axis=1) / count[:, 0]))
+    return np.sqrt(mean_of_folds((scores - mean_of_folds(scores, mass)[:, np.newaxis]) ** 2, mass))

@@ -107,13 +107,15 @@ class Guarded(Fitted):
         found[novel] = ours
         return found
 
+    def rule_of(self, row_costs: Any, n: int) -> Any:
+        """Return the rule that decides n rows, by their own costs if they are given."""
+        return self.rule if row_costs is None else rule_of_rows(self.rule, RowCosts.of(row_costs, n))
+
     def costs(self, X: Any, y: ArrayLike, row_costs: Any = None) -> NDArray[np.float64]:
         """Give the cost of each row's decision; without costs an error costs 1 and a novel row nothing."""
         found = self.decided(X, row_costs)
         novel = self.guard.novel_rows(X) | (False if found.novel is None else found.novel)
-        rule, truth = self.rule, self.rule.labels.encode(y)
-        if row_costs is not None:
-            rule = rule_of_rows(rule, RowCosts.of(row_costs, len(found)))
+        rule, truth = self.rule_of(row_costs, len(found)), self.rule.labels.encode(y)
         paid = rule.cost_of(y, found.score) if self.is_ours else self.rule.labels.encode(found.label) != truth
         return np.where(novel, _price_of_reject(rule, truth), paid)
 

@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from abstain.arguments import mean_price
 from abstain.estimators.decide import RejectMixin, fitted
-from abstain.estimators.lazy import is_dask, refuse_dask_frame
+from abstain.estimators.lazy import refuse_dask
 from abstain.estimators.routing import decider, row_cost_parameters
 from abstain.estimators.unwrap import final_estimator
 from abstain.estimators.wrapping import AroundClassifier
@@ -18,17 +18,13 @@ from abstain.machines.response_machine import sorted_scores
 from abstain.rules.class_sets import class_sets
 from abstain.rules.rule import Decisions
 
-__all__ = ["GuardedDecisions", "refuse_dask"]
+__all__ = ["GuardedDecisions", "in_memory"]
 
 
-def refuse_dask(X: Any) -> None:
+def in_memory(X: Any) -> None:
     """Raise an error for dask arrays and frames."""
-    refuse_dask_frame(X)
-    if is_dask(X):
-        raise TypeError(
-            "X is a dask array, and NoveltyRejector takes rows in memory; pass it chunk by chunk, and fit the guard on "
-            "some of the rows: NoveltyRejector(FrozenEstimator(classifier)).fit(some_rows, some_labels)."
-        )
+    some = "NoveltyRejector(FrozenEstimator(classifier)).fit(some_rows, some_labels)"
+    refuse_dask(X, "NoveltyRejector", f"pass it chunk by chunk, and fit the guard on some of the rows, {some}")
 
 
 def _classifier_has(name: str) -> Any:
@@ -58,7 +54,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         -------
         ndarray of float64, shape (n_samples,) or (n_samples, n_classes)
         """
-        refuse_dask(X)
+        in_memory(X)
         return self._now.score(X)
 
     def predict(self, X: Any, row_costs: Any = None) -> NDArray[Any]:
@@ -75,18 +71,18 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         -------
         ndarray of shape (n_samples,)
         """
-        refuse_dask(X)
+        in_memory(X)
         now = self._now
         return now.predict(X) if row_costs is None else now.decide(X, row_costs).label
 
     def predict_forced(self, X: Any, row_costs: Any = None) -> NDArray[Any]:
         """The cheapest class for each row by the classifier, also for novel rows."""
-        refuse_dask(X)
+        in_memory(X)
         return np.asarray(self._now.decided(X, row_costs).forced)
 
     def reject_mask(self, X: Any, row_costs: Any = None) -> NDArray[np.bool_]:
         """True for the rows that `predict` rejects, as ambiguous or as novel."""
-        refuse_dask(X)
+        in_memory(X)
         return np.asarray(self._now.decide(X, row_costs).rejected)
 
     def decide(self, X: Any, row_costs: Any = None) -> Decisions:
@@ -95,7 +91,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         ``reason`` is "decided", "ambiguous" or "novel". Of a novel row the expected costs are nan, because nothing is
         known about it.
         """
-        refuse_dask(X)
+        in_memory(X)
         found: Decisions = self._now.decide(X, row_costs)
         return found
 
@@ -112,7 +108,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         ndarray of float64, shape (n_samples,)
             The share of calibration rows, and the row itself, that are at least as unusual.
         """
-        refuse_dask(X)
+        in_memory(X)
         guard = self._now.guard
         return np.asarray(guard.p_value(guard.unusual(X)))
 
@@ -134,10 +130,10 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
             Costs of each row, as in `predict`.
         """
-        refuse_dask(X)
+        in_memory(X)
         return -mean_price(self._now.costs(X, y, row_costs), sample_weight)
 
-    def predict_set(self, X: Any, include: float | None = None) -> NDArray[np.bool_]:
+    def predict_set(self, X: Any, include: float | None = None, row_costs: Any = None) -> NDArray[np.bool_]:
         """The classes that are not ruled out for each row: all of them for a novel row.
 
         Parameters
@@ -146,20 +142,23 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
             Rows to decide on.
         include : float or None, default=None
             As in the classifier's own `predict_set`.
+        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+            Costs of each row, as in `predict`.
 
         Returns
         -------
         ndarray of bool, shape (n_samples, n_classes)
         """
-        refuse_dask(X)
+        in_memory(X)
         now = self._now
-        found = now.decide(X)
-        return np.asarray(class_sets(now.rule, found.score, include) | found.novel[:, np.newaxis])
+        found = now.decide(X, row_costs)
+        sets = class_sets(now.rule_of(row_costs, len(found)), found.score, include)
+        return np.asarray(sets | found.novel[:, np.newaxis])
 
     @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the classifier, whether a row is novel or not."""
-        refuse_dask(X)
+        in_memory(X)
         classifier = self._now.estimator
         return sorted_scores(classifier, np.asarray(classifier.predict_proba(X)))
 

@@ -21,9 +21,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.estimators.grid import Splits
+from abstain.cost_tables import significant
 from abstain.estimators.rounds import Round, Rounds
-from abstain.estimators.splitting import Groups
+from abstain.estimators.splitting import Groups, Splits
 from abstain.estimators.subsample import keys_of, subsample
 
 __all__ = ["Schedule", "halved", "not_tried", "planned", "search_scores"]
@@ -149,7 +149,7 @@ def survivors(
     every gamma, as far as `count` allows, or otherwise the best pair, the best one with the next larger gamma, and the
     best pair's gamma with the next larger C, which may come back.
     """
-    order = np.lexsort((disorder.ravel(), np.round(costs.ravel(), 12)))  # nan is last
+    order = np.lexsort((disorder.ravel(), significant(costs.ravel())))  # nan is last
     place = np.empty(costs.shape)
     place.ravel()[order] = np.arange(costs.size)
     within, best = np.argsort(np.argsort(place, axis=0), axis=0), order[0] % costs.shape[1]

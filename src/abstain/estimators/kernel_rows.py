@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from abstain.compressed import check_indices
 from abstain.estimators.decide import FittedMixin, RejectMixin, read_only
+from abstain.estimators.lazy import refuse_dask
 from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
@@ -94,6 +95,7 @@ def checked_rows(
 
     With `single`, float32 is left as it is.
     """
+    refuse_dask(X, type(estimator).__name__)
     accepted = False if dense else "csr"
     if sparse.issparse(X):
         check_indices(X)  # before anything converts it

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["applied", "computed", "is_dask", "lazy_rows", "lazy_score", "one_column_chunk", "refuse_dask_frame"]
+__all__ = [
+    "applied",
+    "computed",
+    "is_dask",
+    "lazy_rows",
+    "lazy_score",
+    "one_column_chunk",
+    "refuse_dask",
+    "refuse_dask_frame",
+]
 
 
 def is_dask(values: Any) -> bool:
@@ -27,6 +36,13 @@ def refuse_dask_frame(values: Any) -> None:
         )
 
 
+def refuse_dask(X: Any, who: str, instead: str = "use LinearRejectSVC, which reads the chunks one by one") -> None:
+    """Raise an error for dask arrays and frames, which would be loaded into memory as a whole."""
+    refuse_dask_frame(X)
+    if is_dask(X):
+        raise TypeError(f"X is a dask array, and {who} takes rows in memory; {instead}, or pass X.compute().")
+
+
 def one_column_chunk(X: Any) -> Any:
     """Give the dask array with all features of a row in one chunk."""
     return X if X.ndim < 2 or X.numblocks[1] == 1 else X.rechunk({1: -1})
@@ -34,7 +50,7 @@ def one_column_chunk(X: Any) -> Any:
 
 def lazy_score(estimator: Any, X: Any, n_classes: int) -> Any:
     """Give the scores of the rows of a dask array by a fitted estimator that nothing changes."""
-    return lazy_rows(partial(_scores, n_classes), estimator, X, (n_classes,) if n_classes > 2 else ())
+    return lazy_rows(_scores, estimator, X, (n_classes,) if n_classes > 2 else ())
 
 
 def lazy_rows(work: Callable[[Any, Any], Any], estimator: Any, X: Any, width: tuple[int, ...]) -> Any:
@@ -47,7 +63,7 @@ def lazy_rows(work: Callable[[Any, Any], Any], estimator: Any, X: Any, width: tu
         raise ValueError(f"X must have {expected} columns, as the training rows had; its shape is {X.shape}.")
     X = one_column_chunk(X)
     now = delayed(estimator, pure=False, traverse=False)  # one for all chunks
-    task = delayed(work, pure=False)
+    task = delayed(partial(_of_chunk, work, width), pure=False)
     parts = [
         da.from_delayed(task(now, chunk), (size, *width), dtype=np.float64)
         for size, chunk in zip(X.chunks[0], X.to_delayed().ravel(), strict=True)
@@ -55,9 +71,11 @@ def lazy_rows(work: Callable[[Any, Any], Any], estimator: Any, X: Any, width: tu
     return da.concatenate(parts, allow_unknown_chunksizes=True)
 
 
-def _scores(n_classes: int, estimator: Any, chunk: Any) -> NDArray[np.float64]:
-    if chunk.shape[0] == 0:
-        return np.empty((0, n_classes) if n_classes > 2 else 0)
+def _of_chunk(work: Callable[[Any, Any], Any], width: tuple[int, ...], estimator: Any, chunk: Any) -> Any:
+    return work(estimator, chunk) if chunk.shape[0] else np.empty((0, *width))
+
+
+def _scores(estimator: Any, chunk: Any) -> NDArray[np.float64]:
     return np.asarray(estimator.decision_function(chunk))
 
 

@@ -18,9 +18,10 @@ from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.solution import Status
 from abstain.estimators.class_search import ClassSearch
 from abstain.estimators.cuts import HeldOutRows, placed
-from abstain.estimators.grid import Grid, Splits
+from abstain.estimators.grid import Grid
 from abstain.estimators.linear_fit import FittedLinear, LinearStart
 from abstain.estimators.pricing import Pricing
+from abstain.estimators.splitting import Splits
 from abstain.estimators.training import Training
 from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.solvers.class_cross_validation import Limits, OutOfFoldClasses
@@ -125,10 +126,11 @@ def chosen(training: Training, splits: Splits, fits: LinearFolds, *, tune: bool)
         test, done = row[fold == f], finished[f]
         costs[done, 0, f] = pricing.paid(test, scores[np.ix_(done, fold == f)]) @ splits.tests[f, test]
     rows = np.full((shape[1], 1), len(training.sign), dtype=np.int64)
-    grid = Grid(fits.Cs, np.array([np.nan]), costs, has_gamma=False, rows=rows, shared=splits.shared)
+    mass = np.broadcast_to(splits.mass, costs.shape)
+    grid = Grid(fits.Cs, np.array([np.nan]), costs, has_gamma=False, rows=rows, shared=splits.shared, mass=mass)
     used = np.asarray(finished.any(axis=1))
     kept = used[fold]
-    weight = splits.tests[fold, row][kept] / max(1, int(used.sum()))
+    weight = splits.weights(used)[fold, row][kept]
     held_out = HeldOutRows(scores[:, kept], fold[kept], row[kept], training.sign[row[kept]], weight)
     return *placed(grid, pricing, held_out, tune=tune), optimal.T[:, np.newaxis]
 

@@ -22,7 +22,7 @@ from abstain.estimators.convergence import warning_text
 from abstain.estimators.decide import fitted, read_only
 from abstain.estimators.kernel_rows import checked_rows
 from abstain.estimators.landmarks import LANDMARKS
-from abstain.estimators.lazy import applied, is_dask, refuse_dask_frame
+from abstain.estimators.lazy import is_dask, refuse_dask_frame
 from abstain.estimators.linear_fit import (
     FittedLinear,
     check_reach,
@@ -39,7 +39,6 @@ from abstain.estimators.training import Training, centrable
 from abstain.kernels import Kernel
 from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.linear_class_machine import LinearClassMachine
-from abstain.rules.class_sets import class_sets
 from abstain.solvers.linear import LinearNewton
 
 __all__ = ["LinearRejectSVC", "linear_rows"]
@@ -289,11 +288,6 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
 
     def _checked(self, X: Any) -> Any:
         return checked_rows(self, X, dense=False, reset=False, single=True)
-
-    def predict_set(self, X: Any, include: float | None = None) -> NDArray[np.bool_]:
-        """The classes that are not ruled out for each row, as in `RejectSVC.predict_set`."""
-        now = self._now
-        return applied(lambda score: class_sets(now.rule, score, include), self._score(now, X))
 
     @property
     def coef_(self) -> NDArray[np.float64]:

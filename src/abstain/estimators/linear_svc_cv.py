@@ -18,13 +18,12 @@ from sklearn.utils._param_validation import StrOptions
 from abstain.estimators.class_training import ClassTraining, refuse_row_costs, takes_classes
 from abstain.estimators.convergence import complaint_of_fits, warning_text
 from abstain.estimators.decide import fitted
-from abstain.estimators.grid import Grid, checked_Cs, checked_splits
-from abstain.estimators.lazy import is_dask
+from abstain.estimators.grid import Grid, checked_Cs
 from abstain.estimators.linear_fit import linear_class_rule
 from abstain.estimators.linear_search import FittedLinearSearch, LinearClassSearch, LinearFolds, chosen
 from abstain.estimators.linear_svc import LinearRejectSVC, linear_rows
 from abstain.estimators.progress import FitTask, SearchLine
-from abstain.estimators.splitting import Groups, row_groups
+from abstain.estimators.splitting import Groups, checked_splits, row_groups
 from abstain.estimators.training import Training
 from abstain.solvers.class_cross_validation import Limits
 
@@ -48,8 +47,8 @@ class LinearRejectSVCCV(LinearRejectSVC):
     Cs : int or array-like of float, default=6
         Values of C to try; a number k stands for ``logspace(-2, 3, k)``.
     cv : int, splitter or iterable of (train, test), default=5
-        Folds, as everywhere in scikit-learn: a number means that many stratified folds in the order of the rows. If
-        `fit` is given groups, a number means `StratifiedGroupKFold`: all rows of a group are in the same fold.
+        Folds, as in `RejectSVCCV`: a number means that many stratified folds in the order of the rows. If `fit` is
+        given groups, a number means `StratifiedGroupKFold`: all rows of a group are in the same fold.
     cuts : {"tuned", "bayes"}, default="tuned"
         Where to cut the score: by the scores of held-out rows, or at Bayes' thresholds; as in `RejectSVCCV`.
     pos_label, reject_label, class_weight, tol, max_iter, time_limit, n_jobs, verbose
@@ -62,10 +61,10 @@ class LinearRejectSVCCV(LinearRejectSVC):
     C_ : float
         The chosen C.
     best_score_ : float
-        Minus the cross-validated mean cost of rows that the choice has not seen: each fold is decided by the C and the
-        cuts that the other folds choose; as in `RejectSVCCV`.
+        Minus the mean cost of the held-out rows, of which the choice has not seen any: each fold is decided by the C
+        and the cuts that the other folds choose; as in `RejectSVCCV`.
     cv_reject_rate_ : float
-        Share of the held-out rows that the chosen C rejects; nan in a machine loaded from a file.
+        Share of the held-out rows that the chosen C rejects, as in `RejectSVCCV`; nan in a machine loaded from a file.
     cv_results_ : dict of ndarray
         In the form of `GridSearchCV`, as in `RejectSVCCV`.
     n_splits_ : int
@@ -151,11 +150,6 @@ class LinearRejectSVCCV(LinearRejectSVC):
             The fitted estimator.
         """
         began = time.monotonic()
-        if is_dask(X):
-            raise ValueError(
-                "X is a dask array, and LinearRejectSVCCV searches rows in memory only; use LinearRejectSVC(C=...), "
-                "which takes dask arrays."
-            )
         checked = copy(self)  # so that a fit that fails changes nothing
         several = takes_classes(self, y)
         if several:

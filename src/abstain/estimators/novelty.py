@@ -19,7 +19,7 @@ from abstain.estimators.detectors import fitted_detector
 from abstain.estimators.guard import Guard, rows_needed
 from abstain.estimators.guard_rows import GuardRows, calibration_size
 from abstain.estimators.guarded import Guarded, machine_and_rule
-from abstain.estimators.guarded_decisions import GuardedDecisions, refuse_dask
+from abstain.estimators.guarded_decisions import GuardedDecisions, in_memory
 from abstain.estimators.out_of_fold import checked_rows
 from abstain.estimators.routing import row_cost_parameters
 from abstain.estimators.seen import SeenColumns
@@ -185,7 +185,7 @@ class NoveltyRejector(GuardedDecisions):
         NoveltyRejector
             The fitted estimator.
         """
-        refuse_dask(X)
+        in_memory(X)
         if get_tags(self.estimator).input_tags.pairwise:
             raise ValueError(
                 "estimator takes kernel values between rows as X, and a detector needs the rows themselves; use a "

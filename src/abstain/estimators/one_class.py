@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -20,6 +21,7 @@ from abstain.dual.proof import Proof
 from abstain.estimators.convergence import solved, warning_text
 from abstain.estimators.decide import fitted
 from abstain.estimators.kernel_rows import ExpansionMixin, checked_rows
+from abstain.estimators.lazy import is_dask, lazy_rows, refuse_dask
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.training import Posed, posed_rows, resolved_kernel
@@ -171,6 +173,7 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
         OneClassSVM
             The fitted estimator.
         """
+        refuse_dask(X, "OneClassSVM", "fit it on some of the rows")
         checked = copy(self)  # so that a fit that fails changes nothing
         posed, unit = self._posed(checked, X, sample_weight)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
@@ -237,7 +240,9 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
         """
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
-    def _score(self, machine: KernelMachine, X: Any) -> NDArray[np.float64]:
+    def _score(self, machine: KernelMachine, X: Any) -> Any:
+        if is_dask(X):
+            return lazy_rows(partial(_chunk_scores, machine), copy(self), X, ())
         return machine.score(self._checked(X), self.n_jobs)
 
     @property
@@ -251,6 +256,10 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
     duality_gap_ = fitted("proof.gap", "The difference of the primal and dual values, relative to the larger of them.")
     status_ = fitted("proof.status", "How the solver ended.")
     n_iter_ = fitted("proof.iterations", "The number of iterations of the solver.")
+
+
+def _chunk_scores(machine: KernelMachine, frozen: Any, chunk: Any) -> NDArray[np.float64]:
+    return np.asarray(frozen._score(machine, chunk))  # noqa: SLF001 (a copy of the estimator)
 
 
 def _power_of_two(size: float) -> float:

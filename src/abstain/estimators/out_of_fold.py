@@ -25,14 +25,18 @@ from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.request import Request
 
-# Reasons why some scores cannot certify an error.
+# Reasons why some scores cannot support a promise.
 SAME_ROWS = (
     'cv="train" tunes on the rows that the classifier was fitted on, where it makes too few errors; '
-    'use folds, or cv="prefit" with other rows.'
+    'leave cv out to hold rows out, or use cv="prefit" with other rows.'
 )
 SAME_SIGMOID = (
     'method="chow" with cv="prefit" fits the sigmoid to the labels of the rows that must certify it; '
     'calibrate the classifier on other rows first, or use method="symmetric".'
+)
+UNEQUAL_SHARES = (
+    "class_error held out a larger share of one class than of another, so that new rows mix the classes otherwise. "
+    "Pass X and y that the classifier was not fitted on, or fit again with max_error."
 )
 ROWS_TWICE = (
     "the splitter given as cv scores some rows more than once, but the test needs independent rows; "
@@ -53,7 +57,7 @@ class Scored:
     index : ndarray of intp, shape (m,)
         Their rows; a splitter may leave out rows, or score them more than once.
     flaw : str
-        Why no error can be certified on these scores; empty if one can.
+        Why nothing can be promised on these scores, in other words than that they are not held out; often empty.
     held_out : bool
         Whether the classifier that decides was not fitted on the rows of the scores.
     """
@@ -65,11 +69,18 @@ class Scored:
     held_out: bool = False
 
 
+def is_prefit(settings: Any) -> bool:
+    """Return whether the classifier of a ThresholdRejector is already fitted, and stays as it is."""
+    if isinstance(settings.cv, str):
+        return settings.cv == "prefit"
+    return isinstance(settings.estimator, FrozenEstimator)
+
+
 def fit_and_score(
     settings: Any, X: Any, y: Any, groups: Groups | None, parameters: dict[str, Any], *, request: Request
 ) -> Scored:
     """Fit the classifier of a ThresholdRejector as its `cv` says, and score rows if there are thresholds to tune."""
-    if isinstance(settings.cv, str):
+    if is_prefit(settings) or isinstance(settings.cv, str):
         return _on_all_rows(settings, X, y, parameters, request)
     return _by_folds(settings, X, y, groups, parameters, request=request)
 
@@ -105,8 +116,8 @@ def checked_rows(
 
 
 def _on_all_rows(settings: Any, X: Any, y: Any, parameters: dict[str, Any], request: Request) -> Scored:
-    """For `cv` = "prefit" or "train": tune on the rows given."""
-    prefit, probabilities, tune = settings.cv == "prefit", request.method.needs_probabilities, request.needs_rows
+    """For "prefit" or "train": tune on the rows given."""
+    prefit, probabilities, tune = is_prefit(settings), request.method.needs_probabilities, request.needs_rows
     flaw = "" if prefit else SAME_ROWS
     given = settings.estimator if prefit else clone(settings.estimator).fit(X, y, **parameters)
     classifier = with_probabilities(given, None, None) if probabilities else given
@@ -137,12 +148,11 @@ def _by_folds(
         return Scored(machine)
     parts = parts_of(folds, X, y, groups)
     check_classes(parts, y)
-    tasks = (delayed(_fold)(machine, (X, y), part, sigmoid_groups, parameters) for part in parts)
+    tasks = (delayed(_fold_score)(machine, (X, y), part, sigmoid_groups, parameters) for part in parts)
     score = np.concatenate(Parallel(n_jobs=settings.n_jobs)(tasks))
     index = np.concatenate([np.asarray(test) for _, test in parts])
-    flaw = "" if len(np.unique(index)) == len(index) else ROWS_TWICE
     _fit(classifier, X, y, sigmoid_groups, parameters)
-    return Scored(machine, score, index, flaw)
+    return Scored(machine, score, index)
 
 
 def check_classes(parts: list[tuple[Any, Any]], y: Any, who: str = "a fold of cv leaves") -> None:
@@ -189,17 +199,22 @@ def _fit(classifier: Any, X: Any, y: Any, sigmoid_groups: Groups | None, paramet
     classifier.set_params(cv=splits).fit(X, y, **parameters).set_params(cv=folds)
 
 
-def _fold(
+def _fold_score(*arguments: Any) -> NDArray[np.float64]:
+    return fitted_part(*arguments)[1]  # without the classifier, which another process would send back
+
+
+def fitted_part(
     machine: ResponseMachine,
     data: tuple[Any, Any],
     part: tuple[Any, Any],
     sigmoid_groups: Groups | None,
     parameters: dict[str, Any],
-) -> NDArray[np.float64]:
-    """Scores of the rows left out of one fold."""
+) -> tuple[ResponseMachine, NDArray[np.float64]]:
+    """Fit a clone of the machine's classifier to the first rows of a part; return it with its scores of the others."""
     model, (train, test) = clone(machine.classifier), part
     X_train, y_train = _safe_split(model, *data, train)
     X_test, _ = _safe_split(model, *data, test, train)
     parameters = {name: _safe_indexing(value, train) for name, value in parameters.items()}
     _fit(model, X_train, y_train, None if sigmoid_groups is None else sigmoid_groups[train], parameters)
-    return ResponseMachine(model, machine.method).score(X_test)
+    found = ResponseMachine(model, machine.method)
+    return found, found.score(X_test)

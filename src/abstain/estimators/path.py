@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from abstain.arguments import positive_number
 from abstain.estimators.convergence import is_indefinite
+from abstain.estimators.lazy import refuse_dask
 from abstain.estimators.parameters import margin_loss
 from abstain.estimators.row_training import refuse_row_costs_in
 from abstain.estimators.training import Training
@@ -85,6 +86,7 @@ def reject_svc_path(
     (6,)
     """
     refuse_row_costs_in("a path has", row_costs)
+    refuse_dask(X, "reject_svc_path")
     lowest, highest = positive_number("C_min", C_min), positive_number("C_max", C_max)
     if not lowest < highest:
         raise ValueError(f"C_min={C_min!r} must be below C_max={C_max!r}.")

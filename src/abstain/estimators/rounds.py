@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from abstain.dual.problem import DualProblem
-from abstain.estimators.grid import Grid, Splits
+from abstain.estimators.grid import Grid
 from abstain.estimators.pricing import Pricing
 from abstain.estimators.progress import FitsLine
+from abstain.estimators.splitting import Splits
 from abstain.estimators.subsample import rescaled
 from abstain.estimators.training import Training
 from abstain.solvers.cross_validation import OutOfFold, held_out_scores
@@ -64,7 +65,8 @@ class Round:
     def means(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The mean costs and disorders over the folds of the round, (Cs, gammas); nan for pairs that did not finish."""
         used = self.used
-        return self.costs[:, :, used].mean(axis=2), self.disorder[:, :, used].mean(axis=2)
+        mass = self.splits.mass[used]
+        return (self.costs[:, :, used] * mass).sum(axis=2) / mass.sum(), self.disorder[:, :, used].mean(axis=2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +119,7 @@ class Rounds:
         self, rows: NDArray[np.intp], splits: Splits, tried: NDArray[np.bool_], seconds: float | None
     ) -> OutOfFold:
         n, folds = self.problem.n, np.asarray(tried.any(axis=(0, 2)))
-        everywhere = np.zeros((len(folds), n), dtype=np.uint8)
+        everywhere = np.zeros((len(folds), n), dtype=np.int32)
         everywhere[:, rows] = splits.trains
         weights = np.zeros(splits.trains.shape)
         weights[folds] = [self.training.weights(1.0, train)[rows] for train in everywhere[folds]]
@@ -185,7 +187,8 @@ def grid_of(
 ) -> Grid:
     """Give the costs of every pair in the last round that tried it."""
     costs, rows = np.full(rounds[0].costs.shape, np.nan), np.zeros((len(Cs), len(gammas)), dtype=np.int64)
+    mass = np.ones(costs.shape)
     for done in rounds:
         pairs = done.tried.any(axis=1).T
-        costs[pairs], rows[pairs] = done.costs[pairs], len(done.rows)
-    return Grid(Cs, gammas, costs, has_gamma, rows, shared=rounds[-1].splits.shared)
+        costs[pairs], rows[pairs], mass[pairs] = done.costs[pairs], len(done.rows), done.splits.mass
+    return Grid(Cs, gammas, costs, has_gamma, rows, shared=rounds[-1].splits.shared, mass=mass)

@@ -13,6 +13,7 @@ from abstain.arguments import mean_price
 from abstain.estimators.decide import Fitted, RejectMixin
 from abstain.estimators.lazy import applied, computed, is_dask
 from abstain.row_costs import RowCosts
+from abstain.rules.class_sets import class_sets
 from abstain.rules.row_rule import rule_of_rows
 from abstain.rules.rule import Decisions, Rule
 
@@ -74,6 +75,26 @@ class RowCostsMixin(RejectMixin):
         """True for the rows that `predict` rejects."""
         return self._applied(lambda rule, score: np.asarray(rule.is_reject(rule.choose(score))), X, row_costs)
 
+    def predict_set(self, X: Any, include: float | None = None, row_costs: Any = None) -> NDArray[np.bool_]:
+        """The classes that are not ruled out for each row: a set of answers where one alone would be too uncertain.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to decide on.
+        include : float or None, default=None
+            None: a class is left out if its score is below its lower cut, where missing it costs less than rejecting;
+            the cheapest class is always in. A number: the cheapest class, and every other one whose probability is at
+            least this; it is the cost of naming one more class, if missing the true one costs 1 (Ha 1997).
+        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+            Costs of each row, as in `predict`; a number for `include` needs none.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_classes)
+        """
+        return self._applied(lambda rule, score: class_sets(rule, score, include), X, row_costs)
+
     def decide(self, X: Any, row_costs: Any = None) -> Decisions:
         """Decisions with their reasons: label, rejected, score and the expected cost of every action.
 
@@ -106,4 +127,8 @@ class RowCostsMixin(RejectMixin):
 
 
 def _by_rows(function: Callable[[Any, Any], Any], rule: Any, score: NDArray[np.float64], row_costs: Any) -> Any:
-    return function(rule_of_rows(rule, RowCosts.of(row_costs, len(score))), score)
+    try:
+        costs = RowCosts.of(row_costs, len(score))
+    except ValueError as error:  # a chunk of a dask array
+        raise ValueError(f"in a chunk, with rows counted from its first: {error}") from error
+    return function(rule_of_rows(rule, costs), score)

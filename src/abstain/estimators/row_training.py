@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from abstain.cost_tables import significant
 from abstain.labels import Labels
 from abstain.losses.row_losses import row_losses
 from abstain.row_costs import RowCosts
@@ -38,6 +39,7 @@ def with_row_costs(training: Any, row_costs: RowCosts) -> Any:
     """
     parameters, costs = training.parameters, training.costs
     rule = row_cost_rule(training)
+    row_costs.warn_if_never()
     stakes = row_costs.stakes
     if costs is not None:
         unit = costs.false_positive + costs.false_negative
@@ -52,7 +54,7 @@ def with_row_costs(training: Any, row_costs: RowCosts) -> Any:
         loss=row_losses(oriented, training.sign),
         rule=rule,
         row_costs=row_costs,
-        stakes=stakes / unit,
+        stakes=significant(stakes / unit),  # the same bits in any unit of the costs
     )
 
 

@@ -20,8 +20,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.estimators.grid import Splits
-from abstain.estimators.splitting import Groups
+from abstain.estimators.splitting import Groups, Splits
 
 __all__ = ["keys_of", "rescaled", "subsample"]
 
@@ -60,8 +59,8 @@ def subsample(
     trains = np.stack([first(keys, (train > 0) & (weight > 0), sign, share) for train in splits.trains])
     tests = np.stack([first(keys, test > 0, sign, share) for test in splits.tests])
     rows = np.flatnonzero(trains.any(axis=0) | tests.any(axis=0))
-    tested = np.where(tests, splits.tests, 0.0)[:, rows]
-    return rows, Splits(trains[:, rows].astype(np.uint8), tested / tested.sum(axis=1, keepdims=True))
+    tested = np.where(tests, splits.tests * splits.mass[:, np.newaxis], 0.0)[:, rows]
+    return rows, Splits.of(np.where(trains, splits.trains, 0)[:, rows], tested)
 
 
 def first(

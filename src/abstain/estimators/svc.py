@@ -19,12 +19,10 @@ from abstain.estimators.class_training import ClassTraining, refuse_row_costs, t
 from abstain.estimators.convergence import Solved, solved, warning_text
 from abstain.estimators.decide import Fitted, fitted, read_only
 from abstain.estimators.kernel_rows import KernelRowsMixin
-from abstain.estimators.lazy import applied
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.row_costs import RowCostsMixin
 from abstain.estimators.training import Posed, Training
-from abstain.rules.class_sets import class_sets
 from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.linear_dual import LinearDual
 from abstain.solvers.smo import SMO
@@ -327,25 +325,6 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
             return read_only(self._now.n_support)
         coef = self._now.machine.coef
         return read_only(np.array([np.sum(coef < 0), np.sum(coef > 0)], dtype=np.int32))
-
-    def predict_set(self, X: Any, include: float | None = None) -> NDArray[np.bool_]:
-        """The classes that are not ruled out for each row: a set of answers where one alone would be too uncertain.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to decide on.
-        include : float or None, default=None
-            None: a class is left out if its score is below its lower cut, where missing it costs less than rejecting;
-            the cheapest class is always in. A number: the cheapest class, and every other one whose probability is at
-            least this; it is the cost of naming one more class, if missing the true one costs 1 (Ha 1997).
-
-        Returns
-        -------
-        ndarray of bool, shape (n_samples, n_classes)
-        """
-        now = self._now
-        return applied(lambda score: class_sets(now.rule, score, include), self._score(now, X))
 
     objective_ = fitted("proof.objective", "The primal value of the training problem.")
     dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")

@@ -17,17 +17,17 @@ from sklearn.utils._param_validation import StrOptions
 from abstain.arguments import threads
 from abstain.estimators.class_search import ClassSearch, FittedClassSearch, search_limits
 from abstain.estimators.class_training import ClassTraining, refuse_row_costs, takes_classes
-from abstain.estimators.convergence import complaint_of_fits, short_of_tolerance
+from abstain.estimators.convergence import NONE_FINISHED, complaint_of_fits, short_of_tolerance
 from abstain.estimators.cuts import HeldOutRows, placed
 from abstain.estimators.decide import fitted
-from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, checked_splits
+from abstain.estimators.grid import Grid, checked_Cs, checked_gammas
 from abstain.estimators.halving import Schedule, halved, not_tried, planned
 from abstain.estimators.pace import Pace
 from abstain.estimators.parameters import CONSTRAINTS
 from abstain.estimators.pricing import Pricing
 from abstain.estimators.progress import FitsLine, FitTask
 from abstain.estimators.rounds import Round, Rounds, grid_of
-from abstain.estimators.splitting import Groups, row_groups
+from abstain.estimators.splitting import Groups, checked_splits, row_groups
 from abstain.estimators.svc import FittedSVC, RejectSVC
 from abstain.estimators.training import Training
 from abstain.kernels import Kernel
@@ -71,7 +71,8 @@ class RejectSVCCV(RejectSVC):
         ``4 ** linspace(-2, 2, k)``. Has no effect for kernels without gamma.
     cv : int, splitter or iterable of (train, test), default=5
         Folds, as everywhere in scikit-learn: a number means that many stratified folds in the order of the rows. If
-        `fit` is given groups, a number means `StratifiedGroupKFold`: all rows of a group are in the same fold.
+        `fit` is given groups, a number means `StratifiedGroupKFold`: all rows of a group are in the same fold. Rows of
+        weight 0 are in none of these folds. Pairs are row numbers or masks; a row given twice counts twice.
     cuts : {"tuned", "bayes"}, default="tuned"
         "bayes": Bayes' thresholds of the costs on the score, as in `RejectSVC`. "tuned": the same thresholds on
         ``scale * score + shift``, Platt's sigmoid fitted to the held-out scores and shrunk towards the score itself, so
@@ -99,16 +100,21 @@ n_jobs, verbose
     C_, gamma_ : float
         The chosen pair; ``gamma_`` is nan for kernels without gamma.
     best_score_ : float
-        Minus the cross-validated mean cost of rows that the choice has not seen: each fold is decided by the pair and
-        the cuts that the other folds choose. (The largest ``mean_test_score`` has been chosen for being the largest, so
-        it promises too much. With a single fold, `best_score_` is that.) If `cv` repeats, each repeat chooses for
-        itself; where all folds test some of the same rows, as with `ShuffleSplit`, the choice has seen those.
-        The rounds of "halving" before the last have seen all folds.
+        Minus the mean cost of the held-out rows, each counted by its weight, of which the choice has not seen any: each
+        fold is decided by the pair and the cuts that the other folds choose. (The largest ``mean_test_score`` has been
+        chosen for being the largest, so it promises too much. With a single fold, `best_score_` is that.) If `cv`
+        repeats, each repeat chooses for itself; where all folds test some of the same rows, as with `ShuffleSplit`, the
+        choice has seen those. The rounds of "halving" before the last have seen all folds. On few rows it still
+        promises a little too much, since the folds that choose were fitted on the rows that they are judged by: on 60
+        rows of two simulated sets the cost was 1 % and 3 % higher (standard error 1 %), on 150 of the first not any
+        more. nan if no fit of the search ended within `time_limit`.
     cv_reject_rate_ : float
-        Share of the held-out rows that the chosen pair rejects; nan in a machine loaded from a file.
+        Share of the held-out rows that the chosen pair rejects, each counted by its weight, on the folds that it
+        finished; nan if there are none, and in a machine loaded from a file.
     cv_results_ : dict of ndarray
         In the form of `GridSearchCV`, without times: ``params``, ``param_C``, ``param_gamma``,
-        ``split<k>_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``, all at Bayes' cuts;
+        ``split<k>_test_score``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``, all at Bayes' cuts. Means
+        are of all held-out rows: a fold counts by the weight of its test rows, not as much as any other;
         ``mean_tuned_score`` with tuned cuts, for the pairs within a standard error of the best. nan for fits that did
         not finish and folds that were not used. ``n_resources`` is the number of rows on which the pair was last tried,
         and the scores are from there; only pairs with the largest number are chosen from, and they rank first.
@@ -285,6 +291,7 @@ n_jobs, verbose
             return (
                 f"RejectSVCCV ran out of time: {', and '.join(parts)}; "
                 f"raise time_limit={self.time_limit} or try fewer Cs and gammas."
+                + ("" if rounds[-1].held_out.finished.any() else NONE_FINISHED)
             )
         short = sum(int(np.sum(done.tried & ~done.held_out.optimal)) for done in rounds)
         return short_of_tolerance(self, short, fits)

@@ -15,8 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import row_weights
 from abstain.class_labels import ClassLabels
-from abstain.estimators.conformal import conformal_fit, refuse_unused
-from abstain.estimators.out_of_fold import checked_rows, fit_and_score
+from abstain.estimators.held_out import promise_fit, refuse_unused
+from abstain.estimators.lazy import refuse_dask
+from abstain.estimators.linear_svc import LinearRejectSVC
+from abstain.estimators.out_of_fold import checked_rows, fit_and_score, is_prefit
 from abstain.estimators.tuned import labels_for, rows_for, tuned
 from abstain.estimators.tuned_decisions import TunedDecisions
 from abstain.labels import Labels
@@ -35,7 +37,7 @@ class ThresholdRejector(TunedDecisions):
     four ways to specify the thresholds, and without any of them nothing is rejected:
 
     - `costs`: the costs of the errors and of a reject; their sum over the rows is minimised;
-    - `reject_rate`: a budget, the largest share of rows to reject;
+    - `reject_rate`: a budget, the largest share of new rows to reject;
     - `max_error` with `confidence`: a ceiling on the error among the accepted rows, which holds with this confidence;
     - `class_error`: of each true class at most this share is answered wrongly, by conformal prediction.
 
@@ -47,16 +49,18 @@ class ThresholdRejector(TunedDecisions):
         Costs of the errors and of a reject, for any number of classes; or, for two classes, of several actions, with
         ``method="chow"`` only.
     reject_rate : float, (float, float), dict or None, default=None
-        At most this share of the rows is rejected, or these shares of the true (negative, positive) class; or, with a
-        dict {class: share}, of the rows for which this class is the forced answer. As many rows are rejected as the
-        budget allows. Rows with the same confidence are rejected together or not at all, so the budget is never
-        exceeded. Answers of a class that the dict does not name are never rejected.
+        At most this share of new rows is rejected, or these shares of the true (negative, positive) class; or, with a
+        dict {class: share}, of the rows for which this class is the forced answer. Of n rows that the cut is placed on,
+        at most floor(share (n + 1)) - 1 are rejected, rows with the same confidence together or not at all; with few
+        rows for the share that is none. See the Notes for what is promised. Answers of a class that the dict does not
+        name are never rejected.
     max_error : float, (float, float), dict or None, default=None
         The error among the accepted rows is at most this, or among those truly of the (negative, positive) class at
         most these (one minus the specificity and sensitivity over the accepted), or, with a dict {class: ceiling},
         among those answered so (one minus the predictivity of the class); by exact binomial tests along a sequence of
-        thresholds fixed without the labels [3]_. If no threshold can be certified, a `ValueError` gives the number of
-        rows needed. Answers of a class that the dict does not name are all accepted.
+        thresholds fixed without the labels [3]_, on rows that are held out of the fit. If no threshold can be
+        certified, a `ValueError` gives the number of rows needed, or says that no number would be enough at the error
+        rates seen. Answers of a class that the dict does not name are all accepted.
     class_error : float, dict or None, default=None
         The largest share of the rows of each true class that is answered as another class: {class: rate}, which must
         name every class, or one rate for all. A row has a set of classes that are not ruled out [4]_; if one class is
@@ -77,19 +81,23 @@ class ThresholdRejector(TunedDecisions):
     cv : int, splitter, iterable, "prefit" or "train", default=5
         The scores on which thresholds are tuned. Folds: the scores of the rows left out of each fold; the classifier is
         then fitted on all rows. "prefit": the classifier is already fitted, and the thresholds are tuned on the rows
-        given to `fit`. "train": the classifier is fitted and the thresholds are tuned on the same rows, as in FR02. If
-        `fit` is given groups, a number of folds means `StratifiedGroupKFold`. With `class_error` it can be "prefit", or
-        folds for ``conformal="cross"``; the default, 5, makes no folds for "split".
+        given to `fit`; so is a `FrozenEstimator`, whatever the folds. "train": the classifier is fitted and the
+        thresholds are tuned on the same rows, as in FR02. If `fit` is given groups, a number of folds means
+        `StratifiedGroupKFold`. With `max_error` and `class_error` it can be "prefit"; the default, 5, makes no folds,
+        and rows are held out instead (`calibration_size`). Other folds are for ``conformal="cross"`` only: scores of
+        folds with a classifier fitted on all rows are refused, because nothing is proven of them. In simulations 35 %
+        of a class were missed at a `class_error` of 5 %, and 44 % of the accepted rows were wrong at a `max_error` of
+        25 %.
     conformal : {"split", "cross"}, default="split"
         For `class_error`, unless ``cv="prefit"``. "split": the classifier is fitted without the calibration rows, so
         that the promise holds as stated. "cross": one classifier for each fold of `cv`; a row is scored by each of
         them, and its rank among the rows left out of that fold counts. All rows serve both purposes, but what is proven
-        is about twice the rate (``certificate_.upper_bound``). Scores of folds with a classifier fitted on all rows are
-        refused: nothing is proven of them, and a simulation missed 35 % of a class at a rate of 5 %.
+        is about twice the rate (``certificate_.upper_bound``).
     calibration_size : float, int or None, default=None
-        The share, or the number, of rows held out for "split", the same share of each class. None: of each class about
-        a quarter, more if its rate needs more rows, at most half; just so many that the rate loses nothing to rounding.
-        If `fit` is given groups, whole groups are held out, about as many rows.
+        The share, or the number, of rows held out for `max_error` and for "split", the same share of each class. None:
+        for `max_error` half of the rows, fewer if there are many, at least a quarter; for `class_error` of each class
+        about a quarter, more if its rate needs more rows, at most half; just so many that the rate loses nothing to
+        rounding. If `fit` is given groups, whole groups are held out, about as many rows.
     pos_label : label, default=None
         The class that "positive" means in costs, budgets and ceilings of two classes; ``classes_[1]`` if None.
     reject_label : label, default="auto"
@@ -97,8 +105,8 @@ class ThresholdRejector(TunedDecisions):
     n_jobs : int or None, default=None
         Number of folds fitted in parallel; None is one, -1 is one per core.
     random_state : int, RandomState or None, default=None
-        Shuffles the rows before an integer `cv` cuts them into folds; None keeps their order. Chooses the calibration
-        rows of "split"; with None they differ from fit to fit.
+        Shuffles the rows before an integer `cv` cuts them into folds; None keeps their order. Chooses the rows that
+        are held out; with None they differ from fit to fit.
 
     Attributes
     ----------
@@ -135,11 +143,17 @@ class ThresholdRejector(TunedDecisions):
     The expected costs of `decide` are computed from the classifier's `predict_proba`, and are nan if it has none or if
     no costs were stated. `score` is minus the mean cost; without costs, minus the share of rows decided wrongly.
 
-    The guarantee of `max_error` is exact for ``cv="prefit"`` and rows that the classifier was not fitted on. With folds
-    it holds for the classifiers fitted on the folds; the final classifier is fitted on slightly more rows. It holds for
-    one calibration: if you choose the best of several by their coverage, the confidence is lower than stated. The test
-    counts rows as independent. Groups keep rows of a group out of the fits that score them, but if such rows resemble
-    each other, the confidence is lower than stated.
+    `reject_rate` promises that a new row that is exchangeable with the rows of the scores is rejected with a
+    probability of at most the share, on average over such rows, if the classifier was not fitted on them: for
+    ``cv="prefit"``, and for `retune` with other rows or with those that `max_error` held out. With folds the final
+    classifier is another one than those that gave the scores, so that the share is kept only about, and with "train"
+    not even that. It is not proven for "roc", whose band is chosen by the labels too. Weights count a new row as much
+    as the mean of the rows.
+
+    The guarantee of `max_error` is exact for the rows that are held out, and for ``cv="prefit"`` with rows that the
+    classifier was not fitted on. It holds for one calibration: if you choose the best of several by their coverage, the
+    confidence is lower than stated. The test counts rows as independent. Whole groups are held out, but if rows of a
+    group resemble each other, the confidence is lower than stated.
 
     `class_error` promises, in finite samples and for any law of the data: the probability that a row of the true class
     k is answered as another class is at most its rate, if the row and the calibration rows of this class are
@@ -176,9 +190,9 @@ class ThresholdRejector(TunedDecisions):
     >>> from abstain import Costs, ThresholdRejector
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), LogisticRegression())
-    >>> clf = ThresholdRejector(model, max_error=0.01).fit(X, y)
+    >>> clf = ThresholdRejector(model, max_error=0.02, random_state=0).fit(X, y)
     >>> clf.certificate_
-    ErrorBound(max_error=0.01, confidence=0.9, n_rows=569, accepted=332, errors=0)
+    ErrorBound(max_error=0.02, confidence=0.9, n_rows=285, accepted=189, errors=0)
     >>> cheap = clf.retune(costs=Costs(false_positive=5, false_negative=1, reject=0.2))  # no new fit
     >>> promised = ThresholdRejector(model, class_error={0: 0.02, 1: 0.05}, random_state=0).fit(X, y)
     >>> promised.certificate_.n_rows  # 0 is malignant
@@ -260,40 +274,48 @@ class ThresholdRejector(TunedDecisions):
         groups : array-like of shape (n_samples,), default=None
             Labels of the groups that rows belong to, such as patients; they are passed to the splitter of `cv`, to the
             folds of the sigmoid, and to the classifier's own search if its `fit` takes groups (`RejectSVCCV`, a search
-            whose `cv` is a group splitter, a Pipeline that ends in one). No effect for ``cv="prefit"``.
+            whose `cv` is a group splitter, a Pipeline that ends in one); whole groups are held out for `max_error` and
+            `class_error`. No effect for ``cv="prefit"``.
 
         Returns
         -------
         ThresholdRejector
             The fitted estimator.
         """
+        self._check_in_memory(X)
         request = Request.of(self)
-        if request.class_error is not None:
-            refuse_unused(self)
+        if request.promise is not None:
+            refuse_unused(self, request.promise)
         X, y = indexable(X, y)
-        prefit = isinstance(self.cv, str) and self.cv == "prefit"
+        prefit, by_class = is_prefit(self), request.class_error is not None
         if prefit:
             check_is_fitted(self.estimator)
         labels = self._labels(request, self.estimator.classes_ if prefit else y)
         request.warn_if_assumed(labels, self.pos_label)
         request = request.of_classes(labels, self.pos_label)
         code = labels.encode(y)
-        rates = request.class_error
         weight, groups, parameters = checked_rows(
-            self, X, sample_weight, groups, tune=request.needs_rows and rates is None, fits=not prefit
+            self, X, sample_weight, groups, tune=request.needs_rows and not by_class, fits=not prefit
         )
-        if rates is None:
+        if by_class and prefit and weight is not None:
+            raise ValueError('sample_weight has no effect with class_error and cv="prefit"; leave it out.')
+        if request.promise is None or prefit:
             scored = fit_and_score(self, X, y, groups, parameters, request=request)
         else:
-            if prefit and weight is not None:
-                raise ValueError('sample_weight has no effect with class_error and cv="prefit"; leave it out.')
-            scored = conformal_fit(self, X, y, groups, parameters, rates=rates, weight=weight)
-            weight = None if weight is None else np.sign(weight)
+            scored = promise_fit(self, X, y, groups, parameters, request=request, labels=labels, weight=weight)
+        if by_class and weight is not None:
+            weight = np.sign(weight)
         rows, at = None, scored.index
         if scored.score is not None:
             rows = rows_for(labels, scored.score, code[at], None if weight is None else weight[at], scored.flaw)
         self._fitted_ = tuned(scored.machine, request, labels, rows, held_out=scored.held_out)
         return self
+
+    def _check_in_memory(self, X: Any) -> None:
+        """Raise an error for dask arrays, unless the classifier reads their chunks one by one."""
+        if not isinstance(self.estimator, LinearRejectSVC):
+            some = 'fit the classifier first, and then ThresholdRejector(fitted, cv="prefit") on some of the rows'
+            refuse_dask(X, "ThresholdRejector", some)
 
     def retune(
         self,
@@ -315,8 +337,9 @@ class ThresholdRejector(TunedDecisions):
             Rows to tune on, preferably rows that the classifier was not fitted on. By default, the scores that `fit`
             tuned on, if it did.
         costs, reject_rate, max_error, class_error, confidence : as in the constructor
-            The new request, in one of four ways. The confidence stays unchanged if it is not given. `class_error` needs
-            rows that the classifier was not fitted on: those that "split" held out, those of ``cv="prefit"``, or X, y.
+            The new request, in one of four ways. The confidence stays unchanged if it is not given. `max_error` and
+            `class_error` need rows that the classifier was not fitted on: those that `fit` held out for one of them,
+            those of ``cv="prefit"``, or X, y. For `max_error` the same share of each class must have been held out.
 
         Returns
         -------

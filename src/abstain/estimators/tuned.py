@@ -30,8 +30,8 @@ __all__ = ["AnyRows", "Tuned", "labels_for", "rows_for", "tuned"]
 
 AnyRows = ScoredRows | ClassRows
 NOT_HELD_OUT = (
-    "class_error cannot be promised on these scores: the classifier that decides was fitted on their rows, also where "
-    "folds gave the scores. Pass X and y that it was not fitted on, or fit again with class_error."
+    "the classifier that decides was fitted on their rows, also where folds gave the scores. Pass X and y that it was "
+    "not fitted on, or fit again with {}."
 )
 
 
@@ -86,9 +86,13 @@ def tuned(
     *,
     held_out: bool = False,
 ) -> Tuned:
-    """Place the cuts that a request for these classes asks for."""
+    """Place the cuts that a request for these classes asks for; a promise needs rows that are held out."""
+    flaw = "" if rows is None else rows.flaw
+    if request.promise is not None and (not held_out or (flaw and request.promise == "max_error")):
+        why = flaw or NOT_HELD_OUT.format(request.promise)
+        raise ValueError(f"{request.promise} cannot be promised on these scores: {why}")
     if request.class_error is not None or isinstance(machine, CrossMachine):
-        return _promised(machine, request, labels, rows, held_out=held_out)
+        return _by_true_class(machine, request, labels, rows)
     if isinstance(labels, ClassLabels):
         probable = machine.method == "predict_proba"
         several, bound = class_rule(request, labels, rows, is_log_probability=probable)
@@ -101,19 +105,12 @@ def tuned(
     return Tuned(machine, rule, rows, cuts.error_bound, request.name, held_out)
 
 
-def _promised(
-    machine: ResponseMachine | CrossMachine,
-    request: Request,
-    labels: Labels | ClassLabels,
-    rows: Any,
-    *,
-    held_out: bool,
+def _by_true_class(
+    machine: ResponseMachine | CrossMachine, request: Request, labels: Labels | ClassLabels, rows: Any
 ) -> Tuned:
     """Give the rule that keeps promises by true class: cuts on the scores, or for several folds on p-values."""
     if request.class_error is None:
         raise ValueError('conformal="cross" gives p-values, on which only class_error can be stated; fit again.')
-    if not held_out:
-        raise ValueError(NOT_HELD_OUT)
     rule: Rule | SetRule
     if isinstance(machine, CrossMachine):
         bound = class_error_bound(request.class_error, machine.calibration)
@@ -123,7 +120,7 @@ def _promised(
             if isinstance(labels, ClassLabels)
             else Rule(labels, Thresholds(-0.5, 0.5), 0.0)
         )
-        return Tuned(machine, rule, None, bound, request.name, held_out)
+        return Tuned(machine, rule, None, bound, request.name, held_out=True)
     if isinstance(labels, ClassLabels):
         bound = class_error_bound(request.class_error, ClassCalibration.of([(rows.score, rows.code)], labels.n_classes))
         rule = SetRule(labels, np.array([*bound.cuts.values()]), machine.method == "predict_proba")
@@ -131,4 +128,4 @@ def _promised(
         bound = class_error_bound(request.class_error, ClassCalibration.of([(rows.score, 1 + (rows.sign > 0))], 2))
         thresholds = two_thresholds(bound)
         rule = Rule(labels, thresholds, forced_cut(thresholds), None, machine.unit)
-    return Tuned(machine, rule, rows, bound, request.name, held_out)
+    return Tuned(machine, rule, rows, bound, request.name, held_out=True)

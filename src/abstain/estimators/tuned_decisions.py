@@ -95,6 +95,4 @@ def _probabilities(classifier: Any, X: Any, method: str = "predict_proba") -> An
 
 
 def _chunk_probabilities(method: str, classifier: Any, chunk: Any) -> NDArray[np.float64]:
-    if not chunk.shape[0]:
-        return np.empty((0, len(classifier.classes_)))
     return sorted_scores(classifier, np.asarray(getattr(classifier, method)(chunk)))

@@ -241,8 +241,8 @@ class FittedClassifier:
         found = sorted_scores(self.estimator, np.asarray(self.estimator.predict_proba(X), dtype=np.float64))
         return found[:, 1] if found.shape[1] == 2 else found
 
-    def class_scores(self, X: Any) -> NDArray[np.float64]:
-        """Give a score for each of several classes, the highest for the forced choice, shape (n, n_classes).
+    def class_scores(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn scores of several classes into others, the highest for the forced choice, shape (n, n_classes).
 
         With costs, its lead grows with the confidence by which the rule rejects, and the other classes have 0 ::
 
@@ -252,7 +252,6 @@ class FittedClassifier:
 
         so that curves by the lead pass through the decisions. Otherwise it is the score itself.
         """
-        score = self.score(X)
         margin = None if self.rule is None else self._margin(score)
         if margin is None:
             return score

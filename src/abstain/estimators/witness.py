@@ -30,8 +30,6 @@ from abstain.estimators.svc_cv import RejectSVCCV
 from abstain.estimators.threshold import ThresholdRejector
 from abstain.estimators.unwrap import decide, final_estimator
 from abstain.machines.response_machine import ResponseMachine
-from abstain.row_costs import RowCosts
-from abstain.rules.row_rule import rule_of_rows
 
 __all__ = ["Table", "decisions_on_unseen", "unsearched"]
 
@@ -137,5 +135,5 @@ def _by_witness(now: Guarded, table: Table, rows: GuardRows, X: Any, row_costs: 
         return replace(now, machine=replace(now.machine, classifier=witness), estimator=witness).decided(X)
     method = getattr(final_estimator(now.estimator), "response_method_", "decision_function")
     score = ResponseMachine(witness, method).score(X)
-    rule = now.rule if row_costs is None else rule_of_rows(now.rule, RowCosts.of(row_costs, len(score)))
+    rule = now.rule_of(row_costs, len(score))
     return rule.decide(score)

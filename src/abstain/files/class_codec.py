@@ -32,8 +32,6 @@ from abstain.files.machine_codec import (
 from abstain.files.rule_codec import rule_from, rule_state
 from abstain.files.schema import Fields, Spec, fitting
 from abstain.files.svc_codec import (
-    SEARCH,
-    TUNED,
     UNBALANCED,
     check_grid,
     check_proof,
@@ -41,6 +39,7 @@ from abstain.files.svc_codec import (
     grid_from,
     proof_from,
     proof_state,
+    search_specs,
     svc_from,
     svc_parts,
 )
@@ -135,7 +134,7 @@ def class_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features:
     precomputed = kernel.name == "precomputed"
     specs = SHARED | (REST if rest else PAIRS) | (SPARSE if storage != "dense" else {} if precomputed else DENSE)
     if searches:
-        specs |= SEARCH | (TUNED if "search_tuned" in arrays else {})
+        specs |= search_specs(arrays)
     letters = {"d": n_features, "n": n_rows, "m": m, "q": q, "m + 1": m + 1}
     sizes = fitting(arrays, specs, "machines", letters)
     support, n_support = arrays["support"].astype(np.intp, copy=False), arrays["class_support"]

@@ -28,8 +28,6 @@ from abstain.files.rule_codec import check_same, rule_from, rule_state
 from abstain.files.schema import Fields, Spec, fitting, prefixed, within
 from abstain.files.svc_codec import (
     MACHINE,
-    SEARCH,
-    TUNED,
     UNBALANCED,
     check_grid,
     grid_arrays,
@@ -37,6 +35,7 @@ from abstain.files.svc_codec import (
     proof_from,
     proof_state,
     recalibrated,
+    search_specs,
     tuned_cuts,
 )
 from abstain.machines.class_machine import OneVsRestMachine
@@ -109,7 +108,7 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
     else:
         machine = machine_from(given, within_it, n_features)
     own = {name: array for name, array in arrays.items() if not name.startswith(MACHINE)}
-    fitting(own, (SEARCH | (TUNED if "search_tuned" in own else {})) if searches else {}, "machine", {})
+    fitting(own, search_specs(own) if searches else {}, "machine", {})
     listed = fields.take("proofs", list)
     if len(listed) != (q if q > 2 else 1):
         raise ModelFileError("it does not have one proof per machine.")

@@ -12,7 +12,6 @@ import numpy as np
 from abstain.files.arrays import read_arrays
 from abstain.files.container import LARGEST, Container
 from abstain.files.errors import ModelFileError
-from abstain.files.format_1 import restored_from_1
 from abstain.files.manifest import declared_arrays, read_manifest
 from abstain.files.registry import restored
 
@@ -67,7 +66,7 @@ def read(file: IO[bytes], size: int, max_bytes: int) -> Any:
     if size > max_bytes:
         raise ModelFileError(f"its {size:,} bytes are more than max_bytes={max_bytes:,}.")
     container = Container.of(file, size)
-    fields, version = read_manifest(container)
+    fields = read_manifest(container)
     fields.take("library", str)
     state = fields.take("model", dict)
     declared = declared_arrays(fields, container)
@@ -75,7 +74,7 @@ def read(file: IO[bytes], size: int, max_bytes: int) -> Any:
     arrays = read_arrays(container, declared)
     try:
         with np.errstate(all="ignore"):  # numbers that overflow contradict others and are then refused
-            return restored(state, arrays) if version > 1 else restored_from_1(state, arrays)
+            return restored(state, arrays)
     except ModelFileError:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:

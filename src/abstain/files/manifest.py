@@ -36,8 +36,8 @@ def manifest_members(manifest: dict[str, Any]) -> dict[str, list[memoryview]]:
     return {MANIFEST: [memoryview(text)], CHECKSUM: [memoryview(digest)]}
 
 
-def read_manifest(container: Container) -> tuple[Fields, int]:
-    """The manifest's fields and the version of its format; checksum, version and the list of members are checked."""
+def read_manifest(container: Container) -> Fields:
+    """Return the manifest's fields; checksum, version and the list of members are checked."""
     members = container.members
     if [*members][:2] != [MANIFEST, CHECKSUM]:
         raise ModelFileError("it does not begin with a manifest and its checksum, so it is not a model file.")
@@ -57,9 +57,14 @@ def read_manifest(container: Container) -> tuple[Fields, int]:
             f"it has format {version}, written by a later version of abstain; this version reads up to {FORMAT}, so "
             "upgrade abstain."
         )
+    if version < FORMAT:
+        raise ModelFileError(
+            f"it has format {version}, written by abstain 0.1, which is no longer read; load it with abstain 0.2 and "
+            "save it again."
+        )
     if json.dumps(manifest, indent=1).encode("ascii") != text:
         raise ModelFileError("its manifest is not formatted as the library writes JSON.")
-    return fields, version
+    return fields
 
 
 def declared_arrays(fields: Fields, container: Container) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def _of_cuts(graph: Graph, rule: ClassRule, score: str) -> tuple[str, str]:
 
 def _of_expected_cost(graph: Graph, rule: ClassRule, score: str) -> tuple[str, str]:
     """The action of least sum_j P_j cost[j, action]; ties go to the first, and the reject is the last."""
-    expected = graph.apply("Gemm", _probabilities(graph, rule, score), graph.constant(rule.costs.table()))
+    expected = graph.apply("Gemm", _probabilities(graph, rule, score), graph.constant(rule.costs.unitless))
     place = _column(graph, graph.apply("ArgMin", expected, axis=LAST, keepdims=1))
     n_classes = graph.constant(np.int64(rule.labels.n_classes))
     total = graph.apply("ReduceSum", expected, graph.constant(np.array([LAST])), keepdims=1)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.arguments import warn_caller
+from abstain.estimators.out_of_fold import UNEQUAL_SHARES
 from abstain.estimators.threshold import ThresholdRejector
 from abstain.estimators.tuned import Tuned, tuned
 from abstain.files.arrays import Arrays
@@ -20,6 +23,7 @@ from abstain.rules.class_error import ClassErrorBound
 from abstain.rules.lead_rule import LeadRule, WrappedRule
 from abstain.rules.probability_rule import ProbabilityRule
 from abstain.rules.request import Request
+from abstain.rules.risk_control import ErrorBound
 from abstain.rules.scored_rows import ScoredRows
 from abstain.rules.set_rule import SetRule
 
@@ -34,6 +38,10 @@ CLASS_ROWS: dict[str, Spec] = {
     "rows_code": (("<i8",), ("r",)),
     "rows_weight": (("<f8",), ("r",)),
 }
+NOT_CERTIFIED = (
+    "max_error of this model was certified on scores of folds, but the classifier that decides was fitted on all rows, "
+    "so that the ceiling may not hold for it; fit again, or retune with rows that it was not fitted on."
+)
 PROMISE = ("max_error", "confidence", "n_rows", "accepted", "errors")
 CLASS_PROMISE = ("class_error", "n_rows", "cuts")
 
@@ -42,7 +50,7 @@ def rejector_parts(estimator: ThresholdRejector, given: Any) -> tuple[dict[str, 
     """Give the fields and arrays of a fitted ThresholdRejector whose classifier was fitted as `given`, or around it."""
     fitted: Tuned = estimator._fitted_
     rule, rows, bound, held_out = fitted.rule, fitted.rows, fitted.error_bound, fitted.held_out
-    again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows, held_out=held_out)
+    again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows, _cuts(rule), held_out=held_out)
     (_check_same_classes if isinstance(again.rule, WrappedRule) else check_same)(again.rule, rule)
     added = given is not fitted.machine.classifier
     if added and (hasattr(given, "predict_proba") or not Request.of(estimator).method.needs_probabilities):
@@ -99,13 +107,18 @@ def _check_same_classes(rule: Any, fitted: Any) -> None:
 
 
 def rejector_classes(given: Any) -> NDArray[Any]:
-    """Give the classes of the rule in a file, which has three cuts for two classes; for more one each, or none."""
+    """Give the classes of the rule in a file."""
+    return _classes_and_cuts(given)[0]
+
+
+def _classes_and_cuts(given: Any) -> tuple[NDArray[Any], tuple[float, ...]]:
+    """The rule has three cuts for two classes; for more one each, or none."""
     listed = given.get("classes") if isinstance(given, dict) else None
     n = len(listed) if isinstance(listed, list) else 0
-    classes, _ = rule_from(given, *((3,) if n <= 2 else (0, n)))
+    classes, cuts = rule_from(given, *((3,) if n <= 2 else (0, n)))
     if n > 2 and not np.array_equal(np.unique(classes), classes):
         raise ModelFileError("its classes are not different and sorted.")
-    return classes
+    return classes, tuple(cuts)
 
 
 def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, classifier: Any) -> Tuned:
@@ -113,20 +126,29 @@ def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, 
 
     Cuts and bound are computed again from the rows: `restored` compares all fields of the result with those given.
     """
-    classes = rejector_classes(fields.take("rule", dict))
+    classes, cuts = _classes_and_cuts(fields.take("rule", dict))
     if classes.tolist() != classifier.classes_.tolist():
         raise ModelFileError("the classes of its classifier differ from those of its rule.")
     fields.one_of("method", ("decision_function", "predict_proba"))
     rows = _rows(fields.take("flaw"), arrays, len(classes))
     fields.take("error_bound")
     held_out = fields.take("held_out", bool) if "held_out" in fields else _implied(estimator, rows)
-    if held_out and (rows is None or rows.flaw):
+    if held_out and (rows is None or rows.flaw not in ("", UNEQUAL_SHARES)):
         raise ModelFileError("it has no rows, or rows with a flaw, that its classifier was not fitted on.")
-    return _tuned(estimator, classes, classifier, rows, held_out=held_out)
+    found = _tuned(estimator, classes, classifier, rows, cuts, held_out=held_out)
+    if isinstance(found.error_bound, ErrorBound) and not held_out:
+        warn_caller(NOT_CERTIFIED)
+    return found
 
 
-def _tuned(estimator: ThresholdRejector, classes: Any, classifier: Any, rows: Any, *, held_out: bool) -> Tuned:
-    """Give the fitted value that follows from the parameters and rows."""
+def _tuned(
+    estimator: ThresholdRejector, classes: Any, classifier: Any, rows: Any, cuts: tuple[float, ...], *, held_out: bool
+) -> Tuned:
+    """Give the fitted value that follows from the parameters and rows.
+
+    Version 0.2 certified `max_error` on scores of folds, and kept `reject_rate` on the rows that it tuned on instead of
+    on new ones. Its files are read as they are: the `cuts` say which.
+    """
     request = Request.of(estimator)
     if rows is None and request.needs_rows:
         raise ModelFileError("its parameters need rows that it does not have.")
@@ -137,7 +159,11 @@ def _tuned(estimator: ThresholdRejector, classes: Any, classifier: Any, rows: An
     request = request.of_classes(labels, estimator.pos_label)
     if request.class_error is not None and (rows.weight != 1).any():
         raise ModelFileError("its calibration rows have weights, which class_error does not count.")
-    return tuned(machine, request, labels, rows, held_out=held_out)
+    by_folds = request.max_error is not None and not rows.flaw
+    found = tuned(machine, request, labels, rows, held_out=held_out or by_folds)
+    if request.reject_rate is not None and _cuts(found.rule) != cuts:
+        found = tuned(machine, replace(request, for_new=False), labels, rows)
+    return replace(found, held_out=held_out)
 
 
 def _rows(flaw: Any, arrays: Arrays, n_classes: int) -> ScoredRows | ClassRows | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,11 @@ SEARCH: dict[str, Spec] = {
     "search_gammas": (FLOAT, ("g",)),
     "search_costs": (FLOAT, ("p", "f")),
 }
-TUNED: dict[str, Spec] = {"search_tuned": (FLOAT, ("tp", "tf"))}  # nan for pairs whose cuts were not tuned
+SOMETIMES: dict[str, Spec] = {
+    # nan for pairs whose cuts were not tuned; then 1 where the pair may be chosen, by the fold left out, and by all
+    "search_tuned": (FLOAT, ("tp", "tf")),
+    "search_mass": (FLOAT, ("p", "f")),  # only if folds test rows of different weight
+}
 SUBSAMPLES: dict[str, Spec] = {"search_rows": (("<i8",), ("p",))}  # only if pairs were tried on fewer rows
 NUMBERS = ("objective", "dual_objective", "gap", "violation")
 UNBALANCED = 1e-6  # rounding error allowed in a sum, as a share of the sizes of its terms
@@ -78,9 +83,20 @@ def grid_arrays(grid: Grid, n_rows: int) -> Arrays:
     arrays["search_costs"] = grid.costs.reshape(-1, grid.n_splits)
     if grid.tuned is not None:
         arrays["search_tuned"] = grid.tuned.reshape(-1, grid.n_splits)
+        if grid.near is not None:
+            near = grid.near.reshape(-1, grid.n_splits + 1)
+            arrays["search_tuned"] = np.column_stack([arrays["search_tuned"], near])
     if (grid.rows != n_rows).any():  # a search on subsamples
         arrays["search_rows"] = grid.rows.ravel()
+    if grid.mass is not None:
+        arrays["search_mass"] = grid.mass.reshape(-1, grid.n_splits)
     return arrays
+
+
+def search_specs(arrays: Arrays, *, halves: bool = False) -> dict[str, Spec]:
+    """The arrays of a search that a file must have, given the ones that it has; only one that halves has subsamples."""
+    optional = SOMETIMES | (SUBSAMPLES if halves else {})
+    return SEARCH | {name: spec for name, spec in optional.items() if name in arrays}
 
 
 def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedSVC:
@@ -95,9 +111,7 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     if not isinstance(machine, KernelMachine):
         raise ModelFileError("its machine does not have the kernel that its parameters name.")
     own = {name: array for name, array in arrays.items() if not name.startswith(MACHINE)}
-    given = SUBSAMPLES | TUNED
-    search = (SEARCH | {name: given[name] for name in given if name in own}) if searches else {}
-    fitting(own, SETS | search, "machine", {"n": machine.n_rows})
+    fitting(own, SETS | (search_specs(own, halves=True) if searches else {}), "machine", {"n": machine.n_rows})
     largest = trained_by["row_costs"]["largest"] if trained_by else None
     fitted = FittedSVC(machine, rule, proof_from(fields), own["sets"], n_knots, largest)
     return FittedSearch(**vars(fitted), grid=grid_from(own, machine.n_rows)) if searches else fitted
@@ -240,7 +254,9 @@ def grid_from(arrays: Arrays, n_rows: int) -> Grid:
     rows = arrays.get("search_rows", np.full(len(costs), n_rows, dtype=np.int64))
     has_gamma = len(gammas) > 0
     shape = (len(Cs), max(1, len(gammas)), costs.shape[1])
-    tuned = arrays.get("search_tuned", costs)
+    tuned, near = arrays.get("search_tuned", costs), None
+    if tuned is not costs and tuned.shape[1] == 2 * shape[2] + 1:
+        tuned, near = tuned[:, : shape[2]], tuned[:, shape[2] :]
     if not costs.size or len(costs) != shape[0] * shape[1] or tuned.shape != costs.shape:
         raise ModelFileError("its search has not tried every pair of its grid.")
     rising = all((np.diff(values) > 0).all() and (values > 0).all() for values in (Cs, gammas))
@@ -251,6 +267,14 @@ def grid_from(arrays: Arrays, n_rows: int) -> Grid:
         raise ModelFileError("its search has values of C, gamma or costs that are not possible.")
     if (rows < 1).any() or (rows > n_rows).any():
         raise ModelFileError("its search has pairs that were tried on no rows, or on more than there are.")
+    mass = arrays.get("search_mass", np.ones(costs.shape))
+    if not (mass > 0).all():
+        raise ModelFileError("its search has folds that test rows of no weight.")
     widths = gammas if has_gamma else np.array([np.nan])
     cuts = None if tuned is costs else tuned.reshape(shape)
-    return Grid(Cs, widths, costs.reshape(shape), has_gamma, rows.reshape(shape[:2]), cuts)
+    found = Grid(Cs, widths, costs.reshape(shape), has_gamma, rows.reshape(shape[:2]), cuts, mass=mass.reshape(shape))
+    if near is None:
+        return found
+    if not np.isin(near, (0.0, 1.0)).all() or (near.any(axis=1) != there).any():
+        raise ModelFileError("its search has tuned cuts for other pairs than those near the best.")
+    return replace(found, near=near.reshape(*shape[:2], -1) > 0)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from abstain.arguments import positive_number
+from abstain.cost_tables import in_own_unit
 from abstain.costs import Costs
 from abstain.losses.hinge import hinge
 from abstain.losses.margin_loss import MarginLoss
@@ -75,5 +76,5 @@ class BartlettWegkamp:
                 f"rule={self} needs symmetric costs, equal for both errors and equal for both rejects; got {costs}. "
                 'Use rule="chow" for these.'
             )
-        r = costs.reject_positive / costs.false_positive if costs.rejects else 0.5
+        r = float(in_own_unit(costs.table())[0, 1]) if costs.rejects else 0.5
         return generalized_hinge(r, self.delta)

@@ -36,8 +36,8 @@ def row_losses(costs: RowCosts, sign: NDArray[np.int8]) -> LossTable:
     if beyond.any():
         row = int(np.argmax(beyond))
         raise ValueError(
-            f"row_costs has costs too far apart at row {row}, {costs.of_row(row)!r}: the log of their ratios must lie "
-            "within +-700; state the costs in one currency."
+            f"row_costs has costs too far apart at row {row}, {costs.table()[row].tolist()}: the log of their ratios "
+            "must lie within +-700; state the costs in one currency."
         )
     pairs, kind = np.unique(np.column_stack([low, high]), axis=0, return_inverse=True)
     low, high = pairs.T

@@ -12,7 +12,8 @@ from abstain.arguments import row_weights
 from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels, has_several_classes, read_classes
 from abstain.costs import Costs, checked_costs, costs_for_classes
-from abstain.metrics.counts import AnswerCounts, quotients
+from abstain.labels import known_positive
+from abstain.metrics.counts import AnswerCounts, quotients, refuse_action_decisions
 from abstain.metrics.frames import frame_of, frozen
 from abstain.metrics.table import RejectTable
 
@@ -66,6 +67,9 @@ class ClassTable(AnswerCounts):
 
         The classes are those given, or of the decisions, or of `y_true` (and of `y_pred`, if `reject_label` is given).
         """
+        refuse_action_decisions(y_pred)
+        if known_positive(y_pred) is not None:  # decisions on two classes, priced by the costs of more
+            y_pred = y_pred.label
         truth, choice, known = read_classes(y_true, y_pred, reject_label, classes)
         n, weight = len(known), row_weights(sample_weight, len(truth))
         cell = (n + 1) * (truth - 1) + np.where(choice == 0, n, choice - 1)

@@ -8,7 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AnswerCounts", "Counts", "quotients"]
+from abstain.rules.action_rule import ActionDecisions
+
+__all__ = ["AnswerCounts", "Counts", "quotients", "refuse_action_decisions"]
+
+
+def refuse_action_decisions(y_pred: Any) -> None:
+    """Raise an error for decisions between actions, which are not right or wrong."""
+    if isinstance(y_pred, ActionDecisions):
+        raise ValueError(  # noqa: TRY004 (as for every bad argument)
+            "y_pred has decisions between actions, and an action is not an answer that is right or wrong; use "
+            "mean_cost with costs=decisions.actions, or action_confusion_matrix."
+        )
+
 
 
 class Counts(ABC):

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from abstain.actions import Actions
 from abstain.arguments import real_number, row_weights
 from abstain.class_costs import ClassCosts
-from abstain.class_labels import ClassLabels
+from abstain.class_labels import ClassLabels, has_several_classes
 from abstain.costs import assigned_costs, checked_costs, costs_for_classes
 from abstain.labels import Labels, encode_pair, free_label
 from abstain.thresholds import Thresholds, distances
@@ -63,8 +64,16 @@ class RankedRows:
         classes: ArrayLike | None = None,
     ) -> Self:
         """Check labels, scores and weights, and rank the rows; of several classes, `classes`, or those of `y_true`."""
+        if isinstance(getattr(score, "labels", None), Labels | ClassLabels):
+            raise TypeError("score must be numbers, not Decisions; pass their scores, decisions.score.")
         if has_class_scores(score):
             return cls._of_classes(y_true, score, sample_weight, classes)
+        if has_several_classes(y_true):
+            n = len(np.unique(np.asarray(y_true)))
+            raise ValueError(
+                f"score must have a column for each of the {n} classes of y_true, sorted; its shape is "
+                f"{np.shape(score)}."
+            )
         s, cut = _checked_scores(score), real_number("cut", cut)
         if math.isinf(cut):
             raise ValueError(f"cut={cut} must be finite: 0 for a decision function, 0.5 for a probability.")
@@ -125,6 +134,17 @@ def has_class_scores(score: Any) -> bool:
 
 def costs_of_scores(costs: Any, y: ArrayLike, score: Any, pos_label: Any) -> tuple[Any, Any]:
     """Check the costs of a curve for the classes of y, and give them and the positive class; None for several."""
+    if isinstance(costs, Actions):
+        raise ValueError(  # noqa: TRY004 (as for every bad argument)
+            "costs has Actions, and a curve has one reject whose rate it varies; state Costs, or use mean_cost."
+        )
+    if np.ndim(costs) == 2:
+        raise ValueError("costs has a row of costs for each row, and a curve needs one set for all; state Costs.")
+    if isinstance(costs, ClassCosts) and not has_class_scores(score):
+        raise ValueError(
+            f"costs name {len(costs.labels)} classes, so score must have a column for each; its shape is "
+            f"{np.shape(score)}."
+        )
     if not has_class_scores(score):
         return assigned_costs(costs, y, pos_label)
     if isinstance(costs, ClassCosts):
@@ -144,8 +164,6 @@ def _checked_scores(score: ArrayLike) -> NDArray[np.float64]:
             f"score must be one number per row; its shape is {values.shape}. For probabilities pass the column of the "
             "positive class, such as proba[:, 1], with cut=0.5."
         )
-    if isinstance(getattr(score, "labels", None), Labels):
-        raise TypeError("score must be numbers, not Decisions; pass their scores, decisions.score.")
     if values.dtype.kind not in "biuf":
         raise ValueError(f"score must be numbers; its dtype is {values.dtype}. For labels use the metrics of y_pred.")
     s: NDArray[np.float64] = column_or_1d(values).astype(np.float64)

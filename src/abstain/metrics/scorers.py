@@ -79,6 +79,12 @@ class RejectScorer:
         self, fitted: FittedClassifier, X: Any, y_true: ArrayLike, weight: Any, row_costs: Any
     ) -> float:
         """Give a metric of labels, of actions, or of the decisions by the costs of each row."""
+        if row_costs is not None and (len(fitted.classes) > 2 or isinstance(fitted.costs, Actions)):
+            has = "Actions" if isinstance(fitted.costs, Actions) else f"{len(fitted.classes)} classes"
+            raise ValueError(
+                f"row_costs takes the place of Costs of two classes, and the estimator has {has}; make the scorer "
+                "without row_costs."
+            )
         options: dict[str, Any] = {"pos_label": fitted.positive, "sample_weight": weight}
         auto = isinstance(self.reject_label, str) and self.reject_label == "auto"
         options["reject_label"] = fitted.reject_label if auto else self.reject_label

@@ -15,6 +15,7 @@ from abstain.costs import Costs, assigned_costs
 from abstain.labels import classes_of, encode_pair, known_positive
 from abstain.metrics.action_table import ActionTable
 from abstain.metrics.class_table import ClassTable, table_of, takes_classes
+from abstain.metrics.counts import Counts, refuse_action_decisions
 from abstain.row_costs import RowCosts
 from abstain.rules.action_rule import ActionDecisions
 
@@ -79,7 +80,7 @@ def reject_confusion_matrix(
 
 def mean_cost(
     y_true: ArrayLike,
-    y_pred: ArrayLike,
+    y_pred: Any,
     costs: Costs | Actions | None = None,
     *,
     pos_label: Any = None,
@@ -91,10 +92,10 @@ def mean_cost(
 
     `costs` is a `Costs`, of any number of classes, or `Actions` if `y_pred` has the names of actions; the other
     arguments are those of `reject_confusion_matrix`, of which `pos_label` and `reject_label` have no effect with
-    `Actions`. Costs made by
-    `Costs.from_table` name their classes. For others the positive class is assumed to be the larger of the two if it is
-    neither given nor that of the decisions; for strings and costs that differ by class this is reported by a
-    `UserWarning`. `row_costs`, as in `RejectSVC.fit`, takes the place of `costs`: each row's own.
+    `Actions`. The result of a `decide` between actions has them. Costs made by `Costs.from_table` name their classes.
+    For others the positive class is assumed to be the larger of the two if it is neither given nor that of the
+    decisions; for strings and costs that differ by class this is reported by a `UserWarning`. `row_costs`, as in
+    `RejectSVC.fit`, takes the place of `Costs`: each row's own.
 
     Examples
     --------
@@ -103,10 +104,17 @@ def mean_cost(
     >>> mean_cost([0, 0, 1, 1], [0, 1, -1, 1], Costs(1, 5, 0.25))
     0.3125
     """
+    if costs is None and row_costs is None and isinstance(y_pred, ActionDecisions):
+        costs = y_pred.actions
+    if row_costs is not None and isinstance(costs, Actions):
+        raise ValueError("row_costs takes the place of Costs, and costs has Actions; leave one of the two out.")
     if isinstance(costs, Actions):
         return costs.mean_cost(y_true, y_pred, sample_weight=sample_weight)
     pos_label = known_positive(y_pred) if pos_label is None else pos_label
     if row_costs is not None:
+        refuse_action_decisions(y_pred)
+        if takes_classes(y_true, y_pred, costs):
+            raise ValueError("row_costs is for two classes, and the labels or the costs have more; leave it out.")
         own = RowCosts.of(row_costs)
         own.warn_if_assumed(y_true, pos_label)
         sign, choice = encode_pair(y_true, y_pred, pos_label, reject_label)
@@ -140,12 +148,8 @@ def reject_rate(
     >>> reject_rate([0, 0, 1, 1], [0, 1, -1, 1])
     0.25
     """
-    if actions is None and isinstance(y_pred, ActionDecisions):
-        actions = y_pred.actions
-    if actions is not None:
-        return ActionTable.of(y_true, y_pred, actions, sample_weight=sample_weight).reject_rate
-    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
-    return table.reject_rate
+    options: dict[str, Any] = {"reject_label": reject_label, "sample_weight": sample_weight}
+    return _any_table(y_true, y_pred, actions, pos_label=pos_label, **options).reject_rate
 
 
 def coverage(
@@ -168,12 +172,8 @@ def coverage(
     >>> coverage([0, 0, 1, 1], [0, 1, -1, 1])
     0.75
     """
-    if actions is None and isinstance(y_pred, ActionDecisions):
-        actions = y_pred.actions
-    if actions is not None:
-        return ActionTable.of(y_true, y_pred, actions, sample_weight=sample_weight).coverage
-    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
-    return table.coverage
+    options: dict[str, Any] = {"reject_label": reject_label, "sample_weight": sample_weight}
+    return _any_table(y_true, y_pred, actions, pos_label=pos_label, **options).coverage
 
 
 def error_rate(
@@ -290,6 +290,15 @@ def positive_predictivity(
     table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
     value = _of_one_class(table, pos_label, "positive_predictivity")
     return _defined(value, "positive_predictivity", "no decision is for the positive class")
+
+
+def _any_table(y_true: Any, y_pred: Any, actions: Any, **options: Any) -> Counts:
+    """Count answers, or the actions given or decided."""
+    if actions is None and isinstance(y_pred, ActionDecisions):
+        actions = y_pred.actions
+    if actions is None:
+        return table_of(y_true, y_pred, **options)
+    return ActionTable.of(y_true, y_pred, actions, sample_weight=options["sample_weight"])
 
 
 def _of_one_class(table: Any, pos_label: Any, name: str) -> float:

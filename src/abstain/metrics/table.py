@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.arguments import row_weights
 from abstain.costs import Costs, checked_costs, costs_of_classes
 from abstain.labels import read_pair
-from abstain.metrics.counts import AnswerCounts, quotients
+from abstain.metrics.counts import AnswerCounts, quotients, refuse_action_decisions
 from abstain.metrics.frames import frame_of, frozen
 
 __all__ = ["RejectTable"]
@@ -62,6 +62,7 @@ class RejectTable(AnswerCounts):
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Count predictions by true class; the arguments are those of every metric of predictions."""
+        refuse_action_decisions(y_pred)
         sign, choice, classes = read_pair(y_true, y_pred, pos_label, reject_label)
         weight = row_weights(sample_weight, len(sign))
         cell = 3 * (sign > 0).astype(np.intp) + choice + 1

@@ -156,7 +156,7 @@ class CurveDisplay:
         _refuse(fitted)
         costs = fitted.costs if costs is None else costs
         several = len(fitted.classes) > 2
-        score, cut = (fitted.class_scores(X), 0.0) if several else fitted.positive_score(X, fitted.cut)
+        score, cut = (fitted.class_scores(fitted.score(X)), 0.0) if several else fitted.positive_score(X, fitted.cut)
         options = (cut, fitted.positive, sample_weight, fitted.classes if several else None)
         display = cls._of(y, score, costs, name or fitted.name, (band, n_resamples), *options)
         if fitted.rejects:

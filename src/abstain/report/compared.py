@@ -9,7 +9,8 @@ from typing import Self
 import numpy as np
 
 from abstain.comparison.result import Comparison
-from abstain.comparison.text import in_words, judged, missing_rules
+from abstain.comparison.text import in_words, missing_rules
+from abstain.comparison.verdict import Verdict
 from abstain.report.text import amount, plain, share
 
 _NAME, _SENTENCE = 60, 2000
@@ -42,8 +43,6 @@ class ComparedRules:
         Confidence of the intervals.
     words : str
         Which rule costs least, and which ones cost significantly more.
-    verdict : str
-        Whether the cheapest rule that rejects is worth using; empty if unknown.
     left_out : tuple of str
         Sentences on rules that could not be compared.
     """
@@ -52,7 +51,6 @@ class ComparedRules:
     ticks: tuple[tuple[str, float], ...]
     confidence: str
     words: str
-    verdict: str
     left_out: tuple[str, ...]
 
     @classmethod
@@ -67,9 +65,16 @@ class ComparedRules:
             ticks=tuple((amount(tick), round(100.0 * tick / top, 2)) for tick in _ticks(top)),
             confidence=f"{100 * comparison.confidence:.4g} %",
             words=plain(in_words(comparison), _SENTENCE),
-            verdict="".join(plain(sentence, _SENTENCE) for sentence in judged(comparison)),
             left_out=tuple(plain(sentence, _SENTENCE) for sentence in missing_rules(comparison)),
         )
+
+
+def verdict_shown(own: Verdict, comparison: Comparison | None) -> Verdict:
+    """The one verdict of a page: that of the comparison if it is on the decisions of the page, else their own."""
+    found = None if comparison is None else comparison.verdict
+    if found is None or not np.allclose([found.cost, found.reject_rate], [own.cost, own.reject_rate], rtol=1e-9):
+        return own
+    return found
 
 
 def _rule(comparison: Comparison, at: int, places: tuple[float, float, float]) -> RuleCost:

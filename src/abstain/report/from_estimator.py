@@ -94,7 +94,7 @@ def _table_report(
     decisions = decide(fitted.estimator, X, row_costs)
     score = decisions.score
     if len(fitted.classes) > 2:
-        score = fitted.class_scores(X)
+        score = fitted.class_scores(score)
     elif row_costs is not None:
         score = fitted.rule.log_odds(score)
         own = fitted.rule.labels.positive

@@ -18,15 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.comparison.result import Comparison
-from abstain.comparison.verdict import Verdict
+from abstain.comparison.verdict import FORCED, REJECTING, Verdict, blind_prices, deciding, verdict_on
 from abstain.costs import Costs, assigned_costs
 from abstain.labels import Labels
 from abstain.metrics.table import RejectTable
-from abstain.report.compared import ComparedRules
+from abstain.report.compared import ComparedRules, verdict_shown
 from abstain.report.curves import Curves, are_bayes, curves_of, price_confidence, rejected_first
 from abstain.report.rows import Histogram, ListedRows, NovelRows, Steps, index_of, novel_mask
 from abstain.report.text import Facts, facts_of, plain, unique_names
-from abstain.report.verdict import named, verdict_of
 from abstain.thresholds import Thresholds
 
 __all__ = ["Report"]
@@ -66,8 +65,7 @@ class Report:
     comparison : ComparedRules or None
         Several rules on the same rows.
     verdict : Verdict
-        The machine against the alternatives, which are named "decide" (every row, at the cut), "reject", "below" and
-        "above" (for every row).
+        The machine against the alternatives; that of `comparison` if it is on the same decisions.
     unseen : bool
         Whether no row was used to train the machine that decides it.
     warnings : tuple of str
@@ -186,8 +184,16 @@ class Report:
         marks = (thresholds.lower, thresholds.upper, middle)
         distance = np.minimum(s - thresholds.lower, thresholds.upper - s)
         below, above = unique_names(labels.classes.tolist())
-        verdict = verdict_of(sign, choice, forced, turned, table)
-        called = named(verdict, below, above)
+        names_of = (REJECTING, *(deciding(label) for label in labels.classes.tolist()))
+        own = verdict_on(
+            "The machine",
+            turned.prices(sign, choice),
+            dict(zip(names_of, blind_prices(turned, sign).T, strict=True)),
+            {FORCED: turned.prices(sign, forced)},
+            reject_rate=table.reject_rate,
+            largest=float(turned.table().max()),
+        )
+        verdict = verdict_shown(own, comparison)
         return cls(
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
@@ -211,7 +217,7 @@ class Report:
             comparison=None if comparison is None else ComparedRules.of(comparison),
             verdict=verdict,
             unseen=unseen,
-            warnings=tuple(plain(warning, 2000) for warning in (*called.warnings, *warnings)),
+            warnings=tuple(plain(warning, 2000) for warning in (*verdict.warnings, *warnings)),
         )
 
     @property

@@ -24,7 +24,6 @@ from abstain.report import text
 from abstain.report.curves import share_of
 from abstain.report.model import Report
 from abstain.report.table_model import TableReport
-from abstain.report.verdict import against, alternatives
 
 __all__ = ["render", "write_report"]
 
@@ -42,13 +41,13 @@ def render(report: Report | TableReport) -> str:
     (False, True)
     """
     style, script = _file("report.css"), _file("report.js")
+    values: dict[str, Any]
     if isinstance(report, TableReport):
-        name, script_source, values = "table.html", "'none'", _table_values(report)
+        name, script_source, values = "table.html", "'none'", {}
     else:
         name, script_source = "template.html", _hash(script)
         values = {
             "measures": report.measures(),
-            "alternatives": alternatives(report),
             "counts": report.table.counts.tolist(),
             "largest": report.costs.reject_negative / share_of(report.costs),
             "script": script,
@@ -58,16 +57,13 @@ def render(report: Report | TableReport) -> str:
         f"default-src 'none'; script-src {script_source}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    version = metadata.version("abstain")
+    version, judged = metadata.version("abstain"), report.verdict
+    values["alternatives"] = [(text.plain(name, 200), cost) for name, cost in judged.alternatives]
+    values |= {"machine": text.plain(judged.name, 200), "sentence": text.plain(judged.sentence, 2000)}
     page: str = _environment().get_template(name).render(
         report=report, policy=policy, style=style, version=version, **values
     )
     return page
-
-
-def _table_values(report: TableReport) -> dict[str, Any]:
-    named = [(text.plain(name, 200), cost) for name, cost in report.verdict.alternatives]
-    return {"alternatives": named, "sentence": text.plain(report.verdict.sentence, 2000)}
 
 
 def write_report(report: Report | TableReport, path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -178,5 +174,4 @@ def _environment() -> Any:
     )
     environment.filters["amount"] = text.amount
     environment.filters["share"] = text.share
-    environment.filters["against"] = against
     return environment

@@ -21,10 +21,11 @@ from abstain.comparison.result import Comparison
 from abstain.comparison.text import stated_costs
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.metrics.action_table import ActionTable
-from abstain.report.compared import ComparedRules
+from abstain.report.compared import ComparedRules, verdict_shown
 from abstain.report.line_plot import LinePlot, plots_of
 from abstain.report.rows import index_of, novel_mask
 from abstain.report.text import Facts, facts_of, plain, unique_names
+from abstain.row_costs import RowCosts
 
 __all__ = ["TableReport"]
 
@@ -58,7 +59,7 @@ class TableReport:
     title, question, date, data_facts, model_facts, comparison, unseen, warnings
         As in `Report`.
     kind : {"classes", "actions", "rows"}
-        What the costs are: of several classes, of actions, or of each row of two classes.
+        What the costs are: of classes, of actions, or of each row of two classes.
     costs : str
         The costs in words.
     choices : tuple of str
@@ -163,10 +164,12 @@ class TableReport:
         predicted, table = np.asarray(y_pred), judge.table(every, y_pred, reject_label)
         prices = judge.prices(every, y_pred, reject_label)
         without = None if forced is None else judge.prices(every, forced, reject_label)
-        machines = {} if without is None or table.rejected == 0 else {FORCED: without}
+        machines = {} if without is None else {FORCED: without}
         rate, largest = table.reject_rate, float(judge.costs.table().max())
-        verdict = verdict_on("The machine", prices, judge.blind(every), machines, reject_rate=rate, largest=largest)
-        kind = "actions" if isinstance(table, ActionTable) else "rows" if isinstance(judge, PairJudge) else "classes"
+        own = verdict_on("The machine", prices, judge.blind(every), machines, reject_rate=rate, largest=largest)
+        verdict = verdict_shown(own, comparison)
+        by_row = isinstance(judge.costs, RowCosts)
+        kind = "actions" if isinstance(table, ActionTable) else "rows" if by_row else "classes"
         unlike = novel_mask(novel, len(predicted))
         listed, heading = _listed(judge, predicted, forced, score, names, novel=unlike)
         return cls(
@@ -204,7 +207,7 @@ def _choices(judge: Judge) -> tuple[str, ...]:
 def _numbers(judge: Judge, table: Table, prices: NDArray[np.float64]) -> tuple[ClassNumbers, ...]:
     """The decisions on the rows of each true class."""
     counts = table.counts
-    own = judge.costs.table() if not isinstance(judge, PairJudge) else np.full(counts.shape, np.nan)
+    own = np.full(counts.shape, np.nan) if isinstance(judge.costs, RowCosts) else judge.costs.table()
     kinds = _kinds(judge, counts.shape[1], own)
     found = []
     for at, name in enumerate(unique_names(judge.classes)):

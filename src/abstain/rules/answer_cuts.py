@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from abstain.class_costs import ClassCosts
 from abstain.rules.answered_rows import AnsweredRows
+from abstain.rules.budget import allowance
 from abstain.rules.by_answer import ByAnswer
 from abstain.rules.scored_rows import cut_between
-from abstain.rules.tuning import OVERFLOW, TIE, ties
+from abstain.rules.tuning import OVERFLOW, ties
 from abstain.thresholds import Thresholds
 
 __all__ = ["cheapest_cut", "cheapest_cuts", "cut_within", "cuts_within", "two_sided"]
@@ -36,14 +37,14 @@ def cheapest_cuts(rows: AnsweredRows, costs: ClassCosts) -> Floats:
     return _each(rows, _cheapest(rows, costs))
 
 
-def cut_within(rows: AnsweredRows, share: float) -> Floats:
-    """The largest cut for all answers that rejects at most this share of the rows."""
-    return _one(rows, _affordable(rows, np.full(rows.n_classes, share)))
+def cut_within(rows: AnsweredRows, share: float, *, for_new: bool = True) -> Floats:
+    """The largest cut for all answers that rejects at most this share of new rows; `for_new` as in `budget`."""
+    return _one(rows, _affordable(rows, np.full(rows.n_classes, share), for_new=for_new))
 
 
-def cuts_within(rows: AnsweredRows, shares: ByAnswer) -> Floats:
-    """The largest cut for each class answered that rejects at most its share of these answers."""
-    return _each(rows, _affordable(rows, np.array(shares.shares)))
+def cuts_within(rows: AnsweredRows, shares: ByAnswer, *, for_new: bool = True) -> Floats:
+    """The largest cut for each class answered that rejects at most its share of new rows with this answer."""
+    return _each(rows, _affordable(rows, np.array(shares.shares), for_new=for_new))
 
 
 def two_sided(cuts: Floats) -> Thresholds:
@@ -93,13 +94,14 @@ def _cheapest(rows: AnsweredRows, costs: ClassCosts) -> Place:
     return place
 
 
-def _affordable(rows: AnsweredRows, shares: Floats) -> Place:
+def _affordable(rows: AnsweredRows, shares: Floats, *, for_new: bool) -> Place:
+    new = float(rows.weight.mean()) if for_new else 0.0
+
     def place(at: NDArray[np.intp], sums: Callable[[Floats], Floats]) -> int:
         share = shares[rows.answer[at[0]] - 1] if len(at) else np.nan
         if np.isnan(share):
             return 0
         spent = sums(rows.weight[at])
-        # 0.1 of 30 rows is 3 rows, but 0.1 * 30 may round below 3
-        return int(np.flatnonzero(spent <= share * spent[-1] * (1 + TIE))[-1])
+        return int(np.flatnonzero(np.append(True, spent[1:] <= allowance(share, float(spent[-1]), new)))[-1])
 
     return place

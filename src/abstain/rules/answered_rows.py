@@ -39,8 +39,6 @@ class AnsweredRows:
         Classes, 1 to `n_classes`.
     confidence, weight : ndarray of float64, shape (n,)
     n_classes : int
-    flaw : str
-        Why nothing can be certified on these rows; empty if something can.
     """
 
     answer: NDArray[np.intp]
@@ -48,14 +46,13 @@ class AnsweredRows:
     confidence: NDArray[np.float64]
     weight: NDArray[np.float64]
     n_classes: int
-    flaw: str = ""
 
     @classmethod
     def of_two(cls, rows: ScoredRows) -> Self:
         """Read rows of two classes: the answer is the side of the cut, the confidence the distance from it."""
         answer = np.where(rows.score > rows.cut, 2, 1).astype(np.intp)
         truth = np.where(rows.sign > 0, 2, 1).astype(np.intp)
-        return cls(answer, truth, rows.confidence, rows.weight, 2, rows.flaw)
+        return cls(answer, truth, rows.confidence, rows.weight, 2)
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
@@ -100,4 +97,4 @@ class ClassRows:
     def answered(self, by: Confidence) -> AnsweredRows:
         """Give the rows with the answer of the highest score, ties to the first class, and its confidence."""
         answer, confidence = np.argmax(self.score, axis=1) + 1, confidence_of(self.score, by)
-        return AnsweredRows(answer, self.code, confidence, self.weight, self.score.shape[1], self.flaw)
+        return AnsweredRows(answer, self.code, confidence, self.weight, self.score.shape[1])

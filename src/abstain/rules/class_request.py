@@ -70,7 +70,7 @@ def class_rule(
         elif isinstance(costs, ClassCosts):
             cuts = method.for_answers(answered, costs)
         elif isinstance(request.reject_rate, ByAnswer):
-            cuts = cuts_within(answered, request.reject_rate)
+            cuts = cuts_within(answered, request.reject_rate, for_new=request.for_new)
         else:
-            cuts = cut_within(answered, request.reject_rate)
+            cuts = cut_within(answered, request.reject_rate, for_new=request.for_new)
     return LeadRule(labels, cuts, costs, by, is_log_probability), bound

@@ -227,16 +227,13 @@ class ClassRule(_Deciding):
         if not self.by_cost:
             above = score - self.thresholds
             return np.where(above.max(axis=-1) > 0.0, np.argmax(above, axis=-1) + 1, 0)
-        expected = self.expected_cost(score)
-        at = np.argmin(expected, axis=-1)  # ties go to the answers, as the reject comes last
-        unknown = np.isnan(expected).any(axis=-1)  # scores so large that the probabilities overflow
-        return np.where(unknown | (at == self.labels.n_classes), 0, at + 1)
+        return self.costs.cheapest(self.probabilities(score))
 
     def best(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
         """Give 1, ..., n for the cheapest class, never a reject."""
         if not self.by_cost:
             return np.asarray(np.argmax(score - self.thresholds, axis=-1) + 1)
-        return np.asarray(np.argmin(self.expected_cost(score)[..., :-1], axis=-1) + 1)
+        return self.costs.cheapest(self.probabilities(score), forced=True)
 
     def included(self, score: NDArray[np.float64], include: float | None) -> NDArray[np.bool_]:
         """Give the classes that are not ruled out, or with `include` the likeliest and every k with P_k >= include.

@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from abstain.arguments import real_number
 from abstain.rules.action_rule import refuse_actions
+from abstain.rules.row_rule import RowRule
 from abstain.rules.rule import Rule
 
 __all__ = ["class_sets"]
@@ -24,7 +25,7 @@ def class_sets(rule: Any, score: NDArray[np.float64], include: float | None) -> 
     if include is not None and not 0.0 < real_number("include", include) <= 1.0:
         raise ValueError(f"include={include!r} must be a probability above 0, at most 1; None uses the lower cuts.")
     refuse_actions(rule, "predict_set", "decide, which gives the expected cost of each action")
-    if not isinstance(rule, Rule):
+    if not isinstance(rule, Rule | RowRule):
         return np.asarray(rule.included(score, include))
     if include is None:
         choice = rule.choose(score)

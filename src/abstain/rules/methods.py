@@ -13,7 +13,7 @@ from abstain.class_costs import ClassCosts
 from abstain.costs import Costs
 from abstain.rules.answer_cuts import cheapest_cut, cheapest_cuts
 from abstain.rules.answered_rows import AnsweredRows
-from abstain.rules.budget import Shares, roc_within, symmetric_within
+from abstain.rules.budget import roc_within, symmetric_within
 from abstain.rules.scored_rows import ScoredRows
 from abstain.rules.tuning import forced_cut, roc_thresholds, symmetric_thresholds
 from abstain.thresholds import Thresholds
@@ -31,7 +31,7 @@ class Method:
         ``for_costs(rows, costs)`` gives the thresholds of least cost. None means Bayes' thresholds on the log-odds,
         which need no rows.
     for_budget : callable
-        ``for_budget(rows, shares)`` gives thresholds that reject at most these shares of the rows.
+        ``for_budget(rows, shares, for_new=True)`` gives thresholds that reject at most these shares of new rows.
     forced_cut : callable or None
         ``forced_cut(rows, costs)`` gives the cut of the forced choice; None means the classifier's own cut.
     needs_probabilities : bool
@@ -44,7 +44,7 @@ class Method:
     """
 
     for_costs: Callable[[ScoredRows, Costs], Thresholds] | None
-    for_budget: Callable[[ScoredRows, Shares], Thresholds]
+    for_budget: Callable[..., Thresholds]
     forced_cut: Callable[[ScoredRows, Costs], float] | None = None
     needs_probabilities: bool = False
     looks_at_labels: bool = False

@@ -51,12 +51,11 @@ class ProbabilityRule(WrappedRule):
 
     def choose(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
         """Give 1, ..., n for a class and 0 for a reject; ties go to the answers, as the reject comes last."""
-        at = np.argmin(self.expected_cost(score), axis=-1)
-        return np.where(at == self.labels.n_classes, 0, at + 1)
+        return self.costs.cheapest(self.probabilities(score))
 
     def best(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
         """Give 1, ..., n for the cheapest class, never a reject."""
-        return np.asarray(np.argmin(self.expected_cost(score)[..., :-1], axis=-1) + 1)
+        return self.costs.cheapest(self.probabilities(score), forced=True)
 
     def included(self, score: NDArray[np.float64], include: float | None) -> NDArray[np.bool_]:
         """Give the classes that are not ruled out: missing them would cost at least as much as rejecting."""

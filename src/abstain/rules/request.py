@@ -62,6 +62,8 @@ class Request:
     class_error : float, dict or None
         The largest share of each true class that is answered wrongly; a dict of all classes, in order, once they are
         known.
+    for_new : bool
+        Whether a budget is kept on new rows; False, on the rows that it was placed on, as in files of version 0.2.
     """
 
     costs: Costs | ClassCosts | Actions | None
@@ -71,6 +73,7 @@ class Request:
     method: Method
     name: str
     class_error: Any = None
+    for_new: bool = True
 
     @classmethod
     def of(cls, parameters: Any) -> Self:
@@ -162,6 +165,11 @@ class Request:
         return None if self.max_error is None else "max_error"
 
     @property
+    def promise(self) -> Literal["max_error", "class_error"] | None:
+        """Which of the two that hold only on rows that the classifier was not fitted on, if one was requested."""
+        return self.way if self.way in ("max_error", "class_error") else None
+
+    @property
     def needs_rows(self) -> bool:
         """Whether thresholds are tuned on rows; not if nothing is rejected, or if they follow from the costs (Chow)."""
         return self.way is not None and not (self.way == "costs" and self.method.for_costs is None)
@@ -188,7 +196,8 @@ class Request:
             found, bound = certify_answers(AnsweredRows.of_two(rows), self.max_error, self.confidence)
             return Cuts(two_sided(found), cut, bound)
         if isinstance(self.reject_rate, ByAnswer):
-            return Cuts(two_sided(cuts_within(AnsweredRows.of_two(rows), self.reject_rate)), cut)
+            answered = AnsweredRows.of_two(rows)
+            return Cuts(two_sided(cuts_within(answered, self.reject_rate, for_new=self.for_new)), cut)
         if self.max_error is not None:
             thresholds, bound = certify(rows, self.max_error, self.confidence, orientation)
             return Cuts(thresholds, cut, bound)
@@ -197,7 +206,8 @@ class Request:
         elif self.reject_rate is not None:
             shares = self.reject_rate
             swapped = isinstance(shares, tuple) and orientation < 0
-            thresholds = method.for_budget(rows, (shares[1], shares[0]) if swapped else shares)
+            shares = (shares[1], shares[0]) if swapped else shares
+            thresholds = method.for_budget(rows, shares, for_new=self.for_new)
         if method.forced_cut is not None:
             cut = float(np.clip(method.forced_cut(rows, costs or Costs()), thresholds.lower, thresholds.upper))
         return Cuts(thresholds, cut)

@@ -173,8 +173,6 @@ def check_rows(rows: ScoredRows | AnsweredRows) -> None:
             'classifier with its weights and use cv="prefit" without them, or use costs or reject_rate instead of '
             "max_error."
         )
-    if rows.flaw:
-        raise ValueError(f"max_error cannot be certified: {rows.flaw}")
 
 
 def certified_step(sequence: _Sequence, ceilings: NDArray[np.float64], level: float, asked: str) -> int:
@@ -227,26 +225,30 @@ def _last_passed(p: NDArray[np.float64], shares: dict[int, float]) -> int | None
 
 
 def _too_few(sequence: _Sequence, ceilings: NDArray[np.float64], level: float, asked: str) -> str:
-    """Why nothing was certified, and the number of rows needed."""
+    """Why nothing was certified, and how many rows are needed, if the error of any tenths of them is low enough."""
     ways = "raise max_error, or lower confidence."
     if _first(sequence, ceilings, level) is None:
-        needed = [rows_without_error(c, level) for c in ceilings]
-        if len(needed) == 1:
-            return f"{asked}: even without errors it needs {needed[0]}. Use at least {needed[0]} rows, {ways}"
-        spare, decided = [math.ceil(SPARE * k) for k in needed], sequence.decided[-1]
+        least = [rows_without_error(c, level) for c in ceilings]
+        if len(least) == 1:
+            return f"{asked}: even without errors it needs {least[0]}, with errors more. Use more rows, {ways}"
+        spare, decided = [math.ceil(SPARE * k) for k in least], sequence.decided[-1]
         return (
-            f"{asked}: even without errors it needs {needed[0]} accepted rows of the negative class and {needed[1]} of "
-            f"the positive, but only {decided[0]} and {decided[1]} are decided for them. Use at least {spare[0]} and "
-            f"{spare[1]} rows of the two classes, {ways}"
+            f"{asked}: even without errors it needs {least[0]} accepted rows of the negative class and {least[1]} of "
+            f"the positive, with errors more, but only {decided[0]} and {decided[1]} are decided for them. Use at "
+            f"least {spare[0]} and {spare[1]} calibration rows of the two classes, {ways}"
         )
-    first = _first(sequence, ceilings, level / STARTS) or len(sequence)
-    steps = _spread(sequence, first, STARTS)
+    first = _first(sequence, ceilings, level / STARTS) or 0
+    counts = [math.ceil(len(sequence) * tenth / 10) for tenth in range(1, 11)]
+    steps = np.searchsorted(sequence.accepted.sum(axis=1), counts)
     rows, step = min((_rows_it_would_take(sequence, step, ceilings, level / STARTS), step) for step in steps)
     errors = " and ".join(f"{e} of {k}" for e, k in zip(sequence.errors[step], sequence.accepted[step], strict=True))
     seen = f"{asked}: the errors among the most confident rows are {errors}"
     if rows > MOST_ROWS:
-        return f"{seen}, and no number of rows would be enough. Use a better classifier, {ways}"
-    return f"{seen}. At this rate about {max(rows, ROOM * first):,.0f} rows are needed. Use more rows, {ways}"
+        return (
+            f"{seen}, and not much rarer among more or fewer of them: no number of rows would be enough at this rate. "
+            f"Use a better classifier, {ways}"
+        )
+    return f"{seen}. At this rate about {max(rows, ROOM * first):,.0f} such rows are needed. Use more rows, {ways}"
 
 
 def _rows_it_would_take(sequence: _Sequence, step: int, ceilings: NDArray[np.float64], level: float) -> float:

@@ -33,7 +33,7 @@ class ScoredRows:
     cut : float
         The classifier's own threshold on its score: 0, or 1/2 for a probability.
     flaw : str
-        Why nothing can be certified on these rows; empty if something can.
+        Why nothing can be promised on these rows, if there is more to say than that they are not held out.
     """
 
     score: NDArray[np.float64]

@@ -39,11 +39,17 @@ def test_a_ceiling_on_the_error_is_certified_or_refused(large, tmp_path):
     assert result.exit_code == 0, result.output
     facts = json.loads(result.stdout)
     assert facts["errors_among_them"] <= 0.15 * facts["rows_accepted"]
-    assert pipeline_of(tmp_path / "m")[-1].certificate_.accepted == facts["rows_accepted"]
-    assert pipeline_of(tmp_path / "m")[-1].confidence == 0.9
+    pipeline = pipeline_of(tmp_path / "m")
+    bound = pipeline[-1].certificate_
+    assert (bound.accepted, bound.n_rows) == (facts["rows_accepted"], facts["calibration_rows"])
+    assert pipeline[-1].confidence == 0.9
+    assert "At most 15 % of the rows answered are wrong, for 90 % of calibrations" in facts["verdict"]["sentence"]
+    scaler = pipeline[0].named_transformers_["numeric"][-1]  # it has not seen the calibration rows either
+    assert np.max(scaler.n_samples_seen_) <= 200 - bound.n_rows
     refused = run(*arguments, "--max-error", 0.001, "--confidence", 0.95, "--force")
     assert refused.exit_code == 2
-    assert "max_error=0.001 with confidence=0.95 cannot be certified on 200 rows" in said(refused)
+    assert "--max-error 0.001 with --confidence 0.95 needs at least 2995 calibration rows" in said(refused)
+    assert said(refused).endswith("Use at least 5990 rows, raise --max-error, or lower --confidence.")
 
 
 def test_groups_are_not_split(tmp_path, large):

@@ -53,7 +53,8 @@ def test_the_report_holds_the_comparison(compared):
 
 def test_the_table_is_printed(table, compared, tmp_path):
     printed = run("compare", table, *COSTS, "-o", tmp_path / "page.html").stdout
-    assert printed.splitlines()[-1] == f"{tmp_path / 'page.html'} written: the report of double hinge on 80 rows"
+    rule = compared[0]["verdict"]["sentence"].split(" is ")[0]
+    assert printed.splitlines()[-1] == f"{tmp_path / 'page.html'} written: the report of {rule} on 80 rows"
     rows = "80 rows (40 negative 'no', 40 positive 'yes'), 2 folds"
     assert printed.startswith(f"{len(compared[0]['rules'])} models on {rows}")
 

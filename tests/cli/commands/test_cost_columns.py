@@ -77,7 +77,7 @@ def test_a_search_minimises_the_rows_own_costs(files, tmp_path):
         ({}, ("--false-negative-column", "amount", "--false-negative", "5", "--reject", "0.3"), "leave one of them"),
         ({}, ("--reject-column", "amount", "--reject", "0.3"), "--reject and --reject-column both"),
         ({}, ("--false-negative-column", "amount"), "--reject is missing"),
-        ({}, ("--false-negative-column", "amount", "--reject", "3"), "line 2: rejecting this row can never pay"),
+        ({}, ("--false-negative-column", "amount", "--false-positive", "-1", "--reject", "3"), "false_positive=-1"),
         ({"amount": -1.0}, COSTS, "line 4, column 'amount': the cost of a false negative is -1; it must be positive"),
         ({"interest": np.nan}, COSTS, "line 4, column 'interest': the cost of a false positive is missing"),
     ],
@@ -107,3 +107,25 @@ def test_a_report_prices_each_row_by_its_own_costs(files, tmp_path):
     result = run("evaluate", model, table, "--report", page)
     assert result.exit_code == 0, result.output
     assert "reject</bdi></th>" in page.read_text(encoding="utf-8")
+
+
+def test_a_row_whose_reject_can_never_pay_is_decided(tmp_path):
+    rows = loans()
+    rows["review"] = 200.0
+    rows.loc[[2, 7], "review"] = 1e6
+    table, model = tmp_path / "t.csv", tmp_path / "model"
+    rows.to_csv(table, index=False)
+    options = [*OPTIONS, *COSTS[:4], "--reject-column", "review", "--ignore", "review"]
+    fitted = run("fit", table, *options, "-o", model)
+    assert fitted.exit_code == 0, fitted.output
+    answered = list(csv.DictReader(io.StringIO(run("predict", model, table).stdout)))
+    assert {answered[at]["label"] for at in (2, 7)} <= {"good", "bad"}
+    assert "reject" in {row["label"] for row in answered}  # the control
+    assert json.loads(run("evaluate", model, table, "--json").stdout)["mean_cost"] < 1e5
+
+
+def test_costs_in_which_no_reject_can_pay_are_a_warning(files, tmp_path):
+    options = ("--false-negative-column", "amount", "--reject", "3")  # a false positive costs 1
+    result = run("fit", files[0], *OPTIONS, *options, "-o", tmp_path / "model")
+    assert result.exit_code == 0
+    assert "no row whose reject can pay" in result.stderr

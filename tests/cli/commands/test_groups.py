@@ -104,4 +104,5 @@ def test_too_few_groups_inside_a_fold_are_said_in_one_sentence(tmp_path):
     table = with_groups(tmp_path / "table.csv", [f"p{at % 6}" for at in range(80)])
     result = run("compare", table, *COSTS, "--folds", 2, "--groups", "patient")
     assert result.exit_code == 2
-    assert "the 6 groups of --groups are too few or too uneven: cv=5 makes 5 folds, and groups has only" in said(result)
+    uneven = "the 6 groups of --groups are too few or too uneven"
+    assert f"{uneven}: 5 folds need as many groups, and --groups has only" in said(result)

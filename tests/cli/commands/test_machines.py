@@ -98,9 +98,11 @@ def test_time_that_runs_out_gives_a_model_and_code_4(tmp_path, table):
     assert "too few to reject rows unlike them" in few
     result = run(*arguments, "--time-limit", 0.001)
     assert result.exit_code == 4
-    late, _ = result.stderr.splitlines()
+    late, none, _ = result.stderr.splitlines()
     assert "candidates of 'logistic' count as not tried" in late
-    assert [f"abstain: warning: {text}" for text in json.loads(result.stdout)["warnings"] if text != few] == [late]
+    assert "so 'logistic' is fitted with its first parameters, {'C': 0.1}" in none
+    told = [f"abstain: warning: {text}" for text in json.loads(result.stdout)["warnings"] if text != few]
+    assert told == [late, none]
     assert pipeline_of(tmp_path / "model")[-1].estimator.C == 0.1
 
 

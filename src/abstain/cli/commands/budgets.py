@@ -32,7 +32,6 @@ from abstain.estimators.linear_svc import LinearRejectSVC
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.threshold import ThresholdRejector
 from abstain.estimators.unwrap import unguarded
-from abstain.rules.class_error import ClassErrorBound
 from abstain.rules.scored_rows import ScoredRows
 
 __all__ = ["Budget", "budgeted", "stated_budget"]
@@ -59,6 +58,13 @@ class Budget:
     max_error: Share | None
     confidence: float
     class_error: Share | None = None
+
+    @property
+    def promise(self) -> dict[str, Any] | None:
+        """The promise on errors, as parameters of a `ThresholdRejector`; None for a share of rejects."""
+        if self.reject_rate is not None:
+            return None
+        return {"max_error": self.max_error, "class_error": self.class_error, "confidence": self.confidence}
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -132,15 +138,13 @@ def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> 
         raise UsageError(
             "--reject-rate, --max-error and --class-error need rows in memory; state costs, or raise --max-memory."
         )
-    if budget.class_error is not None:
-        pipeline = promised(table, options, budget.class_error, partial(_classifier, folds=0))
+    if budget.promise is not None:
+        pipeline = promised(table, options, budget.promise, partial(_classifier, folds=0))
         return guarded(table, pipeline, options.guard), _facts(budget, pipeline[-1])
     folds = folds_for(table, options.seed, "the thresholds")
     model = ThresholdRejector(
         _classifier(table, options, folds.n_splits),
         reject_rate=budget.reject_rate,
-        max_error=budget.max_error,
-        confidence=budget.confidence,
         cv=folds,
         pos_label=table.positive,
         reject_label=options.reject_label or "auto",
@@ -176,11 +180,8 @@ def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
     rejected = float(np.mean(~accepted))
     wrong = float(np.mean(choice[accepted] != truth[accepted])) if accepted.any() else math.nan
     facts |= {"held-out reject rate": rejected, "held-out error among the accepted": wrong}
-    bound = final.certificate_
-    if isinstance(bound, ClassErrorBound):
-        return facts | promise_facts(bound, rejected)
-    if bound is not None:
-        facts |= {"rows accepted": bound.accepted, "errors among them": bound.errors}
+    if final.certificate_ is not None:
+        return facts | promise_facts(final.certificate_, rejected)
     sentence = (
         f"The thresholds were placed on held-out rows: {100 * rejected:.1f} % of them are rejected, and "
         f"{100 * wrong:.2g} % of the others are wrong. 'abstain evaluate' gives these shares on new rows."

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.class_costs import ClassCosts
-from abstain.cli.commands.alternatives import blind_alternatives, class_codes
-from abstain.comparison.verdict import FORCED, verdict_on
 from abstain.metrics import ActionTable, ClassTable, accuracy_reject_curve, augrc, aurc, e_aurc
 from abstain.report.curves import rejected_first
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from abstain.actions import Actions
     from abstain.cli.commands.evaluation import Judged
 
@@ -49,13 +45,9 @@ def class_facts(judged: Judged) -> dict[str, Any]:
         "error among the accepted": counts.selective_error,
     }
     if isinstance(costs, ClassCosts):
-        codes = class_codes(costs, judged.y_true)
-        paid, forced = (costs.prices(codes, _choices(judged, labels)) for labels in (judged.y_pred, judged.forced))
-        facts["mean cost"] = float(paid.mean())
+        facts["mean cost"] = float(judged.paid(judged.y_pred).mean())
     curves = _curve_facts(judged) if len(np.unique(judged.y_true)) == len(known) else {}
-    if not isinstance(costs, ClassCosts):
-        return facts | curves | {"verdict": {"sentence": IF_NEW}, "warnings": []}
-    return facts | curves | _verdict(judged, costs, paid, forced, counts.reject_rate)
+    return facts | curves | judged.verdict(counts.reject_rate)
 
 
 def action_facts(judged: Judged, actions: Actions) -> dict[str, Any]:
@@ -75,34 +67,12 @@ def action_facts(judged: Judged, actions: Actions) -> dict[str, Any]:
         "coverage": counts.coverage,
         "mean cost": counts.mean_cost,
     }
-    if len(np.unique(judged.y_true)) < 2:
-        return facts | {"verdict": {"sentence": IF_NEW}, "warnings": []}
-    paid, forced = (actions.prices(*actions.encode(judged.y_true, taken)) for taken in (judged.y_pred, judged.forced))
-    return facts | _verdict(judged, actions, paid, forced, counts.reject_rate)
-
-
-def _verdict(
-    judged: Judged,
-    costs: ClassCosts | Actions,
-    paid: NDArray[np.float64],
-    forced: NDArray[np.float64],
-    reject_rate: float,
-) -> dict[str, Any]:
-    blind = blind_alternatives(costs, judged.y_true, tuple(judged.model.classes))
-    largest = float(costs.table().max())
-    found = verdict_on("The machine", paid, blind, {FORCED: forced}, reject_rate=reject_rate, largest=largest)
-    facts = found.facts()
-    return {"verdict": facts | {"sentence": f"{found.sentence} {IF_NEW}"}, "warnings": list(found.warnings)}
-
-
-def _choices(judged: Judged, answers: NDArray[Any]) -> NDArray[np.intp]:
-    place = {label: at for at, label in enumerate(judged.model.classes, start=1)}
-    return np.array([place.get(label, 0) for label in answers.tolist()], dtype=np.intp)
+    return facts | judged.verdict(counts.reject_rate)
 
 
 def _curve_facts(judged: Judged) -> dict[str, Any]:
-    """Key points of the curves by the lead of the highest score over the second, novel rows first."""
-    score = rejected_first(judged.score, judged.novel)
+    """Key points of the curves by the confidence by which the model rejects, novel rows first."""
+    score = rejected_first(judged.model.class_scores(judged.score), judged.novel)
     accuracy = accuracy_reject_curve(judged.y_true, score).at(REJECT_RATES)
     facts: dict[str, Any] = {
         "accuracy by reject rate": {

@@ -131,7 +131,8 @@ def command(
             warn_all(judged(compared)["warnings"])
             print(compared)
             if output is not None:
-                print(f"\n{one_line(str(output))} written: the report of {compared.names[0]} on {len(table.y)} rows")
+                rule = compared.best if compared.verdict is None else compared.verdict.name
+                print(f"\n{one_line(str(output))} written: the report of {rule} on {len(table.y)} rows")
 
 
 def compare(
@@ -145,7 +146,7 @@ def compare(
     guard: GuardPlan | None = None,
     force: bool = False,
 ) -> Comparison:
-    """Compare the rules on a table, each with the default preprocessing, and optionally write a report on the first."""
+    """Compare the rules on a table, each with the default preprocessing, and optionally write the report."""
     from abstain.cli.commands.linear import LINEAR, LINEAR_RULE
     from abstain.comparison.compare import compare as compared_by
     from abstain.comparison.rules import default_rules, left_out
@@ -185,7 +186,7 @@ def compare(
     if output is not None:
         from abstain.cli.output.reports import write_comparison
 
-        write_comparison(table, found, next(iter(models.values())), output, force=force)
+        write_comparison(table, found, models, output, force=force)
     return found
 
 

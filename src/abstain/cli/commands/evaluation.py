@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.cli.commands.alternatives import blind_alternatives, true_signs
 from abstain.cli.commands.class_evaluation import IF_NEW, REJECT_RATES, action_facts, class_facts
 from abstain.cli.exit_codes import Note
 from abstain.cli.input.columns import labels, left_out_rows, row_names, unlabelled
@@ -23,13 +22,12 @@ from abstain.cli.input.read_table import PLAIN, opened
 from abstain.cli.input.target_column import target_of
 from abstain.cli.output.printing import progress
 from abstain.comparison.drift_result import Drift
+from abstain.comparison.judges import Judge, judge_of
 from abstain.comparison.verdict import FORCED, verdict_on
 from abstain.costs import Costs
-from abstain.labels import encode_pair
 from abstain.metrics import RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
 from abstain.report.curves import are_bayes, price_confidence, rejected_first
 from abstain.row_costs import RowCosts
-from abstain.rules.row_rule import rule_of_rows
 from abstain.rules.scored_rows import ScoredRows
 from abstain.rules.tuning import roc_thresholds
 
@@ -148,9 +146,33 @@ class Judged:
             rejected = self.y_pred == self.model.reject_label
         return {"ambiguous": int(np.sum(rejected & ~self.novel)), "novel": int(np.sum(self.novel))}
 
-    def _paid(self, costs: Costs | RowCosts) -> NDArray[np.float64]:
-        """The cost of each decision."""
-        return costs.prices(*encode_pair(self.y_true, self.y_pred, self.model.positive, self.model.reject_label))
+    @property
+    def judge(self) -> Judge:
+        """What decisions on these rows cost."""
+        model, by_row = self.model, self.row_costs
+        one = None if model.several or model.actions is not None else model.positive
+        costs, own = (model.costs, None) if by_row is None else (None, by_row.table())
+        return judge_of(self.y_true, costs, own, one, classes=np.asarray(model.classes))
+
+    def paid(self, answers: NDArray[Any]) -> NDArray[np.float64]:
+        """The cost of each of these answers."""
+        return self.judge.prices(np.arange(len(answers)), answers, self.model.reject_label)
+
+    def verdict(self, reject_rate: float) -> dict[str, Any]:
+        """The verdict against the alternatives on these rows, and the warnings; both need costs and two classes."""
+        if self.costs is None or len(np.unique(self.y_true)) < 2:
+            return {"verdict": {"sentence": IF_NEW}, "warnings": []}
+        judge = self.judge
+        found = verdict_on(
+            "The machine",
+            self.paid(self.y_pred),
+            judge.blind(np.arange(len(self.y_true))),
+            {FORCED: self.paid(self.forced)},
+            reject_rate=reject_rate,
+            largest=float(judge.costs.table().max()),
+        )
+        facts = found.facts()
+        return {"verdict": facts | {"sentence": f"{found.sentence} {IF_NEW}"}, "warnings": list(found.warnings)}
 
     def facts(self) -> dict[str, Any]:
         """Counts, metrics and key points, as plain values."""
@@ -177,28 +199,8 @@ class Judged:
             "positive predictivity": counts.positive_predictivity,
         }
         if costs is not None:
-            paid = counts.mean_cost(costs) if isinstance(costs, Costs) else float(self._paid(costs).mean())
-            facts["mean cost"] = paid
-        return facts | self._curve_facts() | self._judged()
-
-    def _judged(self) -> dict[str, Any]:
-        """The verdict against the alternatives on these rows, and the warnings; both need costs and both classes."""
-        model, costs, counts = self.model, self.costs, self.table
-        if costs is None or len(np.unique(self.y_true)) < 2:
-            return {"verdict": {"sentence": IF_NEW}, "warnings": []}
-        sign = true_signs(self.y_true, model.positive)
-        cut: Any = model.cut if self.row_costs is None else rule_of_rows(model.final.rule_, self.row_costs).cut
-        forced = model.orientation * np.where(self.score > cut, 1, -1)
-        found = verdict_on(
-            "The machine",
-            self._paid(costs),
-            blind_alternatives(costs, self.y_true, (model.negative, model.positive)),
-            {FORCED: costs.prices(sign, forced)},
-            reject_rate=counts.reject_rate,
-            largest=float(costs.table().max()),
-        )
-        facts = found.facts()
-        return {"verdict": facts | {"sentence": f"{found.sentence} {IF_NEW}"}, "warnings": list(found.warnings)}
+            facts["mean cost"] = float(self.paid(self.y_pred).mean())
+        return facts | self._curve_facts() | self.verdict(counts.reject_rate)
 
     def _curve_facts(self) -> dict[str, Any]:
         """Key points of the curves; a curve needs rows of both classes."""

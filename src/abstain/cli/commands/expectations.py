@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from abstain.cli.commands.alternatives import blind_alternatives
+from abstain.actions import Actions
 from abstain.cli.input.columns import for_sklearn
 from abstain.cli.input.mapped_table import MappedTable
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
+from abstain.comparison.judges import judge_of
 from abstain.comparison.verdict import REJECTING, cautions
 from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
 from abstain.estimators.svc_cv import RejectSVCCV
@@ -42,7 +43,9 @@ def compared_with_none(
     if math.isnan(cost) or costs is None:
         sentence = f"No fit of the search finished, so the cost of new rows is unknown. {_next(table)}"
         return known | {"verdict": {"sentence": sentence}, "warnings": []}
-    blind = {name: float(prices.mean()) for name, prices in blind_alternatives(costs, table.y, table.classes).items()}
+    own, one = isinstance(costs, RowCosts), None if isinstance(costs, Actions) else table.positive
+    judge = judge_of(table.y, None if own else costs, costs.table() if own else None, one)
+    blind = {name: float(prices.mean()) for name, prices in judge.blind(np.arange(len(table.y))).items()}
     other, other_cost = min(blind.items(), key=lambda pair: pair[1])
     sentence = (
         f"Held-out rows, which the choice has not seen, cost {cost:.4g} each; {other}, the cheapest way without a "

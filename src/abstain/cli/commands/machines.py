@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from abstain.candidates.machines import BEST, NAMES, SVM
+from abstain.candidates.machines import BEST, NAMES, SVM, machine_of
 from abstain.candidates.search import MachineSearch
 from abstain.candidates.trials import Choice
 from abstain.cli.commands.expectations import compared_with_none
@@ -78,7 +78,8 @@ def searched(table: TrainingTable, costs: Any, options: TrainingOptions) -> tupl
 def machine_facts(table: TrainingTable, costs: Any, final: Any, choice: Choice) -> dict[str, Any]:
     """The parameters of a machine, and what the folds say about its cost."""
     name = choice.chosen.name
-    facts = svm_facts(final) if name == SVM else {"machine": name, **choice.chosen.best}
+    used = machine_of(getattr(final, "estimator_", None))  # a time limit may have left it with fewer trees
+    facts = svm_facts(final) if name == SVM or used is None else {"machine": name, **used[1]}
     expected = compared_with_none(table, costs, choice.cost, float("nan"))
     if len(choice.trials) == 1:
         return facts | expected

@@ -1,4 +1,4 @@
-"""Models with a ceiling on the error of each true class: fitted on some of the rows, calibrated on the others."""
+"""Models with a promise on their errors: fitted on some of the rows, calibrated on the others."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from sklearn.pipeline import Pipeline
 from abstain.cli.commands.training import TrainingOptions, fitted_pipeline
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.training_table import TrainingTable
-from abstain.estimators.conformal import held_out_rows
+from abstain.estimators.splitting import held_out_rows
 from abstain.estimators.threshold import ThresholdRejector
+from abstain.estimators.tuned import labels_for
 from abstain.preprocessing import ESTIMATOR
-from abstain.rules.class_error import ClassErrorBound, named_rates
+from abstain.rules.calibration_size import OTHERWISE, calibration_sizes
+from abstain.rules.class_error import ClassErrorBound
+from abstain.rules.request import Request
+from abstain.rules.risk_control import ErrorBound
 
 __all__ = ["promise_facts", "promised"]
 
@@ -24,31 +28,31 @@ __all__ = ["promise_facts", "promised"]
 def promised(
     table: TrainingTable,
     options: TrainingOptions,
-    class_error: float | dict[str, float],
+    promise: dict[str, Any],
     classifier: Callable[[TrainingTable, TrainingOptions], Any],
 ) -> Pipeline:
-    """Fit preprocessing, search and machine on some rows, and calibrate on rows that none of these has seen."""
-    classes, code = np.unique(table.y, return_inverse=True)
+    """Fit preprocessing, search and machine on some rows, and calibrate on rows that none of these has seen.
+
+    `promise` has the parameters of a `ThresholdRejector` that say what is promised.
+    """
+    reject_label = options.reject_label or "auto"
+    model = ThresholdRejector(None, **promise, cv="prefit", pos_label=table.positive, reject_label=reject_label)
+    code = np.unique(table.y, return_inverse=True)[1] + 1
     try:
-        rates = named_rates(class_error, classes)
-        if not all(0.0 < rate < 1.0 for rate in rates.values()):
-            raise UsageError("--class-error must lie between 0 and 1, both excluded, as in 0.05.")
-        held = held_out_rows(code + 1, rates, None, table.groups, options.seed)
+        request = Request.of(model)
+        labels = labels_for(model, request, table.y)
+        request = request.of_classes(labels, table.positive)
+        sizes = calibration_sizes(request, labels, np.bincount(code)[1:], None)
+        held = held_out_rows(code, sizes, table.groups, options.seed)
     except ValueError as error:
-        raise UsageError(str(error).replace("class_error=", "--class-error ")) from error
+        raise UsageError(str(error).partition(OTHERWISE)[0]) from error
     fitting, calibration = (_part(table, rows) for rows in (np.setdiff1d(np.arange(len(code)), held), held))
     pipeline = fitted_pipeline(fitting, classifier(fitting, options))
-    model = ThresholdRejector(
-        pipeline[-1],
-        class_error=rates,
-        cv="prefit",
-        pos_label=table.positive,
-        reject_label=options.reject_label or "auto",
-    )
+    model.estimator = pipeline[-1]
     try:
         model.fit(pipeline[:-1].transform(calibration.rows), calibration.y)
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(str(error).partition(OTHERWISE)[0]) from error
     pipeline.steps[-1] = (ESTIMATOR, model)
     return pipeline
 
@@ -58,11 +62,19 @@ def _part(table: TrainingTable, rows: NDArray[np.intp]) -> TrainingTable:
     return replace(table, X=table.X[rows], y=table.y[rows], groups=groups)
 
 
-def promise_facts(bound: ClassErrorBound, rejected: float) -> dict[str, Any]:
+def promise_facts(bound: ClassErrorBound | ErrorBound, rejected: float) -> dict[str, Any]:
     """What was promised, and on how many rows it rests."""
-    shares = ", ".join(f"{100 * rate:g} % of {label}" for label, rate in bound.class_error.items())
-    sentence = (
-        f"At most {shares} are answered as another class, on average over calibrations like this one, if new rows are "
-        f"like these. {100 * rejected:.1f} % of the calibration rows are rejected."
-    )
-    return {"calibration rows": bound.n_rows, "verdict": {"sentence": sentence}, "warnings": []}
+    share = f"{100 * rejected:.1f} % of the calibration rows are rejected."
+    facts: dict[str, Any] = {"calibration rows": bound.n_rows}
+    if isinstance(bound, ClassErrorBound):
+        of = ", ".join(f"{100 * rate:g} % of {label}" for label, rate in bound.class_error.items())
+        sentence = f"At most {of} are answered as another class, on average over calibrations like this one"
+    else:
+        facts |= {"rows accepted": bound.accepted, "errors among them": bound.errors}
+        ceilings = bound.max_error if isinstance(bound.max_error, dict) else {"": bound.max_error}
+        of = ", ".join(
+            f"{100 * ceiling:g} % of the rows answered{f' {label}' if label else ''}"
+            for label, ceiling in ceilings.items()
+        )
+        sentence = f"At most {of} are wrong, for {100 * bound.confidence:g} % of calibrations like this one"
+    return facts | {"verdict": {"sentence": f"{sentence}, if new rows are like these. {share}"}, "warnings": []}

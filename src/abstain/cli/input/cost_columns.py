@@ -95,16 +95,8 @@ def row_costs_of(plan: CellPlan, table: InputTable, batch: Batch) -> NDArray[np.
             )
         columns.append(column)
     costs = np.column_stack(columns)
-    share = costs[:, 2] / costs[:, 0] + costs[:, -1] / costs[:, 1]
-    never = np.flatnonzero(share > 1.0 + 1e-12)
-    if len(never) > 0:
-        row = costs[never[0]]
-        raise DataError(
-            f"{table.place(batch.places[never[0]])}: rejecting this row can never pay: {row[2]:g}/{row[0]:g} + "
-            f"{row[-1]:g}/{row[1]:g} = {share[never[0]]:g} > 1 (reject over false positive, plus reject over false "
-            "negative); lower its reject cost, in a column of --reject-column if the others keep theirs."
-        )
     try:
-        return RowCosts.of(costs).table() if costs.shape[1] == 4 else costs
+        RowCosts.of(costs)
     except ValueError as error:  # a number given as an option
         raise UsageError(str(error)) from error
+    return costs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,11 @@ from abstain.cli.exit_codes import UsageError
 from abstain.cli.output.files import writing
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from abstain.cli.commands.evaluation import Judged
     from abstain.cli.input.training_table import TrainingTable
+    from abstain.comparison.folds import HeldOut
     from abstain.comparison.result import Comparison
 
 
@@ -40,14 +44,18 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
         "novel": judged.novel,
     }
     report: Any
-    by_row = judged.row_costs
+    by_row, score = judged.row_costs, judged.score
+    if model.several:
+        score = model.class_scores(score)
+    elif by_row is not None:
+        score = model.final.rule_.log_odds(score)
     if model.several or model.actions is not None or by_row is not None:
         report = TableReport.of(
             judged.y_true,
             judged.y_pred,
             model.costs if by_row is None else None,
             forced=judged.forced,
-            score=judged.score if by_row is None else model.final.rule_.log_odds(judged.score),
+            score=score,
             row_costs=None if by_row is None else by_row.table(),
             pos_label=None if by_row is None else model.positive,
             reject_label=model.reject_label,
@@ -59,42 +67,56 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     write_page(report, path, force=force)
 
 
-def write_comparison(table: TrainingTable, compared: Comparison, model: Any, path: Path, *, force: bool) -> None:
-    """Write the report of the first model of a comparison, by its scores of held-out rows, with the comparison."""
+def write_comparison(
+    table: TrainingTable, compared: Comparison, models: Mapping[str, Any], path: Path, *, force: bool
+) -> str:
+    """Write the report of the rule that the verdict of a comparison is on, and give its name.
+
+    The page counts the held-out decisions that were compared, each by the machine of its fold. A slider needs one pair
+    of thresholds for all of them; without one, the page is the table of classes and decisions.
+    """
     from abstain.estimators.splitting import group_parameters
     from abstain.estimators.unwrap import final_estimator
     from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report
     from abstain.report.table_model import TableReport
 
-    groups = group_parameters(model, table.groups)
-    fitted = final_estimator(model.fit(table.rows, table.y, **groups))  # on all rows, for its thresholds and facts
+    name = compared.best if compared.verdict is None else compared.verdict.name
+    held_out = compared.answers[compared.names.index(name)]
+    model = models[name]
+    fitted = final_estimator(model.fit(table.rows, table.y, **group_parameters(model, table.groups)))
     facts = {"File": table.path.name, "Rows": len(table.y), "Numeric columns": len(table.numeric)}
-    score, rule = np.asarray(compared.scores[0]), fitted.rule_ if table.several else fitted.rule_.on_log_odds
     shared: dict[str, Any] = {
-        "classes": fitted.classes_.astype(str),
+        "classes": fitted.classes_,
         "title": table.path.name,
-        "question": f"Rule: {compared.names[0]}. Each row is decided by a machine that was not trained on it.",
+        "question": f"Rule: {name}. Each row is decided by a machine that was not trained on it.",
         "data_facts": {**facts, "Categorical columns": len(table.categorical)},
-        "model_facts": model_facts(fitted),
+        "model_facts": {"Fitted on": "all rows; the decisions are those of the folds"} | model_facts(fitted),
         "comparison": compared,
+        "novel": held_out.novel,
         "unseen": True,
+        "pos_label": None if table.several or isinstance(compared.costs, Actions) else table.positive,
     }
-    unlike = compared.novel[0] if compared.novel else None
-    if unlike is not None:
-        shared["novel"] = unlike > 0.5
     report: Any
-    if table.several or isinstance(compared.costs, Actions):
-        answers = {"forced": rule.forced(score), "score": score, "reject_label": rule.labels.reject_label or "auto"}
-        predicted = rule.predict(score)
-        if unlike is not None:
-            predicted = fitted._fitted_.relabelled(predicted, shared["novel"])
-        report = TableReport.of(table.y.astype(str), predicted, compared.costs, **answers, **shared)
+    if not isinstance(compared.costs, Actions) and _have_one_pair(held_out, fitted.classes_):
+        shared |= {"score": held_out.score, "thresholds": held_out.thresholds, "cut": held_out.cut}
+        report = Report.of(table.y, costs=compared.costs, **shared)
     else:
-        report = Report.of(
-            table.y.astype(str), score, compared.costs, rule.thresholds, pos_label=table.positive, **shared
-        )
+        answers = {"forced": held_out.forced, "reject_label": held_out.reject_label}
+        score = held_out.class_scores  # of two classes, scores of different folds have no order
+        report = TableReport.of(table.y, held_out.predicted, compared.costs, score=score, **answers, **shared)
     write_page(report, path, force=force)
+    return name
+
+
+def _have_one_pair(held_out: HeldOut, classes: NDArray[Any]) -> bool:
+    """Whether one pair of thresholds on the scores makes all the decisions."""
+    if held_out.thresholds is None or held_out.score is None:
+        return False
+    choice = held_out.thresholds.decide(held_out.score)
+    choice = choice if held_out.novel is None else np.where(held_out.novel, 0, choice)
+    labels = np.array([classes[0], held_out.reject_label, classes[1]], dtype=object)
+    return bool(np.all(labels[choice + 1] == held_out.predicted))
 
 
 def write_page(report: Any, path: Path, *, force: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from abstain.datasets.table import TextLayout
+from public_data.table import TextLayout
 
 __all__ = ["SOURCES", "Source"]
 

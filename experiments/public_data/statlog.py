@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.datasets.access import load_table
-from abstain.datasets.bunch import in_scikit_learn_form
-from abstain.datasets.sources import SOURCES
+from public_data.access import load_table
+from public_data.bunch import in_scikit_learn_form
+from public_data.sources import SOURCES
 
 __all__ = ["load_german", "load_heart"]
 

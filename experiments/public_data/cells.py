@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from abstain.datasets.access import load_table
-from abstain.datasets.bunch import in_scikit_learn_form
-from abstain.datasets.folder import VARIABLE, data_folder, file_in_folder
-from abstain.datasets.sources import SOURCES
-from abstain.datasets.table import Table
+from public_data.access import load_table
+from public_data.bunch import in_scikit_learn_form
+from public_data.folder import VARIABLE, data_folder, file_in_folder
+from public_data.sources import SOURCES
+from public_data.table import Table
 
 __all__ = ["load_cells"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from abstain.datasets.sources import Source
+from public_data.sources import Source
 
 __all__ = ["describe", "in_scikit_learn_form", "to_frame"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import IO, Any
 
-from abstain.datasets.folder import VARIABLE
-from abstain.datasets.size import MB
+from public_data.folder import VARIABLE
+from public_data.size import MB
 
 __all__ = ["CACHE_VARIABLE", "fetch"]
 

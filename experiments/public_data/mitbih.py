@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.datasets.access import load_table
-from abstain.datasets.bunch import in_scikit_learn_form
-from abstain.datasets.checksums import verify
-from abstain.datasets.download import fetch
-from abstain.datasets.folder import VARIABLE
-from abstain.datasets.physionet import BEATS, read_annotations, read_signal, windows
-from abstain.datasets.size import check_size
-from abstain.datasets.sources import SOURCES
-from abstain.datasets.table import UNREADABLE, Table
+from public_data.access import load_table
+from public_data.bunch import in_scikit_learn_form
+from public_data.checksums import verify
+from public_data.download import fetch
+from public_data.folder import VARIABLE
+from public_data.physionet import BEATS, read_annotations, read_signal, windows
+from public_data.size import check_size
+from public_data.sources import SOURCES
+from public_data.table import UNREADABLE, Table
 
 __all__ = ["load_mitbih"]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from abstain.datasets.access import load_table
-from abstain.datasets.bunch import in_scikit_learn_form
-from abstain.datasets.checksums import verify
-from abstain.datasets.sources import SOURCES
-from abstain.datasets.table import Table
+from public_data.access import load_table
+from public_data.bunch import in_scikit_learn_form
+from public_data.checksums import verify
+from public_data.sources import SOURCES
+from public_data.table import Table
 
 __all__ = ["load_liver", "load_pima", "load_thyroid", "load_wdbc"]
 
@@ -53,7 +53,7 @@ def load_wdbc(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
 
     Examples
     --------
-    >>> from abstain.datasets import load_wdbc
+    >>> from public_data import load_wdbc
     >>> wdbc = load_wdbc()
     >>> wdbc.data.shape, wdbc.target_names[1], int(wdbc.target.sum())
     ((569, 30), 'malignant', 212)

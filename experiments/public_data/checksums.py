@@ -14,7 +14,7 @@ import hashlib
 
 import numpy as np
 
-from abstain.datasets.table import Table
+from public_data.table import Table
 
 __all__ = ["CHECKSUMS", "checksum", "verify"]
 

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from abstain.datasets.checksums import verify
-from abstain.datasets.size import check_size
-from abstain.datasets.sources import Source
-from abstain.datasets.table import UNREADABLE, Table
+from public_data.checksums import verify
+from public_data.size import check_size
+from public_data.sources import Source
+from public_data.table import UNREADABLE, Table
 
 __all__ = ["VARIABLE", "data_folder", "file_in_folder", "read_checked", "read_from_folder"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from abstain.datasets.download import fetch
-from abstain.datasets.folder import data_folder, read_checked, read_from_folder
-from abstain.datasets.sources import Source
-from abstain.datasets.table import Table
+from public_data.download import fetch
+from public_data.folder import data_folder, read_checked, read_from_folder
+from public_data.sources import Source
+from public_data.table import Table
 
 __all__ = ["load_table", "read_public"]
 
