@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.linear_svc import LinearRejectSVC
 from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
+from abstain.estimators.novelty_detector import NoveltyDetector
 from abstain.estimators.one_class import OneClassSVM
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
@@ -28,7 +29,7 @@ from abstain.files.errors import ModelFileError
 from abstain.files.forest_codec import forest_attributes, forest_parts
 from abstain.files.linear_codec import linear_from, linear_parts
 from abstain.files.logistic_codec import logistic_attributes, logistic_parts
-from abstain.files.one_class_codec import one_class_from, one_class_parts
+from abstain.files.one_class_codec import detector_from, detector_parts, one_class_from, one_class_parts
 from abstain.files.schema import Fields
 from abstain.files.values import from_json, to_json
 
@@ -86,7 +87,12 @@ MACHINES = table(
         _machine(LinearRejectSVCCV, linear_parts, linear_from),
     ]
 )
-DETECTORS = table([_machine(OneClassSVM, one_class_parts, one_class_from)])  # which do not classify
+DETECTORS = table(  # which do not classify
+    [
+        _machine(OneClassSVM, one_class_parts, one_class_from),
+        _machine(NoveltyDetector, detector_parts, detector_from),
+    ]
+)
 # scikit-learn's classifiers, which have the classes of the rejector around them
 OTHERS = table(
     [
