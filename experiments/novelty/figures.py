@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-MARKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#8C8C8C", "D"))
+MARKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#8C8C8C", "D"), ("#CC79A7", "v"))
 
 
 def found(results: dict[str, Any]) -> Any:
@@ -18,7 +18,7 @@ def found(results: dict[str, Any]) -> Any:
     for at, detector in enumerate(next(iter(kinds.values()))["all"]["novel"]):
         colour, marker = MARKS[at]
         shares = [100 * item["all"]["novel"][detector] for item in kinds.values()]
-        heights = [-k + 0.2 * (1.5 - at) for k in range(len(kinds))]  # so that no point hides another
+        heights = [-k + 0.16 * (2 - at) for k in range(len(kinds))]  # so that no point hides another
         ax.plot(shares, heights, marker, color=colour, markersize=5.5, label=detector)
     ax.set_yticks([-k for k in range(len(kinds))], list(kinds))
     ax.set_xlim(-3, 103)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness import Task
-from measure_damage import MOST, example
+from measure_damage import MOST, commands, example
 from measure_damage import trial as damage
 from measure_patients import LEARNED, REPEATS
 from measure_patients import trial as patients
@@ -11,14 +11,14 @@ from measure_promise import trial as promised
 from measure_sets import LOADERS
 from public_data.mitbih import RECORDS
 
-DAMAGED, SPLITS, TOGETHER = 20, 200, 20
+DAMAGED, SPLITS, TOGETHER = 5, 60, 20
 SMALL = ("heart",)
 
 
 def tasks(fast: bool) -> list[Task]:
     """Splits of the promise are run together by twenties."""
     names, splits, together = (SMALL, 4, 4) if fast else (tuple(LOADERS), SPLITS, TOGETHER)
-    found = [Task("example", example, {}, sources("damage"))]
+    found = [Task(key, of, {}, sources("damage")) for key, of in (("example", example), ("commands", commands))]
     for name in names:
         for seed in range(1 if fast else DAMAGED):
             arguments = {"name": name, "seed": seed, "most": 10 if fast else MOST}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from measure_detectors import DEFAULT, DETECTORS
-from measure_sets import COSTS, Array, classifier, linear, rate_of, split
+from measure_detectors import DEFAULT, DETECTORS, EARLIER, calibrated_on
+from measure_sets import COSTS, RATES, Array, classifier, linear, rate_of, split
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.frozen import FrozenEstimator
@@ -24,7 +24,7 @@ EXAMPLES = {
     "`LinearRejectSVCCV(costs)`": LinearRejectSVCCV(TUMOURS),
 }
 MACHINES = {"rbf": classifier, "linear": linear}
-MOST = 200  # test rows that are damaged in each split
+MOST = 100  # test rows that are damaged in each split
 UNCHANGED = "unchanged"
 
 
@@ -34,10 +34,12 @@ def damaged(X: Array, deviation: Array, rng: np.random.Generator) -> dict[str, l
         UNCHANGED: [X],
         "all columns x 10": [10 * X],
         "all columns / 10": [X / 10],
+        "all columns / 2.54": [X / 2.54],
         "one column x 10": _each_column(X, 10 * X),
-        "one column x 1000": _each_column(X, 1000 * X),
+        "one column / 10": _each_column(X, X / 10),
+        "neighbours swapped": _swapped(X),
         "one column -999": _each_column(X, np.full_like(X, -999.0)),
-        "columns shuffled": [X[:, rng.permutation(X.shape[1])]],
+        "columns shuffled": [X[:, _shuffled(X.shape[1], rng)]],
         "all cells 0": [np.zeros_like(X)],
         "noise of 3 sd": [X + 3 * deviation * rng.standard_normal(X.shape)],
     }
@@ -45,6 +47,17 @@ def damaged(X: Array, deviation: Array, rng: np.random.Generator) -> dict[str, l
 
 def _each_column(X: Array, other: Array) -> list[Array]:
     return [np.where(np.arange(X.shape[1]) == at, other, X) for at in range(X.shape[1])]
+
+
+def _shuffled(d: int, rng: np.random.Generator) -> Any:
+    """A random order of the columns, other than their own."""
+    order = rng.permutation(d)
+    return order if (order != np.arange(d)).any() else np.roll(order, 1)
+
+
+def _swapped(X: Array) -> list[Array]:
+    d = X.shape[1]
+    return [X[:, [*range(at), at + 1, at, *range(at + 2, d)]] for at in range(d - 1)]
 
 
 def trial(name: str, seed: int, most: int) -> list[dict[str, Any]]:
@@ -57,15 +70,21 @@ def trial(name: str, seed: int, most: int) -> list[dict[str, Any]]:
     X_test, y_test = X_test[:most], y_test[:most]
     machines = {machine: make().fit(X, y) for machine, make in MACHINES.items()}
     guards = {}
-    for detector, make in DETECTORS.items():
+    for detector in DETECTORS:
         frozen = FrozenEstimator(next(iter(machines.values())))  # a guard is the same whatever the classifier
-        guards[detector] = NoveltyRejector(frozen, rate_of(name), make(), random_state=seed).fit(X, y).guard_
+        guards[detector] = guard_of(detector, frozen, rate_of(name), len(y), seed).fit(X, y).guard_
     found = []
     for kind, copies in damaged(X_test, X.std(axis=0), np.random.default_rng(seed)).items():
         counted = [(copy, _counted(kind, copy, X_test)) for copy in copies]
         parts = [judged(machines, guards, copy[rows], y_test[rows]) for copy, rows in counted if rows.any()]
         found.append({"set": name, "seed": seed, "damage": kind, **_mean(parts)})
     return found
+
+
+def guard_of(detector: str, classifier: Any, rate: float, n: int, seed: int) -> NoveltyRejector:
+    """The rejector with a detector, for n training rows."""
+    size = calibrated_on(detector, n, rate)
+    return NoveltyRejector(classifier, rate, DETECTORS[detector](), calibration_size=size, random_state=seed)
 
 
 def _counted(kind: str, copy: Array, rows: Array) -> Any:
@@ -119,4 +138,24 @@ def example() -> dict[str, Any]:
                 "novel": int((guarded.decide(rows).reason == "novel").sum()),
                 "guarded": -float(guarded.score(rows, y_test)),
             })
+    return found
+
+
+def commands() -> dict[str, Any]:
+    """The README's commands: the halves of `abstain demo --csv`, and the shares of damaged new rows found as novel.
+
+    With one column damaged, the smallest and the largest share over the columns too.
+    """
+    data = load_breast_cancer()
+    names = data.target_names[data.target]
+    X, new, y, _ = train_test_split(data.data, names, test_size=0.5, stratify=names, random_state=0)
+    found: dict[str, Any] = {"trained": len(y), "tested": len(new), "calibrated": {}, "kinds": {}}
+    for detector in (DEFAULT, EARLIER):
+        model = make_pipeline(StandardScaler(), RejectSVCCV(TUMOURS, Cs=[1.0], gammas=[0.03], pos_label="malignant"))
+        guard = guard_of(detector, model, RATES[0], len(y), 0).fit(X, y).guard_
+        found["calibrated"][detector] = guard.m
+        for kind, copies in damaged(new, X.std(axis=0), np.random.default_rng(0)).items():
+            shares = [float(guard.novel_rows(copy).mean()) for copy in copies]
+            item = {"mean": float(np.mean(shares)), "least": min(shares), "most": max(shares)}
+            found["kinds"].setdefault(kind, {})[detector] = item
     return found

@@ -1,4 +1,7 @@
-"""Detectors to compare with the default one, for `NoveltyRejector(detector=...)`; columns are standardised before."""
+"""Detectors to compare with the default one, for `NoveltyRejector(detector=...)`; columns are standardised before.
+
+`EARLIER` is the guard of versions up to 0.2: another detector, and fewer calibration rows.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,13 @@ from sklearn.covariance import LedoitWolf
 from sklearn.ensemble import IsolationForest
 from sklearn.neighbors import NearestNeighbors
 
+from abstain import OneClassSVM
+from abstain.estimators.guard import rows_needed
+
 Array = NDArray[np.float64]
 NEIGHBOURS = 5
-DEFAULT = "one-class SVM (default)"
+DEFAULT = "default"
+EARLIER = "one-class SVM, the default up to 0.2"
 
 
 class NeighbourDistance(OutlierMixin, BaseEstimator):
@@ -45,7 +52,15 @@ class Mahalanobis(OutlierMixin, BaseEstimator):
 
 DETECTORS: dict[str, Callable[[], Any]] = {
     DEFAULT: lambda: None,
+    EARLIER: lambda: OneClassSVM(nu=0.05),
     "distance to the 5th neighbour": NeighbourDistance,
     "Mahalanobis' distance": Mahalanobis,
     "isolation forest": IsolationForest,
 }
+
+
+def calibrated_on(detector: str, n: int, rate: float) -> int | None:
+    """The number of calibration rows; None for the default."""
+    if detector != EARLIER:
+        return None
+    return min(max(-(-n // 5), rows_needed(rate)), 1000, n // 2)

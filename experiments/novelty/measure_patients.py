@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 
 from abstain import NoveltyRejector
 
-LEARNED, TESTED, REPEATS = 4000, 500, 5
+LEARNED, TESTED, REPEATS = 4000, 500, 2
 BY_BEATS, BY_PATIENTS = "beats", "patients"  # what the calibration rows are drawn by
 
 

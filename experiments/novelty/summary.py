@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from harness.trials import over_sets, over_splits
 from measure_damage import MACHINES, MOST, UNCHANGED
-from measure_detectors import DEFAULT, DETECTORS
+from measure_detectors import DEFAULT, DETECTORS, EARLIER
 from measure_patients import BY_BEATS, BY_PATIENTS, LEARNED, TESTED
 from measure_sets import COSTS, RATES, TEST_SHARE, C, rate_of, rows_of
 
@@ -20,7 +20,7 @@ def summary(answers: Mapping[str, Any]) -> dict[str, Any]:
     """All numbers."""
     parts: dict[str, Rows] = {"damage": [], "promise": [], "patient": []}
     for key, answer in answers.items():
-        if key != "example":
+        if key not in ("example", "commands"):
             parts[key.split("/")[0]] += answer
     names = list(dict.fromkeys(row["set"] for row in parts["damage"]))
     return {
@@ -31,6 +31,7 @@ def summary(answers: Mapping[str, Any]) -> dict[str, Any]:
         "damaged_rows": MOST,
         "sets": {name: dict(zip(("rows", "features"), rows_of(name)[0].shape, strict=True)) for name in names},
         "example": answers["example"],
+        "commands": answers["commands"],
         "damage": damage(parts["damage"]),
         "promise": promises(parts["promise"]),
         "patients": patients(parts["patient"]),
@@ -45,7 +46,7 @@ def damage(rows: Rows) -> dict[str, Any]:
         sets = {name: _means([row for row in own if row["set"] == name]) for name in dict.fromkeys(_sets(own))}
         found["kinds"][kind] = {"sets": sets, "all": _means(list(sets.values()))}
     found["rates"] = {name: rate_of(name) for name in dict.fromkeys(_sets(rows))}
-    found["default"], found["unchanged"] = DEFAULT, UNCHANGED
+    found |= {"default": DEFAULT, "earlier": EARLIER, "unchanged": UNCHANGED}
     return found
 
 

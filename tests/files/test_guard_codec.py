@@ -3,6 +3,7 @@
 import copy
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,7 @@ from abstain import (
     RejectSVCCV,
     ThresholdRejector,
     drift,
+    load,
     save,
 )
 from abstain.estimators.novelty import DEFAULT_RATE
@@ -213,8 +215,7 @@ FORGERIES = {
     "nan": (array(UNUSUAL, lambda old: old * np.nan), "'guard.unusual' contains NaN"),
     "minus infinity": (shifted(UNUSUAL, 0, -np.inf), "'guard.unusual' contains NaN or infinity"),
     "two axes": (array(UNUSUAL, lambda old: old[:, np.newaxis]), "wrong dtype or number of axes"),
-    "above 0": (shifted(UNUSUAL, -1, 100.0), "scores that its detector cannot give"),
-    "below the least": (shifted(UNUSUAL, 0, -100.0), "scores that its detector cannot give"),
+    "below 0": (shifted(UNUSUAL, 0, -100.0), "scores that its detector cannot give"),
     "too few": (array(UNUSUAL, lambda old: old[:3]), "its 3 calibration rows are too few"),
     "no row": (array(UNUSUAL, lambda old: old[:0]), "its 0 calibration rows are too few"),
     "negative count": (shifted("guard.choices", 0, -1000), "counts of decisions on calibration rows"),
@@ -232,7 +233,7 @@ FORGERIES = {
     "a detector in the parameters": (field("parameters/detector", None), "'detector' does not exist"),
     "default rate": (field("rate_is_stated", False), "'rate_is_stated' differs from what"),
     "frozen": (field("is_frozen", True), "counts of decisions|frozen"),
-    "a detector given": (field("detector_is_given", True), "differs from the one in its parameters"),
+    "a detector given": (field("detector_is_given", True), "can contain only a OneClassSVM of this library there"),
     "a flag of 1": (field("detector_is_given", 1), "wrong type"),
     "classes": (field("rule/classes", [0, 2]), "the classes of its classifier differ"),
     "classes turned": (field("rule/classes", [1, 0]), "different and sorted"),
@@ -243,11 +244,18 @@ FORGERIES = {
     "a guard inside": (field("classifier/estimator/kind", "NoveltyRejector"), "which is not allowed"),
     "other steps": (field("detector/steps/0/1/parameters/clip", True), "does not begin with the transformers"),
     "other names": (field("detector/steps/0/0", "other"), "does not begin with the transformers"),
-    "sparse scaling": (field("detector/steps/1/1/parameters/with_mean", False), "scales dense rows as sparse"),
     "seen by none": (field("seen/rows", 3), "does not count every row"),
     "no columns": (field("seen", None), "unknown array"),
     "the rows of the detector": (field("detector/estimator/machine/n_rows", 10**9), "are not those of its detector"),
     "the machine of the detector": (shifted("guard.detector.machine.coef", 0, -1e9), "one of them is not above 0"),
+    "a negative floor": (shifted("guard.detector.floor", 0, -1.0), "a unit of its detector is not above 0"),
+    "no spread": (array("guard.detector.spread", lambda old: 0.0 * old), "a unit of its detector is not above 0"),
+    "no unit": (array("guard.detector.units", lambda old: 0.0 * old), "a unit of its detector is not above 0"),
+    "no excess": (array("guard.detector.excess", lambda old: -old), "a unit of its detector is not above 0"),
+    "residuals turned": (array("guard.detector.residuals", lambda old: -old), "a unit of its detector is not above 0"),
+    "residuals of infinity": (shifted("guard.detector.residuals", 0, np.inf), "contains NaN or infinity"),
+    "residuals of fewer": (array("guard.detector.residuals", lambda old: old[:, :2]), "does not match the other"),
+    "vectors beyond": (shifted("guard.detector.machine.vectors", 0, 9.0), "vectors beyond the cells that it clips"),
     "unknown array": (array("guard.more", np.zeros(3)), "unknown array 'more'"),
     "unknown field": (field("more", 1), "unknown field 'more'"),
 }
@@ -257,6 +265,37 @@ FORGERIES = {
 def test_forgeries(case, guarded, forge):
     change, message = FORGERIES[case]
     raw = forge(guarded, change)
+    with pytest.raises(ModelFileError, match=message):
+        read(io.BytesIO(raw), len(raw), LARGEST)
+
+
+OLD = Path(__file__).parent / "data" / "0.2.0-guarded.model"  # when the default was a one-class SVM
+
+
+def test_a_file_with_the_default_detector_of_earlier_versions(tmp_path):
+    model = load(OLD)
+    *_, scale, last = model.guard_.detector
+    assert (type(scale), type(last)) == (StandardScaler, OneClassSVM)
+    assert model.detector is None
+    assert model.decide([[0.0, 0.0], [5.0, 5.0]]).reason.tolist() == ["ambiguous", "novel"]
+    rows = np.random.default_rng(0).standard_normal((60, 2))
+    score = -last.score_samples(scale.transform(model.guard_.detector[0].transform(rows)))
+    by_hand = [(1 + np.sum(model.guard_.scores >= one - 1e-9)) / 20 for one in score]
+    np.testing.assert_allclose(model.novelty(rows), by_hand)
+    assert_guards_alike(model, again(model, tmp_path), rows)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (shifted(UNUSUAL, -1, 100.0), "scores that its detector cannot give"),
+        (shifted(UNUSUAL, 0, -100.0), "scores that its detector cannot give"),
+        (field("detector/steps/1/1/parameters/with_mean", False), "scales dense rows as sparse"),
+    ],
+    ids=["above 0", "below the least", "sparse scaling"],
+)
+def test_forgeries_of_such_a_file(change, message, forge):
+    raw = forge(load(OLD), change)
     with pytest.raises(ModelFileError, match=message):
         read(io.BytesIO(raw), len(raw), LARGEST)
 

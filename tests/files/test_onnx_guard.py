@@ -78,7 +78,8 @@ def test_a_graph_decides_as_python_does(name):
     model = NoveltyRejector(MODELS[name], rate=0.05, random_state=0).fit(X[:400], y[:400])
     graph = to_onnx(model)
     assert [one.name for one in graph.graph.output] == OUTPUTS
-    for rows in (X, np.random.default_rng(0).permuted(X, axis=0)):  # calibration rows too: their scores are ties
+    noisy = X * np.random.default_rng(0).uniform(0.9, 1.1, X.shape)
+    for rows in (X, noisy):  # calibration rows too: their scores are ties
         novel = assert_alike(model, graph, rows, {"X": rows})
         assert 0 < novel.sum() < len(rows)
     assert assert_alike(model, graph, 10 * X, {"X": 10 * X}).all()
@@ -126,6 +127,18 @@ def test_several_classes_and_a_guard_at_the_end_of_a_pipeline():
         assert assert_alike(model, graph, 10 * X, {"X": 10 * X}).all()
 
 
+def test_columns_with_and_without_a_logarithm_on_both_sides_of_the_origin():
+    """Rows at 0, below it and just above, where the logarithm is continued by a line."""
+    X, y = patients()
+    model = NoveltyRejector(make_pipeline(*SCALED), rate=0.05, random_state=0).fit(X[:400], y[:400])
+    logged = model.guard_.detector[-1].columns_.floor > 0.0
+    assert 0 < logged.sum() < 30  # the others have zeros
+    rng = np.random.default_rng(0)
+    for at in (logged, ~logged, logged | True):
+        rows = np.where(at & (rng.uniform(size=X.shape) < 0.03), X * rng.choice([-1.0, 0.0, 0.01, 0.3], X.shape), X)
+        assert 0 < assert_alike(model, to_onnx(model), rows, {"X": rows}).sum() < len(rows)
+
+
 def test_rows_that_python_cannot_score_are_novel():
     X, y = patients()
     model = NoveltyRejector(make_pipeline(*SCALED), rate=0.05, random_state=0).fit(X[:400], y[:400])
@@ -169,7 +182,7 @@ def test_a_graph_of_another_guard_is_not_returned():
     graph, now = to_onnx(model), model._fitted_
     onnx_check.compare(graph, model)
     other = copy.deepcopy(now.guard.detector)
-    other[0].mean_ += other[0].scale_
+    other._fitted_.columns.centre[:] += other._fitted_.columns.spread
     scores = now.guard.scores * (1.0 - 1e-4)
     for change in ({"scores": scores}, {"rate": 0.5}, {"detector": other}):
         changed = copy.copy(model)
@@ -184,7 +197,7 @@ def test_calibration_rows_are_ties_that_rounding_would_break():
     model = NoveltyRejector(make_pipeline(*SCALED), rate=0.05, random_state=0).fit(X[:400], y[:400])
     exact = copy.copy(model)
     now = model._fitted_
-    exact._fitted_ = replace(now, guard=replace(now.guard, scores=now.guard.scores * (1.0 + TIED)))  # cancels it
+    exact._fitted_ = replace(now, guard=replace(now.guard, scores=now.guard.scores / (1.0 + TIED)))  # cancels it
     p_value = run(to_onnx(exact), {"X": X})[-1]
     assert (p_value != model.novelty(X)).any()
     assert p_value.tolist() != run(to_onnx(model), {"X": X})[-1].tolist()

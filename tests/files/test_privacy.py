@@ -72,9 +72,12 @@ def test_a_scaler_stores_extremes(data, contents):
 def test_a_guard_stores_the_support_vectors_of_its_detector(data, contents):
     X, y = data
     clf = NoveltyRejector(LinearRejectSVC(COSTS), rate=0.05, random_state=0).fit(X, y)
-    scale, machine = clf.guard_.detector
-    assert revealed(in_file(contents(clf)), machine.support_vectors_) == len(machine.support_) > 0
-    known = {tuple(row) for row in np.round(X, 9).tolist()}
-    assert {tuple(row) for row in np.round(scale.inverse_transform(machine.support_vectors_), 9).tolist()} <= known
+    columns, vectors = clf.guard_.detector.columns_, clf.guard_.detector.machine_.vectors
+    assert revealed(in_file(contents(clf)), vectors) == len(vectors) > 0
+    known, inside = {tuple(row) for row in np.round(X, 9).tolist()}, (np.abs(vectors) < 3.0).all(axis=1)
+    back = vectors[inside] * columns.spread + columns.centre
+    assert not columns.floor.any()
+    assert len(back) > len(vectors) / 2
+    assert {tuple(row) for row in np.round(back, 9).tolist()} <= known
     assert {*clf.guard_.scores.tolist()} <= in_file(contents(clf))
     assert revealed(in_file(contents(LinearRejectSVC(COSTS).fit(X, y))), X) == 0, "the classifier alone has none"

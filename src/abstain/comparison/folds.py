@@ -135,7 +135,7 @@ def _one(
         decisions = decide(model, X_test)
         forced, score, novel = decisions.forced, decisions.score, decisions.novel
         if len(classifier.classes) == 2:
-            cuts = (classifier.thresholds, classifier.cut)
+            cuts = classifier.thresholds, classifier.cut
         else:
             ranked = classifier.class_scores(score)
     elif hasattr(model, "decision_function") or hasattr(model, "predict_proba"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
@@ -11,14 +12,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
+from abstain.estimators.novelty_detector import FEWEST_ROWS, MOST_COLUMNS, NoveltyDetector
 from abstain.estimators.one_class import OneClassSVM
 
-__all__ = ["default_detector", "fitted_detector", "transformers_of", "unique_names"]
-
-
-def default_detector() -> Any:
-    """Make the detector of rows whose columns have a standard deviation of 1."""
-    return OneClassSVM(nu=0.05, gamma="scale")
+__all__ = ["fitted_detector", "transformers_of", "unique_names"]
 
 
 def transformers_of(estimator: Any) -> list[tuple[str, Any]]:
@@ -32,29 +29,61 @@ def transformers_of(estimator: Any) -> list[tuple[str, Any]]:
 def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -> Any:
     """Fit a detector that takes rows as `estimator` takes them.
 
-    Given: a clone, behind clones of the estimator's transformers. None: the same with a `StandardScaler`, unless
-    there is one at that place, and `default_detector`, and with an imputer if the classifier takes missing values.
+    Given: a clone, behind clones of the estimator's transformers. None: the same with a `NoveltyDetector`, and an
+    imputer if the classifier takes missing values.
     """
     before = Pipeline([(name, _cloned(step)) for name, step in transformers_of(estimator)])
-    last = default_detector() if detector is None else clone(detector)
-    _seed(last, state)
     rows = before.fit_transform(X, y) if before.steps else X
-    after = Pipeline([])
     try:
         if detector is None:
-            scaled = bool(before.steps) and _standardises(before.steps[-1][1])
-            after.steps = [] if scaled else [("scale", StandardScaler(with_mean=not issparse(rows)))]
-            if get_tags(_classifier(estimator)).input_tags.allow_nan:
-                after.steps.insert(0, ("impute", SimpleImputer(keep_empty_features=True)))
-            rows = after.fit_transform(rows) if after.steps else rows
-        last.fit(rows)
+            after, last = _default(estimator, before, X, rows)
+        else:
+            after, last = [], clone(detector)
+            _seed(last, state)
+            last.fit(rows)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"the detector of novel rows cannot be fitted to these rows: {error} Put the preprocessing and the "
             "classifier into one Pipeline as estimator, or pass a detector that takes the rows as they are."
         ) from error
-    steps = [*before.steps, *after.steps]
+    steps = [*before.steps, *after]
     return Pipeline(unique_names([*steps, ("novelty", last)])) if steps else last
+
+
+def _default(estimator: Any, before: Pipeline, X: Any, rows: Any) -> tuple[list[tuple[str, Any]], Any]:
+    """Fit the default detector, and what comes between it and the transformers.
+
+    Sparse rows, more than `MOST_COLUMNS` columns and fewer than `FEWEST_ROWS` rows have a one-class SVM on standardised
+    columns instead.
+    """
+    steps: list[tuple[str, Any]] = []
+    if get_tags(_classifier(estimator)).input_tags.allow_nan:
+        steps.append(("impute", SimpleImputer(keep_empty_features=True)))
+        rows = steps[0][1].fit_transform(rows)
+    n, d = rows.shape if hasattr(rows, "shape") else np.shape(rows)
+    if not issparse(rows) and n >= FEWEST_ROWS and d <= MOST_COLUMNS:
+        return steps, NoveltyDetector().fit(rows, origin=_origin([*before.steps, *steps], X))
+    if not (before.steps and not steps and _standardises(before.steps[-1][1])):
+        steps.append(("scale", StandardScaler(with_mean=not issparse(rows))))
+        rows = steps[-1][1].fit_transform(rows)
+    return steps, OneClassSVM(nu=0.05, gamma="scale").fit(rows)
+
+
+def _origin(steps: list[tuple[str, Any]], X: Any) -> Any:
+    """Give what a row becomes whose numbers are all 0; None if the steps do not take such a row."""
+    try:
+        if hasattr(X, "iloc"):
+            zero = X.iloc[:1].copy()
+            zero[zero.select_dtypes("number").columns] = 0
+        elif hasattr(X, "get_columns"):  # polars
+            numbers = (column for column in X.get_columns() if column.dtype.is_numeric())
+            zero = X.head(1).with_columns([column.clear(1).fill_null(0) for column in numbers])
+        else:
+            zero = np.zeros((1, np.shape(X)[1]))
+        row = Pipeline(steps).transform(zero) if steps else zero
+        return np.asarray(row, dtype=np.float64)[0]
+    except (TypeError, ValueError):
+        return None
 
 
 def _standardises(step: Any) -> bool:

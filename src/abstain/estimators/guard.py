@@ -10,9 +10,7 @@ If x and the m calibration rows are exchangeable, and the detector has seen neit
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -26,12 +24,8 @@ from sklearn.utils.validation import _check_feature_names as check_names
 from sklearn.utils.validation import _check_n_features as check_number_of_columns
 from sklearn.utils.validation import _num_samples as number_of_rows
 
-from abstain.estimators.one_class import OneClassSVM
-from abstain.estimators.quick_bound import MARGIN, lower_bound
-
 __all__ = ["Guard", "rows_needed"]
 
-MANY = 4096  # rows for which a bound on their scores is worth making
 # A cell beyond this is not passed to the detector: detectors that compute in float32 refuse it. The row is novel.
 LARGEST = float(np.finfo(np.float32).max)
 # Scores nearer to each other than this, relative to their size, are equal: rounding depends on the rows in a batch, and
@@ -39,12 +33,12 @@ LARGEST = float(np.finfo(np.float32).max)
 TIED = 1e-8
 
 
-def rows_needed(rate: float) -> int:
-    """Give the least number m of calibration rows with 1 / (m + 1) <= rate, without which no row can be novel."""
-    m = max(math.ceil(1.0 / rate) - 1, 0)
-    while 1.0 / (m + 1) > rate:
+def rows_needed(rate: float, rejects: int = 1) -> int:
+    """Give the least number m of calibration rows with rejects / (m + 1) <= rate; with fewer, no row can be novel."""
+    m = max(math.ceil(rejects / rate) - 1, 0)
+    while rejects / (m + 1) > rate:
         m += 1
-    while m > 0 and 1.0 / m <= rate:
+    while m > 0 and rejects / m <= rate:
         m -= 1
     return m
 
@@ -139,15 +133,8 @@ class Guard:
         return np.asarray(_nan_as_inf(np.asarray(unusual, dtype=np.float64)) > self.cut)
 
     def novel_rows(self, X: Any) -> NDArray[np.bool_]:
-        """Give True for the rows of X that are rejected as novel: the same as ``novel(unusual(X))``, for less.
-
-        The detector is not asked if no row can be novel. Of many rows it is asked for those that `_bound` leaves open.
-        """
-        n = number_of_rows(X)
-        if not self.acts:
-            return np.zeros(n, dtype=bool)
-        bound = self._bound if n >= MANY else None
-        return self.novel(_unusual(self.detector, X, None if bound is None else partial(self._is_usual, bound)))
+        """Give True for the rows of X that are rejected as novel; the detector is not asked if no row can be."""
+        return self.novel(_unusual(self.detector, X)) if self.acts else np.zeros(number_of_rows(X), dtype=bool)
 
     def _tied(self, s: NDArray[np.float64]) -> NDArray[np.float64]:
         """Replace scores by the calibration scores that they are equal to but for rounding."""
@@ -158,25 +145,12 @@ class Guard:
             s = np.where(_near(s, known), known, s)
         return s
 
-    @cached_property
-    def _bound(self) -> Any:
-        """A machine whose score is never above the detector's; None if the detector has none."""
-        last = self.detector[-1] if isinstance(self.detector, Pipeline) else self.detector
-        return lower_bound(last.machine_) if isinstance(last, OneClassSVM) else None
 
-    def _is_usual(self, bound: Any, rows: Any) -> NDArray[np.bool_]:
-        """Give True for rows that cannot be novel: s <= -bound <= cut."""
-        return np.asarray(-MARGIN * bound.score(rows) <= self.cut)
-
-
-def _unusual(detector: Any, X: Any, is_usual: Callable[[Any], Any] | None = None) -> NDArray[np.float64]:
-    """Give -score_samples; inf for rows that make the detector or its preprocessing fail, or for which it gives nan.
-
-    Rows for which `is_usual`, asked after the preprocessing, is true are not scored and have -inf.
-    """
+def _unusual(detector: Any, X: Any) -> NDArray[np.float64]:
+    """Give -score_samples; inf for rows that make the detector or its preprocessing fail, or for which it gives nan."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # absurd rows; what comes of them is inf below
-            return _scored(detector, X, is_usual)
+            return _scored(detector, X)
     except NotFittedError:
         raise
     except ValueError:
@@ -185,10 +159,10 @@ def _unusual(detector: Any, X: Any, is_usual: Callable[[Any], Any] | None = None
             return np.full(n, np.inf)
         # such as a category that the detector's own encoder has not seen; the other rows can be scored
         halves = np.array_split(np.arange(n), 2)
-        return np.concatenate([_unusual(detector, _safe_indexing(X, half), is_usual) for half in halves])
+        return np.concatenate([_unusual(detector, _safe_indexing(X, half)) for half in halves])
 
 
-def _scored(detector: Any, X: Any, is_usual: Callable[[Any], Any] | None = None) -> NDArray[np.float64]:
+def _scored(detector: Any, X: Any) -> NDArray[np.float64]:
     rows, last = X, detector
     if isinstance(detector, Pipeline):
         for _, step in detector.steps[:-1]:  # a Pipeline of them would ask whether the last is fitted
@@ -196,24 +170,17 @@ def _scored(detector: Any, X: Any, is_usual: Callable[[Any], Any] | None = None)
         last = detector[-1]
     usable = _usable(rows, nan=bool(get_tags(last).input_tags.allow_nan))
     if usable is not None:
-        found = np.full(len(usable), np.inf)
-        found[usable] = _open(last, _safe_indexing(rows, np.flatnonzero(usable)), is_usual) if usable.any() else np.inf
-        return found
-    return _open(last, rows, is_usual)
+        scored = np.full(len(usable), np.inf)
+        scored[usable] = _by_last(last, _safe_indexing(rows, np.flatnonzero(usable))) if usable.any() else np.inf
+        return scored
+    return _by_last(last, rows)
 
 
-def _open(last: Any, rows: Any, is_usual: Callable[[Any], Any] | None) -> NDArray[np.float64]:
-    """Score the rows that `is_usual` leaves open; the others have -inf."""
-    if is_usual is None or not isinstance(rows, np.ndarray):
-        found = np.asarray(last.score_samples(rows), dtype=np.float64)
-        if found.shape != (n := number_of_rows(rows),):
-            raise TypeError(f"detector={last!r} must give one score for each of {n} rows, got shape {found.shape}.")
-        return _nan_as_inf(-found)
-    found = np.full(len(rows), -np.inf)
-    left = np.flatnonzero(~is_usual(rows))
-    if len(left):
-        found[left] = _open(last, rows[left], None)
-    return found
+def _by_last(last: Any, rows: Any) -> NDArray[np.float64]:
+    found = np.asarray(last.score_samples(rows), dtype=np.float64)
+    if found.shape != (n := number_of_rows(rows),):
+        raise TypeError(f"detector={last!r} must give one score for each of {n} rows, got shape {found.shape}.")
+    return _nan_as_inf(-found)
 
 
 def _usable(rows: Any, *, nan: bool) -> NDArray[np.bool_] | None:

@@ -60,15 +60,24 @@ class GuardRows:
 
 
 def calibration_size(n: int, rate: float, size: Any) -> int:
-    """Give the number m of calibration rows among n.
+    """Give the number m of calibration rows among n, so that a row is novel if fewer than k of them are as unusual.
 
     ::
 
-        m = min(max(n / 5, rows needed), max(1,000, 10 / rate)),  at most n / 2
+        m = k / rate - 1,  k the least with m + 1 >= n / 5 and k >= 2;  m at most max(1,000, 10 / rate)
+
+    With k = 2 one odd calibration row cannot hide all novel rows, which is worth up to three quarters of the rows;
+    otherwise m is at most n / 2.
     """
     if size is None:
-        m = min(max(math.ceil(n / 5), rows_needed(rate)), max(ENOUGH, math.ceil(10.0 / rate)))
-        return min(m, n // 2)
+        most = max(ENOUGH, math.ceil(10.0 / rate))
+        k = 1
+        while k == 1 or rows_needed(rate, k) + 1 < n / 5:
+            if rows_needed(rate, k + 1) > min(most, 3 * n // 4 if k == 1 else n // 2):
+                break
+            k += 1
+        m = rows_needed(rate, k)
+        return m if k > 1 else min(m, n // 2)
     m = int(size) if isinstance(size, Integral) else math.ceil(float(size) * n)
     if m >= n:
         raise ValueError(f"calibration_size={size!r} leaves no rows to learn from, of {n}; make it smaller.")

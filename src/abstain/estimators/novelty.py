@@ -54,14 +54,17 @@ class NoveltyRejector(GuardedDecisions):
         ``FrozenEstimator``, a fitted classifier stays as it is and only the guard is fitted.
     rate : float, default=0.01
         The largest share of rows like the training rows that are rejected as novel. It needs ``1 / rate - 1``
-        calibration rows, so twice as many rows. With fewer, a stated rate is an error; the default warns, and nothing
-        is rejected as novel.
+        calibration rows, by default at most half of the rows. With fewer, a stated rate is an error; the default warns,
+        and nothing is rejected as novel.
     detector : outlier detector or None, default=None
-        With `fit` and `score_samples`, such as scikit-learn's `IsolationForest`. None: a one-class SVM on standardised
-        columns. Either is fitted behind clones of the transformers of a Pipeline.
+        With `fit` and `score_samples`, such as scikit-learn's `IsolationForest`. None: the larger of two scores, one of
+        broken relations between columns and one of the distance from all training rows (`NoveltyDetector`); for sparse
+        rows, for fewer than 12 rows to learn from and for more than 500 columns a one-class SVM on standardised
+        columns. Any of them is fitted behind clones of the transformers of a Pipeline.
     calibration_size : int, float or None, default=None
-        The number of calibration rows, or their share. None: a fifth of the rows, at least as many as `rate` needs, at
-        most 1,000 or ``10 / rate``, and at most half.
+        The number of calibration rows, or their share. None: ``k / rate - 1``, where a row is novel if fewer than k
+        calibration rows are as unusual; k is the least whole number for a fifth of the rows, and at least 2 if that
+        takes no more than three quarters of them. At most 1,000 or ``10 / rate``; with k = 1 at most half.
     refit : {"auto", True, False}, default="auto"
         Whether the classifier is fitted on the calibration rows too; the detector never is. "auto": if they are more
         than a tenth of all rows. Where it is, a second classifier with the parameters found, fitted without them, shows

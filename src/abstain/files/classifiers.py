@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.linear_svc import LinearRejectSVC
 from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
+from abstain.estimators.novelty_detector import NoveltyDetector
 from abstain.estimators.one_class import OneClassSVM
 from abstain.estimators.svc import RejectSVC
 from abstain.estimators.svc_cv import RejectSVCCV
@@ -28,11 +29,12 @@ from abstain.files.errors import ModelFileError
 from abstain.files.forest_codec import forest_attributes, forest_parts
 from abstain.files.linear_codec import linear_from, linear_parts
 from abstain.files.logistic_codec import logistic_attributes, logistic_parts
-from abstain.files.one_class_codec import one_class_from, one_class_parts
+from abstain.files.one_class_codec import detector_from, detector_parts, one_class_from, one_class_parts
 from abstain.files.schema import Fields
 from abstain.files.values import from_json, to_json
 
 Parts = tuple[dict[str, Any], Arrays]
+MOST_FEATURES = 2**31 - 1  # that a fit takes
 MOST_JOBS = 1024  # threads that a file may request; predict starts all of them
 APART = {"estimator", "detector"}  # parameters that are estimators, which have fields of their own
 # what parameters were before they existed, where that is not the default
@@ -85,7 +87,12 @@ MACHINES = table(
         _machine(LinearRejectSVCCV, linear_parts, linear_from),
     ]
 )
-DETECTORS = table([_machine(OneClassSVM, one_class_parts, one_class_from)])  # which do not classify
+DETECTORS = table(  # which do not classify
+    [
+        _machine(OneClassSVM, one_class_parts, one_class_from),
+        _machine(NoveltyDetector, detector_parts, detector_from),
+    ]
+)
 # scikit-learn's classifiers, which have the classes of the rejector around them
 OTHERS = table(
     [
@@ -133,6 +140,8 @@ def classifier_from(kind: str, codecs: Codecs, fields: Fields, arrays: Arrays, c
 def names_from(fields: Fields) -> tuple[int, Any]:
     """The number of features, and their names if there are any."""
     n_features, names = fields.whole("n_features", least=1), fields.take("feature_names")
+    if n_features > MOST_FEATURES:
+        raise ModelFileError(f"it has {n_features:,} features, more than {MOST_FEATURES:,}.")
     if names is None:
         return n_features, None
     if not (isinstance(names, list) and all(isinstance(name, str) for name in names)) or len(names) != n_features:

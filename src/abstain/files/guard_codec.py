@@ -19,6 +19,7 @@ from abstain.estimators.detectors import transformers_of, unique_names
 from abstain.estimators.guard import Guard
 from abstain.estimators.guarded import Guarded, machine_and_rule
 from abstain.estimators.novelty import DEFAULT_RATE, NoveltyRejector
+from abstain.estimators.novelty_detector import NoveltyDetector
 from abstain.estimators.one_class import OneClassSVM
 from abstain.files.arrays import Arrays
 from abstain.files.described import columns_of, described
@@ -91,8 +92,8 @@ def guard_from(
     fitting(own, OWN | (CHOICES if "choices" in own else {}), "guard", {})
     scores = own["unusual"]
     machine, rule = machine_and_rule(classifier, estimator.reject_label)
-    if type(_last(detector)) is not OneClassSVM:
-        raise ModelFileError("its detector does not end in a machine of one class.")
+    if type(_last(detector)) not in (NoveltyDetector, OneClassSVM):
+        raise ModelFileError("its detector does not end in a NoveltyDetector or a machine of one class.")
     guard = Guard(detector, scores, float(estimator.rate), _last(detector).machine_.n_rows)
     seen = seen_from(fields.take("seen"), within(arrays, SEEN))
     return Guarded(machine, rule, classifier, guard, Calibration(scores, own.get("choices")), seen)
@@ -100,9 +101,9 @@ def guard_from(
 
 def check_detector(estimator: NoveltyRejector) -> None:
     """Raise an error for a detector that a file cannot contain."""
-    found = [_last(estimator._fitted_.guard.detector), estimator.detector]
-    for detector in found:
-        if detector is not None and type(detector) is not OneClassSVM:
+    last, given = _last(estimator._fitted_.guard.detector), estimator.detector
+    for detector, allowed in ((last, (NoveltyDetector, OneClassSVM)), (given, (type(None), OneClassSVM))):
+        if type(detector) not in allowed:
             raise ValueError(
                 f"estimator has a {type(detector).__name__} as detector of novel rows, but a model file can contain "
                 f"only a OneClassSVM of this library there; {WAY_OUT}"
@@ -125,7 +126,7 @@ def _check_detector(estimator: NoveltyRejector, guard: Guard) -> None:
         raise ModelFileError("its detector differs from the one in its parameters.")
     if last.machine_.n_rows != guard.n:
         raise ModelFileError("its guard counts other rows than its detector learnt from.")
-    scale: Any = steps[-1][1] if len(steps) > len(before) else None
+    scale: Any = steps[-1][1] if len(steps) > len(before) else None  # of a machine of one class
     if hasattr(scale, "with_mean") and issparse(last.machine_.vectors) == scale.with_mean:
         raise ModelFileError("its detector scales dense rows as sparse ones, or sparse rows as dense ones.")
 
@@ -133,14 +134,13 @@ def _check_detector(estimator: NoveltyRejector, guard: Guard) -> None:
 def _check_rows(fitted: Guarded, *, stated: bool, frozen: bool) -> None:
     """Check the scores and decisions of the calibration rows, and what training had in each column."""
     guard, choices, seen = fitted.guard, fitted.calibration.choices, fitted.seen
-    scores, machine = guard.scores, _last(guard.detector).machine_
+    scores = guard.scores
     if not (scores[1:] >= scores[:-1]).all() or not np.array_equal(fitted.calibration.scores, scores):
         raise ModelFileError("the scores of its calibration rows are not in increasing order.")
-    if machine.kernel.name == "rbf":  # s = -sum_j beta_j k(x_j, x), k from 0 to 1
-        total = float(machine.coef.sum())
-        known = scores[np.isfinite(scores)]
-        if (known > ROUNDING * total).any() or (known < -(1.0 + ROUNDING) * total).any():
-            raise ModelFileError("its calibration rows have scores that its detector cannot give.")
+    least, most = _range(_last(guard.detector))
+    known = scores[np.isfinite(scores)]
+    if (known > most).any() or (known < least).any():
+        raise ModelFileError("its calibration rows have scores that its detector cannot give.")
     if stated and not guard.acts:
         raise ModelFileError(f"its {guard.m} calibration rows are too few for the rate that its parameters state.")
     rule = fitted.rule
@@ -155,3 +155,13 @@ def _check_rows(fitted: Guarded, *, stated: bool, frozen: bool) -> None:
     names = [] if seen is None or columns.names is None else columns.names.tolist()
     if names and [column.name for column in seen] != names:
         raise ModelFileError("its training columns have other names than those of its detector.")
+
+
+def _range(last: Any) -> tuple[float, float]:
+    """The least and the largest score that a detector can give to a row."""
+    if type(last) is NoveltyDetector:
+        return 0.0, np.inf
+    if last.machine_.kernel.name != "rbf":
+        return -np.inf, np.inf
+    total = float(last.machine_.coef.sum())  # s = -sum_j beta_j k(x_j, x), k from 0 to 1
+    return -(1.0 + ROUNDING) * total, ROUNDING * total

@@ -183,6 +183,8 @@ def _check_proof(proof: Proof, w: Any, tol: float) -> None:
     if proof.gap < sys.float_info.max and math.isfinite(sizes):
         if proof.objective < square - room:
             raise ModelFileError("the objective of its proof is smaller than its weights alone make it.")
+        if proof.dual_objective - proof.objective > room:
+            raise ModelFileError("the dual value of its proof is above the primal one.")
         if proof.objective - proof.dual_objective - gap > room:
             raise ModelFileError("the gap of its proof is smaller than the difference of its objectives.")
         if 0.5 * proof.violation**2 - gap > room:

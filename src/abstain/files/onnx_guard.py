@@ -2,7 +2,7 @@
 
 ::
 
-    s(x) = -sum_j beta_j k(x_j, x);  p(x) = (1 + #{calibration scores >= s(x)}) / (m + 1);  novel if p(x) <= rate
+    s(x) = -score_samples(x);  p(x) = (1 + #{calibration scores >= s(x)}) / (m + 1);  novel if p(x) <= rate
 
 Scores that differ by rounding count as equal (`Guard.levels`): a calibration row itself has the same p-value as in
 Python, whichever way its score is rounded.
@@ -18,6 +18,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from abstain.estimators.guard import LARGEST, Guard
+from abstain.estimators.novelty_detector import FAINTEST, FAR, FittedDetector, NoveltyDetector
 from abstain.estimators.one_class import OneClassSVM
 from abstain.files.onnx_scores import score_nodes
 from abstain.files.onnx_steps import Table, graph_of, kinds, parts_of
@@ -38,7 +39,7 @@ def split(estimator: Any) -> tuple[list[Any], Any]:
 def detecting_machine(guard: Guard) -> Any:
     """The machine whose score shows how usual a row is; an error for detectors without a graph."""
     _, last = split(guard.detector)
-    if type(last) is not OneClassSVM:
+    if type(last) not in (NoveltyDetector, OneClassSVM):
         raise ValueError(
             f"estimator has a {type(last).__name__} as detector of novel rows, which has no ONNX graph; leave "
             "detector=None, or give an abstain.OneClassSVM."
@@ -49,10 +50,14 @@ def detecting_machine(guard: Guard) -> Any:
 def guard_nodes(graph: Graph, guard: Guard, table: Table) -> tuple[str, str]:
     """Give the p-value of each row, and whether it is novel."""
     machine = detecting_machine(guard)
-    for step in split(guard.detector)[0]:
+    before, last = split(guard.detector)
+    for step in before:
         table = graph_of(graph, step, table)
     X = table.numbers(graph)
-    unusual = graph.apply("Neg", score_nodes(graph, machine, X))
+    if type(last) is NoveltyDetector:
+        unusual = _unusual_nodes(graph, last._fitted_, machine, X)
+    else:
+        unusual = graph.apply("Neg", score_nodes(graph, machine, X))
     overflown = graph.apply("Or", graph.apply("IsNaN", unusual), graph.apply("IsInf", unusual))
     known = graph.apply("And", _usable(graph, X), graph.apply("Not", overflown))
     unusual = graph.apply("Where", known, unusual, graph.constant(np.inf))
@@ -60,6 +65,31 @@ def guard_nodes(graph: Graph, guard: Guard, table: Table) -> tuple[str, str]:
     at_least = graph.apply("Sub", graph.constant(np.int64(1 + guard.m)), below)
     p_value = graph.apply("Div", graph.apply("Cast", at_least, to=kinds()["f"]), graph.constant(guard.m + 1.0))
     return p_value, graph.apply("LessOrEqual", p_value, graph.constant(guard.rate))
+
+
+def _unusual_nodes(graph: Graph, now: FittedDetector, machine: Any, X: str) -> str:
+    """What `FittedDetector.unusual` gives."""
+    zero, columns = graph.constant(0.0), now.columns
+    logged = columns.floor > 0.0
+    x, floor = graph.apply("Sub", X, graph.constant(columns.origin)), np.where(logged, columns.floor, 1.0)
+    f = graph.constant(floor)
+    below = graph.apply("Div", graph.apply("Min", graph.apply("Sub", x, f), zero), f)
+    log = graph.apply("Add", graph.apply("Log", graph.apply("Max", x, f)), below)
+    u = graph.apply("Where", graph.constant(logged), log, x)
+    z = graph.apply("Div", graph.apply("Sub", u, graph.constant(columns.centre)), graph.constant(columns.spread))
+    residual = graph.apply("Abs", graph.apply("Gemm", z, graph.constant(np.ascontiguousarray(now.residuals))))
+    residual = graph.apply("ReduceMax", residual, graph.constant(np.array([1])), keepdims=0)
+    clipped = graph.apply("Max", graph.apply("Min", z, graph.constant(FAR)), graph.constant(-FAR))
+    near = graph.apply("Div", score_nodes(graph, machine, clipped), graph.constant(float(machine.coef.sum())))
+    near = graph.apply("Max", graph.apply("Min", near, graph.constant(1.0)), graph.constant(FAINTEST))
+    far = graph.apply("Sqrt", graph.apply("Neg", graph.apply("Log", near)))
+    parts = []
+    for size, unit, excess in zip((residual, far), now.units.tolist(), now.excess.tolist(), strict=True):
+        log = graph.apply("Log", graph.apply("Div", size, graph.constant(unit)))
+        parts.append(graph.apply("Div", log, graph.constant(excess)))
+    v = graph.apply("Max", *parts)
+    usual = graph.apply("Exp", graph.apply("Min", v, zero))
+    return graph.apply("Add", usual, graph.apply("Max", v, zero))
 
 
 def _usable(graph: Graph, X: str) -> str:

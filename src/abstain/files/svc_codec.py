@@ -183,7 +183,10 @@ def _check_rows(fitted: FittedSVC, machine: KernelMachine, top: float) -> None:
 
 
 def check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
-    """Check that the gap is at least the difference of the objectives (rounding may add to it), and the status."""
+    """Check that the gap is at least the difference of the objectives (rounding may add to it), and the status.
+
+    Whether the objectives are those of the machine depends on weights of training rows, which are not in a file.
+    """
     apart, sizes = proof.objective - proof.dual_objective, abs(proof.objective) + abs(proof.dual_objective)
     sizes += abs(machine.bias) * float(np.abs(machine.coef).sum())
     # the gap counts the bias times the sum of the coefficients by its size, the objectives by its sign
@@ -191,6 +194,8 @@ def check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
     known = proof.gap < sys.float_info.max and math.isfinite(sizes)
     if known and apart - proof.gap * abs(proof.objective) > room:
         raise ModelFileError("the gap of its proof is smaller than the difference of its objectives.")
+    if known and apart < -room:
+        raise ModelFileError("the dual value of its proof is above the primal one.")
     check_status(proof, machine, tol)
 
 

@@ -20,6 +20,7 @@ from abstain.estimators.grid import Grid
 from abstain.estimators.guard import Guard
 from abstain.estimators.guarded import Guarded
 from abstain.estimators.novelty import NoveltyRejector
+from abstain.estimators.novelty_detector import Columns, FittedDetector, NoveltyDetector
 from abstain.estimators.one_class import FittedOneClass, OneClassSVM
 from abstain.estimators.seen import SeenColumns
 from abstain.estimators.seen_column import SeenCategories, SeenNumbers
@@ -51,6 +52,7 @@ _TYPES: tuple[Any, ...] = (
     *(KernelMachine, LinearMachine, ResponseMachine, OneVsRestMachine, OneVsOneMachine, Proof),
     *(Rule, ActionRule, ClassRule, VoteRule, Ladder, LeadRule, ProbabilityRule, ClassRows, ClassCosts, ClassLabels),
     *(Actions, BartlettWegkamp, Costs, ErrorBound, Grid, Kernel, Labels, Levels, ScoredRows, Thresholds),
+    *(NoveltyDetector, FittedDetector, Columns),
     *(Guarded, Guard, Calibration, SeenColumns, SeenNumbers, SeenCategories),
     *(csr_array, csr_matrix),
 )

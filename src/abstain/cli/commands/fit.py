@@ -38,7 +38,7 @@ Novelty = Annotated[
     typer.Option(
         metavar="RATE",
         help="Reject rows unlike the training rows; the largest share of rows like these that this rejects, 0.01 if "
-        "not given. It needs 2/RATE rows.",
+        "not given. It needs 2/RATE - 2 rows, 198 for 0.01.",
     ),
 ]
 NoNovelty = Annotated[bool, typer.Option("--no-novelty", help="Do not reject rows unlike the training rows.")]

@@ -44,9 +44,8 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
         "novel": judged.novel,
     }
     report: Any
-    by_row, score = judged.row_costs, judged.score
-    if model.several:
-        score = model.class_scores(score)
+    by_row = judged.row_costs
+    score = model.class_scores(judged.score) if model.several else judged.score
     if model.several or model.actions is not None or by_row is not None:
         report = TableReport.of(
             judged.y_true,
