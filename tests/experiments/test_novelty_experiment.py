@@ -59,6 +59,11 @@ def test_damage_is_what_its_name_says():
     np.testing.assert_array_equal(found["one column x 10"][1], X * [1, 10, 1])
     np.testing.assert_array_equal(found["one column -999"][2], [[1, 2, -999], [4, 5, -999]])
     np.testing.assert_array_equal(np.sort(found["columns shuffled"][0], axis=1), X)
+    np.testing.assert_array_equal(found["one column / 10"][0], X / [10, 1, 1])
+    np.testing.assert_array_equal(found["neighbours swapped"], [X[:, [1, 0, 2]], X[:, [0, 2, 1]]])
+    for seed in range(20):  # of two columns one order of two is their own
+        shuffled = damage.damaged(X[:, :2], np.ones(2), np.random.default_rng(seed))["columns shuffled"][0]
+        assert (shuffled != X[:, :2]).any()
 
 
 def test_rows_that_the_damage_leaves_as_they_are_do_not_count():

@@ -71,10 +71,17 @@ class Columns:
 
     def standardised(self, X: Array) -> Array:
         """Return z, not clipped."""
-        x, logged = X - self.origin, self.floor > 0.0
-        f = np.where(logged, self.floor, 1.0)
-        u = np.where(logged, np.log(np.maximum(x, f)) + np.minimum(x - f, 0.0) / f, x)
-        return np.asarray((u - self.centre) / self.spread)
+        z, logged = X - self.origin, self.floor > 0.0
+        below = z < np.where(logged, self.floor, -np.inf)
+        if at_floor := bool(below.any()):
+            f = np.broadcast_to(self.floor, z.shape)[below]
+            line, z[below] = np.log(f) + (z[below] - f) / f, f
+        np.log(z, out=z, where=logged)
+        if at_floor:
+            z[below] = line
+        z -= self.centre
+        z /= self.spread
+        return z
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +143,8 @@ class FittedDetector:
         """Return the sizes of the residuals of each row, a column for each feature, and the distance from others."""
         z = self.columns.standardised(X)
         near = self.one_class.score_samples(np.clip(z, -FAR, FAR)) / self.machine.coef.sum()
-        return np.abs(z @ self.residuals), np.sqrt(-np.log(np.clip(near, FAINTEST, 1.0)))
+        residual = z @ self.residuals
+        return np.abs(residual, out=residual), np.sqrt(-np.log(np.clip(near, FAINTEST, 1.0)))
 
     def unusual(self, X: Array) -> Array:
         """Return how unusual each row is, a positive number."""
