@@ -155,7 +155,7 @@ class FittedDetector:
         return np.asarray(np.exp(np.minimum(v, 0.0)) + np.maximum(v, 0.0))
 
 
-class NoveltyDetector(FittedMixin, BaseEstimator):
+class NoveltyDetector(FittedMixin, BaseEstimator):  # type: ignore[misc]
     """Score how unusual a row is: the default detector of `NoveltyRejector`.
 
     ::
