@@ -58,18 +58,33 @@ $(STAMPS)/run: $(STAMPS)/env pyproject.toml
 	@$(PIP) -r $(STAMPS)/run.txt
 	@touch $@
 
-# A machine whose package index lacks one of the pinned versions, or whose Python is another, takes the free ranges.
+# The lock is a list of files by their hashes, for one kind of machine; the requirements themselves are then checked
+# against its versions. A file with another hash is an error. Another kind of machine takes the versions alone, and one whose
+# package index lacks one of them takes the free ranges. pip takes hashes from a list only, not from constraints.
+KIND = $(PY) -c 'import sys, sysconfig; print(f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}")'
 define install_check
-{ test -n "$(LOCK)" && $(PIP) -r $(STAMPS)/check.txt -c $(LOCK) 2> $(STAMPS)/lock.log; } || \
-	{ echo "Note: $(if $(LOCK),the versions of $(LOCK) cannot be installed here ($(STAMPS)/lock.log),no LOCK is given): the newest versions allowed are taken."; \
-	$(PIP) -r $(STAMPS)/check.txt; }
+: > $(STAMPS)/lock.log; sed -n 's/^\([a-z0-9][^ ]*==[^ ]*\).*/\1/p' $(LOCK) < /dev/null > $(STAMPS)/versions.txt; \
+versions="-r $(STAMPS)/check.txt -c $(STAMPS)/versions.txt"; \
+if test -z "$(LOCK)"; then \
+	echo "Note: no LOCK is given: the newest versions allowed are taken."; $(PIP) -r $(STAMPS)/check.txt; \
+elif grep -q "for $$($(KIND))\.$$" $(LOCK) && $(PIP) --require-hashes -r $(LOCK) 2> $(STAMPS)/lock.log && $(PIP) $$versions 2>> $(STAMPS)/lock.log; then :; \
+elif grep -qi "do not match the hashes\|hash mismatch" $(STAMPS)/lock.log; then \
+	cat $(STAMPS)/lock.log >&2; \
+	echo "A package does not have the hash in $(LOCK); find out why, or take the newest versions without hashes with LOCK= ." >&2; exit 1; \
+elif $(PIP) $$versions 2>> $(STAMPS)/lock.log; then \
+	echo "Note: the hashes of $(LOCK) cannot be used here: its versions are taken without them."; \
+else \
+	echo "Note: the versions of $(LOCK) cannot be installed here ($(STAMPS)/lock.log): the newest versions allowed are taken."; \
+	$(PIP) -r $(STAMPS)/check.txt; \
+fi
 endef
 
-$(STAMPS)/check: $(STAMPS)/run $(LOCK)
-	@echo "Installing the dependencies of the tests"
+# Not after `run`, whose packages would be taken as they are: pip does not compare the hash of what is installed.
+$(STAMPS)/check: $(STAMPS)/env pyproject.toml $(LOCK)
+	@echo "Installing the dependencies of abstain and of its tests"
 	@$(call requirements,cli docs plot test lint) > $(STAMPS)/check.txt
 	@$(call install_check)
-	@touch $@
+	@touch $(STAMPS)/run $@
 
 # Not editable: tests and demo run on the installed package, never on src. The build folder is kept, so that only changed
 # files are recompiled.

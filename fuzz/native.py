@@ -6,8 +6,8 @@ The bytes of an input are read as choices: a function, a valid call of it, and w
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -79,20 +79,23 @@ def run(data: bytes, native: Any = None) -> bool:
     if native is None:
         from abstain import _native as native
     choices = Choices(data)
-    call = choices.one_of(_solve, _solve_many, _path, _expand, _objective, _primal, _dual, _inner)
+    calls = _solve, _solve_many, _path, _expand, _objective, _primal, _dual, _inner
+    call = choices.one_of(*calls, _block, _solve_parts, _expand_parts, _best_biases)
     with np.errstate(all="ignore"):
         name, arguments = call(choices)
-    arguments = {key: choices.spoilt(value) for key, value in arguments.items()}
-    if type(arguments.get("threads")) is int:
-        arguments["threads"] %= 4
-    try:
-        getattr(native, name)(**arguments)
-    except (ValueError, TypeError, MemoryError):
-        return False
+        arguments = {key: choices.spoilt(value) for key, value in arguments.items()}
+        if type(arguments.get("threads")) is int:
+            arguments["threads"] %= 4
+        try:
+            made = getattr(native, name)(**arguments)
+        except (ValueError, TypeError, MemoryError):
+            return False
+        if name == "LinearBlock":
+            _use(choices, made, arguments)
     return True
 
 
-def _report() -> Callable[..., bool]:
+def _report() -> Any:
     """A report of progress that ends the call after some time."""
     end = time.monotonic() + SECONDS
     return lambda *_: time.monotonic() > end
@@ -204,6 +207,69 @@ def _expand(choices: Choices) -> tuple[str, dict[str, Any]]:
     return "expand", {**given, "threads": choices.below(4)}
 
 
+def _linear_rows(choices: Choices) -> tuple[dict[str, Any], int]:
+    data, n = _rows(choices)
+    data = {"X" if name == "gram" else name: value for name, value in data.items()}
+    for name in data.keys() & {"X", "values"}:
+        if isinstance(data[name], np.ndarray) and data[name].dtype == np.float64 and choices.below(2):
+            data[name] = data[name].astype(np.float32)
+    if isinstance(data.get("X"), np.ndarray):
+        data["centre"] = choices.spoilt(choices.numbers(*data["X"].shape[1:2]))
+    return data, n
+
+
+def _block(choices: Choices) -> tuple[str, dict[str, Any]]:
+    data, n = _linear_rows(choices)
+    return "LinearBlock", {"data": data, **_task(choices, n), "threads": choices.below(4)}
+
+
+def _use(choices: Choices, block: Any, given: dict[str, Any]) -> None:
+    """Call methods of a block, while what it was made from is changed, replaced and deleted."""
+    data, n = given["data"], len(given["sign"])
+    width = 1 + (data["X"].shape[1] if "X" in data else data["features"])
+    for _ in range(choices.below(12)):
+        sigma, whether = float(choices.one_of(*VALUES)), bool(choices.below(2))
+        call, *arguments = choices.one_of(
+            (block.score, choices.numbers(width)), (block.along, choices.numbers(width)), (block.move, sigma),
+            (block.slopes, sigma, choices.numbers(choices.below(5))), (block.gradient, sigma, whether),
+            (block.hessian, whether, choices.one_of(1, 2, 0, -1, 2**40)) if width < 500 else (block.between,),
+            (block.hessian_times, choices.numbers(width)), (block.hessian_diagonal, whether), (block.accept,),
+            (block.loss,), (block.shift,), (block.dual, sigma, 1.0), (block.flags,), (block.gamma,),
+            (block.start, choices.numbers(n)), (block.attach, _linear_rows(choices)[0]), (block.attach, dict(data)),
+            (data.clear,), (given["kind"].fill, choices.one_of(2**30, 7)), (given["sign"].fill, choices.one_of(100, 0)),
+        )  # fmt: skip
+        with contextlib.suppress(ValueError, TypeError, MemoryError, OverflowError):
+            call(*map(choices.spoilt, arguments))
+
+
+def _parts(choices: Choices, n: int) -> tuple[dict[str, Any], int]:
+    """Parts of n rows, and the number of rows of all parts together."""
+    starts = np.cumsum([0, *(1 + choices.below(9) for _ in range(choices.below(5)))]).astype(np.int64)
+    rows = np.array([choices.below(n) for _ in range(starts[-1])], dtype=np.int64)
+    return {"rows": rows, "starts": starts}, int(starts[-1])
+
+
+def _solve_parts(choices: Choices) -> tuple[str, dict[str, Any]]:
+    n, d = 1 + choices.below(40), choices.below(6)
+    parts, total = _parts(choices, n)
+    if choices.below(32) == 31:  # parts of 1,000 rows and more have a way of their own
+        parts, total = {"rows": np.arange(1100) % n, "starts": np.array([0, 1100])}, 1100
+    given = {"X": choices.numbers(n, d), **parts, **_kernel(choices), "gamma": _gamma(choices)}
+    return "solve_parts", {**given, **_task(choices, total), **_limits(choices)}
+
+
+def _expand_parts(choices: Choices) -> tuple[str, dict[str, Any]]:
+    n, d = 1 + choices.below(70), choices.below(20)
+    parts, total = _parts(choices, n)
+    given = {"X": choices.numbers(n, d), **parts, "coef": choices.numbers(total), "gamma": _gamma(choices)}
+    return "expand_parts", {**given, **_kernel(choices), "threads": choices.below(4)}
+
+
+def _best_biases(choices: Choices) -> tuple[str, dict[str, Any]]:
+    parts, total = _parts(choices, 1)
+    return "best_biases", {"starts": parts["starts"], **_task(choices, total), "expansion": choices.numbers(total)}
+
+
 def _embedded(choices: Choices) -> tuple[dict[str, Any], int]:
     n, d = choices.below(30), choices.below(5)
     costs = choices.one_of((0.2, 0.1, 100.0, 1.0), (1.0, 0.5, 1.0, 0.01), (0.5, 0.6, 1.0, 1.0), None)
@@ -225,9 +291,8 @@ def _primal(choices: Choices) -> tuple[str, dict[str, Any]]:
 
 
 def _dual(choices: Choices) -> tuple[str, dict[str, Any]]:
-    given, _ = _embedded(choices)
-    limits = {"max_iter": choices.one_of(20, 0, -1, 2**62), "seconds": SECONDS, "report": _report()}
-    return "embedded_dual", {**given, **limits}
+    given = _embedded(choices)[0] | {"max_iter": choices.one_of(20, 0, -1, 2**62)}
+    return "embedded_dual", {**given, "seconds": SECONDS, "report": _report()}
 
 
 def _inner(choices: Choices) -> tuple[str, dict[str, Any]]:

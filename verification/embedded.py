@@ -2,7 +2,7 @@
 
     ABSTAIN_DATA=folder python verification/embedded.py [SEEDS]
 
-Prints one line per pair and reject cost, and exits with 1 if for any seed F is more than 3 % above the best known
+Prints one line per pair and reject cost, and exits with 1 if for any seed F is more than 1 % above the best known
 value or below the dual value W, or if W is more than 3 % from its known value.
 """
 
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from abstain import EmbeddedRejectSVC
 from embedded_cases import REFERENCE, pair
 
-TOLERANCE = 0.03
+TOLERANCE, DUAL_TOLERANCE = 0.01, 0.03
 
 
 def main(seeds: int) -> int:
@@ -38,7 +38,7 @@ def main(seeds: int) -> int:
         bound = EmbeddedRejectSVC(w_R, solver="dual").fit(X, y).lower_bound_
         F = np.array([EmbeddedRejectSVC(w_R, random_state=seed).fit(X, y).objective_ for seed in range(seeds)])
         over = F.max() / best - 1
-        holds = over <= TOLERANCE and bound <= F.min() and abs(bound / dual - 1) <= TOLERANCE
+        holds = over <= TOLERANCE and bound <= F.min() and abs(bound / dual - 1) <= DUAL_TOLERANCE
         failures += not holds
         print(
             f"{name} {w_R:<6g} {best:9.5f} {F.min():9.5f} {F.mean():9.5f} {F.max():9.5f} {over:7.2%}   "

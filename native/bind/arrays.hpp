@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,7 +16,12 @@ namespace abstain::bind {
 
 namespace nb = nanobind;
 
-template <class T, int dimensions> using View = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
+// A contiguous array whose numbers lie where the processor expects them.
+template <class T, int dimensions> struct View : nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu> {
+    using Array = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
+    View() = default;
+    explicit View(Array&& array) : Array(std::move(array)) {}
+};
 using Vector = View<double, 1>;
 using Matrix = View<double, 2>;
 
@@ -65,3 +71,21 @@ template <class Work> auto without_lock(const nb::object& report, double seconds
 }
 
 }  // namespace abstain::bind
+
+// As that of the array, but misaligned ones are refused, which nanobind takes.
+namespace nanobind::detail {
+
+template <class T, int dimensions> struct type_caster<abstain::bind::View<T, dimensions>> {
+    using Viewed = abstain::bind::View<T, dimensions>;
+    using Caster = make_caster<typename Viewed::Array>;
+    NB_TYPE_CASTER(Viewed, Caster::Name)
+
+    bool from_python(handle from, std::uint8_t flags, cleanup_list* cleanup) noexcept {
+        Caster caster;
+        if (!caster.from_python(from, flags, cleanup)) return false;
+        value = Viewed(std::move(caster.value));
+        return reinterpret_cast<std::uintptr_t>(value.data()) % alignof(T) == 0;
+    }
+};
+
+}  // namespace nanobind::detail

@@ -55,18 +55,22 @@ void bind_embedded(nb::module_& m) {
 
     m.def(
         "embedded_primal",
-        [](Matrix z, View<std::int8_t, 1> sign, Vector penalty, Costs costs, Matrix starts, Index hops, std::uint64_t seed,
-           Index max_iter, double seconds, nb::object report) {
-            const EmbeddedRows rows = rows_of(z, sign, penalty);
+        [](Matrix z, View<std::int8_t, 1> sign, Vector penalty, Matrix rough_z, View<std::int8_t, 1> rough_sign,
+           Vector rough_penalty, Costs costs, Matrix starts, Matrix later, Index hops, std::uint64_t seed, Index max_iter,
+           double seconds, nb::object report) {
+            const EmbeddedRows rows = rows_of(z, sign, penalty), rough = rows_of(rough_z, rough_sign, rough_penalty);
+            require(rough.rows == rows.rows && rough.features == rows.features, "rough_z must have the shape of z");
             const EmbeddedLoss loss = loss_of(costs);
-            const std::vector<Point> points = points_of(starts, rows.features + 2);
-            PrimalOutcome outcome = without_lock(
-                report, seconds, [&](Watch& watch) { return solve_primal(rows, loss, points, {hops, seed, max_iter}, watch); });
+            const std::vector<Point> first = points_of(starts, rows.features + 2), last = points_of(later, rows.features + 2);
+            PrimalOutcome outcome = without_lock(report, seconds, [&](Watch& watch) {
+                return solve_primal(rows, rough, loss, first, last, {hops, seed, max_iter}, watch);
+            });
             return nb::make_tuple(to_numpy(std::move(outcome.point)), outcome.value, word(outcome.status, "local"),
                                   outcome.iterations);
         },
-        "z"_a.noconvert(), "sign"_a.noconvert(), "penalty"_a.noconvert(), "costs"_a, "starts"_a.noconvert(), "hops"_a, "seed"_a,
-        "max_iter"_a, "seconds"_a, "report"_a.none());
+        "z"_a.noconvert(), "sign"_a.noconvert(), "penalty"_a.noconvert(), "rough_z"_a.noconvert(), "rough_sign"_a.noconvert(),
+        "rough_penalty"_a.noconvert(), "costs"_a, "starts"_a.noconvert(), "later"_a.noconvert(), "hops"_a, "seed"_a, "max_iter"_a,
+        "seconds"_a, "report"_a.none());
 
     m.def(
         "embedded_dual",

@@ -12,7 +12,7 @@ template <class Array> Array entry(const nb::dict& from, const char* name) {
     Array array;
     if (!from.contains(name)) throw nb::value_error((std::string(name) + " is missing").c_str());
     if (!nb::try_cast<Array>(from[name], array, false))
-        throw nb::type_error((std::string(name) + " must be a C-contiguous array of the right type and dimension").c_str());
+        throw nb::type_error((std::string(name) + " must be an aligned, C-contiguous array of the right type and dimension").c_str());
     return array;
 }
 

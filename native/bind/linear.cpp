@@ -1,4 +1,5 @@
 // The linear machine's sums over blocks of rows, for abstain.solvers.
+#include <atomic>
 #include <limits>
 
 #include "inputs.hpp"
@@ -11,33 +12,66 @@ namespace abstain::bind {
 
 namespace {
 
-template <class T> LinearRows dense_rows(const View<T, 2>& X, const nb::dict& data) {
+// Rows and everything they point into. The arrays are held by themselves: the caller's dict may lose them.
+struct HeldRows {
+    LinearRows rows;
+    std::vector<nb::ndarray<>> arrays;
+    Indices own;
+};
+
+template <class T> HeldRows dense_rows(const View<T, 2>& X, const nb::dict& data) {
     require(X.shape(0) > 0 && X.shape(1) > 0, "X must have at least one row and one column");
     const auto centre = entry<Vector>(data, "centre");
     require(centre.shape(0) == X.shape(1), "centre must have an entry per column of X");
-    return DenseLinearRows<T>{X.data(), centre.data(), static_cast<Index>(X.shape(0)), static_cast<Index>(X.shape(1))};
+    const DenseLinearRows<T> rows{X.data(), centre.data(), static_cast<Index>(X.shape(0)), static_cast<Index>(X.shape(1))};
+    return {rows, {nb::ndarray<>(X), nb::ndarray<>(centre)}, {}};
 }
 
-template <class T> LinearRows sparse_rows(const View<T, 1>& values, Indices& own, const nb::dict& data) {
+template <class T> HeldRows sparse_rows(const View<T, 1>& values, const nb::dict& data) {
     const auto starts = entry<View<std::int64_t, 1>>(data, "starts");
     const auto columns = entry<View<std::int32_t, 1>>(data, "columns");
     require(data.contains("features"), "features is missing");
     const auto features = plain<Index>(data["features"], "features must be a whole number");
-    own = {{starts.data(), starts.data() + starts.shape(0)}, {columns.data(), columns.data() + columns.shape(0)}};
+    Indices own{{starts.data(), starts.data() + starts.shape(0)}, {columns.data(), columns.data() + columns.shape(0)}};
     const Index lengths[] = {static_cast<Index>(starts.shape(0)), static_cast<Index>(columns.shape(0)),
                              static_cast<Index>(values.shape(0))};
     const SparseRows checked{nullptr, own.columns.data(), own.starts.data(), lengths[0] - 1, features};
     if (const char* rule = fault(checked, lengths[0], lengths[1], lengths[2])) throw nb::value_error(rule);
     require(checked.rows > 0 && features > 0 && features <= std::numeric_limits<std::int32_t>::max(),
             "there must be at least one row, and from 1 to 2^31 - 1 features");
-    return SparseLinearRows<T>{values.data(), own.columns.data(), own.starts.data(), checked.rows, features};
+    const SparseLinearRows<T> rows{values.data(), own.columns.data(), own.starts.data(), checked.rows, features};
+    return {rows, {nb::ndarray<>(values)}, std::move(own)};  // a moved vector keeps its place
+}
+
+HeldRows rows_of(const nb::dict& data) {
+    if (!data.contains("X")) {
+        View<float, 1> single;
+        if (data.contains("values") && nb::try_cast(data["values"], single, false)) return sparse_rows(single, data);
+        return sparse_rows(entry<Vector>(data, "values"), data);
+    }
+    View<float, 2> single;
+    if (nb::try_cast(data["X"], single, false)) return dense_rows(single, data);
+    return dense_rows(entry<Matrix>(data, "X"), data);
 }
 
 Index count_of(const LinearRows& rows) {
     return std::visit([](const auto& some) { return some.rows; }, rows);
 }
 
-template <class Work> auto run(Work&& work) {
+// The threads of a block and of those beside it, which one call at a time may use.
+struct Crew {
+    ThreadPool pool;
+    std::atomic<bool> busy{false};
+
+    explicit Crew(int threads) : pool(threads) {}
+};
+
+template <class Work> auto run(Crew& crew, Work&& work) {
+    require(!crew.busy.exchange(true), "the block, or one that shares its threads, is in use by another call");
+    struct Release {
+        Crew& crew;
+        ~Release() { crew.busy = false; }
+    } release{crew};
     return without_lock(nb::none(), std::numeric_limits<double>::infinity(), work);
 }
 
@@ -45,96 +79,89 @@ Index features_of(const LinearRows& rows) {
     return std::visit([](const auto& some) { return some.features; }, rows);
 }
 
-// The block together with everything it borrows.
+// The block together with everything it borrows. The lock is released during a call, so another thread, or a signal's
+// handler, could begin a second one: it is refused.
 class Block {
   public:
     // `beside`: a block whose threads this one shares.
     Block(const nb::dict& data, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, int threads,
           const Block* beside)
-        : data_(data), inputs_{sign, weight, kind, table_of(knots, slopes)}, rows_(rows_of(data)),
-          pool_(beside ? beside->pool_ : std::make_shared<ThreadPool>(threads)),
-          block_(rows_, inputs_.problem(count_of(rows_)), pool_) {}
+        : inputs_{kept(sign), weight, kept(kind), table_of(knots, slopes)}, held_(rows_of(data)),
+          crew_(beside ? beside->crew_ : std::make_shared<Crew>(threads)),
+          block_(held_.rows, inputs_.problem(count_of(held_.rows)), std::shared_ptr<ThreadPool>(crew_, &crew_->pool)) {}
 
     void score(Vector point) {
         check(point);
-        run([&](Watch& watch) { block_.score(point.data(), watch); });
+        run(*crew_, [&](Watch& watch) { block_.score(point.data(), watch); });
     }
     void along(Vector direction) {
         check(direction);
-        run([&](Watch& watch) { block_.along(direction.data(), watch); });
+        run(*crew_, [&](Watch& watch) { block_.along(direction.data(), watch); });
     }
     void move(double step) {
-        run([&](Watch&) { block_.move(step); });
+        run(*crew_, [&](Watch&) { block_.move(step); });
     }
     auto slopes(double sigma, Vector steps) {
         const std::vector<double> at(steps.data(), steps.data() + steps.shape(0));
-        return to_numpy(run([&](Watch&) { return block_.slopes(sigma, at); }));
+        return to_numpy(run(*crew_, [&](Watch&) { return block_.slopes(sigma, at); }));
     }
     auto gradient(double sigma, bool afresh) {
-        return to_numpy(run([&](Watch& watch) { return block_.gradient(sigma, afresh, watch); }));
+        return to_numpy(run(*crew_, [&](Watch& watch) { return block_.gradient(sigma, afresh, watch); }));
     }
     auto hessian(bool all, Index stride) {
         require(stride >= 1, "stride must be at least 1");
-        return to_numpy(run([&](Watch& watch) { return block_.hessian(rows_between(all), stride, watch); }));
+        return to_numpy(run(*crew_, [&](Watch& watch) { return block_.hessian(rows_between(all), stride, watch); }));
     }
     auto hessian_times(Vector direction) {
         check(direction);
-        return to_numpy(run([&](Watch& watch) { return block_.hessian_times(direction.data(), watch); }));
+        return to_numpy(run(*crew_, [&](Watch& watch) { return block_.hessian_times(direction.data(), watch); }));
     }
     auto hessian_diagonal(bool all) {
-        return to_numpy(run([&](Watch& watch) { return block_.hessian_diagonal(rows_between(all), watch); }));
+        return to_numpy(run(*crew_, [&](Watch& watch) { return block_.hessian_diagonal(rows_between(all), watch); }));
     }
-    void accept() { block_.accept(); }
-    Index between() const { return block_.between(); }
+    void accept() {
+        run(*crew_, [&](Watch&) { block_.accept(); });
+    }
+    Index between() {
+        return run(*crew_, [&](Watch&) { return block_.between(); });
+    }
     double loss() {
-        return run([&](Watch&) { return block_.loss(); });
+        return run(*crew_, [&](Watch&) { return block_.loss(); });
     }
     double shift() {
-        return run([&](Watch&) { return block_.shift(); });
+        return run(*crew_, [&](Watch&) { return block_.shift(); });
     }
     double dual(double negative, double positive) {
-        return run([&](Watch&) { return block_.dual({negative, positive}); });
+        return run(*crew_, [&](Watch&) { return block_.dual({negative, positive}); });
     }
-    auto flags() const { return to_numpy(std::vector<std::uint8_t>(block_.flags())); }
-    auto gamma() const { return to_numpy(std::vector<double>(block_.gamma().begin(), block_.gamma().end())); }
+    auto flags() {
+        return to_numpy(run(*crew_, [&](Watch&) { return std::vector<std::uint8_t>(block_.flags()); }));
+    }
+    auto gamma() {
+        return to_numpy(run(*crew_, [&](Watch&) { return std::vector<double>(block_.gamma().begin(), block_.gamma().end()); }));
+    }
     void start(Vector gamma) {
         require(static_cast<Index>(gamma.shape(0)) == block_.size(), "start must have an entry per row");
-        block_.start(gamma.data());
+        run(*crew_, [&](Watch&) { block_.start(gamma.data()); });
     }
 
-    // The dict is kept, since the block borrows its arrays.
     void attach(const nb::dict& data) {
-        Indices before = std::move(own_);
-        const LinearRows rows = rows_of(data);
-        if (count_of(rows) != block_.size() || features_of(rows) != block_.features()) {
-            own_ = std::move(before);
-            throw nb::value_error("the rows must have the shape of those before");
-        }
-        data_ = data;
-        block_.attach(rows);
+        HeldRows next = rows_of(data);
+        require(count_of(next.rows) == block_.size() && features_of(next.rows) == block_.features(),
+                "the rows must have the shape of those before");
+        run(*crew_, [&](Watch&) { block_.attach(next.rows); });
+        std::swap(held_, next);
     }
 
   private:
     static LinearBlock::Of rows_between(bool all) { return all ? LinearBlock::Of::all : LinearBlock::Of::between; }
-    LinearRows rows_of(const nb::dict& data) {
-        if (!data.contains("X")) {
-            View<float, 1> single;
-            if (data.contains("values") && nb::try_cast(data["values"], single, false)) return sparse_rows(single, own_, data);
-            return sparse_rows(entry<Vector>(data, "values"), own_, data);
-        }
-        View<float, 2> single;
-        if (nb::try_cast(data["X"], single, false)) return dense_rows(single, data);
-        return dense_rows(entry<Matrix>(data, "X"), data);
-    }
     void check(const Vector& point) const {
         require(static_cast<Index>(point.shape(0)) == block_.features() + 1, "a point must have an entry more than X has columns");
     }
 
-    nb::dict data_;
     Inputs inputs_;
-    Indices own_;
-    LinearRows rows_;
-    std::shared_ptr<ThreadPool> pool_;
+    HeldRows held_;
+    std::shared_ptr<Crew> crew_;
     LinearBlock block_;
 };
 

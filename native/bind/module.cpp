@@ -50,20 +50,30 @@ Rows rows_of(const nb::dict& data, Indices& own) {
     return rows;
 }
 
-// A list of tasks; those given the same knots and slopes share one table.
+// A list of tasks; those given the same knots and slopes share one table, and those given the same signs one copy of them.
 struct TaskList {
     std::vector<Inputs> inputs;
     std::vector<Vector> starts;
     std::vector<Task> tasks;
 
     TaskList(const nb::list& given, Index rows, std::size_t kernels) {
+        std::map<std::pair<const std::int8_t*, std::size_t>, Kept<std::int8_t>> signs;
+        std::map<std::pair<const std::int32_t*, std::size_t>, Kept<std::int32_t>> kinds;
+        const auto shared = [](auto& copies, const auto& given) {
+            auto& copy = copies[{given.data(), given.shape(0)}];
+            if (!copy) copy = kept(given);
+            return copy;
+        };
         std::map<std::tuple<const double*, const double*, std::size_t, std::size_t>, std::shared_ptr<const LossTable>> tables;
+        std::vector<std::pair<Signs, Kinds>> views;  // kept until the end: another array could take the place of one that is gone
         for (const nb::handle item : given) {
             const auto task = plain<nb::dict>(item, "tasks must be a list of dicts");
             const auto knots = entry<Matrix>(task, "knots"), slopes = entry<Matrix>(task, "slopes");
             auto& table = tables[{knots.data(), slopes.data(), knots.shape(0), knots.shape(1)}];
             if (!table) table = table_of(knots, slopes);
-            inputs.push_back({entry<Signs>(task, "sign"), entry<Vector>(task, "weight"), entry<Kinds>(task, "kind"), table});
+            views.emplace_back(entry<Signs>(task, "sign"), entry<Kinds>(task, "kind"));
+            const auto& [sign, kind] = views.back();
+            inputs.push_back({shared(signs, sign), entry<Vector>(task, "weight"), shared(kinds, kind), table});
             const auto scales = entry<Vector>(task, "scales");
             tasks.push_back({inputs.back().problem(rows), {scales.data(), scales.data() + scales.shape(0)}});
             for (std::size_t c = 0; c < scales.shape(0); ++c)
@@ -91,7 +101,7 @@ NB_MODULE(_native, m) {
            Index max_iter, double seconds, double cache_size, int threads, nb::object report, double total) {
             Indices own;
             const Rows rows = rows_of(data, own);
-            const Inputs inputs{sign, weight, kind, table_of(knots, slopes), total};
+            const Inputs inputs{kept(sign), weight, kept(kind), table_of(knots, slopes), total};
             const Problem problem = inputs.problem(row_count(rows));
             require(!start || start->shape(0) == sign.shape(0), "start must have as many entries as sign");
             const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
@@ -150,7 +160,7 @@ NB_MODULE(_native, m) {
            nb::object report) {
             Indices own;
             const Rows rows = rows_of(data, own);
-            const Inputs inputs{sign, weight, kind, table_of(knots, slopes)};
+            const Inputs inputs{kept(sign), weight, kept(kind), table_of(knots, slopes)};
             const Problem problem = inputs.problem(row_count(rows));
             const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
             require(lowest > 0 && lowest <= highest && std::isfinite(highest), "0 < lowest <= highest must hold");

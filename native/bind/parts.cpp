@@ -44,7 +44,7 @@ void bind_parts(nb::module_& m) {
             const DenseRows data = dense_rows(X);
             const OwnParts own(rows, starts, data.rows);
             const Parts parts = own.view();
-            const Inputs inputs{sign, weight, kind, table_of(knots, slopes)};
+            const Inputs inputs{kept(sign), weight, kept(kind), table_of(knots, slopes)};
             const Problem problem = inputs.problem(std::ssize(parts.rows));
             const KernelSpec spec = kernel_spec(kernel, gamma, coef0, degree);
             const Options options = options_of(method, tol, max_iter, cache_size);
@@ -82,7 +82,7 @@ void bind_parts(nb::module_& m) {
     m.def(
         "best_biases",
         [](View<std::int64_t, 1> starts, Signs sign, Vector weight, Kinds kind, Matrix knots, Matrix slopes, Vector expansion) {
-            const Inputs inputs{sign, weight, kind, table_of(knots, slopes)};
+            const Inputs inputs{kept(sign), weight, kept(kind), table_of(knots, slopes)};
             const Problem problem = inputs.problem(static_cast<Index>(sign.shape(0)));
             require(expansion.shape(0) == sign.shape(0), "expansion must have as many entries as sign");
             const OwnParts own(starts, problem.size);

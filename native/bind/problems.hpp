@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "arrays.hpp"
 #include "solve.hpp"
@@ -63,27 +64,33 @@ inline DenseRows dense_rows(const Matrix& X) {
     return {X.data(), static_cast<Index>(X.shape(0)), static_cast<Index>(X.shape(1))};
 }
 
+// Copied: the solvers follow these numbers, and the caller may change the arrays after they were checked.
+template <class T> using Kept = std::shared_ptr<const std::vector<T>>;
+template <class T> Kept<T> kept(const View<T, 1>& given) {
+    return std::make_shared<const std::vector<T>>(given.data(), given.data() + given.shape(0));
+}
+
 // One problem's arrays, kept alive with the table made from them.
 struct Inputs {
-    Signs sign;
+    Kept<std::int8_t> sign;
     Vector weight;
-    Kinds kind;
+    Kept<std::int32_t> kind;
     std::shared_ptr<const LossTable> losses;
     double total = 0;
 
     Problem problem(Index rows) const {
         const std::size_t n = static_cast<std::size_t>(rows);
-        require(sign.shape(0) == n && weight.shape(0) == n && kind.shape(0) == n,
+        require(sign->size() == n && weight.shape(0) == n && kind->size() == n,
                 "sign, weight and kind must have an entry per row");
         const auto kinds = static_cast<Index>(losses->slopes.size()) / losses->pieces;
         for (std::size_t i = 0; i < n; ++i) {
-            require(sign.data()[i] == 1 || sign.data()[i] == -1, "sign must be -1 or 1");
-            require(kind.data()[i] >= 0 && kind.data()[i] < kinds, "kind must name a row of knots and slopes");
+            require((*sign)[i] == 1 || (*sign)[i] == -1, "sign must be -1 or 1");
+            require((*kind)[i] >= 0 && (*kind)[i] < kinds, "kind must name a row of knots and slopes");
             require(weight.data()[i] >= 0 && weight.data()[i] < std::numeric_limits<double>::infinity(),
                     "weight must be finite and >= 0");
         }
         require(std::isfinite(total), "total must be finite");
-        return {rows, sign.data(), weight.data(), kind.data(), losses.get(), total};
+        return {rows, sign->data(), weight.data(), kind->data(), losses.get(), total};
     }
 };
 

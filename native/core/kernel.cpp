@@ -9,7 +9,10 @@ double KernelSpec::value(double product, double distance) const {
         case KernelName::linear: return product;
         case KernelName::rbf: return std::exp(-distance);
         case KernelName::poly: return std::pow(product + coef0, degree);
-        case KernelName::sigmoid: return std::tanh(product + coef0);
+        case KernelName::sigmoid: {  // nan where the argument has overflowed, as in lanes/formulas.hpp
+            const double z = product + coef0;
+            return std::tanh(z) + (z - z);
+        }
     }
     return 0;
 }

@@ -116,6 +116,7 @@ void test_objective() {
         }
         objective.arrange(point);
         assert(std::abs(objective(loss, point, unused) - value) < 1e-12 * value);
+        for (Index i = 1; i < 75; ++i) assert(objective.margin(i, point) <= objective.margin(i - 1, point) + 1e-12);
     }
 }
 
@@ -153,7 +154,7 @@ void test_primal() {
     const Data data = clouds(120, 4);
     for (const EmbeddedLoss& loss : {losses[0], losses[1]}) {
         Watch watch, again;
-        const PrimalOutcome found = solve_primal(data.rows(), loss, {}, {12, 3, 100000}, watch);
+        const PrimalOutcome found = solve_primal(data.rows(), data.rows(), loss, {}, {}, {12, 3, 100000}, watch);
         assert(found.status == Status::converged && found.iterations == watch.iterations);
         assert(found.point.back() >= 0 && found.point.back() <= 1);
         assert(loss.reject_cost < 0.5 || found.point.back() == 0);
@@ -167,7 +168,7 @@ void test_primal() {
             moved.back() = loss.reject_cost >= 0.5 ? 0 : std::clamp(moved.back(), 0.0, 1.0);
             assert(objective(loss, moved, gradient) > found.value - 1e-7);
         }
-        const PrimalOutcome same = solve_primal(data.rows(), loss, {}, {12, 3, 100000}, again);
+        const PrimalOutcome same = solve_primal(data.rows(), data.rows(), loss, {}, {}, {12, 3, 100000}, again);
         assert(same.point == found.point && same.value == found.value);
     }
 }
@@ -175,13 +176,13 @@ void test_primal() {
 void test_limits() {
     const Data data = clouds(200, 4);
     Watch watch, late({}, 0.0), stopped([](Index, double) { return Watch::Answer::interrupt; });
-    const PrimalOutcome few = solve_primal(data.rows(), paper, {}, {30, 0, 10}, watch);
+    const PrimalOutcome few = solve_primal(data.rows(), data.rows(), paper, {}, {}, {30, 0, 10}, watch);
     assert(few.status == Status::iteration_limit && few.iterations <= 11 && std::isfinite(few.value));
-    const PrimalOutcome none = solve_primal(data.rows(), paper, {}, {30, 0, 100000}, late);
+    const PrimalOutcome none = solve_primal(data.rows(), data.rows(), paper, {}, {}, {30, 0, 100000}, late);
     assert(none.status == Status::time_limit && std::isfinite(none.value));
     bool thrown = false;
     try {
-        for (;;) solve_primal(data.rows(), paper, {}, {1000, 0, 100000}, stopped);
+        for (;;) solve_primal(data.rows(), data.rows(), paper, {}, {}, {1000, 0, 100000}, stopped);
     } catch (const Interrupted&) {
         thrown = true;
     }
@@ -191,9 +192,46 @@ void test_limits() {
 void test_starts_are_used() {
     const Data data = clouds(120, 4);
     Watch watch, again;
-    const PrimalOutcome good = solve_primal(data.rows(), paper, {}, {40, 1, 100000}, watch);
-    const PrimalOutcome from_it = solve_primal(data.rows(), paper, {good.point}, {0, 1, 100000}, again);
+    const PrimalOutcome good = solve_primal(data.rows(), data.rows(), paper, {}, {}, {40, 1, 100000}, watch);
+    const PrimalOutcome from_it = solve_primal(data.rows(), data.rows(), paper, {good.point}, {}, {0, 1, 100000}, again);
     assert(from_it.value <= good.value * (1 + 1e-9));
+}
+
+// More hops add to what was polished and change nothing before; so do later starts.
+void test_more_never_raises() {
+    int lower = 0;
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+        const Data data = clouds(60, 8, 0.3, seed);
+        double before = infinity;
+        for (Index hops : {0, 4, 20, 170, 340}) {
+            Watch watch, again;
+            const PrimalOutcome found = solve_primal(data.rows(), data.rows(), paper, {}, {}, {hops, 1, 1'000'000}, watch);
+            assert(found.value <= before && found.status == Status::converged);
+            lower += found.value < before * (1 - 1e-6);
+            before = found.value;
+            Point other(10, 0.1);
+            assert(solve_primal(data.rows(), data.rows(), paper, {}, {other}, {hops, 1, 1'000'000}, again).value <= before);
+        }
+    }
+    assert(lower > 6);  // the first of each seed, and some more
+}
+
+// The way of the search depends on the rough rows alone; the point is one of the exact rows.
+void test_rough_rows_lead() {
+    const Data data = clouds(120, 4);
+    Data rough = data, shuffled = data;
+    for (double& z : rough.z) z = std::round(z * 1024) / 1024;
+    for (std::size_t i = 0; i < 120; ++i) {  // rows the other way round
+        std::copy_n(data.z.begin() + static_cast<long>(4 * (119 - i)), 4, shuffled.z.begin() + static_cast<long>(4 * i));
+        shuffled.sign[i] = data.sign[119 - i];
+    }
+    Watch watch, again;
+    const PrimalOutcome found = solve_primal(data.rows(), rough.rows(), paper, {}, {}, {30, 3, 100000}, watch);
+    const PrimalOutcome other = solve_primal(shuffled.rows(), rough.rows(), paper, {}, {}, {30, 3, 100000}, again);
+    assert(std::abs(found.value - other.value) < 1e-9 * found.value);
+    Point gradient(6);
+    assert(std::abs(EmbeddedObjective(data.rows(), false)(paper, found.point, gradient) - found.value) < 1e-12 * found.value);
+    assert(std::abs(EmbeddedObjective(rough.rows(), false)(paper, found.point, gradient) - found.value) > 1e-9 * found.value);
 }
 
 void test_dual() {
@@ -209,7 +247,7 @@ void test_dual() {
         assert(std::abs(balance) < 1e-10);
         assert(dual.trace.size() > 2 && std::is_sorted(dual.trace.begin(), dual.trace.end()));
         const Recovered found = recover(data.rows(), loss, dual, again);
-        const PrimalOutcome primal = solve_primal(data.rows(), loss, {}, {20, 0, 100000}, other);
+        const PrimalOutcome primal = solve_primal(data.rows(), data.rows(), loss, {}, {}, {20, 0, 100000}, other);
         assert(found.bound <= primal.value && primal.value <= found.value * (1 + 1e-9));
         assert(found.bound > 0.3 * primal.value);
         assert(std::abs(found.bound - dual.trace.back()) < 0.02 * found.bound);
@@ -223,7 +261,7 @@ void test_no_features_and_few_rows() {
     for (std::size_t n : {2, 3, 33}) {
         const Data data = clouds(n, 0);
         Watch watch, again;
-        const PrimalOutcome found = solve_primal(data.rows(), paper, {}, {3, 0, 1000}, watch);
+        const PrimalOutcome found = solve_primal(data.rows(), data.rows(), paper, {}, {}, {3, 0, 1000}, watch);
         assert(found.point.size() == 2 && std::isfinite(found.value));
         const DualOutcome dual = solve_dual(data.rows(), paper, {}, again);
         assert(recover(data.rows(), paper, dual, again).bound <= found.value + 1e-9);
@@ -246,6 +284,8 @@ int main() {
     test_primal();
     test_limits();
     test_starts_are_used();
+    test_more_never_raises();
+    test_rough_rows_lead();
     test_dual();
     test_no_features_and_few_rows();
 }

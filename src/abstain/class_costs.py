@@ -173,10 +173,14 @@ class ClassCosts:
         return in_own_unit(self.table())
 
     def cheapest(self, probability: NDArray[np.float64], *, forced: bool = False) -> NDArray[np.intp]:
-        """Return the choice of least expected cost: 1 to n, or 0 = reject, unless forced. Ties go to the answers."""
+        """Return the choice of least expected cost: 1 to n, or 0 = reject, unless forced. Ties go to the answers.
+
+        Probabilities that are nan, of scores so large that they overflow, are a reject.
+        """
         n = len(self.labels)
         at = np.argmin((probability @ self.unitless)[..., : n if forced else n + 1], axis=-1)
-        return np.where(at == n, 0, at + 1)
+        unknown = np.isnan(probability).any(axis=-1) & (not forced)
+        return np.where(unknown | (at == n), 0, at + 1)
 
     def prices(self, truth: ArrayLike, choice: ArrayLike) -> NDArray[np.float64]:
         """Return the cost of each choice (1 to n, 0 = reject) given the true class (1 to n)."""

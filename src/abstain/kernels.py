@@ -172,6 +172,7 @@ def _poly(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _sigmoid(kernel: Kernel, products: NDArray[np.float64]) -> NDArray[np.float64]:
     inner = _affine(kernel, products)
+    inner[np.isinf(inner)] = np.nan  # the sign may be that of a part of the sum that has overflowed
     return np.tanh(inner, out=inner)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -54,10 +54,6 @@ class Levels:
     def upper(self) -> float:
         """The highest cut."""
         return self.cuts[-1]
-
-    def recalibrated(self, scale: float, shift: float) -> Levels:
-        """Give the cuts for scores that these cuts would decide rightly as ``scale * score + shift``, ``scale`` > 0."""
-        return replace(self, cuts=tuple((cut - shift) / scale for cut in self.cuts))
 
     def decide(self, scores: ArrayLike) -> NDArray[np.int8]:
         """Return the choice for each score, with the shape of `scores`."""

@@ -219,6 +219,49 @@ def test_ctrl_c_in_a_real_process(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 
 
+AT_THE_END = """
+import atexit, os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from abstain.cli import main
+
+def now():
+    os.kill(os.getpid(), {number})
+
+def then_now(**given):
+    try:
+        app(**given)
+    finally:
+        now()
+
+app = main.app
+if {later}:
+    atexit.register(now)
+else:
+    main.app = then_now
+main.start()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("later", [True, False], ids=["after the command", "before its end"])
+@pytest.mark.parametrize("command", ["predict"])
+def test_a_signal_after_the_output_is_complete_changes_nothing(table, model, number, later, command):
+    arguments = ("predict", model if command == "predict" else table, table)
+    plain, script = run(*arguments), AT_THE_END.format(number=int(number), later=later)
+    line = [sys.executable, "-c", script, *map(str, arguments)]
+    ended = subprocess.run(line, capture_output=True, text=True, check=False)  # noqa: S603
+    assert (ended.returncode, ended.stdout, ended.stderr) == (plain.exit_code, plain.stdout, plain.stderr)
+    assert plain.exit_code == (0 if command == "predict" else 3)
+
+
+def test_ctrl_c_while_the_program_is_loaded_is_130(tmp_path):
+    (tmp_path / "typer.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n", encoding="utf-8")
+    script = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    script += f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from abstain.cli.entry_point import main; main()"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)  # noqa: S603
+    assert (ended.returncode, ended.stderr) == (130, "abstain: interrupted; no file was written\n")
+
+
 def test_a_reader_that_closes_the_pipe_early_is_not_an_error(table, model):
     # rows may come from a pipe, too
     line = f"cat {table} | {sys.executable} -m abstain.cli.main predict {model} /dev/stdin | head -n 1"

@@ -4,6 +4,7 @@ import contextlib
 import csv
 import gzip
 import os
+import re
 import shlex
 from pathlib import Path
 
@@ -51,6 +52,14 @@ def test_the_readmes_commands_run_as_printed(tmp_path):
         [0.3 if row["rejected"] == "true" else prices.get((row["diagnosis"], row["label"]), 0) for row in rows]
     )
     assert cost < 0.15  # rejecting all costs 0.3
+    page = tmp_path / "evaluated.html"
+    assert run_in(tmp_path, [f"abstain evaluate tumour.model patients_new.csv --report {page.name}"])[0].exit_code == 0
+    shown = re.search(r'"thresholds":\[([^,]+),([^\]]+)\]', page.read_text(encoding="utf-8"))
+    lower, upper = map(float, shown.groups())
+    for row in rows:  # the scores in one file and the thresholds in the other are on the same scale
+        score = float(row["score"])
+        by_hand = "malignant" if score > upper else "benign" if score < lower else "reject"
+        assert row["label"] == by_hand or row["reason"] == "novel"
     again = run_in(tmp_path, lines[:1])[0]
     assert again.exit_code == 2
     assert "patients.csv exists; pass --force" in again.stderr

@@ -23,7 +23,7 @@ def wide():
 
 
 class TestTheFinalCuts:
-    def test_they_are_bayes_cuts_on_the_sigmoid_of_all_held_out_scores(self, wide):
+    def test_they_are_bayes_cuts_on_a_score_rescaled_by_the_sigmoid_of_all_held_out_scores(self, wide):
         X, y = wide
         clf = RejectSVCCV(COSTS, **SMALL, tol=1e-5).fit(X, y)
         score = np.empty(len(y))
@@ -31,15 +31,15 @@ class TestTheFinalCuts:
             machine = RejectSVC(COSTS, C=clf.C_, gamma=clf.gamma_, tol=1e-5).fit(X[train], y[train])
             score[test] = machine.decision_function(X[test])
         t, b = shrunk_sigmoids(score[np.newaxis], np.where(y > 0, 1, -1).astype(np.int8), np.ones(len(y)))[0]
-        bayes = COSTS.score_thresholds()
-        assert clf.thresholds_.upper == pytest.approx((bayes.upper - b) / np.exp(t), rel=1e-2)
-        assert clf.thresholds_.lower == pytest.approx((bayes.lower - b) / np.exp(t), rel=1e-2)
-        assert clf.thresholds_.upper != pytest.approx(bayes.upper, rel=1e-2)  # the control: they moved
+        assert (clf.score_scale_, clf.score_shift_) == pytest.approx((np.exp(t), b), rel=1e-2)
+        assert clf.score_scale_ != pytest.approx(1.0, rel=1e-2)  # the control: it is tuned
+        assert clf.thresholds_ == COSTS.score_thresholds()
 
     def test_the_machine_is_that_of_the_theory(self, wide):
         clf = RejectSVCCV(COSTS, **SMALL).fit(*wide)
         plain = RejectSVC(COSTS, C=clf.C_, gamma=clf.gamma_).fit(*wide)
-        np.testing.assert_array_equal(clf.decision_function(wide[0]), plain.decision_function(wide[0]))
+        rescaled = clf.score_scale_ * plain.decision_function(wide[0]) + clf.score_shift_
+        np.testing.assert_allclose(clf.decision_function(wide[0]), rescaled, rtol=0, atol=1e-12)
         assert clf.duality_gap_ == plain.duality_gap_
 
     def test_decisions_are_those_of_least_expected_cost(self, wide):

@@ -56,7 +56,8 @@ def test_costs_are_those_of_machines_fitted_to_the_folds(make):
             alone = LinearRejectSVC(costs, C=C, tol=1e-8).fit(rows[train], Y[train])
             assert abs(alone.score(rows[test], Y[test]) - clf.cv_results_[f"split{fold}_test_score"][at]) < 1e-12
     whole = LinearRejectSVC(costs, C=clf.C_, tol=1e-8).fit(rows, Y)
-    np.testing.assert_allclose(clf.decision_function(rows), whole.decision_function(rows), atol=1e-12)
+    tuned = clf.score_scale_ * whole.decision_function(rows) + clf.score_shift_
+    np.testing.assert_allclose(clf.decision_function(rows), tuned, atol=1e-12)
     assert clf.C_ in CS
 
 

@@ -217,7 +217,7 @@ def test_equal_costs_give_the_search_of_costs(data):
     assert (by_row.C_, by_row.gamma_) == (plain.C_, plain.gamma_)
     assert by_row.best_score_ == pytest.approx(plain.best_score_, abs=1e-9)
     assert (by_row.predict(X, row_costs=rows) == plain.predict(X)).all()
-    assert plain.rule_.shift != 0.0  # its cuts are tuned, and so are those of the rows
+    assert plain.score_shift_ != 0.0  # its score is tuned, and so is that of the rows
 
 
 @pytest.mark.parametrize("frame", [False, True])

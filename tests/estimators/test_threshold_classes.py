@@ -341,7 +341,7 @@ class TestOddScores:
         with pytest.raises(ValueError, match=r"Scores\.decision_function must return 3 numbers.*shape \(300, 2\)"):
             rejector(Scores(), costs=PRICE, cv="train").fit(X, Y)
 
-    @pytest.mark.parametrize(("value", "text"), [(np.nan, "contains nan"), (np.inf, "nan or infinite score")])
+    @pytest.mark.parametrize(("value", "text"), [(np.nan, "contains nan"), (np.inf, "contains infinity; scale X")])
     def test_scores_that_are_not_finite_are_refused(self, value, text):
         scores = np.column_stack([X, X[:, 0]])
         scores[5, 1] = value

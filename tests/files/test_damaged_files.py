@@ -6,6 +6,7 @@ import json
 import os
 import random
 import struct
+import timeit
 import tracemalloc
 import zipfile
 import zlib
@@ -17,7 +18,7 @@ from abstain import EmbeddedRejectSVC, RejectSVC, load
 from abstain.files.container import LARGEST, Member, write_members
 from abstain.files.errors import ModelFileError
 from abstain.files.load import read
-from abstain.files.manifest import manifest_members
+from abstain.files.manifest import _excess, manifest_members
 from looping import looped
 
 
@@ -354,6 +355,29 @@ def test_a_manifest_is_bounded_before_it_is_parsed(text, reason, machine, conten
         assert tracemalloc.get_traced_memory()[1] < 2**26
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [b'"\\', b'"', b'\\"', b'"\\"', b'"a\\', b'\\\\"', b'"[', b'\\[{"'],
+    ids=lambda piece: piece.decode(),
+)
+@pytest.mark.parametrize("end", [b"", b"\\", b'"'], ids=["", "escape", "quote"])
+def test_a_manifest_is_bounded_in_time_that_grows_with_its_length(piece, end):
+    """Where a string has no end, every quote was the start of a search to the end: 60 KB took 15 seconds."""
+
+    def seconds(length):
+        text = piece * (length // len(piece)) + end
+        return min(timeit.repeat(lambda: _excess(text), number=1, repeat=3))
+
+    assert seconds(400_000) < 40 * max(seconds(50_000), 1e-3), "eight times the length; the square would be 64 times"
+
+
+def test_brackets_of_strings_without_an_end_do_not_count():
+    assert _excess(b"[" * 65) != ""
+    for quoted in (b'"' + b"[" * 65, b'"\\"' + b"[" * 65 + b"\\", b'"\\\\\\"' + b"[" * 65 + b'"'):
+        assert _excess(quoted) == ""
+    assert _excess(b'"\\\\"' + b"[" * 65) != ""
 
 
 def test_save_keeps_within_the_bounds_of_load():

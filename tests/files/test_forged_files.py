@@ -33,6 +33,16 @@ def field(path, value):
     return change
 
 
+def scaled(path, by):
+    """A change of one number of the model."""
+
+    def change(inside):
+        first, last = path.split("/")
+        inside.model[first][last] *= by
+
+    return change
+
+
 def array(name, value):
     """A change of one array: a new one, or a function of the old one."""
 
@@ -119,6 +129,7 @@ MACHINE = {
     "negative violation": (field("proof/violation", -1.0), "gap or the violation of its proof is negative"),
     "large gap": (field("proof/gap", 0.5), "its status is optimal"),
     "objective": (field("proof/objective", 1e9), "smaller than the difference of its objectives"),
+    "dual above primal": (scaled("proof/dual_objective", 1.05), "the dual value of its proof is above the primal one"),
     "dual objective": (field("proof/dual_objective", -1.0), "smaller than the difference of its objectives"),
     "violation": (field("proof/violation", 1e9), "is optimal, but its proof does not show that for tol=0.001"),
     "endless gap": (field("proof/gap", {"float": "inf"}), "its status is optimal, but its proof does not show that"),
@@ -393,8 +404,8 @@ TRIED = "the C, gamma or number of folds of its search differ"
         (field("parameters/cuts", "bayes"), "tuned cuts that its parameters do not ask for"),
         (field("rule/cuts", []), "the field 'cuts' differs"),
         (field("rule/cuts", [1.5, 0.5, 0.5]), "does not have 0 or 2 cuts"),
-        (field("rule/cuts", [-1.5, 0.5]), "scale or the shift of its cuts is not possible"),
-        (field("rule/cuts", [1e-320, 0.5]), "scale or the shift of its cuts is not possible"),
+        (field("rule/cuts", [-1.5, 0.5]), "scale or the shift of its score is not possible"),
+        (field("rule/cuts", [1e-320, 0.5]), "scale or the shift of its score is not possible"),
         (array("search_tuned", lambda old: np.where(OTHER, old, [np.nan, np.nan, 0, 0, 0])), KERNEL),
         (array("search_cs", lambda old: 2 * old), TRIED),
         (array("search_cs", lambda old: old[::-1]), "values of C, gamma or costs that are not possible"),

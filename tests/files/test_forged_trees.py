@@ -95,6 +95,7 @@ TREES = {
     "another count": (entry("count", 0, 7), "counts other rows than the two nodes below it"),
     "narrow indices": (changed("left", lambda array: array.astype("<i8")), "wrong dtype"),
     "n_features": (field("classifier/n_features", 1), "features that do not exist|does not match the other fields"),
+    "many features": (field("classifier/n_features", 2**61), "features, more than 2,147,483,647"),
     "warm_start": (field("classifier/parameters/warm_start", True), "not formatted as|warm_start=True cannot"),
     "another classifier": (field("classifier/kind", "ExtraTreesClassifier"), "'ExtraTreesClassifier', which is not"),
     "unknown field": (field("classifier/oob_score", 1.0), "unknown field 'oob_score'"),
@@ -113,6 +114,7 @@ FOREST = TREES | {
     "a negative seed": (entry("seeds", 0, -1), "a random_state that is not possible"),
     "a large seed": (entry("seeds", 0, 2**32), "a random_state that is not possible"),
     "a seed less": (changed("seeds", lambda array: array[1:]), "does not match the other fields"),
+    "other max_features": (field("classifier/max_features", 2), "its max_features differ from those of its trees"),
     "max_features": (field("classifier/max_features", 0), "must be an integer >= 1"),
     "more trees by parameter": (field("classifier/parameters/n_estimators", 4), "number of trees differs"),
     "no parameter": (lambda inside: inside.model["classifier"]["parameters"].pop("n_estimators"), "number of trees"),
@@ -121,6 +123,7 @@ FOREST = TREES | {
     "criterion": (field("classifier/parameters/criterion", "__class__"), "not formatted|'criterion' parameter"),
 }
 BINS = "split at bins that do not match the features or the thresholds"
+ITERATIONS = "its number of iterations differs from max_iter"
 BOOSTING = TREES | {
     "bins of 0": (changed("bins", lambda array: 0 * array), "a feature with no bins, or with more than max_bins"),
     "many bins": (entry("bins", 0, 256), "a feature with no bins, or with more than max_bins"),
@@ -137,6 +140,11 @@ BOOSTING = TREES | {
     "baseline": (changed("baseline", lambda array: array + np.inf), "contains NaN or infinity"),
     "scores": (changed("train_score", lambda _: np.zeros(2)), "are not one for each iteration"),
     "stopped": (field("classifier/early_stopping", 1), "'early_stopping' of the classifier has the wrong type"),
+    "fewer iterations": (field("classifier/parameters/max_iter", 1), ITERATIONS),
+    "more iterations": (
+        both(field("classifier/early_stopping", False), field("classifier/parameters/max_iter", 9)),
+        ITERATIONS,
+    ),
     "max_bins": (field("classifier/parameters/max_bins", 3), "not formatted as|more than max_bins"),
     "constraints": (field("classifier/parameters/monotonic_cst", [1]), "not formatted as|monotonic_cst=.* cannot"),
 }

@@ -234,12 +234,15 @@ def test_forged_files_of_several_classes_are_refused(case, several, forge):
         opened(forge(several, change))
 
 
-def test_a_rule_that_the_search_did_not_find_is_refused(data, several, tmp_path):
-    for clf in (CASES["search"](*data), copy.copy(several)):
-        now = clf._fitted_
-        other = now.rule.recalibrated(2.0, 0.5) if len(clf.classes_) == 2 else replace(now.rule, lead=None)
-        tuned = replace(now.grid, tuned=None if len(clf.classes_) == 2 else now.grid.tuned)
-        clf._fitted_ = replace(now, rule=other, grid=tuned)
-        assert len(clf.classes_) == 2 or tuned.best_is_tuned
-        with pytest.raises(ValueError, match=r"do not match its parameters|are not what its search found"):
-            save(clf, tmp_path / "model")
+def test_what_the_search_did_not_find_is_refused(data, several, tmp_path):
+    two, more = CASES["search"](*data), copy.copy(several)
+    now = two._fitted_
+    for other in ({"scale": 2.0, "shift": 0.5}, {"machine": now.machine.rescaled(2.0, 0.5)}):
+        two._fitted_ = replace(now, **other)
+        with pytest.raises(ValueError, match="its score is not what its training and its search found"):
+            save(two, tmp_path / "model")
+    now = more._fitted_
+    assert now.grid.best_is_tuned
+    more._fitted_ = replace(now, rule=replace(now.rule, lead=None))
+    with pytest.raises(ValueError, match="are not what its search found"):
+        save(more, tmp_path / "model")

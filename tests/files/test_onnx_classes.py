@@ -24,7 +24,7 @@ from abstain.rules.class_rule import ClassRule, Ladder, VoteRule
 from abstain.rules.lead_rule import LeadRule
 from abstain.rules.set_rule import SetRule
 from action_cases import CREDIT, with_crossings
-from class_cases import GENERAL, gaussians, table_costs
+from class_cases import ANSWERS, GENERAL, gaussians, table_costs
 from onnx_cases import run
 
 X, CODES = gaussians(150)
@@ -100,6 +100,7 @@ def rule(costs, cuts=None, lead=None):
 
 
 EVEN = Costs.from_matrix(1 - np.eye(3), labels=["ant", "bee", "cow"], reject=0.25)
+BY_ANSWER = Costs.from_matrix(ANSWERS, labels=["ant", "bee", "cow"], reject=0.25)
 
 
 @pytest.mark.parametrize(
@@ -107,6 +108,7 @@ EVEN = Costs.from_matrix(1 - np.eye(3), labels=["ant", "bee", "cow"], reject=0.2
     [
         rule(EVEN, np.ones(3)),
         rule(EVEN, np.array([1.0, 0.5, 0.0])),
+        rule(BY_ANSWER, np.array([-1.0, 0.5, 1.0])),  # often several classes pass
         rule(EVEN),
         rule(EVEN, np.ones(3), Lead(5.0)),
         rule(EVEN, np.ones(3), Lead(5.0, 0.5, -0.3)),
@@ -114,7 +116,7 @@ EVEN = Costs.from_matrix(1 - np.eye(3), labels=["ant", "bee", "cow"], reject=0.2
         LeadRule(LABELS, np.array([1.0, np.inf, -np.inf]), by="highest"),
         SetRule(LABELS, np.array([0.5, -1.0, 0.0])),
     ],
-    ids=["equal cuts", "other cuts", "ladders", "softmax", "corrected", "lead", "highest", "sets"],
+    ids=["equal cuts", "other cuts", "errors by answer", "ladders", "softmax", "corrected", "lead", "highest", "sets"],
 )
 def test_scores_that_tie_and_scores_on_a_cut(rule):
     label, rejected = nodes(rule, TIES)

@@ -283,3 +283,18 @@ def test_the_control_is_not_refused(rejector, ceiling, forge):
     for one in (rejector, ceiling):
         raw = forge(one, lambda _: None)
         assert read(io.BytesIO(raw), len(raw), LARGEST).thresholds_ == one.thresholds_
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_thresholds_on_the_score_of_a_search_before_it_was_tuned_are_refused(piped, forge, tmp_path):
+    search = RejectSVCCV(Costs(1, 4, 0.4), pos_label=1, Cs=[1.0, 30.0], gammas=[0.3, 2.0], cv=3)
+    around = make_pipeline(StandardScaler(), search) if piped else search
+    for seed in range(20):  # the first sample on which the search tunes
+        rng = np.random.default_rng(seed)
+        y = (rng.random(160) < 0.4).astype(int)
+        X = rng.normal(size=(160, 5)) + np.outer(y, [1, 1, 0, 0, 0])
+        clf = ThresholdRejector(around, reject_rate=0.2, cv=2).fit(X, y)
+        if (clf.estimator_[-1] if piped else clf.estimator_).score_scale_ != 1.0:
+            break
+    np.testing.assert_array_equal(again(clf, tmp_path).predict(X), clf.predict(X))  # the control
+    refused(forge(clf, lambda inside: inside.model.pop("tuned_score")), "before its cuts were tuned")

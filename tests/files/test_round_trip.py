@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import re
 import zipfile
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from abstain import BartlettWegkamp, Costs, RejectSVC, RejectSVCCV, save
 from abstain.files.preprocessing_codec import is_default
-from abstain.files.registry import parts, restored
+from abstain.files.registry import GUARDED, KINDS, REJECTOR, parts, restored
 from abstain.preprocessing import default_pipeline
 from abstain.solvers.cross_validation import held_out_scores
 from files.sameness import again, assert_same, sorted_vars
@@ -406,3 +407,8 @@ def test_the_judge_has_teeth(machine, tmp_path):
     loaded._fitted_ = dataclasses.replace(fitted, machine=other)
     with pytest.raises(AssertionError):
         assert_same(sorted_vars(machine), sorted_vars(loaded))
+
+
+def test_the_documentation_names_what_can_be_saved():
+    named = re.sub(r"\s+|\\\\", " ", save.__doc__.partition("Examples")[0])
+    assert all(re.search(rf"\b{kind}\b", named) for kind in (*KINDS[""], *KINDS[REJECTOR], *KINDS[GUARDED]))

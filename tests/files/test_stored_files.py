@@ -48,7 +48,7 @@ def decided(model, score):
     reject = "reject"
     if len(cuts) == 3:
         lower, upper = cuts[:2]
-    elif cuts:
+    elif len(cuts) == 1:
         lower, upper = -cuts[0], cuts[0]
     else:
         false_positive, false_negative, price = parameters["costs"]["Costs"]
@@ -136,7 +136,8 @@ def scored(model, arrays, rows):
     if machine["kernel"][0] == "linear" and "vectors" in own:  # the bias is the score at the mean of the vectors
         centre = own["vectors"].mean(axis=0)
         own, rows = own | {"vectors": own["vectors"] - centre}, rows - centre
-    return expanded(machine["kernel"], own, own["coef"], rows) + machine["bias"]
+    scale, shift = model["rule"]["cuts"] if "search_tuned" in arrays else (1.0, 0.0)
+    return scale * (expanded(machine["kernel"], own, own["coef"], rows) + machine["bias"]) + shift
 
 
 @pytest.mark.parametrize(
@@ -224,5 +225,5 @@ def test_pipelines_are_read_without_a_library_of_tables(path):
 
 def test_there_is_a_file_of_each_kind():
     kinds = {"machine", "sparse", "search", "embedded", "embedded_kernel", "rejector", "pipeline", "linear", "ceiling"}
-    kinds |= {"steps", "forest", "boosting", "sigmoids", "curve", "chow"}
+    kinds |= {"tuned", "steps", "forest", "boosting", "sigmoids", "curve", "chow"}
     assert {path.stem.partition("-")[2] for path in FILES} == kinds

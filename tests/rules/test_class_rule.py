@@ -46,6 +46,57 @@ def test_by_cost_it_takes_the_least_expected_cost(lead):
         rule.thresholds  # noqa: B018
 
 
+def by_margin(rule, score):
+    """The class furthest above its cut, which may not be the cheapest of those above it; and the forced one."""
+    above = score - rule.cuts
+    return np.where(above.max(axis=1) > 0, above.argmax(axis=1) + 1, 0), above.argmax(axis=1) + 1
+
+
+def wide_scores(rule):
+    """Scores within and beyond the ladders, on the cuts and next to them, and tied between classes."""
+    rng = np.random.default_rng(0)
+    cuts = np.array(rule.cuts)
+    points = np.concatenate([rng.uniform(-4, 6, 40), cuts, np.nextafter(cuts, 9), np.nextafter(cuts, -9)])
+    return rng.choice(points, (20_000, 3))
+
+
+@pytest.mark.parametrize("reject", [0.03, 0.2, 0.49])
+def test_at_bayes_cuts_equal_errors_are_decided_by_the_margin_to_the_last_bit(reject):
+    rule = rule_of(1 - np.eye(3), reject)
+    score = wide_scores(rule)
+    label, forced = by_margin(rule, score)
+    np.testing.assert_array_equal(rule.choose(score), label)
+    np.testing.assert_array_equal(rule.best(score), forced)
+
+
+def test_at_bayes_cuts_the_costs_shown_decide():
+    rule = rule_of(ANSWERS, 0.4)
+    score = wide_scores(rule)
+    cost, choice, best = rule.expected_cost(score), rule.choose(score), rule.best(score)
+    rows = np.arange(len(score))
+    np.testing.assert_allclose(cost[rows, choice - 1], cost.min(axis=1), atol=1e-15)  # 0, a reject, is the last
+    np.testing.assert_allclose(cost[rows, best - 1], cost[:, :3].min(axis=1), rtol=1e-15, atol=1e-15)
+    np.testing.assert_array_equal(choice == 0, (score <= rule.cuts).all(axis=1))
+    own = np.column_stack([ladder(column) for ladder, column in zip(rule.ladders, score.T, strict=True)])
+    np.testing.assert_allclose(cost[:, :3], [1.0, 2.0, 4.0] * (1 - own), atol=1e-12)
+    np.testing.assert_array_equal(cost[:, 3], 0.4)
+    label, _ = by_margin(rule, score)
+    other = choice != label
+    assert (score > rule.cuts)[other].sum(axis=1).min() > 1  # only where several classes pass
+    assert other.any()
+    tied = (cost == cost.min(axis=1, keepdims=True))[:, :3] & (choice > 0)[:, np.newaxis]
+    above = np.where(tied, score - rule.cuts, -np.inf)
+    np.testing.assert_array_equal(choice[tied.sum(axis=1) > 1], above.argmax(axis=1)[tied.sum(axis=1) > 1] + 1)
+    np.testing.assert_array_equal(rule.choose(score.reshape(2, -1, 3)), choice.reshape(2, -1))
+
+
+def test_a_rejected_row_names_two_classes_at_least():
+    rule = rule_of(1 - np.eye(3), 0.2)
+    score = np.array([[-9.0, -9.0, -8.0], [0.9, -9.0, -9.0], [9.0, -9.0, -9.0]])
+    np.testing.assert_array_equal(rule.choose(score), [0, 0, 1])
+    np.testing.assert_array_equal(rule.included(score, None).sum(axis=1), [2, 2, 1])
+
+
 def test_a_scale_moves_the_cut_on_the_lead():
     rule = rule_of(1 - np.eye(3), 0.2)
     score = np.column_stack([np.linspace(0.0, 3.0, 50), np.zeros(50), np.full(50, -100.0)])

@@ -39,6 +39,14 @@ void EmbeddedObjective::arrange(const Point& point) {
     pack(order);
 }
 
+double EmbeddedObjective::margin(Index i, const Point& point) const {
+    constexpr Index R = block_rows<double>;
+    const double* x = packed_.data() + i / R * R * (features_ + 1) + i % R;
+    double sum = 0;
+    for (Index k = 0; k <= features_; ++k) sum += x[k * R] * point[k];
+    return sum;
+}
+
 double EmbeddedObjective::operator()(const EmbeddedLoss& loss, const Point& point, Point& gradient) {
     const std::size_t d = features_;
     const double eps = point[d + 1];

@@ -40,6 +40,9 @@ class EmbeddedObjective {
     // F / C at a point, and its gradient; the one by eps is 0 where eps is fixed.
     double operator()(const EmbeddedLoss& loss, const Point& point, Point& gradient);
 
+    // y_i (z_i . u + b), of the i-th row in the order of `arrange`.
+    double margin(Index i, const Point& point) const;
+
   private:
     void pack(const std::vector<Index>& order);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr double annealing[] = {0.03, 0.06, 0.12, 0.25, 0.5, 1.0};
 
 // Hops are many: each begins at one of three shares, and reaches the full steepness by way of one more. Without a band
-// the loss is one high step, and blunter beginnings pay.
+// the loss is one high step, and blunter beginnings pay too.
 struct Shares {
     double first[3];
     double middle[2];
@@ -22,10 +22,13 @@ struct Shares {
 constexpr Shares with_band{{0.12, 0.25, 0.5}, {0.5, 0.25}}, without_band{{0.12, 0.18, 0.25}, {0.25, 0.25}};
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double push = 1.0;  // of a hop: spread of the log-weights of the rows, or length relative to (u, b)
-constexpr double eps_push = 0.3;
+constexpr double push = 1.0;   // of a hop: spread of the logarithms of weights and costs
+constexpr double heavy = 8.0;  // weight of a row that a hop means to win back
+constexpr Index patience = 150;  // hops without a fall after which another chain of hops begins
 constexpr double hop_rise = 3e-3;  // the next hop starts from where this one ended unless F rose by more than this share
-constexpr double worth = 5e-3;     // what ends higher than this is not descended to the last digits
+constexpr double worth = 5e-3;     // what ends higher than this is not descended further
+constexpr double near = 1e-3;      // what ends higher than this is not polished
+constexpr double same = 1e-6;      // two values of F that differ by less than this share count as one minimum
 
 class Random {  // splitmix64: the same numbers on every machine, unlike the standard distributions
   public:
@@ -42,25 +45,31 @@ class Random {  // splitmix64: the same numbers on every machine, unlike the sta
     std::uint64_t state_;
 };
 
+// The search sees `rough` rows only; what it meets near the lowest point so far is polished on `rows` at once. So it takes
+// the same way wherever `rough` is the same, and as more hops only add to what was polished, they never raise F.
 class Search {
   public:
-    Search(const EmbeddedRows& rows, const EmbeddedLoss& loss, const PrimalSettings& settings, Watch& watch)
-        : loss_(loss), settings_(settings), watch_(watch), objective_(rows, loss.reject_cost >= 0.5),
-          shares_(objective_.fixed_eps() ? without_band : with_band), descender_(objective_, watch, settings.max_iter),
-          random_(settings.seed) {}
+    Search(const EmbeddedRows& rows, const EmbeddedRows& rough, const EmbeddedLoss& loss, const PrimalSettings& settings,
+           Watch& watch)
+        : loss_(loss), settings_(settings), watch_(watch), exact_(rows, loss.reject_cost >= 0.5),
+          objective_(rough, loss.reject_cost >= 0.5), polisher_(exact_, watch, settings.max_iter), descender_(objective_, watch, settings.max_iter), random_(settings.seed) {}
 
-    PrimalOutcome run(const std::vector<Point>& starts) {
+    PrimalOutcome run(const std::vector<Point>& starts, const std::vector<Point>& later) {
         Point point(objective_.size(), 0.0);
         point.back() = objective_.fixed_eps() ? 0.0 : 0.5;
         const double value = anneal(point, 0);
-        consider(point, value);
         objective_.arrange(point);
+        exact_.arrange(point);
+        consider(point, value);
         for (const Point& start : starts) begin_at(start);
         for (Index hop = 0; hop < settings_.hops && !descender_.exhausted(); ++hop) {
-            Point next = current_.point;
-            hop_from(next, hop);
+            if (stale_ < patience) hop_from(current_.point, hop);
+            else begin_chain();
         }
-        return finish();
+        for (const Point& start : later) begin_at(start);
+        if (descender_.exhausted()) found_.status = watch_.status();
+        found_.iterations = watch_.iterations;
+        return std::move(found_);
     }
 
   private:
@@ -81,8 +90,23 @@ class Search {
     }
 
     void consider(const Point& point, double value) {
+        stale_ = value < lowest_ * (1 - same) ? 0 : stale_ + 1;
+        lowest_ = std::min(lowest_, value);
         if (value < current_.value * (1 + hop_rise)) current_ = {point, value};
         if (value < best_.value) best_ = {point, value};
+        if (found_.point.empty() || value < best_.value * (1 + near)) polish(point);
+    }
+
+    // To the last digits, unless it comes to a minimum met before.
+    void polish(Point point) {
+        const double value = polisher_.descend(loss_, point, {1000, 1e-7}).value;
+        const bool known = std::any_of(polished_.begin(), polished_.end(),
+                                       [=](double other) { return std::abs(value - other) <= same * other; });
+        if (known && !found_.point.empty()) return;
+        const Descent last = polisher_.descend(loss_, point, {5000, 1e-11});
+        polished_.push_back(last.value);
+        if (!found_.point.empty() && !(last.value < found_.value)) return;
+        found_ = {std::move(point), last.value, last.stationary ? Status::converged : Status::inaccurate};
     }
 
     void begin_at(const Point& start) {
@@ -94,21 +118,51 @@ class Search {
         }
     }
 
-    // In turn: weigh the rows at random for one descent; move the point; change the costs at random for one descent.
-    void hop_from(Point& point, Index hop) {
-        const double from = shares_.first[hop / 3 % 3], path[] = {shares_.middle[hop % 2], 1.0};
-        switch (hop % 3) {
-            case 0: {
-                for (Index i = 0; i < objective_.rows(); ++i) objective_.weights()[i] = std::exp(push * random_.normal());
-                descender_.descend(loss_.at_steepness(from * loss_.steepness), point, {30, 1e-4});
-                std::fill_n(objective_.weights(), objective_.rows(), 1.0);
-                break;
-            }
-            case 1: displace(point); break;
-            default: descender_.descend(other_loss().at_steepness(from * loss_.steepness), point, {30, 1e-4});
-        }
+    // In turn, for one descent: weigh all rows at random; change the costs at random; weigh two rows at a loss heavily.
+    void hop_from(Point point, Index hop) {
+        const Shares& shares = objective_.fixed_eps() && hop / 9 % 2 == 0 ? without_band : with_band;
+        const double from = shares.first[hop / 3 % 3], path[] = {shares.middle[hop % 2], 1.0};
+        EmbeddedLoss loss = loss_;
+        if (hop % 3 == 0) weigh_all();
+        else if (hop % 3 == 1) loss = other_loss();
+        else weigh_two(point);
+        descender_.descend(loss.at_steepness(from * loss_.steepness), point, {30, 1e-4});
+        std::fill_n(objective_.weights(), objective_.rows(), 1.0);
         const double value = anneal(point, from, path);
         consider(point, value);
+    }
+
+    // From a blunt descent with weighed rows, and from the lowest point so far, by turns.
+    void begin_chain() {
+        constexpr double path[] = {annealing[2], 0.5, 1.0};
+        fresh_ = !fresh_;
+        stale_ = 0;
+        if (!fresh_) {
+            current_ = best_;
+            lowest_ = best_.value;
+            return;
+        }
+        lowest_ = current_.value = infinity;
+        Point point(objective_.size(), 0.0);
+        point.back() = objective_.fixed_eps() ? 0.0 : random_.uniform();
+        weigh_all();
+        for (double share : std::span(annealing).first(3))
+            descender_.descend(loss_.at_steepness(share * loss_.steepness), point, {30, 1e-4});
+        std::fill_n(objective_.weights(), objective_.rows(), 1.0);
+        const double value = anneal(point, 0, path);
+        consider(point, value);
+    }
+
+    void weigh_all() {
+        for (Index i = 0; i < objective_.rows(); ++i) objective_.weights()[i] = std::exp(push * random_.normal());
+    }
+
+    void weigh_two(const Point& point) {
+        std::vector<Index> lost;  // rejected or wrong
+        for (Index i = 0; i < objective_.rows(); ++i)
+            if (objective_.margin(i, point) <= point.back()) lost.push_back(i);
+        for (int k = 0; k < 2 && !lost.empty(); ++k)
+            objective_.weights()[lost[static_cast<std::size_t>(random_.uniform() * static_cast<double>(lost.size()))]] = heavy;
     }
 
     EmbeddedLoss other_loss() {
@@ -120,37 +174,26 @@ class Search {
         return other;
     }
 
-    void displace(Point& point) {
-        const std::size_t d = point.size() - 1;
-        double length = 0;
-        for (std::size_t k = 0; k < d; ++k) length += point[k] * point[k];
-        const double scale = push * std::sqrt(length / static_cast<double>(d));
-        for (std::size_t k = 0; k < d; ++k) point[k] += scale * random_.normal();
-        if (!objective_.fixed_eps()) point[d] = std::clamp(point[d] + eps_push * random_.normal(), 0.0, 1.0);
-    }
-
-    PrimalOutcome finish() {
-        const Descent last = descender_.descend(loss_, best_.point, {5000, 1e-11});
-        Status status = last.stationary ? Status::converged : Status::inaccurate;
-        if (descender_.exhausted()) status = watch_.status();
-        return {best_.point, last.value, status, watch_.iterations};
-    }
-
     EmbeddedLoss loss_;
     PrimalSettings settings_;
     Watch& watch_;
-    EmbeddedObjective objective_;
-    Shares shares_;
-    Descender descender_;
+    EmbeddedObjective exact_, objective_;
+    Descender polisher_, descender_;
     Random random_;
-    Found current_{{}, infinity}, best_{{}, infinity};
+    Found current_{{}, infinity}, best_{{}, infinity};  // where the chain is; lowest of the search
+    double lowest_ = infinity;                          // of the chain
+    Index stale_ = 0;                                   // hops since the chain fell
+    bool fresh_ = false;
+    std::vector<double> polished_;  // values of the minima polished so far
+    PrimalOutcome found_;
 };
 
 }  // namespace
 
-PrimalOutcome solve_primal(const EmbeddedRows& rows, const EmbeddedLoss& loss, const std::vector<Point>& starts,
-                           const PrimalSettings& settings, Watch& watch) {
-    return Search(rows, loss, settings, watch).run(starts);
+PrimalOutcome solve_primal(const EmbeddedRows& rows, const EmbeddedRows& rough, const EmbeddedLoss& loss,
+                           const std::vector<Point>& starts, const std::vector<Point>& later, const PrimalSettings& settings,
+                           Watch& watch) {
+    return Search(rows, rough, loss, settings, watch).run(starts, later);
 }
 
 }  // namespace abstain

@@ -31,7 +31,10 @@ template <class T> [[gnu::always_inline]] inline Vec<T> tanh_of(Vec<T> z) {  // 
     Vec<T> t = z * static_cast<T>(2.8853900817779268);
     const Vec<T> highest = Vec<T>{} + Bits<T>::highest;
     t = t < highest ? t : highest;
-    return static_cast<T>(1) - static_cast<T>(2) / (exp2_of<T>(t) + static_cast<T>(1));
+    const Vec<T> value = static_cast<T>(1) - static_cast<T>(2) / (exp2_of<T>(t) + static_cast<T>(1));
+    // nan where the argument has overflowed: its sign may be that of a part of the sum
+    if constexpr (sizeof(T) == sizeof(double)) return value + (z - z);
+    return value;
 }
 
 template <class T> [[gnu::always_inline]] inline Vec<T> power(Vec<T> base, int degree) {

@@ -11,6 +11,10 @@ def main() -> None:
     if find_spec("typer") is None:
         sys.stderr.write("abstain: the command line needs extra packages; install with: pip install 'abstain[cli]'\n")
         raise SystemExit(2)
-    from abstain.cli.main import start
+    try:
+        from abstain.cli.main import start
 
-    start()
+        start()
+    except KeyboardInterrupt:  # before the command had begun
+        sys.stderr.write("abstain: interrupted; no file was written\n")
+        raise SystemExit(130) from None

@@ -98,6 +98,7 @@ def exit_on_error() -> Iterator[Heard]:
         with _ended_by_signals(), _plain_warnings(heard):
             yield heard
             sys.stdout.flush()
+            _end_quietly()
         code, text = (NOT_CONVERGED, None) if heard.unfinished else (0, None)
     except (UsageError, DataError) as fault:
         # the sentence of an error of the library has its names of parameters
@@ -115,6 +116,7 @@ def exit_on_error() -> Iterator[Heard]:
         if os.environ.get(TRACEBACK):
             raise
         code, text = _unexpected(error)
+    _end_quietly()
     if text is not None:
         _say(one_line(text))
     if code != 0:
@@ -174,6 +176,28 @@ def one_line(text: str) -> str:
     return " ".join("".join(printable).split(" "))
 
 
+# The process itself, which `start` says is ours: in a program that calls a command, signals are the program's
+_PROCESS = {"ours": False}
+
+
+@contextmanager
+def own_process() -> Iterator[None]:
+    """Run a command that is all that the process does: once it is complete, no signal changes how it ended."""
+    _PROCESS["ours"] = True
+    try:
+        yield
+    finally:
+        _end_quietly()
+
+
+def _end_quietly() -> None:
+    """Ignore the signals that end a process, if nothing but its end is left."""
+    if _PROCESS["ours"] and threading.current_thread() is threading.main_thread():
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
     """Raise `Ended` where the process would end at once, so that unfinished files are removed first."""
@@ -191,7 +215,8 @@ def _ended_by_signals() -> Iterator[None]:
         yield
     finally:
         for number, before in ours.items():
-            signal.signal(number, before)
+            if signal.getsignal(number) is end:
+                signal.signal(number, before)
 
 
 AGAIN = 0.5  # seconds between two alarms

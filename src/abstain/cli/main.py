@@ -13,7 +13,7 @@ import typer
 
 from abstain.cli.commands import compare, evaluate, export, fit, predict, reproduce
 from abstain.cli.commands.options import Force
-from abstain.cli.exit_codes import exit_on_error
+from abstain.cli.exit_codes import exit_on_error, own_process
 
 # Plain help, because rich takes longer to load than everything else.
 app = typer.Typer(
@@ -73,7 +73,7 @@ for _module in (fit, predict, evaluate, compare, export, reproduce):
 
 def start() -> None:
     """Run the command; an output that cannot be written is one sentence also for help and the version."""
-    with exit_on_error():
+    with own_process(), exit_on_error():
         try:
             app(prog_name="abstain")
         except SystemExit:

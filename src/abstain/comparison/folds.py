@@ -130,12 +130,12 @@ def _one(
     ranked: NDArray[np.float64] | None = None
     if asked_with and known is not None:
         decisions = decide(model, X_test, known[test])
-        forced, score, novel = decisions.forced, classifier.final.rule_.log_odds(decisions.score), decisions.novel
+        forced, score, novel = decisions.forced, decisions.score, decisions.novel
     elif classifier.rejects:
         decisions = decide(model, X_test)
         forced, score, novel = decisions.forced, decisions.score, decisions.novel
         if len(classifier.classes) == 2:
-            score, *cuts = classifier.log_odds(score)  # where the cuts of all folds are the same
+            cuts = classifier.thresholds, classifier.cut
         else:
             ranked = classifier.class_scores(score)
     elif hasattr(model, "decision_function") or hasattr(model, "predict_proba"):

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.estimators.class_fit import FittedClasses
 from abstain.estimators.class_training import ClassTraining
+from abstain.estimators.cuts import Searched
 from abstain.estimators.grid import Grid, checked_Cs, checked_gammas, mean_of_folds
 from abstain.estimators.progress import SearchLine
 from abstain.estimators.splitting import Groups, Splits, checked_splits
@@ -30,16 +31,8 @@ FEWEST = 10  # held-out rows for each class, on average; with fewer, Bayes' rule
 
 
 @dataclass(frozen=True, eq=False)
-class FittedClassSearch(FittedClasses):
-    """A fitted `RejectSVCCV` of several classes.
-
-    Attributes
-    ----------
-    grid : Grid
-        The costs of all pairs on all folds, from which the pair was chosen.
-    """
-
-    grid: Grid
+class FittedClassSearch(Searched, FittedClasses):
+    """A fitted `RejectSVCCV` of several classes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,9 @@
-"""Where to cut: Bayes' cuts moved by a sigmoid of the held-out scores, for the pairs of a search that may be best.
+"""Where to cut: Bayes' cuts on a score corrected by held-out rows, for the pairs of a search that may be best.
 
 A machine trained on few rows gives scores that are too large or too small near its cuts. Held-out scores show by how
-much: log-odds = e^t score + b (`rules/sigmoid.py`), and the cuts are where the log-odds pass Bayes' thresholds. Each
-fold is decided with the sigmoid of the other folds, so that no row's label affects its own cuts.
+much: log-odds = e^t score + b (`rules/sigmoid.py`). The machine is rescaled by these two numbers, so that its score is
+the log-odds, and the cuts stay Bayes'. Each fold is decided with the sigmoid of the other folds, so that no row's label
+affects its own decision.
 """
 
 from __future__ import annotations
@@ -13,15 +14,43 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.estimators.decide import Fitted
 from abstain.estimators.grid import TIE, Grid
 from abstain.estimators.pricing import Pricing
 from abstain.estimators.splitting import Splits
 from abstain.rules.sigmoid import shrunk_sigmoids
 
-__all__ = ["HeldOutRows", "placed"]
+__all__ = ["HeldOutRows", "Searched", "placed"]
 
 FEWEST = 10  # rows of each class; with fewer, Bayes' cuts stay
 ERRORS = 1.0  # pairs within this many standard errors of the least mean cost may be best with other cuts
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Searched(Fitted):
+    """What a search adds to a fitted value; its machine is ``trained.rescaled(scale, shift)``.
+
+    Attributes
+    ----------
+    grid : Grid
+        The costs of all pairs on all folds, from which the pair was chosen.
+    trained : machine
+        As training left it; proof, sets and objective are of this one.
+    scale, shift : float
+        1 and 0 unless the score was tuned.
+    """
+
+    grid: Grid
+    trained: Any
+    scale: float = 1.0
+    shift: float = 0.0
+
+    @classmethod
+    def of(cls, fitted: Any, grid: Grid, tuned: tuple[float, float] = (1.0, 0.0), **others: Any) -> Self:
+        """Rescale the machine of a fitted value; `others` replace what else it has."""
+        machine = fitted.machine if tuned == (1.0, 0.0) else fitted.machine.rescaled(*tuned)
+        found = vars(fitted) | {"machine": machine} | others
+        return cls(**found, grid=grid, trained=fitted.machine, scale=tuned[0], shift=tuned[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,31 +136,31 @@ class HeldOutRows:
         return costs, final
 
 
-def placed(grid: Grid, pricing: Pricing, rows: HeldOutRows, *, tune: bool) -> tuple[Grid, Any]:
-    """Give the grid with the costs at tuned cuts and the rejects of its best pair, and the rule of this pair."""
-    final = pricing.rule
-    if tune and pricing.known and final.unit == 1.0 and rows.can_tell:
-        grid, final = _tuned(grid, pricing, rows)
+def placed(grid: Grid, pricing: Pricing, rows: HeldOutRows, *, tune: bool) -> tuple[Grid, tuple[float, float]]:
+    """Give the grid with the costs of tuned scores and the rejects of its best pair, and the pair's scale and shift."""
+    scale, shift = 1.0, 0.0
+    if tune and pricing.known and pricing.rule.unit == 1.0 and rows.can_tell:
+        grid, (scale, shift) = _tuned(grid, pricing, rows)
     best = int(np.ravel_multi_index(grid.place, grid.rows.shape))
     done = np.isfinite(grid.costs[grid.place])[rows.fold]
     weight = rows.weight * done
-    rejects = replace(pricing, rule=final).rejects(rows.row, rows.scores[best])
+    rejects = pricing.rejects(rows.row, scale * rows.scores[best] + shift)
     rejected = weight[rejects].sum() / weight.sum() if done.any() else np.nan
-    return replace(grid, rejected=float(rejected)), final
+    return replace(grid, rejected=float(rejected)), (scale, shift)
 
 
-def _tuned(grid: Grid, pricing: Pricing, rows: HeldOutRows) -> tuple[Grid, Any]:
-    rule, folds = pricing.rule, np.unique(rows.fold)
+def _tuned(grid: Grid, pricing: Pricing, rows: HeldOutRows) -> tuple[Grid, tuple[float, float]]:
+    folds, same = np.unique(rows.fold), (1.0, 0.0)
     last = np.where((grid.rows == grid.rows.max())[:, :, np.newaxis], grid.costs[:, :, folds], np.nan)
     near = rows.near_best(last.mean(axis=2).ravel(), pricing, grid.n_splits)
     pairs = np.flatnonzero(near.any(axis=1))
     if not len(pairs):
-        return grid, rule
+        return grid, same
     means, sigmoids = rows.tuned_costs(pairs, pricing)
     table = np.full((grid.rows.size, grid.n_splits), np.nan)
     table[np.ix_(pairs, folds)] = means
     found = replace(grid, tuned=table.reshape(grid.costs.shape), near=near.reshape(*grid.rows.shape, -1))
     if not found.best_is_tuned:
-        return found, rule
+        return found, same
     t, b = sigmoids[pairs == np.ravel_multi_index(found.place, grid.rows.shape)][0]
-    return found, rule.recalibrated(float(np.exp(t)), float(b))
+    return found, (float(np.exp(t)), float(b))

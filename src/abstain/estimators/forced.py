@@ -20,7 +20,6 @@ from abstain.rules.action_rule import refuse_actions
 from abstain.rules.class_rule import ClassRule
 from abstain.rules.probability_rule import ProbabilityRule
 from abstain.rules.rule import Rule
-from abstain.rules.set_rule import SetRule
 
 
 def _has_probabilities(forced: Forced) -> bool:
@@ -161,10 +160,11 @@ class Forced(AroundClassifier):
 
 def _heights(rule: Any, score: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give a score for each class of which the highest is the forced answer: above its cut, or minus its cost."""
+    found = score
     if isinstance(rule, ClassRule) and not rule.by_cost:
-        return np.asarray(score - rule.thresholds)
-    if isinstance(rule, ClassRule | ProbabilityRule):
-        return np.asarray(-rule.expected_cost(score)[:, :-1])
-    if isinstance(rule, SetRule):
-        return np.where(np.arange(score.shape[1]) == rule.best(score)[:, np.newaxis] - 1, score.max() + 1.0, score)
-    return score
+        found = score - rule.thresholds
+    elif isinstance(rule, ClassRule | ProbabilityRule):
+        found = -rule.expected_cost(score)[:, :-1]
+    best = rule.best(score) - 1
+    behind = (np.argmax(found, axis=1) != best)[:, np.newaxis] & (np.arange(score.shape[1]) == best[:, np.newaxis])
+    return np.where(behind, np.nextafter(found.max(axis=1, keepdims=True), np.inf), found)

@@ -8,7 +8,7 @@ so that the rows are never copied. `Grid`, `placed` and `ClassSearch` then price
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.solution import Status
 from abstain.estimators.class_search import ClassSearch
-from abstain.estimators.cuts import HeldOutRows, placed
+from abstain.estimators.cuts import HeldOutRows, Searched, placed
 from abstain.estimators.grid import Grid
 from abstain.estimators.linear_fit import FittedLinear, LinearStart
 from abstain.estimators.pricing import Pricing
@@ -34,16 +34,8 @@ BLOCK = 1_000_000  # entries of held-out rows that are copied at a time
 
 
 @dataclass(frozen=True, eq=False)
-class FittedLinearSearch(FittedLinear):
-    """A fitted `LinearRejectSVCCV`.
-
-    Attributes
-    ----------
-    grid : Grid
-        The costs of all values of C on all folds, from which C was chosen.
-    """
-
-    grid: Grid = field(kw_only=True)
+class FittedLinearSearch(Searched, FittedLinear):
+    """A fitted `LinearRejectSVCCV`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +100,7 @@ class LinearFolds:
 
 
 def chosen(training: Training, splits: Splits, fits: LinearFolds, *, tune: bool) -> tuple[Grid, Any, NDArray[np.bool_]]:
-    """Give the costs of the search, the rule of the best C with its cuts, and which fits reached their tolerance.
+    """Give the costs of the search, the scale and shift of the best C's score, and which fits reached their tolerance.
 
     The last has the shape (Cs, 1, folds), as the costs have.
     """

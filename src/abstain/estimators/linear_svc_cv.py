@@ -50,7 +50,7 @@ class LinearRejectSVCCV(LinearRejectSVC):
         Folds, as in `RejectSVCCV`: a number means that many stratified folds in the order of the rows. If `fit` is
         given groups, a number means `StratifiedGroupKFold`: all rows of a group are in the same fold.
     cuts : {"tuned", "bayes"}, default="tuned"
-        Where to cut the score: by the scores of held-out rows, or at Bayes' thresholds; as in `RejectSVCCV`.
+        Whether the score is corrected by the scores of held-out rows, as in `RejectSVCCV`.
     pos_label, reject_label, class_weight, tol, max_iter, time_limit, n_jobs, verbose
         As in `LinearRejectSVC`. `time_limit` is for the search and the last fit together; the search may use three
         quarters of it. It goes from fold to fold, and a fold that is not finished by then counts as not tried, with a
@@ -69,8 +69,11 @@ class LinearRejectSVCCV(LinearRejectSVC):
         In the form of `GridSearchCV`, as in `RejectSVCCV`.
     n_splits_ : int
         Number of folds.
+    score_scale_, score_shift_ : float
+        The scale and shift of tuned cuts; 1 and 0 otherwise, and with more than two classes.
 
-    All fitted attributes of `LinearRejectSVC` are those of the last fit, on all rows.
+    All fitted attributes of `LinearRejectSVC` are those of the last fit, on all rows. `coef_` and `intercept_` are
+    those of the score; the certificate is of ``coef_ / score_scale_``, as in `RejectSVCCV`.
 
     Examples
     --------
@@ -159,7 +162,7 @@ class LinearRejectSVCCV(LinearRejectSVC):
             training = Training.of(
                 self, X, y, sample_weight, validator=checked, row_costs=row_costs, single=True
             )
-        grid, rule = self._search(training, y, row_groups(groups, training.X.shape[0]), began)
+        grid, tuned = self._search(training, y, row_groups(groups, training.X.shape[0]), began)
         left = None if self.time_limit is None else max(0.0, self.time_limit - (time.monotonic() - began))
         alone = {name: getattr(self, name) for name in ("costs", "tol", "max_iter", "n_jobs")}
         last = LinearRejectSVC(**alone, C=grid.best[0], time_limit=left)
@@ -168,7 +171,7 @@ class LinearRejectSVCCV(LinearRejectSVC):
             found = (last._fit_classes if several else last._fit)(training, task)  # noqa: SLF001 (its own base)
         finally:
             task.end_line()
-        self._commit(checked, FittedLinearSearch(**vars(found) | {"rule": rule}, grid=grid))
+        self._commit(checked, FittedLinearSearch.of(found, grid, **tuned))
         if text := warning_text(found.proof, self, by_gap=True):
             warnings.warn(text, ConvergenceWarning, stacklevel=3)  # at the caller of fit, past scikit-learn's decorator
         task.end()
@@ -176,8 +179,8 @@ class LinearRejectSVCCV(LinearRejectSVC):
 
     def _search(
         self, training: Any, y: ArrayLike, groups: Groups | None, began: float
-    ) -> tuple[Grid, Any]:
-        """Give the costs of all C, and the rule of the best one with its cuts."""
+    ) -> tuple[Grid, dict[str, Any]]:
+        """Give the costs of all C, and what tuning found for the best: a scale and shift, or the rule of classes."""
         until = None if self.time_limit is None else began + SEARCHING * self.time_limit
         limits = Limits(self.tol, self.max_iter, 0.0, self.n_jobs, until)  # no kernel values to keep
         Cs = checked_Cs(self.Cs)
@@ -194,12 +197,14 @@ class LinearRejectSVCCV(LinearRejectSVC):
             folds = LinearFolds(*linear_rows(training.X), Cs, limits, lambda: line.report(next(done)))
             if isinstance(training, ClassTraining):
                 grid, rule, optimal = replace(search, fits=folds).run(limits, tuned=tune, shown=False)
+                tuned: dict[str, Any] = {"rule": rule}
             else:
-                grid, rule, optimal = chosen(training, splits, folds, tune=tune)
+                grid, sigmoid, optimal = chosen(training, splits, folds, tune=tune)
+                tuned = {"tuned": sigmoid}
         finished = np.isfinite(grid.costs)
         if text := complaint_of_fits(self, optimal | ~finished, finished, "Cs"):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
-        return grid, rule
+        return grid, tuned
 
     @property
     def C_(self) -> float:
@@ -210,3 +215,5 @@ class LinearRejectSVCCV(LinearRejectSVC):
     cv_reject_rate_ = fitted("grid.rejected", "Share of the held-out rows that the chosen C rejects.")
     cv_results_ = fitted("grid.results", "The whole search in the form of `GridSearchCV`.")
     n_splits_ = fitted("grid.n_splits", "The number of folds.")
+    score_scale_ = fitted("scale", "The score is this times the score that training gave, plus `score_shift_`.")
+    score_shift_ = fitted("shift", "What is added to the score that training gave, times `score_scale_`.")

@@ -84,8 +84,9 @@ class RowCostsMixin(RejectMixin):
             Rows to decide on.
         include : float or None, default=None
             None: a class is left out if its score is below its lower cut, where missing it costs less than rejecting;
-            the cheapest class is always in. A number: the cheapest class, and every other one whose probability is at
-            least this; it is the cost of naming one more class, if missing the true one costs 1 (Ha 1997).
+            the cheapest class is always in, and for a rejected row the next cheapest too. A number: the cheapest class,
+            and every other one whose probability is at least this; it is the cost of naming one more class, if missing
+            the true one costs 1 (Ha 1997).
         row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
             Costs of each row, as in `predict`; a number for `include` needs none.
 

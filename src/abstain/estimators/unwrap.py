@@ -272,12 +272,6 @@ class FittedClassifier:
         expected = self.rule.expected_cost(score)
         return None if np.isnan(expected).any() else expected[:, -1] - expected[:, :-1].min(axis=1)
 
-    def log_odds(self, score: NDArray[np.float64]) -> tuple[NDArray[np.float64], Thresholds, float]:
-        """Give scores, thresholds and cut, on the log-odds if the cuts are tuned on them: Bayes' thresholds there."""
-        if self.rule is None or not self.rule.shift:
-            return score, self.thresholds, self.cut
-        return self.rule.log_odds(score), self.rule.on_log_odds.thresholds, self.rule.on_log_odds.cut
-
     def positive_score(self, X: Any, cut: float) -> tuple[NDArray[np.float64], float]:
         """Give the score and the cut, given for `score`, oriented to the positive class."""
         return self.towards_positive(self.score(X), cut)

@@ -48,6 +48,9 @@ def boosting_parts(machine: Any) -> tuple[dict[str, Any], Arrays]:
             "HistGradientBoostingClassifier with categorical features cannot be in a model file; encode them in a "
             "Pipeline, as default_pipeline does, or use skops, or pickle among people who trust each other."
         )
+    done, stopped = len(machine._predictors), bool(machine.do_early_stopping_)
+    if done > machine.max_iter or (done < machine.max_iter and not stopped):
+        raise ModelFileError("its number of iterations differs from max_iter.")
     trees = [tree.nodes for iteration in machine._predictors for tree in iteration]
     nodes = {name: np.concatenate([tree[field] for tree in trees]) for name, field in NODE.items()}
     leaf = np.concatenate([tree["is_leaf"] for tree in trees]).astype(bool)
@@ -61,7 +64,7 @@ def boosting_parts(machine: Any) -> tuple[dict[str, Any], Arrays]:
         "validation_score": np.asarray(machine.validation_score_, dtype="<f8"),
     }
     state = {
-        "early_stopping": bool(machine.do_early_stopping_),
+        "early_stopping": stopped,
         "weighted": bool(getattr(machine, "_fitted_with_sw", False)),
     }
     return state, splits([len(tree) for tree in trees], leaf, **nodes) | extra

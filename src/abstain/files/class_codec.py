@@ -156,7 +156,7 @@ def class_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features:
         )
     n_knots = max(loss.n_knots for loss in losses)
     found = FittedClasses(machine, rule, proofs, n_support.astype(np.int32), arrays.get("sets"), n_knots)
-    return FittedClassSearch(**vars(found), grid=grid_from(arrays, n_rows)) if searches else found
+    return FittedClassSearch.of(found, grid_from(arrays, n_rows)) if searches else found
 
 
 def with_lead(rule: Any, numbers: Sequence[float]) -> ClassRule:

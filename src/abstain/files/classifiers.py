@@ -34,6 +34,7 @@ from abstain.files.schema import Fields
 from abstain.files.values import from_json, to_json
 
 Parts = tuple[dict[str, Any], Arrays]
+MOST_FEATURES = 2**31 - 1  # that a fit takes
 MOST_JOBS = 1024  # threads that a file may request; predict starts all of them
 APART = {"estimator", "detector"}  # parameters that are estimators, which have fields of their own
 # what parameters were before they existed, where that is not the default
@@ -139,6 +140,8 @@ def classifier_from(kind: str, codecs: Codecs, fields: Fields, arrays: Arrays, c
 def names_from(fields: Fields) -> tuple[int, Any]:
     """The number of features, and their names if there are any."""
     n_features, names = fields.whole("n_features", least=1), fields.take("feature_names")
+    if n_features > MOST_FEATURES:
+        raise ModelFileError(f"it has {n_features:,} features, more than {MOST_FEATURES:,}.")
     if names is None:
         return n_features, None
     if not (isinstance(names, list) and all(isinstance(name, str) for name in names)) or len(names) != n_features:

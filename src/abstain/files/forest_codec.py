@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,17 @@ def forest_parts(forest: Any) -> tuple[dict[str, Any], Arrays]:
         "seeds": np.array([tree.random_state for tree in trees], dtype=np.int64),
     }
     arrays = splits([len(state["nodes"]) for state in states], nodes["left"] == LEAF, **nodes)
-    return {"max_features": int(trees[0].max_features_)}, arrays | extra
+    return {"max_features": _max_features(forest)}, arrays | extra
+
+
+def _max_features(forest: Any) -> int:
+    """The number of features that a split tries, which follows from the parameter as in scikit-learn."""
+    given, n_features = forest.max_features, int(forest.n_features_in_)
+    found: Any = {"sqrt": math.sqrt(n_features), "log2": math.log2(n_features), None: n_features}.get(given, given)
+    found = found * n_features if isinstance(given, float | np.floating) else found
+    if int(forest.estimators_[0].max_features_) != max(1, int(found)):
+        raise ModelFileError("its max_features differ from those of its trees.")
+    return max(1, int(found))
 
 
 def forest_attributes(forest: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:

@@ -22,6 +22,7 @@ class Graph:
         self._constants: list[Any] = []
         self._inputs: list[Any] = []
         self._outputs: list[Any] = []
+        self._refused: list[str] = []
 
     def constant(self, values: ArrayLike) -> str:
         """Add an array of float64, int64, bool or text."""
@@ -51,6 +52,23 @@ class Graph:
         self.apply("Identity", value, name=name)
         shape: list[str | int | None] = ["rows"] if width is None else ["rows", width]
         self._outputs.append(helper.make_tensor_value_info(name, kind, shape))
+
+    def refuse(self, cells: str) -> None:
+        """Note the cells, booleans of shape (rows, columns), for which Python raises an error instead of deciding."""
+        self._refused.append(self.apply("Cast", cells, to=int(TensorProto.DOUBLE)))
+
+    def refuse_unless_finite(self, values: str) -> None:
+        """Note the numbers, of shape (rows, columns), that are NaN or infinite."""
+        finite = self.apply("Less", self.apply("Abs", values), self.constant(np.inf))
+        self.refuse(self.apply("Not", finite))
+
+    def refused(self) -> str:
+        """Whether each row has a cell that was noted, shape (rows, 1)."""
+        cells = self._refused[0] if len(self._refused) == 1 else self.apply("Concat", *self._refused, axis=1)
+        most = self.apply("ReduceMax", cells, self.constant(np.array([1])), keepdims=1)
+        # onnxruntime keeps all columns of a reduced matrix without rows
+        first = self.apply("Gather", most, self.constant(np.array([0])), axis=1)
+        return self.apply("Greater", first, self.constant(0.5))
 
     def model(self, version: str, note: str) -> onnx.ModelProto:
         """The finished model, checked by onnx."""

@@ -34,9 +34,9 @@ from abstain.files.svc_codec import (
     grid_from,
     proof_from,
     proof_state,
-    recalibrated,
     search_specs,
-    tuned_cuts,
+    searched,
+    tuned_score,
 )
 from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
@@ -61,10 +61,10 @@ def linear_parts(estimator: LinearRejectSVC) -> tuple[dict[str, Any], Arrays]:
     rule = _implied(estimator, fitted.rule.labels.classes, fitted.largest_row_cost)
     if grid is not None:
         check_grid(estimator, grid, rule.costs, fitted.largest_row_cost)
-    cuts = _cuts(fitted.rule, grid)
-    _check_same(_placed(rule, cuts), fitted.rule)
-    _check_proofs(fitted, float(estimator.tol))
-    machine: Any = fitted.machine
+    machine: Any = fitted.trained if isinstance(fitted, FittedLinearSearch) else fitted.machine
+    cuts, lead = tuned_score(fitted), _lead(fitted.rule, grid)
+    _check_same(with_lead(rule, lead) if lead else rule, fitted.rule)
+    _check_proofs(machine, fitted.proofs, float(estimator.tol))
     own: dict[str, Any] = {}
     if isinstance(machine, KernelMachine | OneVsRestMachine):
         own, arrays = landmark_parts(estimator, machine)
@@ -76,7 +76,7 @@ def linear_parts(estimator: LinearRejectSVC) -> tuple[dict[str, Any], Arrays]:
         own, arrays = machine_parts(machine)
     state: dict[str, Any] = {
         "machine": own,
-        "rule": rule_state(fitted.rule, cuts),
+        "rule": rule_state(fitted.rule, cuts or lead),
         "proofs": [proof_state(proof) for proof in fitted.proofs],
     }
     if fitted.largest_row_cost is not None:
@@ -96,7 +96,11 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
     if q > 2 and (np.unique(classes) != classes).any():
         raise ModelFileError("its classes are not different and sorted.")
     largest = fields.number("largest_row_cost") if "largest_row_cost" in fields else None
-    rule = _placed(_implied(estimator, classes, largest), tuple(cuts))
+    rule = _implied(estimator, classes, largest)
+    if cuts and len(cuts) != (3 if q > 2 else 2):
+        raise ModelFileError("its rule has the wrong number of cuts for its classes.")
+    if len(cuts) == 3:
+        rule, cuts = with_lead(rule, cuts), []
     given, within_it = fields.take("machine", dict), within(arrays, MACHINE)
     machine: Any
     if "kernel" in given:
@@ -116,7 +120,7 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
     found = FittedLinear(machine, rule, proofs, largest)
     if not searches:
         return found
-    return FittedLinearSearch(**vars(found), grid=grid_from(own, fields.whole("n_rows", least=1)))
+    return searched(FittedLinearSearch, found, grid_from(own, fields.whole("n_rows", least=1)), cuts)
 
 
 def _implied(estimator: Any, classes: Any, largest: float | None) -> Any:
@@ -132,22 +136,13 @@ def _implied(estimator: Any, classes: Any, largest: float | None) -> Any:
     return rule
 
 
-def _cuts(rule: Any, grid: Grid | None) -> tuple[float, ...]:
-    """Give the numbers that place tuned cuts, if the search chose them."""
+def _lead(rule: Any, grid: Grid | None) -> tuple[float, ...]:
+    """Give the numbers of the lead of several classes, if the search chose it."""
     if not isinstance(rule, ClassRule):
-        return tuned_cuts(rule, grid)
+        return ()
     if (rule.lead is not None) != (grid is not None and grid.best_is_tuned):
         raise ModelFileError("the probabilities of its rule are not what its search found.")
     return () if rule.lead is None else astuple(rule.lead)
-
-
-def _placed(rule: Any, cuts: tuple[float, ...]) -> Any:
-    """Give the rule with these cuts: the scale and shift of two classes, or the lead of several."""
-    if not cuts:
-        return rule
-    if len(cuts) != (3 if len(rule.labels.classes) > 2 else 2):
-        raise ModelFileError("its rule has the wrong number of cuts for its classes.")
-    return with_lead(rule, cuts) if len(cuts) == 3 else recalibrated(rule, *cuts)
 
 
 def _check_same(rule: Any, fitted: Any) -> None:
@@ -163,10 +158,10 @@ def _check_same(rule: Any, fitted: Any) -> None:
         raise ModelFileError("its costs, thresholds or labels do not match its parameters.")
 
 
-def _check_proofs(fitted: FittedLinear, tol: float) -> None:
+def _check_proofs(machine: Any, proofs: tuple[Proof, ...], tol: float) -> None:
     # the norm of a machine on landmarks would take their kernel matrix, which may be large
-    weights = np.atleast_2d(getattr(fitted.machine, "weights", np.zeros((len(fitted.proofs), 1))))
-    for w, proof in zip(weights, fitted.proofs, strict=True):
+    weights = np.atleast_2d(getattr(machine, "weights", np.zeros((len(proofs), 1))))
+    for w, proof in zip(weights, proofs, strict=True):
         _check_proof(proof, w, tol)
 
 
@@ -188,6 +183,8 @@ def _check_proof(proof: Proof, w: Any, tol: float) -> None:
     if proof.gap < sys.float_info.max and math.isfinite(sizes):
         if proof.objective < square - room:
             raise ModelFileError("the objective of its proof is smaller than its weights alone make it.")
+        if proof.dual_objective - proof.objective > room:
+            raise ModelFileError("the dual value of its proof is above the primal one.")
         if proof.objective - proof.dual_objective - gap > room:
             raise ModelFileError("the gap of its proof is smaller than the difference of its objectives.")
         if 0.5 * proof.violation**2 - gap > room:

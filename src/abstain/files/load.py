@@ -20,8 +20,9 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST) -> Any:
     """Read a model file that :func:`abstain.save` wrote.
 
     Loading never runs code from the file, never crashes the process, and never takes more memory than a small multiple
-    of the file's size, however the file was altered. A file that differs in a single bit from one that `save` could
-    have written is refused.
+    of the file's size, however the file was altered. A damaged file is refused, even by one bit, and so is one whose
+    parts contradict each other or that `save` would write differently. What only the training rows could confirm, such
+    as the objectives of a proof, is not known to be true.
 
     Parameters
     ----------

@@ -18,7 +18,8 @@ LARGEST = 2**24  # bytes of JSON; it contains the names of columns and categorie
 # Values of JSON, escaped letters, and how deep values may be nested. They are counted before parsing, where a byte of
 # JSON can cost 70 bytes of memory, as in empty lists and escaped letters.
 MOST_VALUES, DEEPEST = 2**19, 64
-_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)', re.DOTALL)
+# Possessive, and also right for a string without an end: a match that failed would be tried again at every later quote.
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _BRACKET = re.compile(rb"[\[\]{}]")
 
 

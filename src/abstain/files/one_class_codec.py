@@ -62,6 +62,8 @@ def _check(fitted: FittedOneClass) -> None:
     if proof.definite and proof.dual_objective > max(UNBALANCED * larger, least):
         raise ModelFileError("the dual value of its proof is above 0, where it is minus half the square of a length.")
     apart, shown = proof.objective - proof.dual_objective, proof.gap + UNBALANCED
+    if apart < -UNBALANCED * larger and larger > least:
+        raise ModelFileError("the dual value of its proof is above the primal one.")
     if proof.gap < sys.float_info.max and apart > shown * larger and larger > least:
         raise ModelFileError("the gap of its proof is smaller than the difference of its objectives.")
 

@@ -21,7 +21,7 @@ from abstain.files.onnx_guard import check_encoders, detecting_machine, guard_no
 from abstain.files.onnx_inputs import Inputs
 from abstain.files.onnx_rules import decision_nodes
 from abstain.files.onnx_scores import KERNELS, LinearScores, Scoring, score_nodes
-from abstain.files.onnx_steps import Column, Table, graph_of, kinds
+from abstain.files.onnx_steps import NUMBER, Column, Table, graph_of, kinds
 from abstain.kernels import Kernel
 from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.machines.linear_machine import LinearMachine
@@ -46,10 +46,10 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
 
     Parameters
     ----------
-    estimator : RejectSVC, RejectSVCCV, LinearRejectSVC, EmbeddedRejectSVC, ThresholdRejector, NoveltyRejector, \
-            or Pipeline of one
+    estimator : RejectSVC, RejectSVCCV, LinearRejectSVC, LinearRejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, \
+            NoveltyRejector, or Pipeline of one
         Fitted, with one of the kernels linear, rbf, poly and sigmoid. A ThresholdRejector must be around one of the
-        three machines or LogisticRegression and decide by its decision function. A NoveltyRejector must have its
+        first five or LogisticRegression and decide by its decision function. A NoveltyRejector must have its
         default detector or a OneClassSVM of this library, around any of these. The steps of a Pipeline may be
         scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer, SimpleImputer,
         OneHotEncoder and OrdinalEncoder, "passthrough", and Pipelines and ColumnTransformers of these.
@@ -60,8 +60,10 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
         With one input "X" of float64, shape (rows, features). If a Pipeline reads text, or begins with a
         ColumnTransformer of a data frame, it has one input per column that it reads, with its name and shape (rows, 1):
         float64 with NaN for a missing number, text with "" for a missing category; columns of an array are "x0", "x1".
-        If a column has the name of an output, its input is that name after "column:". Where Python raises an error,
-        the graph goes on: scores that overflow are infinity or NaN, and an unknown category is none of the known ones.
+        If a column has the name of an output, its input is that name after "column:". A graph cannot raise an error:
+        a row for which Python does, because a number is NaN or infinite, a score overflows or a category is unknown,
+        has "rejected" true and a "score" of NaN. Its label is the reject label, also of a machine without costs, or
+        the action that costs least at worst; where booleans or the reject label's type leave no room, the first class.
 
     Raises
     ------
@@ -101,8 +103,12 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     p_value, novel = (None, None) if guard is None else guard_nodes(graph, guard, table)
     for step in chain.inside:
         table = graph_of(graph, step, table)
-    score = score_nodes(graph, chain.machine, table.numbers(graph))
-    label, rejected, kind = decision_nodes(graph, decider.rule_, score, novel)
+    rows = table.numbers(graph)
+    graph.refuse_unless_finite(rows)
+    score = score_nodes(graph, chain.machine, rows)
+    score, refused = _refusing(graph, score, several=len(decider.classes_) > 2)
+    withheld = refused if novel is None else graph.apply("Or", novel, refused)
+    label, rejected, kind = decision_nodes(graph, decider.rule_, score, withheld)
     graph.output("label", kind, label)
     graph.output("score", kinds()["f"], score, len(decider.classes_) if len(decider.classes_) > 2 else None)
     graph.output("rejected", kinds()["b"], rejected)
@@ -161,8 +167,25 @@ class Chain:
         return Pipeline([(f"{at}", step) for at, step in enumerate([*steps, self.decider])]) if steps else None
 
 
+def _refusing(graph: Graph, score: str, *, several: bool) -> tuple[str, str]:
+    """Give the scores, NaN where Python raises an error, and whether it does for each row."""
+    column = graph.constant(np.array([1]))
+    graph.refuse_unless_finite(score if several else graph.apply("Unsqueeze", score, column))
+    refused = graph.refused()
+    flat = graph.apply("Squeeze", refused, column)
+    return graph.apply("Where", refused if several else flat, graph.constant(np.nan), score), flat
+
+
 def _inputs(graph: Graph, chain: Chain) -> Table:
-    """The inputs of the graph: one matrix, or columns one by one."""
+    """The inputs of the graph: one matrix, or columns one by one. The steps of Pipelines refuse infinite numbers."""
+    table = _input_table(graph, chain)
+    read = [at for at, kind in enumerate(Inputs.of(chain.pipeline).kinds) if kind == NUMBER] if chain.pipeline else []
+    if read:
+        graph.refuse(graph.apply("IsInf", table.at(graph, read).numbers(graph)))
+    return table
+
+
+def _input_table(graph: Graph, chain: Chain) -> Table:
     if chain.pipeline is None:
         return Table(graph.input("X", kinds()["f"], chain.machine.n_features, "rows"))
     inputs = Inputs.of(chain.pipeline, guarded=chain.guard is not None)

@@ -72,7 +72,7 @@ def _same_p_values(guard: Guard, rows: Any, p_value: NDArray[np.float64]) -> NDA
 
 def _tied(rule: Any, score: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether two actions cost the same up to the rounding of their expected costs, so that either may be chosen."""
-    if not (isinstance(rule, ClassRule) and rule.by_cost):
+    if not isinstance(rule, ClassRule) or (not rule.by_cost and rule.costs.symmetric):
         return np.zeros(len(score), dtype=bool)
     first, second = np.sort(rule.expected_cost(score), axis=1)[:, :2].T
     return np.asarray(second - first <= ROUNDING * rule.costs.table().max())

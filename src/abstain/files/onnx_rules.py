@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.actions import Actions
 from abstain.estimators.guarded import novel_action
 from abstain.files.onnx_steps import kinds
 from abstain.rules.action_rule import ActionRule
@@ -30,25 +31,26 @@ __all__ = ["decision_nodes", "label_list"]
 LAST = -1  # axis
 
 
-def decision_nodes(graph: Graph, rule: Any, score: str, novel: str | None = None) -> tuple[str, str, int]:
+def decision_nodes(graph: Graph, rule: Any, score: str, withheld: str | None = None) -> tuple[str, str, int]:
     """Give the labels and the rejects by the scores of `score_nodes`, and the type of the labels.
 
-    Rows that are `novel` are rejected, whatever their score.
+    Rows that are `withheld`, because they are novel or Python would refuse them, are rejected, whatever their score.
     """
     if type(rule) not in _NODES:
         raise ValueError(f"a {type(rule).__name__} has no graph; use abstain.save, or decide where Python runs.")
     kind, names = label_list(rule)
     place, rejected = _NODES[type(rule)](graph, rule, score)
-    if novel is not None:
-        place = graph.apply("Where", novel, graph.constant(np.int64(_novel_place(rule))), place)
-        rejected = graph.apply("Or", novel, rejected)
+    if withheld is not None:
+        place = graph.apply("Where", withheld, graph.constant(np.int64(_reject_place(rule))), place)
+        rejected = graph.apply("Or", withheld, rejected)
     return graph.apply("Gather", graph.constant(names), place), rejected, kinds()[kind]
 
 
-def _novel_place(rule: Any) -> int:
-    """The place of the label of a novel row in `label_list`."""
+def _reject_place(rule: Any) -> int:
+    """The place in `label_list` of the label of a row that is withheld."""
     if isinstance(rule, ActionRule):
-        return novel_action(rule.costs)
+        actions = rule.costs
+        return novel_action(actions if actions.rejecting.any() else Actions(actions.to_dict(), rejects=actions.names))
     return 1 if isinstance(rule, Rule) else 0
 
 
@@ -88,12 +90,19 @@ def _of_classes(graph: Graph, rule: ClassRule, score: str) -> tuple[str, str]:
 
 
 def _of_cuts(graph: Graph, rule: ClassRule, score: str) -> tuple[str, str]:
-    """Answer the k of the largest f_k - cuts_k if that is > 0, else reject."""
+    """Answer the k of least e_k (1 - P_k) with f_k > cuts_k; of equal ones that of the largest f_k - cuts_k."""
     above = graph.apply("Sub", score, graph.constant(rule.thresholds))
-    most = _column(graph, _most(graph, above))
-    passed = graph.apply("Greater", most, graph.constant(0.0))
+    passed = graph.apply("Greater", above, graph.constant(0.0))
+    open_part = graph.apply("Sub", graph.constant(1.0), _on_ladders(graph, rule.ladders, score))
+    table = rule.costs.unitless
+    cost = graph.apply("Mul", open_part, graph.constant(table[:, :-1].max(axis=0)))
+    cost = graph.apply("Max", graph.apply("Min", cost, graph.constant(table[0, -1])), graph.constant(0.0))
+    gain = graph.apply("Where", passed, graph.apply("Neg", cost), graph.constant(-np.inf))
+    least = graph.apply("Equal", gain, _most(graph, gain))
+    above = graph.apply("Where", least, above, graph.constant(-np.inf))
     place = _column(graph, graph.apply("ArgMax", above, axis=LAST, keepdims=1))
-    return _answer(graph, place, graph.apply("Not", passed))
+    none = graph.apply("LessOrEqual", _column(graph, _most(graph, above)), graph.constant(0.0))
+    return _answer(graph, place, none)
 
 
 def _of_expected_cost(graph: Graph, rule: ClassRule, score: str) -> tuple[str, str]:
@@ -101,7 +110,9 @@ def _of_expected_cost(graph: Graph, rule: ClassRule, score: str) -> tuple[str, s
     expected = graph.apply("Gemm", _probabilities(graph, rule, score), graph.constant(rule.costs.unitless))
     place = _column(graph, graph.apply("ArgMin", expected, axis=LAST, keepdims=1))
     n_classes = graph.constant(np.int64(rule.labels.n_classes))
-    return _answer(graph, place, graph.apply("Equal", place, n_classes))
+    total = graph.apply("ReduceSum", expected, graph.constant(np.array([LAST])), keepdims=1)
+    unknown = graph.apply("IsNaN", _column(graph, total))  # scores so large that the probabilities overflow
+    return _answer(graph, place, graph.apply("Or", unknown, graph.apply("Equal", place, n_classes)))
 
 
 def _column(graph: Graph, reduced: str) -> str:
@@ -212,22 +223,32 @@ _NODES: dict[type, Callable[[Graph, Any, str], tuple[str, str]]] = {
 }
 
 
+def _reject_label(labels: Any) -> Any:
+    """The reject label; the first class if nothing is rejected and ONNX's type of the classes cannot hold it.
+
+    Also a machine without costs has one: for the rows that Python refuses to decide.
+    """
+    label, first = labels.reject_label, labels.classes.tolist()[0]
+    if labels.rejects:
+        return label
+    fits = label is not None and not isinstance(first, bool) and (isinstance(label, str) or abs(label) < 2**63)
+    return label if fits else first
+
+
 def label_list(rule: Any) -> tuple[str, NDArray[Any]]:
     """The type of the labels, and the labels in the order that the functions above count them."""
     if isinstance(rule, ActionRule):
-        names = rule.names
-    elif isinstance(rule, Rule):
-        choices = np.array([-1, 0, 1]) if rule.labels.rejects else np.array([-1, -1, 1])
-        names = rule.labels.decode(choices)
+        values = list(rule.costs.names)
     else:
-        names = rule.labels.decode(np.arange(1 + rule.labels.n_classes))
-    values = names.tolist()
+        classes = rule.labels.classes.tolist()
+        reject = _reject_label(rule.labels)
+        values = [classes[0], reject, classes[1]] if isinstance(rule, Rule) else [reject, *classes]
     if all(isinstance(name, str) for name in values):
         return "U", np.array(values, dtype=object)
     if any(isinstance(name, str) for name in values):
         raise ValueError(f"labels {values} are texts and numbers, and ONNX takes one type; name all of them by texts.")
     if all(isinstance(name, bool) for name in values):
-        return "b", names
+        return "b", np.array(values)
     if any(isinstance(name, float) for name in values):
         return "f", np.array(values, dtype=np.float64)
     if not all(-(2**63) <= name < 2**63 for name in values):

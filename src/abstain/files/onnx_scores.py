@@ -136,10 +136,9 @@ def _float64() -> int:
 
 
 def _inner(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
-    """Gamma x's + coef0 for every row x and vector s."""
-    products = graph.apply("Gemm", X, graph.constant(vectors), transB=1)
-    scaled = graph.apply("Mul", products, graph.constant(float(kernel.gamma)))
-    return graph.apply("Add", scaled, graph.constant(float(kernel.coef0)))
+    """Gamma x's + coef0 for every row x and vector s; gamma s first, as x's may overflow where the whole does not."""
+    products = graph.apply("Gemm", X, graph.constant(vectors * float(kernel.gamma)), transB=1)
+    return graph.apply("Add", products, graph.constant(float(kernel.coef0)))
 
 
 def _poly(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
@@ -147,7 +146,8 @@ def _poly(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
 
 
 def _sigmoid(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
-    return graph.apply("Tanh", _inner(graph, X, vectors, kernel))
+    inner = _inner(graph, X, vectors, kernel)  # the sign of infinity may be that of a part of the sum
+    return graph.apply("Where", graph.apply("IsInf", inner), graph.constant(np.nan), graph.apply("Tanh", inner))
 
 
 def _rbf(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
@@ -162,6 +162,8 @@ def _rbf(graph: Graph, X: str, vectors: Any, kernel: Kernel) -> str:
     twice = graph.apply("Gemm", z, graph.constant(2.0 * s), transB=1)
     squares = graph.apply("ReduceSumSquare", z, graph.constant(np.array([1])), keepdims=1)
     exponent = graph.apply("Sub", graph.apply("Sub", twice, squares), graph.constant(np.einsum("ij,ij->i", s, s)))
+    beyond = graph.apply("Equal", squares, graph.constant(np.inf))  # where 2 z's may overflow too: no row is near
+    exponent = graph.apply("Where", beyond, graph.constant(-np.inf), exponent)
     return graph.apply("Exp", graph.apply("Min", exponent, graph.constant(0.0)))
 
 

@@ -136,14 +136,15 @@ def _max_abs(graph: Graph, step: Any, table: Table) -> Table:
 
 
 def _normalizer(graph: Graph, step: Any, table: Table) -> Table:
-    """Compute x / |x|, and 0 for 0."""
+    """Compute x / |x|; as in scikit-learn, a norm of nearly 0 counts as 1."""
     X, axis = table.numbers(graph), graph.constant(np.array([1]))
     if step.norm == "l2":
         norm = graph.apply("Sqrt", graph.apply("ReduceSumSquare", X, axis, keepdims=1))
     else:
         summed = "ReduceSum" if step.norm == "l1" else "ReduceMax"
         norm = graph.apply(summed, graph.apply("Abs", X), axis, keepdims=1)
-    one = graph.apply("Where", graph.apply("Equal", norm, _wide(graph, 0.0)), _wide(graph, 1.0), norm)
+    tiny = graph.apply("Less", norm, _wide(graph, 10.0 * np.finfo(np.float64).eps))
+    one = graph.apply("Where", tiny, _wide(graph, 1.0), norm)
     return Table(graph.apply("Div", X, one))
 
 
@@ -222,13 +223,32 @@ def _same(graph: Graph, column: Column, categories: list[Any]) -> str:
     return graph.apply("Equal", text, graph.constant(np.array([named], dtype=object)))
 
 
+def _known(graph: Graph, step: Any, column: Column, categories: list[Any]) -> str:
+    """As `_same`; rows of no category are refused if Python refuses them."""
+    same = _same(graph, column, categories)
+    if step.handle_unknown == "error":
+        graph.refuse(_of_none(graph, same))
+    return same
+
+
+def _of_none(graph: Graph, same: str) -> str:
+    """Whether each row is none of the categories, shape (rows, 1)."""
+    cells = graph.apply("Cast", same, to=kinds()[NUMBER])
+    most = graph.apply("ReduceMax", cells, graph.constant(np.array([1])), keepdims=1)
+    # onnxruntime keeps all columns of a reduced matrix without rows
+    first = graph.apply("Gather", most, graph.constant(np.array([0])), axis=1)
+    return graph.apply("Less", first, _wide(graph, 0.5))
+
+
 def _one_hot(graph: Graph, step: Any, table: Table) -> Table:
     _check_plain(step)
     made = []
     for column, known in zip(table.each(graph, len(step.categories_)), step.categories_, strict=True):
-        categories = known.tolist()[drops(step.drop, len(known)) :]
-        if categories:
-            made.append(graph.apply("Cast", _same(graph, column, categories), to=kinds()[NUMBER]))
+        same = graph.apply("Cast", _known(graph, step, column, known.tolist()), to=kinds()[NUMBER])
+        if dropped := drops(step.drop, len(known)):
+            kept = list(range(dropped, len(known)))
+            same = Table(same).at(graph, kept).numbers(graph) if kept else ""
+        made += [same] if same else []
     if not made:
         raise ValueError("estimator has a OneHotEncoder that makes no columns, which has no ONNX graph.")
     return Table(graph.apply("Concat", *made, axis=1) if len(made) > 1 else made[0])
@@ -240,15 +260,13 @@ def _ordinal(graph: Graph, step: Any, table: Table) -> Table:
     made, axis = [], graph.constant(np.array([1]))
     for column, known in zip(table.each(graph, len(step.categories_)), step.categories_, strict=True):
         categories = known.tolist()
-        same = _same(graph, column, categories)
+        same = _known(graph, step, column, categories)
         codes = np.arange(len(categories), dtype=np.float64)
         codes[[one != one for one in categories]] = step.encoded_missing_value  # noqa: PLR0124 (NaN)
         picked = graph.apply("Where", same, _wide(graph, [codes]), _wide(graph, 0.0))
         code = graph.apply("ReduceSum", picked, axis, keepdims=1)
         if step.handle_unknown == "use_encoded_value":
-            found = graph.apply("ReduceSum", graph.apply("Cast", same, to=kinds()[NUMBER]), axis, keepdims=1)
-            unknown = graph.apply("Equal", found, _wide(graph, 0.0))
-            code = graph.apply("Where", unknown, _wide(graph, step.unknown_value), code)
+            code = graph.apply("Where", _of_none(graph, same), _wide(graph, step.unknown_value), code)
         made.append(code)
     return Table(graph.apply("Concat", *made, axis=1) if len(made) > 1 else made[0])
 

@@ -139,8 +139,17 @@ def _parts_of_rejector(estimator: ThresholdRejector) -> Parts:
         raise ModelFileError("the parameters of its estimator differ from those of the fitted classifier.")
     state, arrays = rejector_parts(estimator, given)
     added = {"sigmoid_added": sigmoid} if calibrated else {}
+    added |= {"tuned_score": True} if _is_tuned(classifier) else {}
     fields = {"kind": REJECTOR, "parameters": parameters_of(estimator), **state, **added, "classifier": inner}
     return fields, arrays | prefixed(more, CLASSIFIER_PREFIX)
+
+
+def _is_tuned(classifier: Any) -> bool:
+    """Whether the score of a classifier, or of one inside, was rescaled by the search that tuned its cuts."""
+    last = classifier[-1] if type(classifier) is Pipeline else classifier
+    folds = getattr(last, "calibrated_classifiers_", ())
+    rescaled = (getattr(last, "score_scale_", 1.0), getattr(last, "score_shift_", 0.0)) != (1.0, 0.0)
+    return rescaled or any(_is_tuned(one.estimator) for one in folds)
 
 
 def _parts_inside(classifier: Any, rejector: str) -> Parts:
@@ -235,6 +244,11 @@ def _rejector(fields: Fields, arrays: Arrays) -> Any:
     classes = rejector_classes(fields.peek("rule"))
     classifier = _restored(fields.take("classifier", dict), within(arrays, CLASSIFIER_PREFIX), REJECTOR, classes)
     sigmoid = type(classifier) is CALIBRATED.kind and fields.take("sigmoid_added", bool)
+    if _is_tuned(classifier) and not ("tuned_score" in fields and fields.take("tuned_score", bool)):
+        raise ModelFileError(
+            "its thresholds are on the score of a search before its cuts were tuned, as earlier versions had it; fit "
+            "and save it again."
+        )
     given = inside(classifier) if sigmoid else classifier
     prefit = parameters.get("cv") == "prefit" if isinstance(parameters.get("cv"), str) else False
     estimator = ThresholdRejector(given if prefit else clone(given), **parameters)

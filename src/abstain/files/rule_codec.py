@@ -45,8 +45,7 @@ def check_same(rule: Rule | ActionRule | RowRule, fitted: Rule | ActionRule | Ro
     same = type(rule) is type(fitted) and rule.costs == fitted.costs
     if not isinstance(rule, RowRule) and not isinstance(fitted, RowRule):
         same &= rule.thresholds == fitted.thresholds and repr(rule.cut) == repr(fitted.cut)
-    # by repr, so that nan equals nan
-    same &= repr((rule.unit, rule.shift)) == repr((fitted.unit, fitted.shift))
+    same &= repr(rule.unit) == repr(fitted.unit)  # so that nan equals nan
     named = rule.labels.reject_label == fitted.labels.reject_label and rule.labels.positive == fitted.labels.positive
     if not (same and named and rule.labels.rejects == fitted.labels.rejects):
         raise ModelFileError("its costs, thresholds or labels do not match its parameters.")

@@ -27,9 +27,9 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : RejectSVC, RejectSVCCV, EmbeddedRejectSVC, OneClassSVM, ThresholdRejector, NoveltyRejector, or \
-            Pipeline of one of these
-        Fitted. A ThresholdRejector or NoveltyRejector must be around one of the three machines, LogisticRegression,
+    estimator : RejectSVC, RejectSVCCV, LinearRejectSVC, LinearRejectSVCCV, EmbeddedRejectSVC, OneClassSVM, \
+            ThresholdRejector, NoveltyRejector, or Pipeline of one of these
+        Fitted. A ThresholdRejector or NoveltyRejector must be around one of the first five, LogisticRegression,
         RandomForestClassifier, HistGradientBoostingClassifier, CalibratedClassifierCV around one of these, or a
         Pipeline that ends in one of these; a NoveltyRejector also around a ThresholdRejector. Its detector must be the
         default one or a OneClassSVM. The

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.model_selection import check_cv
 
 from abstain.dual.proof import Proof
 from abstain.dual.solution import Status
+from abstain.estimators.cuts import Searched
 from abstain.estimators.grid import Grid, checked_Cs
 from abstain.estimators.row_training import implied_row_rule
 from abstain.estimators.svc import FittedSVC, RejectSVC
@@ -26,9 +28,7 @@ from abstain.files.schema import Fields, Spec, fitting, prefixed, within
 from abstain.files.values import from_json, to_json
 from abstain.kernels import KERNELS, Kernel
 from abstain.machines.kernel_machine import KernelMachine
-from abstain.rules.action_rule import ActionRule
-from abstain.rules.row_rule import RowRule
-from abstain.rules.rule import Rule
+from abstain.machines.linear_machine import LinearMachine
 
 MACHINE = "machine."
 # n training rows; p pairs of a search on f folds
@@ -56,17 +56,18 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     fitted: FittedSVC = estimator._fitted_
     grid = fitted.grid if isinstance(fitted, FittedSearch) else None
     rule, steepest, n_knots = _implied(estimator, fitted.rule.labels.classes, _row_costs_state(fitted))
-    machine, arrays = machine_parts(fitted.machine)
+    trained = fitted.trained if isinstance(fitted, FittedSearch) else fitted.machine
+    machine, arrays = machine_parts(trained)
     if grid is not None:
         check_grid(estimator, grid, rule.costs, fitted.largest_row_cost)
     C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
-    check_kernel(estimator, fitted.machine, gamma)
-    cuts = tuned_cuts(fitted.rule, grid)
-    check_same(rule.recalibrated(*cuts) if cuts else rule, fitted.rule)
+    check_kernel(estimator, trained, gamma)
+    cuts = tuned_score(fitted)
+    check_same(rule, fitted.rule)
     if n_knots != fitted.n_knots:
         raise ModelFileError("the number of knots of its loss does not match its parameters.")
-    _check_rows(fitted, float(C) * steepest)
-    check_proof(fitted.proof, fitted.machine, float(estimator.tol))
+    _check_rows(fitted, trained, float(C) * steepest)
+    check_proof(fitted.proof, trained, float(estimator.tol))
     state: dict[str, Any] = {
         "machine": machine,
         "rule": rule_state(fitted.rule, cuts),
@@ -105,8 +106,6 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     classes, cuts = rule_from(fields.take("rule", dict), *((0, 2) if searches else (0,)))
     trained_by = {"row_costs": fields.take("row_costs", dict)} if "row_costs" in fields else {}
     rule, _, n_knots = _implied(estimator, classes, trained_by)
-    if cuts:
-        rule = recalibrated(rule, *cuts)
     machine = machine_from(fields.take("machine", dict), within(arrays, MACHINE), n_features)
     if not isinstance(machine, KernelMachine):
         raise ModelFileError("its machine does not have the kernel that its parameters name.")
@@ -114,7 +113,7 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     fitting(own, SETS | (search_specs(own, halves=True) if searches else {}), "machine", {"n": machine.n_rows})
     largest = trained_by["row_costs"]["largest"] if trained_by else None
     fitted = FittedSVC(machine, rule, proof_from(fields), own["sets"], n_knots, largest)
-    return FittedSearch(**vars(fitted), grid=grid_from(own, machine.n_rows)) if searches else fitted
+    return searched(FittedSearch, fitted, grid_from(own, machine.n_rows), cuts) if searches else fitted
 
 
 def _row_costs_state(fitted: FittedSVC) -> dict[str, Any]:
@@ -137,28 +136,39 @@ def _implied(estimator: Any, classes: NDArray[Any], trained_by: dict[str, Any]) 
     return rule if rule.costs is not None else implied_row_rule(estimator, classes), 1.0, n_knots
 
 
-def tuned_cuts(rule: Rule | ActionRule | RowRule, grid: Grid | None) -> tuple[float, ...]:
-    """The scale and shift of tuned cuts, if the search chose them."""
-    return (rule.unit, rule.shift) if grid is not None and grid.best_is_tuned else ()
+def tuned_score(fitted: Any) -> tuple[float, ...]:
+    """The scale and shift of the score, if the search chose to tune it."""
+    if not isinstance(fitted, Searched):
+        return ()
+    cuts: tuple[float, ...] = (fitted.scale, fitted.shift)
+    if fitted.grid.best_is_tuned and len(fitted.rule.labels.classes) == 2:
+        same = np.array_equal(_numbers(fitted.trained.rescaled(*cuts)), _numbers(fitted.machine))
+    else:
+        same, cuts = cuts == (1.0, 0.0) and fitted.machine is fitted.trained, ()
+    if not same:
+        raise ModelFileError("its score is not what its training and its search found.")
+    return cuts
 
 
-def recalibrated(
-    rule: Rule | ActionRule | RowRule, scale: float, shift: float
-) -> Rule | ActionRule | RowRule:
-    """Give the rule with cuts moved by a scale and a shift that are possible."""
-    if not (math.isfinite(scale) and scale > 0.0 and math.isfinite(shift)):
-        raise ModelFileError("the scale or the shift of its cuts is not possible.")
-    found = rule.recalibrated(scale, shift)
-    cuts = () if isinstance(found, RowRule) else (found.thresholds.lower, found.thresholds.upper)
-    forced = (found.cut,) if isinstance(found, Rule) else ()  # that of actions is nan if there is nothing to force
-    if not all(map(math.isfinite, (*cuts, *forced))):
-        raise ModelFileError("the scale or the shift of its cuts is not possible.")
+def searched(kind: Any, fitted: Any, grid: Grid, cuts: Sequence[float]) -> Any:
+    """The fitted value of a search, with the machine rescaled by a scale and a shift that are possible."""
+    if not cuts:
+        return kind.of(fitted, grid)
+    scale, shift = cuts
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = kind.of(fitted, grid, (scale, shift))
+    if not (scale >= sys.float_info.min and np.isfinite([scale, shift, *_numbers(found.machine)]).all()):
+        raise ModelFileError("the scale or the shift of its score is not possible.")
     return found
 
 
-def _check_rows(fitted: FittedSVC, top: float) -> None:
+def _numbers(machine: KernelMachine | LinearMachine) -> NDArray[np.float64]:
+    return np.append(machine.weights if isinstance(machine, LinearMachine) else machine.coef, machine.bias)
+
+
+def _check_rows(fitted: FittedSVC, machine: KernelMachine, top: float) -> None:
     """Check that coefficients sum to 0, up to the violation in the proof, and agree with the sets of their rows."""
-    machine, sets = fitted.machine, fitted.sets
+    sets = fitted.sets
     size = np.abs(machine.coef)
     largest = HEAVIEST * max(top, float(size.max(initial=0.0)))
     room = max(UNBALANCED * float(size.sum()), fitted.proof.violation * largest)
@@ -173,7 +183,10 @@ def _check_rows(fitted: FittedSVC, top: float) -> None:
 
 
 def check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
-    """Check that the gap is at least the difference of the objectives (rounding may add to it), and the status."""
+    """Check that the gap is at least the difference of the objectives (rounding may add to it), and the status.
+
+    Whether the objectives are those of the machine depends on weights of training rows, which are not in a file.
+    """
     apart, sizes = proof.objective - proof.dual_objective, abs(proof.objective) + abs(proof.dual_objective)
     sizes += abs(machine.bias) * float(np.abs(machine.coef).sum())
     # the gap counts the bias times the sum of the coefficients by its size, the objectives by its sign
@@ -181,6 +194,8 @@ def check_proof(proof: Proof, machine: KernelMachine, tol: float) -> None:
     known = proof.gap < sys.float_info.max and math.isfinite(sizes)
     if known and apart - proof.gap * abs(proof.objective) > room:
         raise ModelFileError("the gap of its proof is smaller than the difference of its objectives.")
+    if known and apart < -room:
+        raise ModelFileError("the dual value of its proof is above the primal one.")
     check_status(proof, machine, tol)
 
 

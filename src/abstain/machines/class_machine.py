@@ -160,7 +160,9 @@ class OneVsOneMachine(OneVsRestMachine):
 
     def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:  # noqa: ARG002 (as every machine)
         """Give what `SVC` gives for ``decision_function_shape="ovr"``: see `ovr_values`."""
-        return ovr_values(self.each(X), len(self.n_support))
+        values = ovr_values(self.each(X), len(self.n_support))
+        finite(values.ravel())  # the sum of finite scores may overflow
+        return values
 
 
 def ovr_values(each: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
@@ -171,13 +173,14 @@ def ovr_values(each: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]
         votes_k + s_k / (3 (|s_k| + 1)),     s_k = sum of the scores of k against each other class
     """
     won, total = (np.zeros((len(each), n_classes)) for _ in range(2))
-    for column, (i, j) in zip(each.T, class_pairs(n_classes), strict=True):
-        first = column >= 0
-        won[:, i] += first
-        won[:, j] += ~first
-        total[:, i] += column
-        total[:, j] -= column
-    return won + total / (3.0 * (np.abs(total) + 1.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for column, (i, j) in zip(each.T, class_pairs(n_classes), strict=True):
+            first = column >= 0
+            won[:, i] += first
+            won[:, j] += ~first
+            total[:, i] += column
+            total[:, j] -= column
+        return won + total / (3.0 * (np.abs(total) + 1.0))
 
 
 def votes(values: NDArray[np.float64]) -> NDArray[np.float64]:

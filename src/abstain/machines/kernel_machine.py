@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -77,6 +77,10 @@ class KernelMachine:
     def is_precomputed(self) -> bool:
         """Whether X contains kernel values with the training rows instead of features."""
         return isinstance(self.kernel, Kernel) and self.kernel.name == "precomputed"
+
+    def rescaled(self, scale: float, shift: float) -> KernelMachine:
+        """Give the machine of ``scale * score + shift``."""
+        return replace(self, coef=scale * self.coef, bias=scale * self.bias + shift)
 
     def expansion(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Give sum_j coef_j k(x_j, x) for each row: the score without its bias."""

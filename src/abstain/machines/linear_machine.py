@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,10 @@ class LinearMachine:
     def n_features(self) -> int:
         """The number of features."""
         return len(self.weights)
+
+    def rescaled(self, scale: float, shift: float) -> LinearMachine:
+        """Give the machine of ``scale * score + shift``."""
+        return replace(self, weights=scale * self.weights, bias=scale * self.bias + shift)
 
     def expansion(self, X: Matrix) -> NDArray[np.float64]:
         """Give w.(x - centre) for each row: the score without its bias.

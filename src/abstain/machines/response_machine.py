@@ -58,10 +58,12 @@ class ResponseMachine:
         if self.method == "predict_proba":
             values = log_probabilities(values) if several else log_odds(values)
         shape = (*values.shape[:1], several) if several else values.shape[:1] or (0,)
-        if values.shape == shape and not np.isnan(values).any():
+        if values.shape == shape and np.isfinite(values).all():
             # the probabilities of two classes became the log-odds of the second one
             return sorted_scores(self.classifier, values)
-        what = "contains nan" if values.shape == shape else f"has shape {values.shape}"
+        what = f"has shape {values.shape}"
+        if values.shape == shape:
+            what = "contains nan" if np.isnan(values).any() else "contains infinity; scale X like the training rows"
         wanted = f"{several} numbers per row, one for each class" if several else "one number per row for two classes"
         raise ValueError(
             f"{type(self.classifier).__name__}.{self.method} must return {wanted}; its result {what}."

@@ -125,7 +125,8 @@ class LossDisplay:
     ) -> Self:
         """Draw the loss of a fitted RejectSVC, or a Pipeline that ends in one, and under it the rows (X, y).
 
-        With more than two classes, it is the loss of `label` against the rest.
+        With more than two classes, it is the loss of `label` against the rest. The rows are at their scores, which
+        decide; a search with tuned cuts has rescaled them after it minimised the loss.
         """
         fitted = FittedClassifier.of_any(estimator)
         if not hasattr(fitted.final, "rule"):

@@ -69,17 +69,16 @@ def report_for(
         arguments["row_names"] = index_of(X)
     if row_costs is not None or len(fitted.classes) > 2 or isinstance(prices, Actions):
         return _table_report(fitted, X, y, prices, row_costs=row_costs, arguments=arguments)
-    _ = fitted.thresholds  # raises an error if it has none
+    thresholds = fitted.thresholds  # raises an error if it has none
     if prices is None:
         raise ValueError(_NO_COSTS)
     if hasattr(fitted.final, "guard_"):
         decisions = decide(estimator, X)
-        found, arguments["novel"] = decisions.score, decisions.novel
+        score, arguments["novel"] = decisions.score, decisions.novel
     else:
-        found = fitted.score(X)
-    score, thresholds, cut = fitted.log_odds(found)
+        score = fitted.score(X)
     arguments["data_facts"] = _data_facts(fitted, y) | dict(arguments.get("data_facts") or {})
-    arguments.setdefault("cut", cut)
+    arguments.setdefault("cut", fitted.cut)
     arguments.setdefault("pos_label", fitted.positive)
     return Report.of(y, score, prices, thresholds, classes=fitted.final.classes_, **arguments)
 
@@ -96,7 +95,6 @@ def _table_report(
     if len(fitted.classes) > 2:
         score = fitted.class_scores(score)
     elif row_costs is not None:
-        score = fitted.rule.log_odds(score)
         own = fitted.rule.labels.positive
         if fitted.positive != own:
             raise ValueError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,7 +51,7 @@ class ActionDecisions(Decisions):
 
 @dataclass(frozen=True, eq=False)
 class ActionRule:
-    """Turns scores into actions. Scores and cuts are oriented to ``classes[1]``, which is ``costs.labels[1]``.
+    """Turns log-odds into actions. Scores and cuts are oriented to ``classes[1]``, which is ``costs.labels[1]``.
 
     Attributes
     ----------
@@ -63,10 +63,6 @@ class ActionRule:
         The cuts on the score, and the action between each two.
     forced_thresholds : Levels
         The same for the actions that are not rejects.
-    unit : float, default=1.0
-        The log-odds of ``classes[1]`` per unit of score.
-    shift : float, default=0.0
-        The log-odds of ``classes[1]`` at a score of 0.
 
     Examples
     --------
@@ -83,8 +79,8 @@ class ActionRule:
     costs: Actions
     thresholds: Levels
     forced_thresholds: Levels
-    unit: float = 1.0
-    shift: float = 0.0
+    unit: ClassVar[float] = 1.0  # the score is the log-odds
+    costs_decide: ClassVar[bool] = True
 
     @classmethod
     def of(cls, actions: Actions, y: ArrayLike, pos_label: Any = None, reject_label: Any = "auto") -> ActionRule:
@@ -97,24 +93,6 @@ class ActionRule:
         labels = Labels.of(y, pos_label=pos_label, rejects=False)
         actions.check_classes(labels.classes.tolist())
         return cls(replace(labels, reject_label=None), actions, actions.levels(), actions.levels(forced=True))
-
-    def recalibrated(self, scale: float, shift: float) -> ActionRule:
-        """Give the rule for scores that it would decide rightly as ``scale * score + shift``, with ``scale`` > 0."""
-        cuts, forced = (levels.recalibrated(scale, shift) for levels in (self.thresholds, self.forced_thresholds))
-        unit, at_zero = self.unit * scale, self.log_odds(shift)
-        return replace(self, thresholds=cuts, forced_thresholds=forced, unit=unit, shift=at_zero)
-
-    def log_odds(self, score: Any) -> Any:
-        """Give the log-odds of ``classes[1]``."""
-        return self.unit * score + self.shift
-
-    @property
-    def on_log_odds(self) -> ActionRule:
-        """The rule for the log-odds of scores, if its cuts are tuned on them; itself otherwise."""
-        if not self.shift:
-            return self
-        cuts, forced = self.costs.levels(), self.costs.levels(forced=True)
-        return replace(self, thresholds=cuts, forced_thresholds=forced, unit=1.0, shift=0.0)
 
     @property
     def cut(self) -> float:
@@ -171,7 +149,7 @@ class ActionRule:
         self, score: NDArray[np.float64], probability: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
         """Give the expected cost of each action, in the order of ``costs.names``."""
-        return self.costs.expected(expit(self.log_odds(score)) if probability is None else probability)
+        return self.costs.expected(expit(score) if probability is None else probability)
 
 
 def refuse_actions(rule: Any, place: str, instead: str) -> None:

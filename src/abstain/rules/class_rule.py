@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from abstain.machines.class_machine import votes
 from abstain.rules.class_lead import Lead
 from abstain.rules.decided import DecidedRows
 
-__all__ = ["ClassDecisions", "ClassRule", "Ladder", "VoteRule"]
+__all__ = ["ClassDecisions", "ClassRule", "Ladder", "VoteRule", "with_second"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,8 +31,8 @@ class ClassDecisions(DecidedRows):
     score : ndarray of float64, shape (n, n_classes)
         The decision function.
     expected_cost : ndarray of float64, shape (n, n_classes + 1)
-        Expected cost of answering each class and, last, of rejecting, under probabilities made from all scores, which
-        are rough: see `ClassRule`. nan without costs.
+        Expected cost of answering each class and, last, of rejecting; nan without costs. They decide unless
+        `costs_decide` is False.
     forced : ndarray of shape (n,)
         What `predict_forced` returns: the cheapest class, also where the row was rejected.
     labels : ClassLabels
@@ -42,6 +42,9 @@ class ClassDecisions(DecidedRows):
     novel : ndarray of bool, shape (n,), or None, default=None
         True where a `NoveltyRejector` rejected the row as unlike the training rows; None of other estimators. Nothing
         is known of the costs of such a row: its `expected_cost` is nan.
+    costs_decide : bool, default=True
+        Whether each label has the least of the expected costs and `forced` the least of the answers. False where
+        something else decides, such as tuned cuts on the confidence: the expected costs are then for information.
     """
 
     label: NDArray[Any]
@@ -52,6 +55,7 @@ class ClassDecisions(DecidedRows):
     labels: ClassLabels
     index: Any = None
     novel: NDArray[np.bool_] | None = None
+    costs_decide: bool = True
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         names = [str(label) for label in self.labels.classes.tolist()]
@@ -85,6 +89,7 @@ class _Deciding(ABC):
 
     labels: ClassLabels
     costs: ClassCosts | None
+    costs_decide: ClassVar[bool]  # whether the label has the least of the expected costs
 
     def is_reject(self, choice: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Give True where the choice is a reject."""
@@ -115,7 +120,12 @@ class _Deciding(ABC):
         del probability  # of two classes
         choice, expected = self.choose(score), self.expected_cost(score)
         label, forced = self.labels.decode(choice), self.forced(score)
-        return ClassDecisions(label, choice == 0, score, expected, forced, self.labels, index)
+        decided = {"index": index, "costs_decide": self.costs_decide}
+        return ClassDecisions(label, choice == 0, score, expected, forced, self.labels, **decided)
+
+    def _named(self, score: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Give the class of the forced answer as a set."""
+        return self.best(score)[:, np.newaxis] == np.arange(1, self.labels.n_classes + 1)
 
     def cost_of(self, y: ArrayLike, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the cost of each row's decision, given the true labels; without costs an error costs 1."""
@@ -134,6 +144,7 @@ class VoteRule(_Deciding):
 
     labels: ClassLabels
     costs: None = None
+    costs_decide: ClassVar[bool] = False
 
     def choose(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
         """Give 1, ..., n for the class."""
@@ -158,13 +169,14 @@ class ClassRule(_Deciding):
 
     ::
 
-        Bayes' cuts      k of the largest f_k - cuts_k  if that is > 0, else reject
+        Bayes' cuts      the cheapest k with f_k > cuts_k, else reject;      answering k costs e_k (1 - P_k)
         expected cost    the action of least sum_j P_j cost[j, action]
 
-    Bayes' cuts are for costs where a wrong answer k costs the same whatever is true, and rejecting less than half of
-    it: then at most one class has P_k > 1 - reject / e_k, and the machines are consistent for that. For other costs P
-    is made from all scores (`Ladder`, then normalised), which no theorem covers. With a `lead`, fitted to held-out
-    scores, decisions are by expected cost for all costs, under ::
+    Bayes' cuts are for costs where a wrong answer k costs e_k whatever is true, and rejecting less than half of it:
+    then at most one class has P_k > 1 - reject / e_k, and the machines are consistent for that. P_k is made from the
+    score of k alone (`Ladder`), so the P_k need not sum to 1; if several classes pass their cuts, the cheapest is
+    answered. For other costs P is made from all scores (ladders, then normalised), which no theorem covers. With a
+    `lead`, fitted to held-out scores, decisions are by expected cost for all costs, under ::
 
         P = lead(g),   g_k the score of k on its ladder, from 0 (surely not) to 1 (surely)
 
@@ -187,6 +199,7 @@ class ClassRule(_Deciding):
     ladders: tuple[Ladder, ...]
     cuts: NDArray[np.float64] | None
     lead: Lead | None = None
+    costs_decide: ClassVar[bool] = True
 
     @property
     def thresholds(self) -> NDArray[np.float64]:
@@ -220,20 +233,33 @@ class ClassRule(_Deciding):
 
     def expected_cost(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the expected cost of answering each class and, last, of rejecting."""
-        return self.costs.expected(self.probabilities(score))
+        if self.by_cost:
+            return self.costs.expected(self.probabilities(score))
+        return self._at_cuts(score, self.costs.table())
+
+    def _at_cuts(self, score: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give e_k (1 - P_k) of each class, and the reject cost, in the unit of the table of costs."""
+        reject = table[0, -1]
+        cost = np.maximum(table[:, :-1].max(axis=0) * (1.0 - self._own(score)), 0.0)
+        # rounding must not put a cost on the other side of the reject cost than the score is of its cut
+        cost = np.where(score > self.thresholds, np.minimum(cost, reject), np.maximum(cost, reject))
+        return np.concatenate([cost, np.full((*cost.shape[:-1], 1), reject)], axis=-1)
 
     def choose(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
         """Give 1, ..., n for a class and 0 for a reject; the classes are on the last axis of the scores."""
         if not self.by_cost:
-            above = score - self.thresholds
-            return np.where(above.max(axis=-1) > 0.0, np.argmax(above, axis=-1) + 1, 0)
+            passed = (score > self.thresholds).any(axis=-1)  # a class that passes costs at most a reject
+            return np.where(passed, self.best(score), 0)
         return self.costs.cheapest(self.probabilities(score))
 
     def best(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
         """Give 1, ..., n for the cheapest class, never a reject."""
-        if not self.by_cost:
-            return np.asarray(np.argmax(score - self.thresholds, axis=-1) + 1)
-        return self.costs.cheapest(self.probabilities(score), forced=True)
+        if self.by_cost:
+            return self.costs.cheapest(self.probabilities(score), forced=True)
+        cost = self._at_cuts(score, self.costs.unitless)[..., :-1]
+        # beyond the ends of the ladders costs tie: there the score decides
+        above = np.where(cost == cost.min(axis=-1, keepdims=True), score - self.thresholds, -np.inf)
+        return np.asarray(np.argmax(above, axis=-1) + 1)
 
     def included(self, score: NDArray[np.float64], include: float | None) -> NDArray[np.bool_]:
         """Give the classes that are not ruled out, or with `include` the likeliest and every k with P_k >= include.
@@ -242,12 +268,24 @@ class ClassRule(_Deciding):
 
             k is ruled out if P_k < reject_k / max_j errors[k, j]: missing it would cost less than rejecting
         """
-        named = np.zeros(score.shape, dtype=bool)
-        np.put_along_axis(named, self.best(score)[:, np.newaxis] - 1, values=True, axis=1)
+        named = self._named(score)
         if include is not None:
-            return named | (self.probabilities(score) >= include)
-        own = self._own(score) if self.lead is None else self.probabilities(score)
-        return named | (own >= self.costs.reject_costs / np.max(self.costs.errors, axis=1))
+            return np.asarray(named | (self.probabilities(score) >= include))
+        likely = self._own(score) if self.lead is None else self.probabilities(score)
+        named |= likely >= self.costs.reject_costs / np.max(self.costs.errors, axis=1)
+        return with_second(named, self.choose(score) == 0, self.expected_cost(score)[:, :-1])
 
     def _own(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.stack([ladder(score[..., k]) for k, ladder in enumerate(self.ladders)], axis=-1)
+
+
+def with_second(
+    named: NDArray[np.bool_], rejected: NDArray[np.bool_], cost: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Add the next cheapest class where a rejected row names one alone: that would be an answer.
+
+    Each of several other classes may be ruled out by itself, and all of them together be too likely to answer.
+    """
+    alone = (rejected & (named.sum(axis=1) == 1))[:, np.newaxis]
+    second = np.argmin(np.where(named, np.inf, cost), axis=1)[:, np.newaxis]
+    return np.asarray(named | alone & (np.arange(named.shape[1]) == second))

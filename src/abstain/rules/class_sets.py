@@ -32,5 +32,6 @@ def class_sets(rule: Any, score: NDArray[np.float64], include: float | None) -> 
         return np.column_stack([choice <= 0, choice >= 0])
     if not np.isfinite(rule.unit):
         raise ValueError("include needs probabilities, which these scores do not give; state costs, or pass None.")
-    likely = np.column_stack([expit(-rule.log_odds(score)), expit(rule.log_odds(score))])
+    log_odds = rule.unit * score
+    likely = np.column_stack([expit(-log_odds), expit(log_odds)])
     return np.asarray((likely >= include) | (likely == likely.max(axis=1, keepdims=True)))

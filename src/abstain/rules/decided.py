@@ -18,6 +18,8 @@ class DecidedRows(ABC):
 
     label: NDArray[Any]
     rejected: NDArray[np.bool_]
+    expected_cost: NDArray[np.float64]
+    costs_decide: bool
     index: Any
     novel: NDArray[np.bool_] | None
 
@@ -57,4 +59,6 @@ class DecidedRows(ABC):
             for at in shortened(len(self))
         ]
         caption = f"Decisions on {len(self):,} rows, of which {np.sum(self.rejected):,} are rejected"
+        if not self.costs_decide and np.isfinite(self.expected_cost).any():
+            caption += "; the costs are for information, and thresholds decide"
         return html_table(caption, ("row", *columns), shown)

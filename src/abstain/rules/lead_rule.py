@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,10 +54,6 @@ class WrappedRule(_Deciding):
             return self.costs.prices(truth, choice)
         return ((choice != truth) & (choice != 0)).astype(np.float64)
 
-    def _named(self, score: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Give the class of the forced answer as a set."""
-        return self.best(score)[:, np.newaxis] == np.arange(1, self.labels.n_classes + 1)
-
     def _likely(self, score: NDArray[np.float64], include: float) -> NDArray[np.bool_]:
         """Give the forced answer and every class that is at least so likely."""
         if not self.is_log_probability:
@@ -98,6 +94,7 @@ class LeadRule(WrappedRule):
     costs: ClassCosts | None = None
     by: Confidence = "lead"
     is_log_probability: bool = False
+    costs_decide: ClassVar[bool] = False
 
     @property
     def thresholds(self) -> NDArray[np.float64]:

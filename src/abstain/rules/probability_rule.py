@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels
+from abstain.rules.class_rule import with_second
 from abstain.rules.lead_rule import WrappedRule
 
 __all__ = ["ProbabilityRule"]
@@ -43,6 +44,7 @@ class ProbabilityRule(WrappedRule):
     labels: ClassLabels
     costs: ClassCosts
     is_log_probability: bool = True
+    costs_decide: ClassVar[bool] = True
 
     @property
     def thresholds(self) -> Any:
@@ -62,4 +64,5 @@ class ProbabilityRule(WrappedRule):
         if include is not None:
             return self._likely(score, include)
         ruled = self.costs.reject_costs / np.max(self.costs.errors, axis=1)
-        return np.asarray(self._named(score) | (self.probabilities(score) >= ruled))
+        named = self._named(score) | (self.probabilities(score) >= ruled)
+        return with_second(named, self.choose(score) == 0, self.expected_cost(score)[:, :-1])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from abstain.costs import Costs
 from abstain.labels import Labels
 from abstain.row_costs import RowCosts, RowThresholds
 from abstain.rules.action_rule import refuse_actions
@@ -31,14 +29,11 @@ class RowRule:
     ----------
     labels : Labels
         The two classes, the positive one, and the reject label.
-    unit, shift : float
-        The log-odds of ``classes[1]`` are ``unit * score + shift``.
     """
 
     labels: Labels
-    unit: float = 1.0
-    shift: float = 0.0
     costs: None = None
+    unit: ClassVar[float] = 1.0  # the score is the log-odds
 
     @property
     def thresholds(self) -> Thresholds:
@@ -49,14 +44,6 @@ class RowRule:
     def cut(self) -> float:
         """There is none without the costs of a row."""
         raise AttributeError(MISSING)
-
-    def recalibrated(self, scale: float, shift: float) -> RowRule:
-        """Give the rule for scores that it would decide rightly as ``scale * score + shift``, with ``scale`` > 0."""
-        return replace(self, unit=self.unit * scale, shift=self.log_odds(shift))
-
-    def log_odds(self, score: Any) -> Any:
-        """Give the log-odds of ``classes[1]``."""
-        return self.unit * score + self.shift
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:  # noqa: ARG002 (those of the methods of `Rule`)
         raise ValueError(MISSING)
@@ -77,7 +64,7 @@ def rule_of_rows(rule: Rule | RowRule, costs: RowCosts) -> Rule:
             "row_costs needs scores that are log-odds, and this machine was fitted without costs; fit it with costs or "
             "with row_costs."
         )
-    if isinstance(rule.costs, Costs) and not _is_chows(rule):
+    if isinstance(rule, Rule) and not rule.costs_decide:
         raise ValueError(
             "row_costs needs a machine that decides by Chow's rule, and this one decides by another, such as Bartlett "
             'and Wegkamp\'s; fit it with rule="chow".'
@@ -85,19 +72,9 @@ def rule_of_rows(rule: Rule | RowRule, costs: RowCosts) -> Rule:
     oriented: Any = oriented_costs(costs, rule.labels)  # type: ignore[arg-type]
     bayes = oriented.score_thresholds()
 
-    def on_score(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
-        return (log_odds - rule.shift) / rule.unit
-
     of_rows: dict[str, Any] = {
-        "thresholds": RowThresholds(on_score(bayes.lower), on_score(bayes.upper)),
-        "cut": on_score(oriented.cut),
+        "thresholds": RowThresholds(bayes.lower / rule.unit, bayes.upper / rule.unit),
+        "cut": oriented.cut / rule.unit,
         "costs": costs,
     }
-    return Rule(rule.labels, unit=rule.unit, shift=rule.shift, **of_rows)
-
-
-def _is_chows(rule: Any) -> bool:
-    """Whether the thresholds on the log-odds are Bayes' of the rule's own costs."""
-    bayes = oriented_costs(rule.costs, rule.labels).score_thresholds()
-    own = rule.log_odds(np.array([rule.thresholds.lower, rule.thresholds.upper]))
-    return bool(np.allclose(own, [bayes.lower, bayes.upper], rtol=1e-6, atol=1e-6))
+    return Rule(rule.labels, unit=rule.unit, **of_rows)

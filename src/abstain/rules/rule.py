@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,9 @@ class Decisions(DecidedRows):
         positive one; `RejectSVC` gives the log-odds of that class (see `scored_class`).
     expected_cost : ndarray of float64, shape (n, 3)
         Expected cost of deciding for the negative class, of rejecting, and of deciding for the positive class, in
-        this order, with P = 1 / (1 + exp(-f)), or with tuned cuts P = 1 / (1 + exp(-(scale f + shift))). P is accurate
-        only near the thresholds, where decisions change; far from them it is not a calibrated probability. A
-        `ThresholdRejector` uses the wrapped classifier's own probabilities instead. nan without costs or without
-        probabilities.
+        this order, with P = 1 / (1 + exp(-score)). P is accurate only near the thresholds, where decisions change; far
+        from them it is not a calibrated probability. A `ThresholdRejector` uses the wrapped classifier's own
+        probabilities instead. nan without costs or without probabilities.
     forced : ndarray of shape (n,)
         What `predict_forced` returns: the cheaper of the two classes, also where the row was rejected.
     labels : Labels
@@ -47,6 +46,10 @@ class Decisions(DecidedRows):
     novel : ndarray of bool, shape (n,), or None, default=None
         True where a `NoveltyRejector` rejected the row as unlike the training rows; None of other estimators. Nothing
         is known of the costs of such a row: its `expected_cost` is nan.
+    costs_decide : bool, default=True
+        Whether each label has the least of the expected costs and `forced` the lesser of the two answers'. False where
+        other thresholds decide, such as tuned ones of a `ThresholdRejector` or Bartlett and Wegkamp's: the expected
+        costs are then for information.
     """
 
     label: NDArray[Any]
@@ -57,6 +60,7 @@ class Decisions(DecidedRows):
     labels: Labels
     index: Any = None
     novel: NDArray[np.bool_] | None = None
+    costs_decide: bool = True
 
     @property
     def scored_class(self) -> Any:
@@ -101,8 +105,6 @@ class Rule:
         The costs of the decisions; if None, an error costs 1.
     unit : float, default=nan
         The log-odds of ``classes[1]`` per unit of score; nan if the score is not related to probabilities.
-    shift : float, default=0.0
-        The log-odds of ``classes[1]`` at a score of 0.
 
     Examples
     --------
@@ -120,30 +122,20 @@ class Rule:
     cut: float
     costs: Costs | None = None
     unit: float = math.nan
-    shift: float = 0.0
 
     @classmethod
     def of_loss(cls, loss: MarginLoss, labels: Labels, costs: Costs | None) -> Rule:
         """Give the decision rule of a machine trained with `loss`, which is the loss of `oriented_costs`."""
         return cls(labels, loss.thresholds, loss.cut, costs, loss.unit)
 
-    def recalibrated(self, scale: float, shift: float) -> Rule:
-        """Give the rule for scores that it would decide rightly as ``scale * score + shift``, with ``scale`` > 0."""
-        lower, upper, cut = ((at - shift) / scale for at in (self.thresholds.lower, self.thresholds.upper, self.cut))
-        unit, at_zero = self.unit * scale, self.log_odds(shift)
-        return replace(self, thresholds=Thresholds(lower, upper), cut=cut, unit=unit, shift=at_zero)
-
-    def log_odds(self, score: Any) -> Any:
-        """Give the log-odds of ``classes[1]``; nan if the score is not related to probabilities."""
-        return self.unit * score + self.shift
-
     @property
-    def on_log_odds(self) -> Rule:
-        """The rule for the log-odds of scores, if its cuts are tuned on them; itself otherwise."""
-        if not self.shift:
-            return self
-        lower, upper, cut = map(self.log_odds, (self.thresholds.lower, self.thresholds.upper, self.cut))
-        return replace(self, thresholds=Thresholds(lower, upper), cut=cut, unit=1.0, shift=0.0)
+    def costs_decide(self) -> bool:
+        """Whether the thresholds are Bayes' on the log-odds, so that the label has the least of the expected costs."""
+        if self.costs is None:
+            return False
+        bayes = oriented_costs(self.costs, self.labels).score_thresholds()
+        own = self.unit * np.array([self.thresholds.lower, self.thresholds.upper])
+        return bool(np.allclose(own, [bayes.lower, bayes.upper], rtol=1e-6, atol=1e-6))
 
     def choose(self, score: NDArray[np.float64]) -> NDArray[np.int8]:
         """Give -1 for ``classes[0]``, 0 for reject and +1 for ``classes[1]``."""
@@ -163,7 +155,8 @@ class Rule:
         """Give the decisions with their expected costs, from the probability of ``classes[1]`` or the score."""
         choice = self.choose(score)
         label, expected = self.labels.decode(choice), self.expected_cost(score, probability)
-        return Decisions(label, choice == 0, score, expected, self.forced(score), self.labels, index)
+        decided = {"index": index, "costs_decide": self.costs_decide}
+        return Decisions(label, choice == 0, score, expected, self.forced(score), self.labels, **decided)
 
     def cost_of(self, y: ArrayLike, score: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the cost of each row's decision, given the true labels; without costs an error costs 1."""
@@ -187,7 +180,7 @@ class Rule:
             return np.full((len(score), 3), np.nan)
         if probability is None:
             # of -|log-odds|: exp may underflow to 0, but never overflows
-            log_odds = self.log_odds(score)
+            log_odds = self.unit * score
             small = np.exp(-np.abs(log_odds))
             probability = np.where(log_odds > 0, 1.0, small) / (1.0 + small)
         expected = oriented_costs(self.costs, self.labels).expected(probability)

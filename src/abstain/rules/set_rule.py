@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,7 @@ class SetRule(WrappedRule):
     is_log_probability: bool = False
     by_p_value: bool = False
     costs: None = None
+    costs_decide: ClassVar[bool] = False
 
     @property
     def thresholds(self) -> NDArray[np.float64]:

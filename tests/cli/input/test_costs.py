@@ -29,6 +29,17 @@ def test_options_are_the_prices():
 
 
 @pytest.mark.parametrize(
+    ("text", "advice"),
+    [("0.2,0.3", "as in 0.2; two costs with a slash, as in 0.2/0.3."), ("0,2", "as in 0.2; two costs with a slash"),
+     ("0,2,0,3", "as in 0.4; two costs with a slash, as in 0.2/0.4.")],
+)  # fmt: skip
+def test_the_advice_for_an_ambiguous_cost_can_be_followed(text, advice):
+    with pytest.raises(UsageError, match="ambiguous") as refused:
+        stated_costs(None, None, text, None, CLASSES, pos_label=None, decimal=",")
+    assert advice in str(refused.value)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         PUBLISHED,

@@ -86,6 +86,20 @@ def test_a_line_without_end_is_refused(tmp_path, monkeypatch, model):
     assert "line 1 is longer than 1 MB" in said(result)
 
 
+@pytest.mark.parametrize(("length", "fits"), [(16 << 20, True), ((16 << 20) + 1, False), (17_000_000, False)])
+@pytest.mark.parametrize("before", [0, 1000, (1 << 20) - 20], ids=["first", "later", "across blocks"])
+def test_a_line_has_at_most_16_MB(tmp_path, length, fits, before):
+    """The bytes that a block had of the line did not count: 17,000,000 passed."""
+    path = tmp_path / "table.csv"
+    path.write_bytes(b"a,b\n" + b"1,2\n" * (before // 4) + b"1," + b"x" * (length - 3) + b"\n3,4\n")
+    with opened(path) as table:
+        if fits:
+            assert sum(batch.frame.height for batch in table.batches) == before // 4 + 2
+            return
+        with pytest.raises(DataError, match=f"line {before // 4 + 2} is longer than 16 MB; this is not a table"):
+            list(table.batches)
+
+
 def test_a_quote_never_closed_ends_the_reading(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_records, "LONGEST", 1 << 16)
     path = tmp_path / "table.csv"

@@ -100,6 +100,11 @@ def test_both_columns_of_dates_are_named(tmp_path):
 def test_an_order_that_cannot_be_seen_is_asked_for_and_kept(tmp_path):
     unclear = write(tmp_path / "unclear.csv", [f"{1 + at % 12:02d}/0{1 + at % 9}/2024" for at in range(24)])
     arguments = ("fit", unclear, *FIT, "-o", tmp_path / "model")
+    refused = run(*arguments)  # the first error names what the second one would
+    assert refused.exit_code == 3
+    assert "such as '01/01/2024'; pass --dates day-first or --dates month-first to turn them into days" in said(refused)
+    assert "(which of the two cannot be seen in '01/01/2024'), or leave them out with --ignore 'when'" in said(refused)
+    assert "--dates days" not in said(refused)
     refused = run(*arguments, "--dates", "days")
     assert refused.exit_code == 3
     assert "cannot be seen; pass --dates day-first or --dates month-first" in said(refused)

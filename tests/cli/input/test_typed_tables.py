@@ -1,16 +1,18 @@
 """Parquet and Excel: types that are not numbers or text, malformed files, and workbooks."""
 
+import contextlib
 import datetime as dt
 import os
 import random
 import re
 import sys
+import timeit
 import zipfile
 
 import polars as pl
 import pytest
 
-from abstain.cli.input import typed_tables
+from abstain.cli.input import workbooks
 from cli.running import FIT, heard, run, said
 
 SHEET = (
@@ -94,7 +96,7 @@ def test_a_sheet_without_names_of_columns_is_an_error(tmp_path, model, rows, tex
 
 
 def test_without_the_reader_the_error_says_what_to_do(tmp_path, model, table, monkeypatch):
-    monkeypatch.setattr(typed_tables, "find_spec", lambda _: None)
+    monkeypatch.setattr(workbooks, "find_spec", lambda _: None)
     path = tmp_path / "table.csv"
     write_workbook(path, cells_of(table))
     result = run("predict", model, path)
@@ -192,3 +194,92 @@ def test_reading_works_without_stderr(tmp_path, table, model):
     ended = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=False)  # noqa: S603
     assert ended.returncode == 0
     assert (tmp_path / "out.csv").read_text(encoding="utf-8").count("\n") == 81
+
+
+CELLS = '<row r="1"><c r="A1" t="inlineStr"><is><t>age</t></is></c></row><row r="2"><c r="A2"><v>30</v></c></row>'
+FAR = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+TEXTS = '<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" {}><si><t>age</t></si></sst>'
+PADDING = " " * 3_000_000  # three pieces
+
+
+def packed(path, body=CELLS, parts=()):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, text in {**PARTS, "xl/worksheets/sheet1.xml": SHEET.format(body), **dict(parts)}.items():
+            file.writestr(name, text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("body", "parts"),
+    [
+        (CELLS + FAR, {}),
+        (CELLS + FAR.replace(' r="XFD', '\n s=">"\t r = "XFD000'), {}),
+        (CELLS + FAR.replace(' r="XFD', " r='xfd").replace('6"><v', "6'><v"), {}),
+        (CELLS + FAR.replace('<c r="XFD', f'<c{PADDING}r{PADDING}={PADDING}"XFD'), {}),
+        (CELLS + FAR.replace("<c r", """<c y='<c s="a' r""").replace('"><v', '" b="/>"><v'), {}),
+        (CELLS + '<row r="1048576"><c/><c><v>1</v></c></row>' + '<row r="9"><c r="XFD9"><v>1</v></c></row>', {}),
+        (CELLS, {"xl/sharedStrings.xml": TEXTS.format('uniqueCount="99999999999"')}),
+        (CELLS, {"xl/sharedStrings.xml": TEXTS.format("uniqueCount = '00099999999999'")}),
+    ],
+    ids=["far", "turned", "quotes", "spaces", "hidden", "no places", "texts", "texts, turned"],
+)
+def test_a_small_workbook_that_needs_much_memory_is_refused(tmp_path, model, body, parts):
+    """1,462 bytes with one cell in the last place ended the process: room for 17 thousand million cells."""
+    pytest.importorskip("fastexcel", reason="the extra `excel` is not installed")
+    path = packed(tmp_path / "table.xlsx", body, parts)
+    result = run("predict", model, path)
+    assert result.exit_code == 3
+    expected = r"states 99,999,999,999 texts" if parts else r"up to row 1,048,576 and column 16,384 .* only \d+ of them"
+    assert re.search(expected, said(result))
+    assert "save it as CSV UTF-8" in said(result)
+
+
+def test_formatted_places_and_declared_sizes_are_not_cells(tmp_path):
+    pytest.importorskip("fastexcel", reason="the extra `excel` is not installed")
+    formatted = '<row r="1048576" ht="15" customHeight="1"/><row r="3"><c r="XFD3" s="1"/></row>'
+    path = packed(tmp_path / "table.xlsx", CELLS + formatted)
+    assert workbooks.excel_table(path).shape == (1, 1)
+    with_size = SHEET.replace("<sheetData>", '<dimension ref="A1:XFD1048576"/><sheetData>').format(CELLS)
+    packed(path, parts={"xl/worksheets/sheet1.xml": with_size})
+    assert workbooks.excel_table(path).shape == (1, 1)
+
+
+def test_a_bomb_is_refused_whatever_it_says_of_its_size(tmp_path, monkeypatch, model):
+    """The directory of the archive states 10 bytes for a part that has three million."""
+    pytest.importorskip("fastexcel", reason="the extra `excel` is not installed")
+    monkeypatch.setattr(workbooks, "MOST_BYTES", 2_000_000)
+    path = packed(tmp_path / "table.xlsx", CELLS + PADDING)
+    raw = bytearray(path.read_bytes())
+    at = raw.rindex(b"PK\x01\x02")  # of the sheet
+    assert int.from_bytes(raw[at + 24 : at + 28], "little") > 2_000_000
+    raw[at + 24 : at + 28] = (10).to_bytes(4, "little")
+    path.write_bytes(raw)
+    result = run("predict", model, path)
+    assert result.exit_code == 3
+    assert "has more than 1 MB when it is unpacked; save it as CSV UTF-8" in said(result)
+
+
+def test_many_parts_and_other_archives_are_refused(tmp_path, model, monkeypatch):
+    pytest.importorskip("fastexcel", reason="the extra `excel` is not installed")
+    monkeypatch.setattr(workbooks, "MOST_PARTS", 5)
+    path = packed(tmp_path / "table.xlsx", parts={"xl/worksheets/sheet2.xml": SHEET, "xl/more.xml": ""})
+    assert "has 7 parts, more than 5; save it as CSV UTF-8" in said(run("predict", model, path))
+    packed(path, parts={"content.xml": ""})
+    monkeypatch.undo()
+    assert "is a packed file, but not an Excel workbook of the kind .xlsx" in said(run("predict", model, path))
+
+
+@pytest.mark.parametrize("piece", [b'<c r="A1" ', b"<c ", b'r="0', b"<", b" ", b"<c s=", b'<c r="A1"/>', b"w:"])
+def test_the_size_of_a_workbook_is_known_in_time_that_grows_with_it(piece):
+    def seconds(length):
+        def count():
+            extent = workbooks.Extent()
+            text = b"<" + piece * (length // len(piece))
+            with contextlib.suppress(ValueError):
+                for first in range(0, len(text), workbooks.PIECE):
+                    extent.add(text[first : first + workbooks.PIECE], last=False)
+                extent.add(b"", last=True)
+
+        return min(timeit.repeat(count, number=1, repeat=3))
+
+    assert seconds(1_600_000) < 40 * max(seconds(200_000), 1e-3), "eight times; the square would be 64 times as much"

@@ -31,6 +31,16 @@ def test_formulas_get_an_apostrophe_and_numbers_do_not():
     assert expected[0].startswith("'=")
 
 
+SIGNED = ["-5%", "-5 %", "-$5", "- 5", "-.5"]
+SIGNED += ["+ 1.000,50 \u20ac", "-\u20ac 5", "-EUR 5", "-,5", "-1\u2019000", "-1\u2009000"]
+
+
+def test_numbers_are_not_changed_whatever_their_notation():
+    formulas = ["-5%+A1", "-$A$1", "-5)", "- 5*2", "+EUR", "-%", "-5 5 SUM", "-USD(5)", "-5EURO"]
+    found = [row[0] for row in cells_of(pl.DataFrame({"x": SIGNED + formulas}))[1:]]
+    assert found == SIGNED + [f"'{one}" for one in formulas]
+
+
 def test_a_carriage_return_first_gets_an_apostrophe():
     assert cells_of(pl.DataFrame({"x": ["\rx"]}))[1] == ["'\rx"]
 

@@ -248,10 +248,9 @@ class Judged:
     def _by_score(self) -> tuple[NDArray[np.float64], float]:
         model, costs = self.model, self.model.costs
         if self.row_costs is not None and model.rule is not None:  # no thresholds for all rows: by probability
-            return model.rule.log_odds(self.score), 0.0
-        score, thresholds, cut = model.log_odds(self.score)
+            return self.score, 0.0
         if costs is not None:
             turned = costs if model.orientation > 0 else costs.swapped()
-            if are_bayes(thresholds, turned):
-                return price_confidence(turned, score), 0.0
-        return score, cut
+            if are_bayes(model.thresholds, turned):
+                return price_confidence(turned, self.score), 0.0
+        return self.score, model.cut

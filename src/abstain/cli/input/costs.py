@@ -148,8 +148,10 @@ def reject_price(reject: str | None, decimal: str) -> float | tuple[float, float
 
 def _point(reject: str) -> str:
     """How to write a cost with decimals, and two costs."""
-    text = reject.strip() if reject.count(",") == 1 else "0,4"
-    one, two = text.replace(",", "."), text.replace(",", "/")
+    text, one, two = reject.strip(), "0.4", "0.2/0.4"
+    if text.count(",") == 1:
+        one = text.partition(",")[0] if "." in text else text.replace(",", ".")  # 0.2,0.3 are two costs
+        two = text.replace(",", "/")
     return f"Costs are written with a point, as in {one}; two costs with a slash, as in {two}."
 
 

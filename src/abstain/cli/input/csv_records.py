@@ -125,20 +125,21 @@ class Records:
 
     def _block(self, size: int) -> bytes:
         """The next `size` bytes, and the rest of the last record."""
-        line, more = b"", True
+        more = True
         try:
             block = bytearray(self._file.read(size))
-            quotes = block.count(b'"')
+            first, quotes = block.rfind(b"\n") + 1, block.count(b'"')  # where the last line begins
             while more:  # with an odd number of quotes so far, a quoted cell is open
-                line = self._file.readline(LONGEST)
+                line = self._file.readline(max(0, LONGEST + 1 - (len(block) - first)))
                 block += line
+                if len(block) - first > LONGEST:
+                    place = self._line + block.count(b"\n", 0, first)
+                    raise self._fault(place, f"is longer than {LONGEST >> 20} MB; this is not a table")
+                first = len(block)
                 quotes += line.count(b'"')
                 more = bool(line) and quotes % 2 == 1 and len(block) <= size + LONGEST
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise self._fault(self._line, f"or a later one cannot be unpacked ({error}); pack it again") from error
-        if len(line) >= LONGEST:
-            place = self._line + block.count(b"\n")
-            raise self._fault(place, f"is longer than {LONGEST >> 20} MB; this is not a table")
         self._check_text(block)
         self._line += block.count(b"\n") + (len(block) > 0 and not block.endswith(b"\n"))
         return bytes(block)

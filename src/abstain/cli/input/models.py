@@ -115,8 +115,7 @@ class FittedModel(FittedClassifier):
         if self.several:
             return "one for each class, high for that class"
         what = "log-odds of" if rule is not None and rule.unit == 1.0 else "high for"
-        odds = f"; its log-odds are {rule.unit:.3g} score {rule.shift:+.3g}" if rule is not None and rule.shift else ""
-        return f"{what} {str(self.classes[1])!r}, the class that sorts last{odds}"
+        return f"{what} {str(self.classes[1])!r}, the class that sorts last"
 
     @property
     def guarded(self) -> bool:

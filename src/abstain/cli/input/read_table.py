@@ -12,7 +12,8 @@ from abstain.cli.exit_codes import DataError
 from abstain.cli.input import encoding
 from abstain.cli.input.csv_records import Records, open_bytes, peeked
 from abstain.cli.input.notation import Notation
-from abstain.cli.input.typed_tables import excel_table, parquet_facts, parquet_rows
+from abstain.cli.input.typed_tables import parquet_facts, parquet_rows
+from abstain.cli.input.workbooks import excel_table
 
 if TYPE_CHECKING:
     import numpy as np

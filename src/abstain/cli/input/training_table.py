@@ -37,6 +37,8 @@ from abstain.preprocessing import CellPlan, CostPlan
 if TYPE_CHECKING:
     import polars as pl
 
+EITHER = "pass --dates day-first or --dates month-first"
+
 
 @dataclass(frozen=True, eq=False)
 class TrainingTable:
@@ -233,30 +235,41 @@ def labelled(
 
 def cell_plan(table: InputTable, batch: Batch, dates: list[str]) -> CellPlan:
     """What the model must remember of the cells; dates that nobody asked to convert are an error."""
-    given, first = table.notation, table.notation.day_first
+    given = table.notation
     if not dates:
         return CellPlan(missing=given.missing)
+    first, unknown = _order(batch, dates, given.day_first)
     if given.dates is None:
-        raise _dates_found(table, batch, dates)
-    for name in dates:
-        if first is None and not is_temporal(batch.frame[name]):
-            found, at = day_first_in(batch.frame[name])
-            first = found if first is None else first
-            if found is None and at is not None:
-                raise DataError(
-                    f"{table.place(batch.places[at])}, column {name!r}: whether the day or the month comes first in "
-                    f"{batch.frame[name][at]!r} cannot be seen; pass --dates day-first or --dates month-first."
-                )
+        raise _dates_found(table, batch, dates, unknown)
+    if unknown is not None:
+        name, at = unknown
+        raise DataError(
+            f"{table.place(batch.places[at])}, column {name!r}: whether the day or the month comes first in "
+            f"{batch.frame[name][at]!r} cannot be seen; {EITHER}."
+        )
     return CellPlan(tuple(dates), first, given.missing)
 
 
-def _dates_found(table: InputTable, batch: Batch, dates: list[str]) -> DataError:
+def _order(batch: Batch, dates: list[str], first: bool | None) -> tuple[bool | None, tuple[str, int] | None]:
+    """Whether the day comes first, and the column and row of a date that leaves it open; None where unknown."""
+    for name in dates:
+        if first is None and not is_temporal(batch.frame[name]):
+            first, at = day_first_in(batch.frame[name])
+            if first is None and at is not None:
+                return None, (name, at)
+    return first, None
+
+
+def _dates_found(table: InputTable, batch: Batch, dates: list[str], unknown: tuple[str, int] | None) -> DataError:
     some = [batch.frame[name].drop_nulls().head(1) for name in dates]
     names = ", ".join(repr(name) for name in dates)
     plural = f"s {names} contain" if len(dates) > 1 else f" {names} contains"
     ignore = " ".join(f"--ignore {name!r}" for name in dates)
     readable = all(np.isfinite([days(one, first)[0] for first in (True, False)]).any() for one in some)
     way = "pass --dates days to turn them into days since 1970-01-01" if readable else "write them as in 2024-01-31"
+    if readable and unknown is not None:
+        shown = str(batch.frame[unknown[0]][unknown[1]])[:40]
+        way = f"{EITHER} to turn them into days since 1970-01-01 (which of the two cannot be seen in {shown!r})"
     return DataError(
         f"{table.path}: column{plural} dates such as {str(some[0][0])[:40]!r}; {way}, or leave them out with {ignore}."
     )

@@ -1,4 +1,4 @@
-"""Tables whose columns have types: Parquet, read one batch at a time, and Excel, read as a whole."""
+"""Tables whose columns have types: Parquet, read one batch at a time, and what Excel workbooks have in common."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 PARQUET_ROWS = 20_000  # rows of a batch of a Parquet file
-UNNAMED = "__UNNAMED__"  # what the reader of workbooks calls a column without a name
 
 
 def parquet_facts(path: Path) -> tuple[list[str], int]:
@@ -40,28 +38,6 @@ def parquet_rows(
             lazy = pl.scan_parquet(path) if names is None else pl.scan_parquet(path).select(names)
             frame = plain_columns(lazy.slice(first, PARQUET_ROWS).collect())
         yield frame, range(first + 1, first + frame.height + 1)
-
-
-def excel_table(path: Path) -> pl.DataFrame:
-    """The first sheet of an Excel workbook; an error if the package that reads it is missing."""
-    if find_spec("fastexcel") is None:
-        raise DataError(
-            f"{path} is an Excel workbook; save it as CSV UTF-8 in the spreadsheet program, or install what reads "
-            "it: pip install 'abstain[excel]'."
-        )
-    import polars as pl
-
-    with readable(f"{path} cannot be read as an Excel workbook", "save it as CSV UTF-8 in the spreadsheet program"):
-        frame = plain_columns(pl.read_excel(path, sheet_id=1, infer_schema_length=None, raise_if_empty=False))
-    if frame.width == 0:
-        raise DataError(f"{path}: the first sheet is empty; move the table there, with the names of columns in row 1.")
-    for at, name in enumerate(frame.columns, start=1):
-        if name.startswith(UNNAMED):
-            raise DataError(
-                f"{path}: row 1 gives column {at} no name; name it, or remove the rows above the names of the columns, "
-                "such as a title."
-            )
-    return frame
 
 
 def plain_columns(frame: pl.DataFrame) -> pl.DataFrame:

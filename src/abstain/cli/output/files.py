@@ -19,7 +19,9 @@ _SIGN = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
 _START = rf"^([\t\r\n\x00]|\s*{_SIGN})"
 _LATER_LINE = rf"([\r\n])(\s*{_SIGN})"
 _RUNS = rf"{_START}|{_LATER_LINE}"
-_NUMBER = r"^\s*[+-]?\d[\d., '\u00a0\u202f]*([eE][+-]?\d+)?\s*$"  # in any notation
+_UNIT = "(?:[%$\u20ac\u00a3\u00a5]|EUR|USD|GBP|CHF)?"
+# In any notation: with signs between thousands, a currency or a percent sign, and spaces between these
+_NUMBER = rf"^\s*[+-]?\s*{_UNIT}\s*[.,]?\d[\d., '\u2019\u00a0\u2009\u202f]*([eE][+-]?\d+)?\s*{_UNIT}\s*$"
 
 
 def check_free(path: Path | None, *, force: bool, inputs: Sequence[Path] = ()) -> None:

@@ -44,11 +44,8 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
         "novel": judged.novel,
     }
     report: Any
-    by_row, score = judged.row_costs, judged.score
-    if model.several:
-        score = model.class_scores(score)
-    elif by_row is not None:
-        score = model.final.rule_.log_odds(score)
+    by_row = judged.row_costs
+    score = model.class_scores(judged.score) if model.several else judged.score
     if model.several or model.actions is not None or by_row is not None:
         report = TableReport.of(
             judged.y_true,
@@ -62,8 +59,8 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
             **shared,
         )
     else:
-        score, thresholds, cut = model.log_odds(judged.score)
-        report = Report.of(judged.y_true, score, model.costs, thresholds, cut=cut, pos_label=model.positive, **shared)
+        cuts = {"cut": model.cut, "pos_label": model.positive}
+        report = Report.of(judged.y_true, judged.score, model.costs, model.thresholds, **cuts, **shared)
     write_page(report, path, force=force)
 
 

@@ -26,7 +26,7 @@ from abstain.labels import Labels
 from abstain.losses.step_loss import StepLoss
 from abstain.rules.rule import Rule
 from abstain.solvers.embedded.dual import EmbeddedDual
-from abstain.solvers.embedded.primal import EmbeddedPrimal
+from abstain.solvers.embedded.primal import EmbeddedPrimal, hops_for
 from abstain.solvers.embedded.problem import EmbeddedSolution
 from abstain.thresholds import Thresholds
 
@@ -57,16 +57,17 @@ class FittedEmbedded(Fitted):
 class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Support vector classifier whose reject band is found together with its hyperplane.
 
-    The machine of Fumera and Roli [1]_. It minimises ``F = 1/2 w.w + C sum_i h''(xi_i, eps)`` over w, bias, slacks and
-    ``0 <= eps <= 1``, where h'' is a smoothed staircase of the costs of a margin error, a reject and an error, and
-    decides: ``classes_[1]`` if the score is above `eps_`, ``classes_[0]`` if it is below ``-eps_``, reject in between.
-    F is not convex: the result is a local minimum, the lowest found from many starts.
+    The machine of Fumera and Roli [1]_. It minimises ``F = 1/2 w.w + C sum_i h''(xi_i, eps)`` over w, bias, slacks and,
+    if ``reject_cost < 1/2``, over ``0 <= eps <= 1``; h'' is a smoothed staircase of the costs of a margin error, a
+    reject and an error. It decides: ``classes_[1]`` if the score is above `eps_`, ``classes_[0]`` if it is below
+    ``-eps_``, reject in between. F is not convex: the result is a local minimum, the lowest found from many starts.
+    The order of the training rows does not change it.
 
     Parameters
     ----------
     reject_cost : float, default=0.5
-        w_R, the cost of a reject if an error costs 1; 0 < w_R <= 1. At 1/2 and above, rejecting never pays, so `eps_`
-        is 0 and nothing is rejected.
+        w_R, the cost of a reject if an error costs 1; 0 < w_R <= 1. At 1/2 and above rejecting never lowers the risk,
+        so eps is fixed at 0 and nothing is rejected, although the smoothed F may be a little lower with a band.
     C : float, default=0.1
         Weight of the losses against the regulariser. The problem depends on the scale of the features through C.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
@@ -86,9 +87,10 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
     solver : {"primal", "dual"}, default="primal"
         "primal" is descent on F; "dual" is the method of the paper, pair steps on the Lagrangian dual, which has a
         duality gap: its machine has a larger F, but comes with a lower bound.
-    n_starts : int, default=48
+    n_starts : int or "auto", default="auto"
         Further starts of the primal solver after the fixed ones: hops from the best point so far. The time is
-        proportional to this number.
+        proportional to this number, and a larger one never raises `objective_`. "auto" is as many as
+        take about 0.2 s: from 2,000 for a few small rows down to 48 for large data.
     lower_bound : bool, default=False
         Whether the primal solver's fit also solves the dual, for `lower_bound_`.
     n_components : int, default=1000
@@ -156,7 +158,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         "steepness": [POSITIVE],
         "slack_penalty": [POSITIVE],
         "solver": [StrOptions({"primal", "dual"})],
-        "n_starts": [Interval(Integral, 0, None, closed="left")],
+        "n_starts": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "lower_bound": ["boolean"],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
@@ -175,7 +177,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         steepness: float = 100.0,
         slack_penalty: float = 0.05,
         solver: str = "primal",
-        n_starts: int = 48,
+        n_starts: int | str = "auto",
         lower_bound: bool = False,
         n_components: int = 1000,
         random_state: Any = 0,
@@ -254,9 +256,12 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
             if self.solver == "dual":
                 return EmbeddedDual(**limits).solve(training.problem)
             seed = int(check_random_state(self.random_state).randint(2**31))
-            return EmbeddedPrimal(hops=int(self.n_starts), seed=seed, **limits).solve(training.problem, starts)
+            return EmbeddedPrimal(hops=self._hops(training), seed=seed, **limits).solve(training.problem, starts)
         finally:
             task.end_line()
+
+    def _hops(self, training: EmbeddedTraining) -> int:
+        return hops_for(*training.problem.z.shape) if self.n_starts == "auto" else int(self.n_starts)
 
     def _loss(self) -> StepLoss:
         return StepLoss(self.reject_cost, self.margin_cost, float(self.steepness), float(self.slack_penalty))
@@ -297,7 +302,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
             return None
         advice = {
             "iteration_limit": f"raise max_iter={self.max_iter}",
-            "time_limit": f"raise time_limit={self.time_limit} or lower n_starts={self.n_starts}",
+            "time_limit": f"raise time_limit={self.time_limit} or lower n_starts={self._hops(training)}",
             "inaccurate": "scale the features or lower C",
         }[fitted.status]
         if not training.definite:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
@@ -17,19 +18,21 @@ from abstain.labels import Labels
 from abstain.losses.step_loss import StepLoss
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
-from abstain.solvers.embedded.problem import EmbeddedProblem, EmbeddedSolution
+from abstain.solvers.embedded.problem import EmbeddedProblem, EmbeddedSolution, canonical_order
 
 WHOLE = 3000  # rows up to which a Gram matrix is computed at once, not column by column
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedTraining:
-    """The rows of one fit, or of one sweep over reject costs.
+    """The rows of one fit, or of one sweep over reject costs, in an order of their own, not the caller's.
 
     Attributes
     ----------
     X : ndarray or CSR of shape (n_samples, n_features)
-        The rows as given; the Gram matrix for a precomputed kernel.
+        The rows; the Gram matrix for a precomputed kernel.
+    order : ndarray of intp, shape (n_samples,)
+        The caller's numbers of the rows.
     labels : Labels
     kernel : Kernel or callable
         The kernel, with gamma as a number.
@@ -40,6 +43,7 @@ class EmbeddedTraining:
     """
 
     X: Matrix
+    order: NDArray[np.intp]
     labels: Labels
     kernel: Kernel | Callable[..., Any]
     factor: KernelFeatures | None
@@ -48,15 +52,22 @@ class EmbeddedTraining:
     @classmethod
     def of(cls, parameters: Any, X: Matrix, y: Any, labels: Labels, loss: StepLoss) -> Self:
         """Make the features of an estimator's kernel and pose the problem."""
+        sign = labels.encode(y)
+        if parameters.kernel == "precomputed":
+            X = symmetric(X, "X")
+            order = _gram_order(X, sign)
+            X = X[np.ix_(order, order)]
+        else:
+            X = X.toarray() if sparse.issparse(X) and parameters.kernel == "linear" else X
+            order = canonical_order(X, sign)
+            X = X[order]
         kernel = resolved_kernel(parameters, parameters.gamma, X)
         factor = None
-        if isinstance(kernel, Kernel) and kernel.name == "linear":
-            features = X.toarray() if sparse.issparse(X) else X
-        else:
+        if not (isinstance(kernel, Kernel) and kernel.name == "linear"):
             factor = _factor(kernel, X, int(parameters.n_components))
-            features = factor.features
-        problem = EmbeddedProblem.of(features, labels.encode(y), loss, float(parameters.C))
-        return cls(X, labels, kernel, factor, problem)
+        features = X if factor is None else factor.features
+        problem = EmbeddedProblem.of(features, sign[order], loss, float(parameters.C))
+        return cls(X, order, labels, kernel, factor, problem)
 
     @property
     def definite(self) -> bool:
@@ -69,12 +80,12 @@ class EmbeddedTraining:
         if self.factor is None:
             return LinearMachine(weights, problem.centre, solution.b)
         pivots, coef = self.factor.pivots, self.factor.coefficients(weights)
-        order = np.argsort(pivots)
-        support = pivots[order]
+        support = self.order[pivots]
+        sorting = np.argsort(support)
         precomputed = isinstance(self.kernel, Kernel) and self.kernel.name == "precomputed"
-        vectors = np.empty((0, 0)) if precomputed else self.X[support]
+        vectors = np.empty((0, 0)) if precomputed else self.X[pivots[sorting]]
         bias = problem.bias(solution.u, solution.b)
-        return KernelMachine(self.kernel, vectors, coef[order], bias, support, self.X.shape[0])
+        return KernelMachine(self.kernel, vectors, coef[sorting], bias, support[sorting], self.X.shape[0])
 
 
 def _factor(kernel: Kernel | Callable[..., Any], X: Matrix, max_rank: int) -> KernelFeatures:
@@ -85,6 +96,17 @@ def _factor(kernel: Kernel | Callable[..., Any], X: Matrix, max_rank: int) -> Ke
     computed = isinstance(kernel, Kernel) and kernel.name != "precomputed"
     gram = _finite(given if computed else symmetric(given, name))
     return kernel_features(lambda i: gram[i], gram.diagonal().copy(), max_rank)
+
+
+def _gram_order(gram: NDArray[np.float64], sign: NDArray[np.int8]) -> NDArray[np.intp]:
+    """An order of the rows of a Gram matrix by what no permutation changes; sums of integers have no rounding."""
+    scale = float(np.abs(gram).max(initial=0.0)) or 1.0
+    power, side = 40 - math.frexp(scale)[1], sign.astype(np.int64)
+    keys = []
+    for i, row in enumerate(gram):
+        whole = np.rint(np.ldexp(row, power)).astype(np.int64)
+        keys.append((sign[i], row[i], int(whole.sum()), int(whole @ side)))
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:

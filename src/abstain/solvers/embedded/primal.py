@@ -12,15 +12,17 @@ from abstain import _native
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
 from abstain.losses.hinge import hinge
-from abstain.solvers.embedded.problem import EmbeddedProblem, EmbeddedSolution
+from abstain.solvers.embedded.problem import EmbeddedProblem, EmbeddedSolution, rounded
 from abstain.solvers.smo import SMO
 
-__all__ = ["EmbeddedPrimal"]
+__all__ = ["EmbeddedPrimal", "hops_for"]
 
 SVM_ROWS = 5000  # with more rows, every k-th is used: a start need not be exact, and the time stays linear in n
 SVM_STEPS = 20  # pair steps per row
 SVM_TOL = 0.1
 SVM_EPS = (0.1, 0.4, 0.8)
+# Hops if their number is not given: about 0.2 s, where the time of one is proportional to OVERHEAD + n d.
+LEAST_HOPS, MOST_HOPS, WORK, OVERHEAD = 48, 2000, 9_500_000, 3800
 FAR = 1e6  # rows with larger entries, in the SVM's units, for which the solver would not finish
 
 
@@ -28,13 +30,16 @@ FAR = 1e6  # rows with larger entries, in the SVM's units, for which the solver 
 class EmbeddedPrimal:
     """Annealed descent on F(w, b, eps), then hops; see ``native/core/embedded/primal.hpp``.
 
-    It starts from u = 0, with smooth loss steps that are made steeper in stages, from the plain SVM of the same C, and
-    from the points in `starts`. Then it makes `hops` hops: each moves the point, weights the rows or changes the costs
-    at random, and descends again. The solution is the lowest point found.
+    It starts from u = 0, with smooth loss steps that are made steeper in stages, and from the plain SVM of the same C.
+    Then it makes `hops` hops: each weights rows or changes the costs at random for one descent, and descends again.
+    Where hops no longer lead down, they go on from a new point, then from the lowest one again. Last come the points in
+    `starts`. The search runs on `EmbeddedProblem.rounded`; every point that comes near the lowest so far is polished on
+    the problem itself, and the solution is the lowest of these. So more hops or more starts never raise F.
 
     Parameters
     ----------
-    hops : int
+    hops : int or None
+        None is `hops_for` the problem: as many as take about 0.2 s, between 48 and 2,000.
     seed : int
         The same seed gives the same solution.
     max_iter : int
@@ -45,25 +50,39 @@ class EmbeddedPrimal:
         Called with ``(iterations, size of the projected gradient)`` about every 20 ms; True stops the solver.
     """
 
-    hops: int = 48
+    hops: int | None = None
     seed: int = 0
     max_iter: int = 1_000_000
     time_limit: float | None = None
     progress: Callable[[int, float], bool | None] | None = None
 
     def solve(self, problem: EmbeddedProblem, starts: Sequence[NDArray[np.float64]] = ()) -> EmbeddedSolution:
-        """Solve the problem; `starts` are further starting points (u, b, eps)."""
-        points = [*svm_starts(problem, self.time_limit), *starts]
+        """Solve the problem; `starts` are further points (u, b, eps), tried last."""
+        rough = problem.rounded()
+        hops = hops_for(*problem.z.shape) if self.hops is None else int(self.hops)
         point, value, status, iterations = _native.embedded_primal(
             **problem.native,
-            starts=np.array(points, dtype=np.float64).reshape(len(points), problem.z.shape[1] + 2),
-            hops=int(self.hops),
+            rough_z=rough.z,
+            rough_sign=rough.sign,
+            rough_penalty=rough.penalty,
+            starts=_table(svm_starts(rough, self.time_limit), problem),
+            later=_table(starts, problem),
+            hops=hops,
             seed=int(self.seed),
             max_iter=int(self.max_iter),
             seconds=np.inf if self.time_limit is None else float(self.time_limit),
             report=self.progress,
         )
         return EmbeddedSolution(point, problem.C * value, status, iterations)
+
+
+def hops_for(n: int, d: int) -> int:
+    """The number of hops for n rows of d features."""
+    return min(max(WORK // (OVERHEAD + n * d), LEAST_HOPS), MOST_HOPS)
+
+
+def _table(points: Sequence[NDArray[np.float64]], problem: EmbeddedProblem) -> NDArray[np.float64]:
+    return np.array(points, dtype=np.float64).reshape(len(points), problem.z.shape[1] + 2)
 
 
 def svm_starts(problem: EmbeddedProblem, time_limit: float | None = None) -> list[NDArray[np.float64]]:
@@ -78,5 +97,5 @@ def svm_starts(problem: EmbeddedProblem, time_limit: float | None = None) -> lis
         return []
     svm = DualProblem(Kernel("linear"), X, sign, hinge(), np.full(len(X), len(problem.sign) / len(X)))
     solution = SMO(tol=SVM_TOL, max_iter=SVM_STEPS * len(X), time_limit=time_limit, polish=False).solve(svm)
-    u = solution.beta @ X / np.sqrt(problem.penalty)
-    return [np.array([*u, solution.bias, eps]) for eps in (SVM_EPS if problem.loss.rejects else (0.0,))]
+    plane = rounded(np.append(solution.beta @ X / np.sqrt(problem.penalty), solution.bias))
+    return [np.array([*plane, eps]) for eps in (SVM_EPS if problem.loss.rejects else (0.0,))]

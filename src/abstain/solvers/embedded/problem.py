@@ -6,24 +6,30 @@
 
 With x centred and rotated to its principal axes, with variances v_k, the k-th coordinate of w times sqrt(v_k + 1/(C n))
 is u_k: the losses are then about equally curved in every u_k, and the penalty stays exact, ``1/2 sum_k lambda_k u_k^2``
-with ``lambda_k = 1 / (C v_k + 1/n)`` after division by C.
+with ``lambda_k = 1 / (C v_k + 1/n)`` after division by C. Each axis is oriented by the rows and their labels, so rows
+in another order, or rotated, have the same coordinates up to rounding; `EmbeddedProblem.rounded` removes that too.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from abstain.losses.step_loss import StepLoss
 
-__all__ = ["EmbeddedProblem", "EmbeddedSolution"]
+__all__ = ["EmbeddedProblem", "EmbeddedSolution", "canonical_order", "rounded"]
 
 NEGLIGIBLE = 1e-12  # directions with a smaller C n v_k are dropped: their penalty outweighs any gain
 LEAST_PENALTY = 1e-200  # the dual divides by the penalty; this is negligible relative to losses of about 1
+EQUAL = 1e-9  # singular values closer than this share count as one: any rotation of their axes will do
+GRAIN = 2.0**-14  # of rounded coordinates, which are about 1; far above rounding errors, far below a step of the loss
+BITS = 16  # of other rounded numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +68,7 @@ class EmbeddedProblem:
         rows = np.ldexp(features, -power)  # exact; the square of a huge or tiny number would overflow or underflow
         centre = rows.mean(axis=0)
         rows = rows - centre
-        singular, axes = _principal_axes(rows)
+        singular, axes = _principal_axes(rows, sign)
         with np.errstate(over="ignore", under="ignore"):
             ridge = np.ldexp(1.0 / C, -2 * power) / n  # 1 / (C n) in these units; may be 0 or infinite
             kept = singular**2 > max(NEGLIGIBLE * n * ridge, (1e-15 * max(rows.shape) * singular.max(initial=0.0)) ** 2)
@@ -71,6 +77,12 @@ class EmbeddedProblem:
             penalty = np.maximum(1.0 / (C * np.ldexp(variance, 2 * power) + 1.0 / n), LEAST_PENALTY)
         z = np.ascontiguousarray((rows @ axes) / width)
         return cls(z, sign, penalty, loss, C, np.ldexp(centre, power), axes, np.ldexp(1.0 / width, -power))
+
+    def rounded(self) -> Self:
+        """The problem in rounded numbers, its rows in a canonical order: rounding cannot divert a search on it."""
+        z = np.rint(self.z / GRAIN) * GRAIN + 0.0  # no -0.0, whose bytes differ
+        order = canonical_order(z, self.sign)
+        return replace(self, z=z[order], sign=self.sign[order], penalty=rounded(self.penalty))
 
     def weights(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """The weights w of the features."""
@@ -86,12 +98,43 @@ class EmbeddedProblem:
         return {"z": self.z, "sign": self.sign, "penalty": self.penalty, "costs": self.loss.costs}
 
 
-def _principal_axes(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Singular values and right singular vectors, from a QR factor: squaring would lose small directions."""
+def canonical_order(rows: Any, sign: NDArray[np.int8]) -> NDArray[np.intp]:
+    """An order of the rows by their values and signs alone; `rows` is a C-ordered array or a canonical CSR matrix."""
+    if sparse.issparse(rows):
+        pieces = [slice(*ends) for ends in pairwise(rows.indptr)]
+        keys = [rows.indices[piece].tobytes() + rows.data[piece].tobytes() for piece in pieces]
+    else:
+        keys = [row.tobytes() for row in rows]
+    return np.array(sorted(range(len(sign)), key=lambda i: (keys[i], sign[i])), dtype=np.intp)
+
+
+def rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values to `BITS` binary digits."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(mantissa, BITS)), exponent - BITS)
+
+
+def _principal_axes(
+    rows: NDArray[np.float64], sign: NDArray[np.int8]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Singular values and oriented right singular vectors, from a QR factor: squaring would lose small directions."""
     if not rows.size:
         return np.empty(0), np.empty((rows.shape[1], 0))
-    _, singular, axes = np.linalg.svd(np.linalg.qr(rows, mode="r"), full_matrices=False)
-    return singular, np.ascontiguousarray(axes.T)
+    _, singular, transposed = np.linalg.svd(np.linalg.qr(rows, mode="r"), full_matrices=False)
+    axes = np.ascontiguousarray(transposed.T)
+    cuts = np.flatnonzero(singular[:-1] - singular[1:] > EQUAL * singular[:-1]) + 1
+    for group in np.split(np.arange(len(singular)), cuts):
+        axes[:, group] = axes[:, group] @ _orientation(rows @ axes[:, group], sign)
+    return singular, axes
+
+
+def _orientation(z: NDArray[np.float64], sign: NDArray[np.int8]) -> NDArray[np.float64]:
+    """A rotation of axes that could be any, from sums over the rows that turn with the axes."""
+    length = np.sqrt(np.square(z).sum(axis=1))
+    length /= length.max() or 1.0
+    moments = z.T @ ((sign + 0.5)[:, np.newaxis] * length[:, np.newaxis] ** np.arange(1, z.shape[1] + 1))
+    turn, upper = np.linalg.qr(moments)
+    return np.asarray(turn * np.where(np.diagonal(upper) < 0.0, -1.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
