@@ -84,10 +84,10 @@ def _protocol(results: dict[str, Any]) -> str:
 - Damaged rows: {damage["splits"]} splits, up to {results["damaged_rows"]} test rows each. One column: every column in
   turn, mean over the columns; neighbours swapped: every pair. Rows that the damage leaves as they are (ten times 0) do
   not count. Means are over the splits, then over the tables.
-- The default detector was chosen on other splits of these tables (of covtype and ECG beats 1,000 rows) and of two more,
-  all letters and gene counts of blood cells: about 1,700 combinations of parts, units and transformations were compared,
-  and four sizes of calibration. No table was held back, so it may find fewer rows of other tables. The promise on
-  ordinary rows does not depend on the choice.
+- The default detector was chosen on other splits of these tables (of covtype and ECG beats 1,000 rows) and of two
+  more, all letters and gene counts of blood cells: about 1,700 combinations of parts, units and transformations were
+  compared, and four sizes of calibration. No table was held back, so it may find fewer rows of other tables. The
+  promise on ordinary rows does not depend on the choice.
 - Ordinary rows: {few["splits"]} splits. Intervals are 95 %, with Bonferroni's correction for the
   {len(results["promise"])} lines of the table. Those of shares are Student's over the splits: given the table, splits
   are independent and their rows exchangeable, so that the promise holds for the mean over all splits of this table, and
