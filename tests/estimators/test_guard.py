@@ -48,6 +48,8 @@ def test_p_values_are_counts_also_with_ties():
         s = np.concatenate([rng.integers(-1, 8, 40).astype(float), [np.nan, np.inf, -np.inf]])
         unusual = np.where(np.isnan(s), np.inf, s)
         by_hand = [(1 + sum(known >= value for known in scores)) / (m + 1) for value in unusual]
+        beyond = min(count / (m + 1) for count in range(1, m + 3) if count / (m + 1) > 0.3)  # of calibration rows
+        by_hand = [max(p, beyond) if value in scores else p for p, value in zip(by_hand, unusual, strict=True)]
         np.testing.assert_array_equal(guard.p_value(s), by_hand)
         np.testing.assert_array_equal(guard.novel(s), np.array(by_hand) <= 0.3)
 
@@ -179,3 +181,16 @@ def test_a_detector_that_fails_on_all_calibration_rows_is_an_error():
         Guard.calibrated(FirstColumn(), column(np.inf, np.inf, np.inf), 0.3, 1)
     some = Guard.calibrated(FirstColumn(), column(1, np.inf, 2), 0.3, 1)
     assert some.scores.tolist() == [1, 2, np.inf]
+
+
+def test_no_calibration_row_is_novel():
+    guard = Guard(None, np.arange(199.0), rate=0.01, n=0)  # two of 200
+    assert not guard.novel(guard.scores).any()
+    assert not guard.novel(guard.scores[-1] * (1 + 1e-12)).any()  # but for rounding
+    assert guard.novel([197.5, 198.5, np.inf, np.nan]).all()  # the control: rows beyond all but one of them
+    assert not guard.novel([196.5]).any()
+
+
+def test_a_row_that_cannot_be_scored_is_novel_beside_a_calibration_row_like_it():
+    guard = Guard(None, np.append(np.arange(198.0), np.inf), rate=0.01, n=0)
+    assert guard.novel([np.inf, np.nan]).all()

@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
-from sklearn.utils.estimator_checks import check_classifiers_train, check_estimator
+from sklearn.utils.estimator_checks import check_estimator
 
 from abstain import Costs, NoveltyRejector, RejectSVC, RejectSVCCV
 from abstain.estimators import novelty
@@ -188,13 +188,9 @@ class TestTooFewRows:
 @pytest.mark.parametrize("estimator", [RejectSVC(), LogisticRegression()], ids=repr)
 @pytest.mark.filterwarnings("ignore")
 def test_every_check_of_scikit_learn_passes(estimator):
-    # the rate allows it to reject some of the training rows; with 99 calibration rows it rejects none of them
-    expected = {"check_classifiers_train": "compares `predict` with the score row by row"}
-    results = check_estimator(NoveltyRejector(estimator), expected_failed_checks=expected, on_fail=None, on_skip=None)
+    results = check_estimator(NoveltyRejector(estimator), on_fail=None, on_skip=None)
     assert sum(result["status"] == "passed" for result in results) > 50
     assert [result["check_name"] for result in results if result["status"] == "failed"] == []
-    for read_only in (False, True):
-        check_classifiers_train("NoveltyRejector", NoveltyRejector(estimator, calibration_size=0.33), read_only)
 
 
 def test_another_thread_sees_the_old_fit_or_the_new_one():

@@ -108,29 +108,33 @@ class Guard:
         return self._tied(_unusual(self.detector, X))
 
     def p_value(self, unusual: ArrayLike) -> NDArray[np.float64]:
-        """Give the share of calibration rows, and the row itself, that are at least so unusual."""
-        s = _nan_as_inf(np.asarray(unusual, dtype=np.float64))
-        at_least = self.m - np.searchsorted(self.levels, s, side="left")
-        return np.asarray((1.0 + at_least) / (self.m + 1.0))
+        """Return the share of calibration rows, and the row itself, that are at least so unusual.
 
-    @property
-    def levels(self) -> NDArray[np.float64]:
-        """The scores that a row must exceed to be more unusual than each calibration row: theirs, but for rounding."""
-        return np.asarray(self.scores + TIED * np.abs(self.scores))
-
-    @property
-    def cut(self) -> float:
-        """The score above which a row is novel: p <= rate; inf if none can be.
-
-        With k the largest number of rows such that k / (m + 1) <= rate, p <= rate if fewer than k of the m are at least
-        so unusual, so if the row is more unusual than the k-th most unusual of them.
+        A row that is exactly as unusual as a calibration row has at least ``least_known``, so that no calibration row
+        is novel itself. That only raises p-values, so the promise holds as before.
         """
+        s = _nan_as_inf(np.asarray(unusual, dtype=np.float64))
+        low, high = self.levels
+        above = np.searchsorted(high, s, side="left")
+        tied = np.isfinite(s) & (np.searchsorted(low, s, side="right") > above)
+        p = (1.0 + self.m - above) / (self.m + 1.0)
+        return np.asarray(np.where(tied, np.maximum(p, self.least_known), p))
+
+    @property
+    def levels(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The scores between which a row is as unusual as each calibration row: theirs, but for rounding."""
+        room = TIED * np.where(np.isfinite(self.scores), np.abs(self.scores), 0.0)
+        return self.scores - room, self.scores + room
+
+    @property
+    def least_known(self) -> float:
+        """The least p-value above the rate: (k + 1) / (m + 1), k the largest number with k / (m + 1) <= rate."""
         k = int(np.sum(np.arange(1.0, self.m + 2.0) / (self.m + 1.0) <= self.rate))
-        return float(self.levels[self.m - k]) if 0 < k <= self.m else np.inf
+        return (k + 1.0) / (self.m + 1.0)
 
     def novel(self, unusual: ArrayLike) -> NDArray[np.bool_]:
-        """Give True for the rows that are rejected as novel."""
-        return np.asarray(_nan_as_inf(np.asarray(unusual, dtype=np.float64)) > self.cut)
+        """Return True for the rows that are rejected as novel."""
+        return np.asarray(self.p_value(unusual) <= self.rate)
 
     def novel_rows(self, X: Any) -> NDArray[np.bool_]:
         """Give True for the rows of X that are rejected as novel; the detector is not asked if no row can be."""

@@ -67,7 +67,8 @@ def _same_p_values(guard: Guard, rows: Any, p_value: NDArray[np.float64]) -> NDA
     unusual = guard.unusual(rows)
     total = float(np.abs(detecting_machine(guard).coef).sum())
     room = np.where(np.isfinite(unusual), 2.0 * TIED * np.abs(unusual) + ROUNDING * total, 0.0)
-    return np.asarray((p_value >= guard.p_value(unusual + room)) & (p_value <= guard.p_value(unusual - room)))
+    near = np.stack([guard.p_value(unusual + shift) for shift in (room, 0.0, -room)])
+    return np.asarray((p_value >= near.min(axis=0)) & (p_value <= near.max(axis=0)))
 
 
 def _tied(rule: Any, score: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -61,9 +61,13 @@ def guard_nodes(graph: Graph, guard: Guard, table: Table) -> tuple[str, str]:
     overflown = graph.apply("Or", graph.apply("IsNaN", unusual), graph.apply("IsInf", unusual))
     known = graph.apply("And", _usable(graph, X), graph.apply("Not", overflown))
     unusual = graph.apply("Where", known, unusual, graph.constant(np.inf))
-    below = _count_below(graph, guard.levels, unusual)
-    at_least = graph.apply("Sub", graph.constant(np.int64(1 + guard.m)), below)
+    low, high = guard.levels
+    above = _count_below(graph, high, unusual)
+    at_least = graph.apply("Sub", graph.constant(np.int64(1 + guard.m)), above)
     p_value = graph.apply("Div", graph.apply("Cast", at_least, to=kinds()["f"]), graph.constant(guard.m + 1.0))
+    reached = _count_below(graph, np.nextafter(low, -np.inf), unusual)
+    tied = graph.apply("And", known, graph.apply("Greater", reached, above))  # as unusual as a calibration row
+    p_value = graph.apply("Where", tied, graph.apply("Max", p_value, graph.constant(guard.least_known)), p_value)
     return p_value, graph.apply("LessOrEqual", p_value, graph.constant(guard.rate))
 
 
