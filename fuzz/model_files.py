@@ -10,6 +10,7 @@ import copy
 import io
 import json
 import random
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -37,15 +38,17 @@ DTYPES = ("<f8", "<f4", "<i8", "<i4", "|i1")
 
 def run(data: bytes) -> bool:
     """Try one file; whether it was accepted. Any error other than ModelFileError is a finding."""
-    try:
-        model = read(io.BytesIO(data), len(data), LARGEST)
-    except ModelFileError:
-        return False
-    again = io.BytesIO()
-    write_model(model, again)
-    if contents(data)[0]["format"] == FORMAT and as_written_by(data, again.getvalue()) != data:
-        raise AssertionError("a file was accepted that the library would write differently")
-    _score(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what a file of an earlier version does not have
+        try:
+            model = read(io.BytesIO(data), len(data), LARGEST)
+        except ModelFileError:
+            return False
+        again = io.BytesIO()
+        write_model(model, again)
+        if contents(data)[0]["format"] == FORMAT and as_written_by(data, again.getvalue()) != data:
+            raise AssertionError("a file was accepted that the library would write differently")
+        _score(model)
     return True
 
 
