@@ -187,5 +187,5 @@ class TestMeanCost:
 def test_functions_for_costs_alone_say_so():
     from abstain.metrics import cost_curve
 
-    with pytest.raises(ValueError, match="Actions are not supported here yet"):
+    with pytest.raises(ValueError, match="costs has Actions, and a curve has one reject"):
         cost_curve([0, 1], [0.0, 1.0], CREDIT)

@@ -23,6 +23,7 @@ from abstain import (
     reject_svc_path,
 )
 from abstain.losses.double_hinge import double_hinge
+from abstain.solvers.linear_dual import LinearDual
 from adversary_cases import PATH_GAP, Case, check_fit, check_path, gram, line_gaps, random_case
 from adversary_controls import controls, judge
 from looping import looped
@@ -308,9 +309,17 @@ class TestMachinesThatPredictByOtherValues:
         assert clf.proof_.status != "optimal" or true <= 0.01
 
 
-def test_coefficients_that_overflow_are_an_error():
+def test_coefficients_that_overflow_are_an_error(monkeypatch):
+    X, y, huge = [[1e-155], [-1e-155]], [0, 1], RejectSVC(C=1e200, kernel="linear")
+    np.testing.assert_array_equal(huge.fit(X, y).dual_coef_, [[-1e200, 1e200]])  # the control: large, and right
+    solve = LinearDual.solve
+
+    def overflowing(solver, problem, start=None):
+        return replace(solve(solver, problem, start), beta=np.array([-np.inf, np.inf]))
+
+    monkeypatch.setattr(LinearDual, "solve", overflowing)
     with pytest.raises(ValueError, match=r"coefficients of the machine overflow.* Scale the features, or lower C"):
-        RejectSVC(C=1e200, kernel="linear").fit([[1e-155], [-1e-155]], [0, 1])
+        huge.fit(X, y)
 
 
 @pytest.mark.parametrize(("offset", "C"), [(1e4, 1e4), (1e6, 1e4), (1e7, 100.0)])

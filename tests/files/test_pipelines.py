@@ -257,5 +257,5 @@ def test_columns_that_exist_only_in_the_manifest_take_no_memory(name, forge):
         inside.model["n_features"] = 2**40
 
     raw = forge(fitted(name)[0], change)
-    with pytest.raises(ModelFileError, match="it has more than 1,048,576 columns over all its steps"):
+    with pytest.raises(ModelFileError, match=r"more than (1,048,576 columns over all its steps|2,147,483,647)"):
         read(io.BytesIO(raw), len(raw), LARGEST)

@@ -211,9 +211,9 @@ class TestOneFailingTask:
     def test_of_the_wrong_type_is_named(self):
         problems = classes()
         task = native_task(problems[0]) | {"scales": SCALES}
-        with pytest.raises(TypeError, match="weight must be a C-contiguous array"):
+        with pytest.raises(TypeError, match="weight must be an aligned, C-contiguous array"):
             call(problems, tasks=[task | {"weight": np.ones(90, np.float32)}])
-        with pytest.raises(TypeError, match="kind must be a C-contiguous array"):
+        with pytest.raises(TypeError, match="kind must be an aligned, C-contiguous array"):
             call(problems, tasks=[task | {"kind": np.ones(90, np.int64)}])
         del task["scales"]
         with pytest.raises(ValueError, match="scales is missing"):
@@ -324,7 +324,7 @@ class TestShortArrays:
             call([problem], data={"X": X[:-1].copy()})
         with pytest.raises(ValueError, match="gram must be square"):
             call([problem], data={"gram": X})
-        with pytest.raises(TypeError, match="X must be a C-contiguous array"):
+        with pytest.raises(TypeError, match="X must be an aligned, C-contiguous array"):
             call([problem], data={"X": X[:, ::-1]})
         with pytest.raises(ValueError, match="starts is missing"):
             call([problem], data={})

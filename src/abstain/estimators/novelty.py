@@ -44,7 +44,8 @@ class NoveltyRejector(GuardedDecisions):
         p(x) = (1 + #{calibration rows at least as unusual as x}) / (m + 1) <= rate
 
     Of new rows like the training rows at most `rate` are rejected as novel, on average over training sets, whatever
-    their distribution: split conformal prediction [1]_. How many of other rows are found depends on the detector.
+    their distribution: split conformal prediction [1]_. A row exactly as unusual as a calibration row is not novel. How
+    many of other rows are found depends on the detector.
 
     Parameters
     ----------

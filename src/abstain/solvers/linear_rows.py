@@ -55,7 +55,7 @@ def native_data(X: Any, centre: NDArray[np.float64]) -> dict[str, Any]:
     """Give rows as the native core reads them; dense rows of either precision are not copied."""
     kind = np.float32 if X.dtype == np.float32 else np.float64
     if not issparse(X):
-        return {"X": np.require(X, kind, ["C", "A"]), "centre": centre}
+        return {"X": np.require(X, kind, ["C", "A"]), "centre": np.require(centre, np.float64, ["C", "A"])}
     return {
         "values": np.require(X.data, kind, ["C", "A"]),
         "columns": np.require(X.indices, np.int32, ["C", "A"]),

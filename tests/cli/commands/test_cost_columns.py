@@ -77,7 +77,7 @@ def test_a_search_minimises_the_rows_own_costs(files, tmp_path):
         ({}, ("--false-negative-column", "amount", "--false-negative", "5", "--reject", "0.3"), "leave one of them"),
         ({}, ("--reject-column", "amount", "--reject", "0.3"), "--reject and --reject-column both"),
         ({}, ("--false-negative-column", "amount"), "--reject is missing"),
-        ({}, ("--false-negative-column", "amount", "--false-positive", "-1", "--reject", "3"), "false_positive=-1"),
+        ({}, ("--false-negative-column", "amount", "--false-positive", "-1", "--reject", "3"), "--false-positive -1"),
         ({"amount": -1.0}, COSTS, "line 4, column 'amount': the cost of a false negative is -1; it must be positive"),
         ({"interest": np.nan}, COSTS, "line 4, column 'interest': the cost of a false positive is missing"),
     ],
