@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, ndtr
 
-from abstain.rules.risk_control import certify
-from abstain.rules.scored_rows import ScoredRows
+from abstain.rules.tuning.risk_control import certify
+from abstain.rules.tuning.scored_rows import ScoredRows
 
 MAX_ERROR, CONFIDENCE, THRESHOLDS = 0.1, 0.9, 50
 GENERATORS = {"N(+-1.1, 1)": (1.1, 0.0), "N(+-1.5, 1), 7.5 % flipped": (1.5, 0.075)}

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from abstain.files.arrays import packed
-from abstain.files.container import LARGEST, write_members
-from abstain.files.errors import ModelFileError
+from abstain.files.format.arrays import packed
+from abstain.files.format.container import LARGEST, write_members
+from abstain.files.format.errors import ModelFileError
+from abstain.files.format.manifest import FORMAT, manifest_members
 from abstain.files.load import read
-from abstain.files.manifest import FORMAT, manifest_members
 from abstain.files.save import write_model
 
 LONGEST = 1 << 16  # bytes of an input

@@ -16,11 +16,11 @@ from unittest import mock
 import numpy as np
 
 from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input import csv_records
-from abstain.cli.input.encoding import GZIP, OLD_EXCEL, PARQUET, ZIP
-from abstain.cli.input.notation import Notation
-from abstain.cli.input.read_table import opened
 from abstain.cli.input.training_table import read_training
+from abstain.cli.tables import csv_records
+from abstain.cli.tables.encoding import GZIP, OLD_EXCEL, PARQUET, ZIP
+from abstain.cli.tables.notation import Notation
+from abstain.cli.tables.read_table import opened
 
 LONGEST = 4096
 DATES = (None, "days", "day-first", "month-first")

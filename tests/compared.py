@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
 
 COSTS = Costs(false_positive=1, false_negative=4, reject=(0.3, 0.5))
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from abstain.estimators.seen import SeenColumns
+from abstain.estimators.novelty.training_ranges import SeenColumns
 
 
 class Guarded(BaseEstimator):

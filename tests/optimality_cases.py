@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
 from abstain.dual.certificate import Certificate, certify
 from abstain.dual.problem import DualProblem
-from abstain.estimators.svc import RejectSVC
+from abstain.estimators.svm.svc import RejectSVC
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
 from abstain.solvers.active_set import ActiveSet

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
 from abstain.dual.certificate import certify
-from abstain.estimators.path import reject_svc_path
-from abstain.estimators.svc import RejectSVC
+from abstain.estimators.svm.path import reject_svc_path
+from abstain.estimators.svm.svc import RejectSVC
 from abstain.solvers.path import RegularizationPath
 
 DATA_SETS = ("wdbc", "pima", "letter HK")

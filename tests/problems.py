@@ -7,7 +7,8 @@ from math import log
 
 import numpy as np
 
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
+from abstain.costs.thresholds import Thresholds
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
@@ -15,7 +16,6 @@ from abstain.losses.hinge import hinge
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.piecewise import PiecewiseLinear
 from abstain.losses.tangent_hinge import tangent_hinge
-from abstain.thresholds import Thresholds
 
 
 @dataclass(frozen=True)

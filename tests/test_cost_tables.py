@@ -11,8 +11,8 @@ import pytest
 from sklearn.base import clone
 
 from abstain import Costs, RejectSVC, metrics
-from abstain.costs import costs_of_classes
-from abstain.files.values import from_json, to_json
+from abstain.costs.costs import costs_of_classes
+from abstain.files.format.values import from_json, to_json
 
 TABLE = {"good": {"good": 0, "bad": 1}, "bad": {"good": 5, "bad": 0}}
 NAMED = Costs.from_table(TABLE, reject=0.5)

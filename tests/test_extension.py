@@ -9,13 +9,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import laplacian_kernel
 
 from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, load, reject_svc_path, save
+from abstain.costs.thresholds import Thresholds
 from abstain.dual.certificate import certify
 from abstain.kernels import KERNELS, Formula, Kernel
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.tangent_hinge import tangent_hinge
-from abstain.rules.methods import METHODS, Method
-from abstain.rules.tuning import roc_thresholds
-from abstain.thresholds import Thresholds
+from abstain.rules.tuning.empirical_cost import roc_thresholds
+from abstain.rules.tuning.methods import METHODS, Method
 
 COSTS = Costs(1, 3, 0.3)
 

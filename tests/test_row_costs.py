@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from abstain.costs import Costs
-from abstain.row_costs import RowCosts
+from abstain.costs.costs import Costs
+from abstain.costs.row_costs import RowCosts
 
 ROWS = [[1.0, 5.0, 0.4], [2.0, 1.0, 0.1], [3.0, 3.0, 1.5]]  # the last one is never rejected: 1.5/3 + 1.5/3 = 1
 

@@ -7,8 +7,8 @@ from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
 from abstain import Costs, Thresholds
-from abstain.rules.scored_rows import ScoredRows
-from abstain.rules.tuning import forced_cut, roc_thresholds, symmetric_thresholds
+from abstain.rules.tuning.empirical_cost import forced_cut, roc_thresholds, symmetric_thresholds
+from abstain.rules.tuning.scored_rows import ScoredRows
 from harness.search import Array, Decide, Rule, Signs
 
 

@@ -9,9 +9,9 @@ from measure_sets import RATES, classifier, split
 from numpy.random import RandomState
 
 from abstain import NoveltyRejector
-from abstain.estimators.detectors import fitted_detector
-from abstain.estimators.guard import Guard, rows_needed
-from abstain.estimators.guard_rows import MOST_DETECTED
+from abstain.estimators.novelty.detectors import fitted_detector
+from abstain.estimators.novelty.guard import Guard, rows_needed
+from abstain.estimators.novelty.guard_rows import MOST_DETECTED
 
 
 def trial(name: str, seeds: list[int]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from abstain import RejectSVC, ThresholdRejector
-from abstain.estimators.splitting import held_out_rows
+from abstain.estimators.fitting.splitting import held_out_rows
 from abstain.machines.class_calibration import ClassCalibration
 from abstain.machines.response_machine import ResponseMachine
 

@@ -15,8 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, cross_val_predict
 
 from abstain import Costs, RejectSVCCV
+from abstain.costs.row_costs import RowCosts
 from abstain.preprocessing import default_pipeline
-from abstain.row_costs import RowCosts
 
 SPLITS, TEST_SHARE, FOLDS = 40, 0.3, 5
 REVIEWS = (150.0, 300.0)  # DM for a person's review of a loan

@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from abstain.class_costs import ClassCosts
+from abstain.costs.class_costs import ClassCosts
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]

@@ -6,30 +6,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from abstain.actions import Actions
     from abstain.comparison.compare import compare
     from abstain.comparison.drift import drift
-    from abstain.costs import Costs
+    from abstain.costs.actions import Actions
+    from abstain.costs.costs import Costs
+    from abstain.costs.thresholds import Thresholds
     from abstain.estimators.embedded.curve import embedded_reject_curve
     from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
     from abstain.estimators.forced import Forced
-    from abstain.estimators.linear_svc import LinearRejectSVC
-    from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
-    from abstain.estimators.novelty import NoveltyRejector
-    from abstain.estimators.one_class import OneClassSVM
-    from abstain.estimators.path import reject_svc_path
-    from abstain.estimators.svc import RejectSVC
-    from abstain.estimators.svc_cv import RejectSVCCV
-    from abstain.estimators.sweep import reject_price_sweep
-    from abstain.estimators.threshold import ThresholdRejector
+    from abstain.estimators.linear.linear_svc import LinearRejectSVC
+    from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
+    from abstain.estimators.novelty.novelty import NoveltyRejector
+    from abstain.estimators.svm.one_class import OneClassSVM
+    from abstain.estimators.svm.path import reject_svc_path
+    from abstain.estimators.svm.svc import RejectSVC
+    from abstain.estimators.svm.svc_cv import RejectSVCCV
+    from abstain.estimators.svm.sweep import reject_price_sweep
+    from abstain.estimators.threshold.threshold import ThresholdRejector
     from abstain.estimators.unwrap import decide
     from abstain.files.load import load
-    from abstain.files.onnx import to_onnx
+    from abstain.files.onnx.to_onnx import to_onnx
     from abstain.files.save import save
     from abstain.files.trusted import TRUSTED_TYPES
     from abstain.losses.generalized_hinge import BartlettWegkamp
     from abstain.solvers.path import RegularizationPath
-    from abstain.thresholds import Thresholds
 
     __version__: str
 
@@ -64,29 +64,29 @@ __all__ = [
 # Where each public name lives; imported on first use, so that `import abstain` costs nothing.
 _HOMES = {
     "TRUSTED_TYPES": "abstain.files.trusted",
-    "Actions": "abstain.actions",
+    "Actions": "abstain.costs.actions",
     "BartlettWegkamp": "abstain.losses.generalized_hinge",
-    "Costs": "abstain.costs",
+    "Costs": "abstain.costs.costs",
     "EmbeddedRejectSVC": "abstain.estimators.embedded.estimator",
     "Forced": "abstain.estimators.forced",
-    "LinearRejectSVC": "abstain.estimators.linear_svc",
-    "LinearRejectSVCCV": "abstain.estimators.linear_svc_cv",
-    "NoveltyRejector": "abstain.estimators.novelty",
-    "OneClassSVM": "abstain.estimators.one_class",
+    "LinearRejectSVC": "abstain.estimators.linear.linear_svc",
+    "LinearRejectSVCCV": "abstain.estimators.linear.linear_svc_cv",
+    "NoveltyRejector": "abstain.estimators.novelty.novelty",
+    "OneClassSVM": "abstain.estimators.svm.one_class",
     "RegularizationPath": "abstain.solvers.path",
-    "RejectSVC": "abstain.estimators.svc",
-    "RejectSVCCV": "abstain.estimators.svc_cv",
-    "ThresholdRejector": "abstain.estimators.threshold",
-    "Thresholds": "abstain.thresholds",
+    "RejectSVC": "abstain.estimators.svm.svc",
+    "RejectSVCCV": "abstain.estimators.svm.svc_cv",
+    "ThresholdRejector": "abstain.estimators.threshold.threshold",
+    "Thresholds": "abstain.costs.thresholds",
     "compare": "abstain.comparison.compare",
     "decide": "abstain.estimators.unwrap",
     "drift": "abstain.comparison.drift",
     "embedded_reject_curve": "abstain.estimators.embedded.curve",
     "load": "abstain.files.load",
-    "reject_price_sweep": "abstain.estimators.sweep",
-    "reject_svc_path": "abstain.estimators.path",
+    "reject_price_sweep": "abstain.estimators.svm.sweep",
+    "reject_svc_path": "abstain.estimators.svm.path",
     "save": "abstain.files.save",
-    "to_onnx": "abstain.files.onnx",
+    "to_onnx": "abstain.files.onnx.to_onnx",
 }
 # Public modules, reached as `abstain.metrics.aurc` after a bare `import abstain`.
 _MODULES = ("datasets", "metrics", "plot", "report")

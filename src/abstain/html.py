@@ -1,18 +1,31 @@
-"""Small HTML tables for notebooks: every cell is escaped, and the colours are those of the notebook, light or dark."""
+"""Small HTML tables for notebooks, every cell escaped, in the notebook's colours; and shares as text."""
 
 from __future__ import annotations
 
 import html
 import math
 from collections.abc import Iterable, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import numpy as np
 
-__all__ = ["html_table", "shortened"]
+__all__ = ["html_table", "percent", "shortened"]
 
 _LONGEST = 60
 _CELL = "padding:.2em .7em;border-bottom:1px solid rgba(128,128,128,.35);background:none;color:inherit"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, such as "57.3"; ties are rounded up, as the script of the report does.
+
+    Examples
+    --------
+    >>> from abstain.html import percent
+    >>> percent(229 / 400), f"{100 * 229 / 400:.1f}"  # 57.25
+    ('57.3', '57.2')
+    """
+    return str(Decimal(100 * share).quantize(Decimal("0.1"), ROUND_HALF_UP))
 
 
 def html_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], note: str = "") -> str:

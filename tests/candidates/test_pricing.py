@@ -7,10 +7,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from abstain import Costs, RejectSVCCV
-from abstain.candidates.pricing import Pricing
+from abstain.candidates.candidate_costs import Rows, tuned
+from abstain.candidates.probability_costs import Pricing
 from abstain.candidates.search import MachineSearch
-from abstain.candidates.tuning import Rows, tuned
-from abstain.estimators.splitting import checked_splits
+from abstain.estimators.fitting.splitting import checked_splits
 from action_cases import CREDIT
 from class_cases import GENERAL, gaussians, table_costs
 

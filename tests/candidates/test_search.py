@@ -18,15 +18,15 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, St
 
 import abstain
 import abstain.candidates.search as machine_search
-from abstain.candidates import tuning
+from abstain.candidates import candidate_costs as tuning
+from abstain.candidates.candidate_costs import Rows
 from abstain.candidates.machines import MACHINES, NAMES
-from abstain.candidates.pricing import Pricing
+from abstain.candidates.probability_costs import Pricing
 from abstain.candidates.search import MachineSearch, trials_of
-from abstain.candidates.tuning import Rows
-from abstain.costs import Costs
-from abstain.estimators.splitting import checked_splits
-from abstain.estimators.svc_cv import RejectSVCCV
-from abstain.estimators.threshold import ThresholdRejector
+from abstain.costs.costs import Costs
+from abstain.estimators.fitting.splitting import checked_splits
+from abstain.estimators.svm.svc_cv import RejectSVCCV
+from abstain.estimators.threshold.threshold import ThresholdRejector
 from compared import COSTS, prices, rows
 
 FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from abstain.cli import exit_codes
-from abstain.cli.commands import fit, training
+from abstain.cli.commands import fit
+from abstain.cli.training import training
 from cli.running import FIT, heard, pipeline_of, run, said, write_table
 
 
@@ -136,7 +137,7 @@ def _RejectSVC(**options):
 
 
 def test_a_search_out_of_time_keeps_what_it_has_and_is_4(tmp_path, monkeypatch):
-    monkeypatch.setattr("abstain.estimators.svc_cv.RejectSVCCV._searching", 0.0)  # no time for a single fit
+    monkeypatch.setattr("abstain.estimators.svm.svc_cv.RejectSVCCV._searching", 0.0)  # no time for a single fit
     data = write_table(tmp_path / "data.csv")
     arguments = ("--target", "answer", "--reject", 0.3, "--time-limit", 100, "--json")
     result = run("fit", data, *arguments, "-o", tmp_path / "model")

@@ -12,7 +12,7 @@ from abstain import Costs, RejectSVC, ThresholdRejector, compare
 from abstain.comparison.general_rules import mean_costs
 from abstain.comparison.rules import default_rules, left_out
 from abstain.comparison.text import as_html
-from abstain.row_costs import RowCosts
+from abstain.costs.row_costs import RowCosts
 from action_cases import CREDIT
 from class_cases import GENERAL, gaussians, paid
 from problems import random_row_costs

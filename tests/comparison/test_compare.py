@@ -15,8 +15,8 @@ from sklearn.svm import SVC
 import abstain
 from abstain.comparison.intervals import interval_of_mean
 from abstain.comparison.rules import default_rules
-from abstain.costs import Costs
-from abstain.estimators.svc import RejectSVC
+from abstain.costs.costs import Costs
+from abstain.estimators.svm.svc import RejectSVC
 from compared import COSTS, Fixed, prices, rows
 
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=3)
@@ -238,7 +238,7 @@ def test_the_result_is_frozen():
 
 
 def test_progress_is_written_on_request_only(capsys, monkeypatch):
-    monkeypatch.setattr("abstain.estimators.progress.QUIET_SECONDS", -1.0)
+    monkeypatch.setattr("abstain.estimators.fitting.progress.QUIET_SECONDS", -1.0)
     X, y = rows(40)
     abstain.compare({"one": Fixed()}, X, y, COSTS, cv=3)
     assert capsys.readouterr() == ("", "")

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from abstain.comparison.batch_counts import ColumnCounts, DriftCounts, lacking
 from abstain.comparison.drift import drift, drift_of
 from abstain.comparison.two_samples import cells_of, scores_test
-from abstain.estimators.seen import SeenColumns
-from abstain.estimators.seen_column import SeenCategories, SeenNumbers
+from abstain.estimators.novelty.column_range import SeenCategories, SeenNumbers
+from abstain.estimators.novelty.training_ranges import SeenColumns
 from guarded import Guarded
 
 LEVEL = 0.05

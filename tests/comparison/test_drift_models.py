@@ -13,7 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from abstain import Actions, Costs, NoveltyRejector, RejectSVC, drift
 from abstain.comparison.batch_counts import DriftCounts, lacking
-from abstain.estimators.calibration import counted
+from abstain.estimators.novelty.calibration import counted
 from abstain.estimators.unwrap import decide
 from abstain.preprocessing import default_pipeline
 

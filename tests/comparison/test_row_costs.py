@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, ThresholdRejector, compare, decide
 from abstain.comparison.general_rules import mean_costs
+from abstain.costs.row_costs import RowCosts
 from abstain.metrics import mean_cost
-from abstain.row_costs import RowCosts
 from problems import random_row_costs
 
 X, Y = make_classification(90, 4, flip_y=0.2, random_state=5)

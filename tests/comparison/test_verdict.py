@@ -7,8 +7,8 @@ from scipy import stats
 import abstain
 from abstain.comparison.intervals import interval_of_mean
 from abstain.comparison.verdict import blind_prices, cautions, verdict_on
-from abstain.costs import Costs
-from abstain.estimators.svc import RejectSVC
+from abstain.costs.costs import Costs
+from abstain.estimators.svm.svc import RejectSVC
 from compared import COSTS, Fixed, prices, rows
 
 

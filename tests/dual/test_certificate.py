@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
+from abstain.costs.thresholds import Thresholds
 from abstain.dual.certificate import best_bias, certify, set_names, sets, stretch
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
@@ -12,7 +13,6 @@ from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.piecewise import PiecewiseLinear
 from abstain.solvers.reference import Reference
 from abstain.solvers.smo import SMO
-from abstain.thresholds import Thresholds
 from clarabel_qp import dual_optimum, primal_optimum
 from looping import looped
 from problems import KNOWN, double_hinge_on_rho, pose, random_loss, random_problem, with_one_sign_of_rho

@@ -5,13 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
+from abstain.costs.thresholds import Thresholds
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
 from abstain.losses.hinge import hinge
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.piecewise import PiecewiseLinear
 from abstain.machines import expansion
-from abstain.thresholds import Thresholds
 from looping import looped
 from problems import KERNELS, pose, random_problem
 

@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from abstain import ThresholdRejector
-from abstain.estimators.splitting import held_out_rows
+from abstain.estimators.fitting.splitting import held_out_rows
 
 
 class Tilted(ClassifierMixin, BaseEstimator):

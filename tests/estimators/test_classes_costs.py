@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logit
 
 from abstain import Costs, RejectSVC, RejectSVCCV
-from abstain.estimators.class_training import ClassTraining
+from abstain.estimators.fitting.class_training import ClassTraining
 from clarabel_qp import dual_optimum, primal_optimum
 from class_cases import ANSWERS, GENERAL, gaussians, paid, probabilities, table_costs
 

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC
 from abstain.dual.certificate import certify
-from abstain.estimators.class_training import ClassTraining
+from abstain.estimators.fitting.class_training import ClassTraining
 from abstain.machines.class_machine import class_pairs
 
 

@@ -10,7 +10,7 @@ from abstain import Costs, RejectSVC
 from abstain.dual.certificate import Certificate
 from abstain.dual.proof import Proof
 from abstain.dual.solution import DualSolution, Status
-from abstain.estimators import convergence
+from abstain.estimators.fitting import convergence
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
 

@@ -6,11 +6,11 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import PredefinedSplit, RepeatedStratifiedKFold, StratifiedKFold
 
 from abstain import Costs, RejectSVC, RejectSVCCV
-from abstain.estimators.cuts import HeldOutRows
-from abstain.estimators.grid import Grid
-from abstain.estimators.pricing import Pricing
-from abstain.estimators.splitting import Splits
-from abstain.rules.sigmoid import shrunk_sigmoids
+from abstain.estimators.fitting.splitting import Splits
+from abstain.estimators.search.cuts import HeldOutRows
+from abstain.estimators.search.grid import Grid
+from abstain.estimators.search.held_out_costs import Pricing
+from abstain.rules.tuning.sigmoid import shrunk_sigmoids
 
 COSTS = Costs(1, 3, 0.3)
 SMALL = {"Cs": [0.1, 1.0, 10.0], "gammas": [0.02, 0.1]}

@@ -67,8 +67,8 @@ def test_an_interrupt_leaves_nothing_behind(monkeypatch):
         if steps == 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("abstain.estimators.linear_svc.FitTask.watched", True)
-    monkeypatch.setattr("abstain.estimators.linear_svc.FitTask.report", interrupt)
+    monkeypatch.setattr("abstain.estimators.linear.linear_svc.FitTask.watched", True)
+    monkeypatch.setattr("abstain.estimators.linear.linear_svc.FitTask.report", interrupt)
     clf = LinearRejectSVC(**SETTINGS)
     with cluster(1) as client:
         with pytest.raises(KeyboardInterrupt) as caught:
@@ -87,8 +87,8 @@ def test_a_killed_worker_changes_nothing(alone, monkeypatch):
             killed.append(len(held[address]))
             os.kill(pids[address], signal.SIGKILL)
 
-    monkeypatch.setattr("abstain.estimators.linear_svc.FitTask.watched", True)
-    monkeypatch.setattr("abstain.estimators.linear_svc.FitTask.report", kill)
+    monkeypatch.setattr("abstain.estimators.linear.linear_svc.FitTask.watched", True)
+    monkeypatch.setattr("abstain.estimators.linear.linear_svc.FitTask.report", kill)
     with cluster(2, processes=True) as client:
         pids = client.run(os.getpid)
         assert len(set(pids.values()) - {os.getpid()}) == 2

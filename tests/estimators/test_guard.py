@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import OneClassSVM
 
-from abstain.estimators.guard import Guard, rows_needed
+from abstain.estimators.novelty.guard import Guard, rows_needed
 
 
 class FirstColumn(BaseEstimator):

@@ -9,12 +9,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 
 from abstain import Costs, RejectSVCCV
-from abstain.estimators import halving, rounds
-from abstain.estimators.halving import Schedule, survivors
-from abstain.estimators.rounds import coarse_to_fine, wrong_order
-from abstain.estimators.splitting import checked_splits
-from abstain.estimators.subsample import keys_of, subsample
-from abstain.estimators.training import Training
+from abstain.estimators.fitting.splitting import checked_splits
+from abstain.estimators.fitting.training import Training
+from abstain.estimators.search import halving, rounds
+from abstain.estimators.search.halving import Schedule, survivors
+from abstain.estimators.search.rounds import coarse_to_fine, wrong_order
+from abstain.estimators.search.subsample import keys_of, subsample
 from abstain.solvers.cross_validation import held_out_scores
 
 REJECT = Costs(reject=0.2)

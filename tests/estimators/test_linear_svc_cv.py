@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, RepeatedStratifiedKFold, StratifiedKFold
 
 from abstain import Actions, Costs, LinearRejectSVC, LinearRejectSVCCV, RejectSVCCV
-from abstain.estimators import linear_search
+from abstain.estimators.linear import linear_search
 from abstain.solvers.linear import LinearNewton
 from class_cases import GENERAL, gaussians, table_costs
 
@@ -150,7 +150,7 @@ def test_a_time_limit_holds():
 
 
 def test_progress_counts_the_fits(capsys, monkeypatch):
-    monkeypatch.setattr("abstain.estimators.progress.QUIET_SECONDS", -1.0)
+    monkeypatch.setattr("abstain.estimators.fitting.progress.QUIET_SECONDS", -1.0)
     LinearRejectSVCCV(Cs=2, cv=2, verbose=True).fit(X, Y)
     assert "LinearRejectSVCCV: 4 of 4 fits" in capsys.readouterr().err
     X3, Y3 = gaussians(60)

@@ -10,12 +10,12 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
 from abstain.dual.low_rank_certificate import LowRankProblem, certify_low_rank
-from abstain.estimators.landmarks import chosen_landmarks
-from abstain.estimators.linear_svc import LinearRejectSVC
-from abstain.estimators.low_rank_fit import fitted_low_rank, landmark_rows
-from abstain.estimators.svc import RejectSVC
+from abstain.estimators.linear.landmarks import chosen_landmarks
+from abstain.estimators.linear.linear_svc import LinearRejectSVC
+from abstain.estimators.linear.low_rank_fit import fitted_low_rank, landmark_rows
+from abstain.estimators.svm.svc import RejectSVC
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
 from abstain.machines.landmark_features import LandmarkFeatures

@@ -19,8 +19,8 @@ from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import check_estimator
 
 from abstain import Costs, NoveltyRejector, RejectSVC, RejectSVCCV
-from abstain.estimators import novelty
-from abstain.estimators.guard_rows import GuardRows
+from abstain.estimators.novelty import novelty
+from abstain.estimators.novelty.guard_rows import GuardRows
 
 COSTS = Costs(false_positive=1, false_negative=5, reject=0.3)
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import OneHotEncoder, PowerTransformer, StandardScale
 from sklearn.utils.estimator_checks import check_estimator
 
 from abstain import NoveltyRejector, OneClassSVM
-from abstain.estimators.novelty_detector import NoveltyDetector
+from abstain.estimators.novelty.novelty_detector import NoveltyDetector
 from abstain.preprocessing import default_pipeline
 
 

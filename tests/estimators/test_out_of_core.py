@@ -7,8 +7,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from abstain.costs import Costs
-from abstain.estimators.linear_svc import LinearRejectSVC
+from abstain.costs.costs import Costs
+from abstain.estimators.linear.linear_svc import LinearRejectSVC
 
 N, D = 30_000, 50  # 6 MB in float32
 
@@ -45,7 +45,7 @@ def test_no_copy_of_all_rows_is_made(mapped, monkeypatch):
         monkeypatch.setattr(f"abstain.{module}", 100_000)
     for module in ("dual.low_rank_certificate.BLOCK", "machines.expansion._BLOCK", "machines.linear_machine._BLOCK"):
         monkeypatch.setattr(f"abstain.{module}", 100_000)
-    monkeypatch.setattr("abstain.estimators.landmarks.LEAST_SAMPLE", 1000)
+    monkeypatch.setattr("abstain.estimators.linear.landmarks.LEAST_SAMPLE", 1000)
     numbers_of_rows = 20 * 8 * N / 1e6  # vectors with a number for each row, of which there are a dozen or two
     for estimator in (LINEAR, LOW_RANK):
         assert peak(lambda: estimator.fit(X, y)) < numbers_of_rows  # noqa: B023 (called at once)

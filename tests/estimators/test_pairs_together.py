@@ -8,8 +8,8 @@ from sklearn.svm import SVC
 
 from abstain import RejectSVC
 from abstain.dual.certificate import certify
-from abstain.estimators import pair_fit
-from abstain.estimators.class_training import ClassTraining
+from abstain.estimators.fitting import pair_fit
+from abstain.estimators.fitting.class_training import ClassTraining
 
 
 @pytest.fixture(scope="module")

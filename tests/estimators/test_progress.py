@@ -1,7 +1,7 @@
 """A long fit shows that it is alive, if asked."""
 
 from abstain import RejectSVC
-from abstain.estimators import progress
+from abstain.estimators.fitting import progress
 
 
 class Bare:

@@ -11,8 +11,8 @@ from sklearn.model_selection import KFold, PredefinedSplit, RepeatedStratifiedKF
 
 from abstain import Costs, LinearRejectSVCCV, RejectSVC, RejectSVCCV, ThresholdRejector, compare, load, save
 from abstain.candidates.search import MachineSearch
-from abstain.estimators.class_search import ClassSearch
-from abstain.estimators.splitting import Splits
+from abstain.estimators.fitting.splitting import Splits
+from abstain.estimators.search.class_search import ClassSearch
 
 COSTS = Costs(reject=0.25)
 SHAPE = {"n_informative": 3, "n_redundant": 0, "random_state": 1}
@@ -183,8 +183,8 @@ def test_a_search_in_which_nothing_finished_says_so(kind):
 
 def test_the_fold_that_is_judged_has_no_part_in_which_pairs_may_be_tuned():
     """Turning the labels of a fold's test rows changes what is near the best of all rows, but not without that fold."""
-    from abstain.estimators.cuts import HeldOutRows
-    from abstain.estimators.pricing import Pricing
+    from abstain.estimators.search.cuts import HeldOutRows
+    from abstain.estimators.search.held_out_costs import Pricing
     from abstain.labels import Labels
     from abstain.losses.double_hinge import double_hinge
     from abstain.rules.rule import Rule

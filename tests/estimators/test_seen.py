@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from abstain.estimators import seen_column
-from abstain.estimators.seen import SeenColumns
-from abstain.estimators.seen_column import SeenCategories, SeenNumbers
+from abstain.estimators.novelty import column_range as seen_column
+from abstain.estimators.novelty.column_range import SeenCategories, SeenNumbers
+from abstain.estimators.novelty.training_ranges import SeenColumns
 
 NAN, INF = float("nan"), float("inf")
 AGES, CITIES = [20.0, None, 70.0, 45.0], ["Ulm", "Bonn", None, "Ulm"]

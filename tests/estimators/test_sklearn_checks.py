@@ -10,11 +10,11 @@ from sklearn.utils.estimator_checks import check_estimator, estimator_checks_gen
 from sklearn.utils.fixes import parse_version
 
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
-from abstain.estimators.linear_svc import LinearRejectSVC
-from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
-from abstain.estimators.one_class import OneClassSVM
-from abstain.estimators.svc import RejectSVC
-from abstain.estimators.svc_cv import RejectSVCCV
+from abstain.estimators.linear.linear_svc import LinearRejectSVC
+from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
+from abstain.estimators.svm.one_class import OneClassSVM
+from abstain.estimators.svm.svc import RejectSVC
+from abstain.estimators.svm.svc_cv import RejectSVCCV
 
 LOW_RANK = LinearRejectSVC(kernel="rbf", n_components=20)
 ESTIMATORS = [EmbeddedRejectSVC(), RejectSVC(), RejectSVCCV(), LinearRejectSVC(), LinearRejectSVCCV()]
@@ -65,7 +65,7 @@ def test_array_api_checks_run_where_scipy_has_them_switched_on():
     # SCIPY_ARRAY_API is read when SciPy is first imported, hence the process of its own
     script = """
 from sklearn.utils.estimator_checks import estimator_checks_generator
-from abstain.estimators.svc import RejectSVC
+from abstain.estimators.svm.svc import RejectSVC
 ran = 0
 for estimator, check in estimator_checks_generator(RejectSVC()):
     if "array_api" in getattr(check, "func", check).__name__:

@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from abstain import Costs, RejectSVC, reject_price_sweep
-from abstain.estimators.sweep import _carried_over
-from abstain.estimators.training import Training
+from abstain.estimators.fitting.training import Training
+from abstain.estimators.svm.sweep import _carried_over
 
 PRICES = np.linspace(0.45, 0.03, 15).tolist()
 BASE = Costs(1, 2, 0.3)

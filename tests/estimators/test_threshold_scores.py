@@ -17,8 +17,8 @@ from sklearn.svm import LinearSVC
 from abstain import Costs, ThresholdRejector, load, save
 from abstain.machines.response_machine import log_odds
 from abstain.report import report_for
-from abstain.rules.scored_rows import ScoredRows
-from abstain.rules.tuning import roc_thresholds
+from abstain.rules.tuning.empirical_cost import roc_thresholds
+from abstain.rules.tuning.scored_rows import ScoredRows
 
 UNEQUAL = Costs(false_positive=1, false_negative=5, reject=0.3)
 NAMED = Costs.from_table({"a": {"b": 1}, "b": {"a": 5}}, reject={"a": 0.2, "b": 0.3})

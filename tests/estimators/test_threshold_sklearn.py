@@ -19,8 +19,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from abstain import Costs, RejectSVC, ThresholdRejector
-from abstain.rules.scored_rows import ScoredRows
-from abstain.rules.tuning import roc_thresholds
+from abstain.rules.tuning.empirical_cost import roc_thresholds
+from abstain.rules.tuning.scored_rows import ScoredRows
 
 ASYMMETRIC = Costs(false_positive=1, false_negative=5, reject=0.3)
 METHODS = ["symmetric", "roc", "chow"]

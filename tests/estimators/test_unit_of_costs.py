@@ -19,10 +19,10 @@ from abstain import (
     ThresholdRejector,
     compare,
 )
-from abstain.cost_tables import in_own_unit
-from abstain.estimators.grid import Grid
-from abstain.estimators.halving import survivors
-from abstain.row_costs import RowCosts
+from abstain.costs.cost_tables import in_own_unit
+from abstain.costs.row_costs import RowCosts
+from abstain.estimators.search.grid import Grid
+from abstain.estimators.search.halving import survivors
 
 FACTORS = (1e-6, 3, 7, 100, 1024, 1e6)
 X, Y = make_classification(120, 5, n_informative=3, n_redundant=0, flip_y=0.25, random_state=3)

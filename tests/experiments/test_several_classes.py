@@ -5,7 +5,7 @@ import pytest
 from scipy.special import softmax
 
 from abstain import RejectSVCCV
-from abstain.class_costs import ClassCosts
+from abstain.costs.class_costs import ClassCosts
 from experiment_modules import experiment_modules
 
 sets, rules, measure, summary, page = experiment_modules(

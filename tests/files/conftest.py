@@ -24,9 +24,9 @@ from abstain import (
     ThresholdRejector,
     save,
 )
-from abstain.files.arrays import packed
-from abstain.files.container import write_members
-from abstain.files.manifest import manifest_members
+from abstain.files.format.arrays import packed
+from abstain.files.format.container import write_members
+from abstain.files.format.manifest import manifest_members
 from abstain.preprocessing import default_pipeline
 
 

@@ -5,8 +5,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from abstain import Actions, RejectSVC, RejectSVCCV, ThresholdRejector
-from abstain.files.errors import ModelFileError
-from abstain.files.values import from_json, to_json
+from abstain.files.format.errors import ModelFileError
+from abstain.files.format.values import from_json, to_json
 from action_cases import CREDIT
 from files.sameness import again, assert_same
 

@@ -11,13 +11,13 @@ import time
 import pytest
 
 from abstain import load, save
-from abstain.files.atomic import whole_file
+from abstain.files.format.atomic import whole_file
 
 # Saves over and over; says so once the new file is written and about to be renamed.
 SAVING = """
 import os, pathlib, sys, time
 from abstain import RejectSVC, save
-import abstain.files.atomic as atomic
+import abstain.files.format.atomic as atomic
 path, moment = sys.argv[1:]
 clf = RejectSVC(C=2.0).fit([[float(i % 97), float(i % 89)] for i in range(400)], [i % 2 for i in range(400)])
 if moment == "before renaming":
@@ -204,7 +204,7 @@ def test_a_file_that_cannot_be_written_is_named_by_the_path_that_was_given(tmp_p
     def refused(draft, *_):
         raise PermissionError(errno.EACCES, "Permission denied", draft)
 
-    monkeypatch.setattr("abstain.files.atomic.os.open", refused)
+    monkeypatch.setattr("abstain.files.format.atomic.os.open", refused)
     with pytest.raises(PermissionError, match="Permission denied") as error, whole_file(tmp_path / "model"):
         pass
     assert error.value.filename == str(tmp_path / "model")

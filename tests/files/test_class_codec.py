@@ -10,9 +10,9 @@ from scipy.sparse import csr_array
 
 import abstain
 from abstain import Costs, RejectSVC, RejectSVCCV
-from abstain.files.class_codec import class_from, class_parts
-from abstain.files.schema import Fields
-from abstain.rules.class_lead import Lead
+from abstain.files.codecs.class_codec import class_from, class_parts
+from abstain.files.format.schema import Fields
+from abstain.rules.tuning.class_lead import Lead
 from class_cases import GENERAL, gaussians, table_costs
 
 X, Y = gaussians(90)

@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, ThresholdRejector, save, to_onnx
-from abstain.files.container import LARGEST
-from abstain.files.errors import ModelFileError
+from abstain.files.format.container import LARGEST
+from abstain.files.format.errors import ModelFileError
 from abstain.files.load import read
 from class_cases import gaussians
 from files.sameness import again, assert_same

@@ -19,12 +19,12 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, save, to_onnx
-from abstain.files.arrays import packed
-from abstain.files.classifiers import classifier_from, classifier_parts
-from abstain.files.errors import ModelFileError
+from abstain.files.format.arrays import packed
+from abstain.files.format.errors import ModelFileError
+from abstain.files.format.schema import Fields
 from abstain.files.registry import CLASSIFIERS as CODECS
 from abstain.files.registry import parts, restored
-from abstain.files.schema import Fields
+from abstain.files.sklearn_codecs.classifiers import classifier_from, classifier_parts
 from abstain.preprocessing import default_pipeline
 from files.sameness import again, assert_same
 

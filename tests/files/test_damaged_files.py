@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from abstain import EmbeddedRejectSVC, RejectSVC, load
-from abstain.files.container import LARGEST, Member, write_members
-from abstain.files.errors import ModelFileError
+from abstain.files.format.container import LARGEST, Member, write_members
+from abstain.files.format.errors import ModelFileError
+from abstain.files.format.manifest import _excess, manifest_members
 from abstain.files.load import read
-from abstain.files.manifest import _excess, manifest_members
 from looping import looped
 
 

@@ -11,8 +11,8 @@ import pytest
 from scipy import sparse
 
 from abstain import Costs, RejectSVC
-from abstain.files.container import LARGEST
-from abstain.files.errors import ModelFileError
+from abstain.files.format.container import LARGEST
+from abstain.files.format.errors import ModelFileError
 from abstain.files.load import read
 
 

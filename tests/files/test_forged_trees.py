@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from abstain.files.container import LARGEST
-from abstain.files.errors import ModelFileError
+from abstain.files.format.container import LARGEST
+from abstain.files.format.errors import ModelFileError
 from abstain.files.load import read
 
 

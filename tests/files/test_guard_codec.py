@@ -35,9 +35,9 @@ from abstain import (
     load,
     save,
 )
-from abstain.estimators.novelty import DEFAULT_RATE
-from abstain.files.container import LARGEST
-from abstain.files.errors import ModelFileError
+from abstain.estimators.novelty.novelty import DEFAULT_RATE
+from abstain.files.format.container import LARGEST
+from abstain.files.format.errors import ModelFileError
 from abstain.files.load import read
 from abstain.preprocessing import default_pipeline
 from files.sameness import again, assert_same

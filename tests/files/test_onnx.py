@@ -17,7 +17,7 @@ from sklearn.preprocessing import PowerTransformer
 from sklearn.svm import SVC
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, Thresholds, to_onnx
-from abstain.files import onnx_check
+from abstain.files.onnx import check as onnx_check
 from abstain.preprocessing import default_pipeline
 from onnx_cases import CASES, judged, run
 

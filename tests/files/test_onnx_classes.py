@@ -12,17 +12,17 @@ from sklearn.utils.multiclass import _ovr_decision_function
 
 from abstain import Actions, Costs, RejectSVC, RejectSVCCV, ThresholdRejector, to_onnx
 from abstain.class_labels import ClassLabels
-from abstain.files import onnx_check
-from abstain.files.graph import Graph
-from abstain.files.onnx_rules import decision_nodes
-from abstain.files.onnx_scores import _ovr_values
-from abstain.files.onnx_steps import kinds
+from abstain.files.onnx import check as onnx_check
+from abstain.files.onnx.graph import Graph
+from abstain.files.onnx.rules import decision_nodes
+from abstain.files.onnx.scores import _ovr_values
+from abstain.files.onnx.steps import kinds
 from abstain.preprocessing import default_pipeline
 from abstain.rules.action_rule import ActionRule
-from abstain.rules.class_lead import Lead
 from abstain.rules.class_rule import ClassRule, Ladder, VoteRule
 from abstain.rules.lead_rule import LeadRule
 from abstain.rules.set_rule import SetRule
+from abstain.rules.tuning.class_lead import Lead
 from action_cases import CREDIT, with_crossings
 from class_cases import ANSWERS, GENERAL, gaussians, table_costs
 from onnx_cases import run

@@ -25,8 +25,8 @@ from abstain import (
     decide,
     to_onnx,
 )
-from abstain.estimators.guard import TIED
-from abstain.files import onnx_check
+from abstain.estimators.novelty.guard import TIED
+from abstain.files.onnx import check as onnx_check
 from abstain.preprocessing import default_pipeline
 from onnx_cases import CATEGORICAL, NUMERIC, features, table
 

@@ -24,9 +24,9 @@ from abstain import (
     decide,
     to_onnx,
 )
-from abstain.files.graph import Graph
-from abstain.files.onnx_rules import decision_nodes
-from abstain.files.onnx_steps import kinds
+from abstain.files.onnx.graph import Graph
+from abstain.files.onnx.rules import decision_nodes
+from abstain.files.onnx.steps import kinds
 
 COSTS, ASYMMETRIC = Costs(reject=0.3), Costs(1, 2, 0.3)
 TABLE = Costs.from_matrix([[0, 1, 4], [1, 0, 1], [2, 1, 0]], reject=0.4, labels=["ant", "bee", "cow"])

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from abstain import RejectSVC, decide, to_onnx
-from abstain.files import onnx_check
+from abstain.files.onnx import check as onnx_check
 from onnx_cases import run
 from pipeline_cases import CASES, COSTS, fitted, frame
 

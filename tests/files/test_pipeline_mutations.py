@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from abstain import save
-from abstain.files.arrays import packed
-from abstain.files.container import LARGEST, write_members
-from abstain.files.errors import ModelFileError
+from abstain.files.format.arrays import packed
+from abstain.files.format.container import LARGEST, write_members
+from abstain.files.format.errors import ModelFileError
+from abstain.files.format.manifest import manifest_members
 from abstain.files.load import read
-from abstain.files.manifest import manifest_members
 from pipeline_cases import fitted
 
 NAMES = [

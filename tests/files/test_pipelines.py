@@ -23,9 +23,9 @@ from sklearn.preprocessing import (
 )
 
 from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, decide, save
-from abstain.files import pool
-from abstain.files.container import LARGEST
-from abstain.files.errors import ModelFileError
+from abstain.files.format import pool
+from abstain.files.format.container import LARGEST
+from abstain.files.format.errors import ModelFileError
 from abstain.files.load import read
 from abstain.preprocessing import default_pipeline
 from files.sameness import again, assert_same

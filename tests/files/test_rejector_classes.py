@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, ThresholdRejector, save
-from abstain.files.container import LARGEST
-from abstain.files.errors import ModelFileError
+from abstain.files.format.container import LARGEST
+from abstain.files.format.errors import ModelFileError
 from abstain.files.load import read
 from class_cases import GENERAL, gaussians, table_costs
 from files.sameness import again, assert_same

@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC, RejectSVCCV, ThresholdRejector, load, save
-from abstain.files.container import LARGEST
-from abstain.files.errors import ModelFileError
+from abstain.files.format.container import LARGEST
+from abstain.files.format.errors import ModelFileError
 from abstain.files.load import read
 from abstain.preprocessing import default_pipeline
 from files.sameness import again, assert_same

@@ -16,8 +16,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from abstain import BartlettWegkamp, Costs, RejectSVC, RejectSVCCV, save
-from abstain.files.preprocessing_codec import is_default
 from abstain.files.registry import GUARDED, KINDS, REJECTOR, parts, restored
+from abstain.files.sklearn_codecs.preprocessing_codec import is_default
 from abstain.preprocessing import default_pipeline
 from abstain.solvers.cross_validation import held_out_scores
 from files.sameness import again, assert_same, sorted_vars
@@ -117,11 +117,11 @@ def unfinished(monkeypatch, late):
         found = held_out_scores(*given, **settings)
         return dataclasses.replace(found, finished=np.broadcast_to(~late, found.finished.shape))
 
-    monkeypatch.setattr("abstain.estimators.rounds.held_out_scores", cut_short)
+    monkeypatch.setattr("abstain.estimators.search.rounds.held_out_scores", cut_short)
 
 
 def test_a_search_on_subsamples(data, tmp_path, monkeypatch):
-    monkeypatch.setattr("abstain.estimators.halving.FIRST", 40)
+    monkeypatch.setattr("abstain.estimators.search.halving.FIRST", 40)
     X, y = data
     saved = RejectSVCCV(Costs(reject=0.2), Cs=4, gammas=3, cv=2, search="halving").fit(X, y)
     assert len(np.unique(saved.cv_results_["n_resources"])) > 1

@@ -6,9 +6,9 @@ from sklearn.datasets import make_classification
 
 from abstain import Costs, RejectSVC, RejectSVCCV, load, save, to_onnx
 from abstain.estimators.unwrap import FittedClassifier
-from abstain.files.errors import ModelFileError
-from abstain.files.schema import Fields
-from abstain.files.svc_codec import svc_from, svc_parts
+from abstain.files.codecs.svc_codec import svc_from, svc_parts
+from abstain.files.format.errors import ModelFileError
+from abstain.files.format.schema import Fields
 from problems import random_row_costs
 
 X, Y = make_classification(90, 4, flip_y=0.2, random_state=5)

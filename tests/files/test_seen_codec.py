@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from abstain.estimators import seen_column
-from abstain.estimators.seen import SeenColumns
-from abstain.files import seen_codec
-from abstain.files.arrays import packed, read_arrays
-from abstain.files.container import Container, write_members
-from abstain.files.errors import ModelFileError
-from abstain.files.manifest import FORMAT, declared_arrays, manifest_members, read_manifest
-from abstain.files.seen_codec import seen_from, seen_parts
+from abstain.estimators.novelty import column_range as seen_column
+from abstain.estimators.novelty.training_ranges import SeenColumns
+from abstain.files.codecs import ranges_codec as seen_codec
+from abstain.files.codecs.ranges_codec import seen_from, seen_parts
+from abstain.files.format.arrays import packed, read_arrays
+from abstain.files.format.container import Container, write_members
+from abstain.files.format.errors import ModelFileError
+from abstain.files.format.manifest import FORMAT, declared_arrays, manifest_members, read_manifest
 
 NAN = float("nan")
 TABLE = pd.DataFrame(

@@ -23,7 +23,7 @@ from abstain import (
     RejectSVCCV,
     ThresholdRejector,
 )
-from abstain.estimators.seen import SeenColumns
+from abstain.estimators.novelty.training_ranges import SeenColumns
 from looping import looped
 
 

@@ -3,9 +3,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import entr
 
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
+from abstain.costs.thresholds import Thresholds
 from abstain.losses.double_hinge import double_hinge
-from abstain.thresholds import Thresholds
 from problems import ASYMMETRIC, RHO, TAU_NEGATIVE, TAU_POSITIVE, entropy
 
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
+from abstain.costs.thresholds import Thresholds
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.generalized_hinge import BartlettWegkamp, generalized_hinge
 from abstain.losses.hinge import hinge
-from abstain.thresholds import Thresholds
 from problems import entropy
 
 prices = st.floats(0.01, 0.49)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from abstain.costs.row_costs import RowCosts
 from abstain.losses.double_hinge import double_hinge
-from abstain.losses.row_losses import row_losses
-from abstain.row_costs import RowCosts
+from abstain.losses.row_tangents import row_losses
 from problems import random_row_costs
 
 

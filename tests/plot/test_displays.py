@@ -15,9 +15,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from abstain.costs import Costs
-from abstain.estimators.svc import RejectSVC
-from abstain.estimators.threshold import ThresholdRejector
+from abstain.costs.costs import Costs
+from abstain.estimators.svm.svc import RejectSVC
+from abstain.estimators.threshold.threshold import ThresholdRejector
 from abstain.metrics import RejectTable
 from abstain.plot import (
     AccuracyRejectDisplay,

@@ -6,8 +6,8 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
 
-from abstain.costs import Costs
-from abstain.estimators.svc import RejectSVC
+from abstain.costs.costs import Costs
+from abstain.estimators.svm.svc import RejectSVC
 from abstain.losses.tangent_hinge import tangent_hinge_at
 from abstain.plot import LossDisplay
 

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from abstain.costs import Costs
-from abstain.estimators.svc import RejectSVC
+from abstain.costs.costs import Costs
+from abstain.costs.thresholds import Thresholds
+from abstain.estimators.svm.svc import RejectSVC
 from abstain.labels import Labels
 from abstain.plot import RejectRegionDisplay
 from abstain.rules.rule import Rule
-from abstain.thresholds import Thresholds
 
 mpl.use("Agg")
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from abstain.class_costs import ClassCosts
-from abstain.rules.answer_cuts import cheapest_cut, cheapest_cuts, cut_within, cuts_within, two_sided
-from abstain.rules.answered_rows import AnsweredRows, ClassRows
+from abstain.costs.class_costs import ClassCosts
 from abstain.rules.by_answer import ByAnswer
-from abstain.rules.scored_rows import ScoredRows
+from abstain.rules.tuning.answer_cuts import cheapest_cut, cheapest_cuts, cut_within, cuts_within, two_sided
+from abstain.rules.tuning.answered_rows import AnsweredRows, ClassRows
+from abstain.rules.tuning.scored_rows import ScoredRows
 
 UNEVEN = ClassCosts((1, 2, 3), ((0, 1, 2), (5, 0, 3), (1, 1, 0)), (0.3, 0.4, 0.2))
 EVEN = ClassCosts.even((1, 2, 3), 1.0, 0.25)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from abstain.rules.budget import roc_within, symmetric_within
-from abstain.rules.scored_rows import ScoredRows
-from abstain.thresholds import Thresholds
+from abstain.costs.thresholds import Thresholds
+from abstain.rules.tuning.budget import roc_within, symmetric_within
+from abstain.rules.tuning.scored_rows import ScoredRows
 from looping import looped
 
 

@@ -8,9 +8,9 @@ import pytest
 from abstain.class_labels import ClassLabels
 from abstain.labels import Labels
 from abstain.machines.class_calibration import ClassCalibration
-from abstain.rules.class_error import ClassErrorBound, class_error_bound, forced_cut, rows_needed, two_thresholds
 from abstain.rules.rule import Rule
 from abstain.rules.set_rule import SetRule
+from abstain.rules.tuning.class_error import ClassErrorBound, class_error_bound, forced_cut, rows_needed, two_thresholds
 
 RATES = (0.05, 0.2, 0.4, 0.7)
 

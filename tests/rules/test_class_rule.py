@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from abstain.class_labels import ClassLabels
-from abstain.estimators.class_training import ladder
+from abstain.estimators.fitting.class_training import ladder
 from abstain.losses.tangent_hinge import tangent_hinge
-from abstain.rules.class_lead import Lead
 from abstain.rules.class_rule import ClassRule, VoteRule
+from abstain.rules.tuning.class_lead import Lead
 from class_cases import ANSWERS, GENERAL, table_costs
 
 

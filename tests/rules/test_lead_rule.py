@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels
-from abstain.rules.answered_rows import confidence_of
+from abstain.costs.class_costs import ClassCosts
 from abstain.rules.lead_rule import LeadRule
 from abstain.rules.probability_rule import ProbabilityRule
+from abstain.rules.tuning.answered_rows import confidence_of
 
 LABELS = ClassLabels.of(["a", "b", "c", "d"], rejects=True)
 RNG = np.random.default_rng(0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from abstain.rules.sigmoid import TAU, shrunk_sigmoids
+from abstain.rules.tuning.sigmoid import TAU, shrunk_sigmoids
 
 
 def rows(n, scale, shift, seed=0):

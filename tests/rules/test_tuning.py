@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from abstain.costs import Costs
-from abstain.rules.scored_rows import Prefixes, ScoredRows
-from abstain.rules.tuning import forced_cut, roc_thresholds, symmetric_thresholds
-from abstain.thresholds import Thresholds
+from abstain.costs.costs import Costs
+from abstain.costs.thresholds import Thresholds
+from abstain.rules.tuning.empirical_cost import forced_cut, roc_thresholds, symmetric_thresholds
+from abstain.rules.tuning.scored_rows import Prefixes, ScoredRows
 from looping import looped
 
 CASES = range(300)

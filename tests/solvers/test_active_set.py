@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
 from abstain.dual.certificate import certify, sets
 from abstain.dual.solution import Status
-from abstain.estimators.svc import RejectSVC
+from abstain.estimators.svm.svc import RejectSVC
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
 from abstain.solvers.active_set import ActiveSet

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
 from abstain.dual.linear_certificate import LinearProblem, certify_linear
 from abstain.losses.double_hinge import double_hinge
 from abstain.machines.linear_machine import LinearMachine

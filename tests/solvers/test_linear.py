@@ -12,18 +12,18 @@ from sklearn.exceptions import ConvergenceWarning
 
 import clarabel_qp
 from abstain import LinearRejectSVC
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
+from abstain.costs.row_costs import RowCosts
 from abstain.dual.linear_certificate import LinearProblem, certify_linear
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
-from abstain.estimators.linear_fit import fitted_linear, row_centre
+from abstain.estimators.linear.linear_fit import fitted_linear, row_centre
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
-from abstain.losses.row_losses import row_losses
+from abstain.losses.row_tangents import row_losses
 from abstain.losses.tangent_hinge import tangent_hinge
 from abstain.machines.linear_machine import LinearMachine
-from abstain.row_costs import RowCosts
 from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 

@@ -10,14 +10,14 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_classification
 
 from abstain import Costs, RejectSVC
+from abstain.costs.row_costs import RowCosts
 from abstain.dual.certificate import certify, sets
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
-from abstain.losses.row_losses import row_losses
-from abstain.row_costs import RowCosts
+from abstain.losses.row_tangents import row_losses
 from abstain.solvers import linear_dual
 from abstain.solvers.linear_dual import LinearDual, balanced, suits
 from abstain.solvers.smo import SMO

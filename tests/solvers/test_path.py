@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
 from abstain.dual.certificate import certify, sets
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from abstain.costs.row_costs import RowCosts
 from abstain.dual.certificate import certify, sets
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
-from abstain.losses.row_losses import row_losses
-from abstain.row_costs import RowCosts
+from abstain.losses.row_tangents import row_losses
 from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.path import follow_path
 from abstain.solvers.reference import Reference

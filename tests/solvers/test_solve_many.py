@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
 from abstain import _native
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
 from abstain.dual.certificate import best_bias, certify
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status

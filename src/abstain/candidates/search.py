@@ -16,14 +16,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
+from abstain.candidates.candidate_costs import Rows, few_threads, tuned
 from abstain.candidates.machines import MACHINES, NAMES, SVM
-from abstain.candidates.pricing import Pricing
+from abstain.candidates.probability_costs import Pricing
 from abstain.candidates.trials import Choice, Trials
-from abstain.candidates.tuning import Rows, few_threads, tuned
-from abstain.estimators.lazy import refuse_dask
-from abstain.estimators.splitting import Groups, Splits, checked_splits, row_groups
-from abstain.estimators.svc_cv import SEARCHING, RejectSVCCV
-from abstain.estimators.threshold import ThresholdRejector
+from abstain.estimators.fitting.lazy import refuse_dask
+from abstain.estimators.fitting.splitting import Groups, Splits, checked_splits, row_groups
+from abstain.estimators.svm.svc_cv import SEARCHING, RejectSVCCV
+from abstain.estimators.threshold.threshold import ThresholdRejector
 
 
 class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

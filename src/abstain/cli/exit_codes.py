@@ -50,6 +50,7 @@ _WORDS: dict[str, Any] = {
     r"\b(?:cv|n_splits)=(\d+)": r"\1 folds",
     r"\ba fold of cv\b": "a fold",
     r"\blower confidence\b": "lower --confidence",
+    r"\btime_limit=[\d.e+-]*\d": "--time-limit",  # often a part of what the user gave
     # ways out that no option offers
     r", a higher rate, calibration_size to hold [^.]*": ", or a higher rate",
     r", a larger calibration_size, or": ", or",

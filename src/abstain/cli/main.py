@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from abstain.cli.commands import compare, evaluate, export, fit, predict, reproduce
-from abstain.cli.commands.options import Force
 from abstain.cli.exit_codes import exit_on_error, own_process
+from abstain.cli.training.options import Force
 
 # Plain help, because rich takes longer to load than everything else.
 app = typer.Typer(

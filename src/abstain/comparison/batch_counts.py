@@ -14,8 +14,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.actions import Actions
 from abstain.comparison.two_samples import cells_of
+from abstain.costs.actions import Actions
 from abstain.estimators.unwrap import final_estimator
 
 __all__ = ["ColumnCounts", "DriftCounts", "choice_names", "guarded_rows", "lacking"]

@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import indexable
 
-from abstain.actions import Actions
 from abstain.arguments import real_number
 from abstain.comparison.folds import Folds, held_out
 from abstain.comparison.judges import Judge, PairJudge, judge_of
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
-from abstain.costs import Costs
-from abstain.estimators.lazy import refuse_dask
-from abstain.estimators.splitting import parts_of, row_groups, splitter
+from abstain.costs.actions import Actions
+from abstain.costs.costs import Costs
+from abstain.costs.row_costs import RowCosts
+from abstain.estimators.fitting.lazy import refuse_dask
+from abstain.estimators.fitting.splitting import parts_of, row_groups, splitter
 from abstain.metrics.frames import frozen
-from abstain.row_costs import RowCosts
 
 __all__ = ["compare"]
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split as safe_split
 
-from abstain.estimators.progress import SearchLine
-from abstain.estimators.routing import decider, row_cost_parameters
-from abstain.estimators.splitting import Groups, group_parameters
+from abstain.costs.row_costs import RowCosts
+from abstain.costs.thresholds import Thresholds
+from abstain.estimators.fitting.progress import SearchLine
+from abstain.estimators.fitting.routing import decider, row_cost_parameters
+from abstain.estimators.fitting.splitting import Groups, group_parameters
 from abstain.estimators.unwrap import FittedClassifier, decide
-from abstain.row_costs import RowCosts
-from abstain.thresholds import Thresholds
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from abstain.actions import Actions
 from abstain.candidates.machines import BEST, MACHINES, NAMES, SVM
 from abstain.candidates.search import MachineSearch
-from abstain.class_costs import ClassCosts
-from abstain.costs import Costs
-from abstain.estimators.svc_cv import RejectSVCCV
-from abstain.estimators.threshold import ThresholdRejector
-from abstain.row_costs import RowCosts
+from abstain.costs.actions import Actions
+from abstain.costs.class_costs import ClassCosts
+from abstain.costs.costs import Costs
+from abstain.costs.row_costs import RowCosts
+from abstain.estimators.svm.svc_cv import RejectSVCCV
+from abstain.estimators.threshold.threshold import ThresholdRejector
 
 __all__ = ["CHOSEN", "action_rules", "class_rules", "mean_costs", "row_rules"]
 

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.actions import Actions
-from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels, has_several_classes, read_classes
 from abstain.comparison.verdict import REJECTING, blind_prices, deciding, taking
-from abstain.costs import assigned_costs, checked_costs, costs_for_classes
+from abstain.costs.actions import Actions
+from abstain.costs.class_costs import ClassCosts
+from abstain.costs.costs import assigned_costs, checked_costs, costs_for_classes
+from abstain.costs.row_costs import RowCosts
 from abstain.labels import Labels, encode_pair
 from abstain.metrics.action_table import ActionTable
 from abstain.metrics.class_table import ClassTable
 from abstain.metrics.table import RejectTable
-from abstain.row_costs import RowCosts
 
 __all__ = ["ActionJudge", "ClassJudge", "Judge", "PairJudge", "judge_of"]
 

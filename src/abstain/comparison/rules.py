@@ -11,16 +11,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
-from abstain.actions import Actions
 from abstain.candidates.machines import BEST, MACHINES, NAMES, SVM
 from abstain.candidates.search import MachineSearch
-from abstain.class_costs import ClassCosts
 from abstain.comparison.general_rules import CHOSEN, action_rules, class_rules, row_rules
-from abstain.costs import Costs
+from abstain.costs.actions import Actions
+from abstain.costs.class_costs import ClassCosts
+from abstain.costs.costs import Costs
+from abstain.costs.row_costs import RowCosts
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
-from abstain.estimators.svc_cv import RejectSVCCV
-from abstain.estimators.threshold import ThresholdRejector
-from abstain.row_costs import RowCosts
+from abstain.estimators.svm.svc_cv import RejectSVCCV
+from abstain.estimators.threshold.threshold import ThresholdRejector
 
 # Decades of C and a factor of 16 either way in gamma: enough for a fair comparison, in a third of the usual time.
 _GRID: dict[str, Any] = {"Cs": 6, "gammas": 3}

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.actions import Actions
-from abstain.class_costs import ClassCosts
 from abstain.comparison.rates import heading, rates_of
-from abstain.html import html_table
-from abstain.row_costs import RowCosts
+from abstain.costs.actions import Actions
+from abstain.costs.class_costs import ClassCosts
+from abstain.costs.row_costs import RowCosts
+from abstain.html import html_table, percent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from abstain.comparison.result import Comparison
-    from abstain.costs import Costs
+    from abstain.costs.costs import Costs
 
 _HEAD = ("", "mean cost", "{level} interval", "difference from best", "")
 SIGNIFICANT = "All differences from the best are significant."
@@ -109,7 +109,7 @@ def _line(comparison: Comparison, at: int) -> tuple[str, ...]:
         f"{low:.3g} to {high:.3g}",
         _difference(comparison, at),
         "~" if comparison.names[at] in comparison.not_told_apart and comparison.names[at] != comparison.best else "",
-        *("-" if math.isnan(rate) else f"{100 * rate:.1f}%" for rate in rates),
+        *("-" if math.isnan(rate) else f"{percent(rate)}%" for rate in rates),
         *(_time(second) for second in seconds),
     )
 

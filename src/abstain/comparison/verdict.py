@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.comparison.intervals import interval_of_mean
-from abstain.costs import Costs
-from abstain.row_costs import RowCosts
+from abstain.costs.costs import Costs
+from abstain.costs.row_costs import RowCosts
+from abstain.html import percent
 
 __all__ = ["FORCED", "REJECTING", "Verdict", "blind_prices", "cautions", "deciding", "taking", "verdict_on"]
 
@@ -119,7 +120,7 @@ class Verdict:
                 f"({level} interval of the saving{at_once}: {low:.3g} to {high:.3g})"
             )
         return (
-            f"{self.name} {opening[self.worth_using]}{aspect}: it rejects {100 * self.reject_rate:.1f} % of the rows "
+            f"{self.name} {opening[self.worth_using]}{aspect}: it rejects {percent(self.reject_rate)} % of the rows "
             f"and costs {self.cost:.4g} per row, {against}."
         )
 
@@ -208,7 +209,7 @@ def cautions(
     """
     found = []
     if reject_rate >= _NEARLY_ALL:
-        found.append(f"{name} rejects {100 * reject_rate:.1f} % of the rows: it decides hardly anything.")
+        found.append(f"{name} rejects {percent(reject_rate)} % of the rows: it decides hardly anything.")
     if cost >= other_cost * (1.0 - tolerance):
         less = "not less" if cost >= other_cost * (1.0 - 1e-12) else "hardly less"
         found.append(

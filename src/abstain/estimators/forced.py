@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.class_labels import ClassLabels
-from abstain.estimators.out_of_fold import checked_rows
+from abstain.estimators.threshold.out_of_fold import checked_rows
 from abstain.estimators.unwrap import FittedClassifier, final_estimator
 from abstain.estimators.wrapping import AroundClassifier
 from abstain.labels import classes_of

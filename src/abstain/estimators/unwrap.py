@@ -8,19 +8,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.actions import Actions
 from abstain.class_labels import ClassLabels
-from abstain.costs import Costs
-from abstain.estimators.row_costs import RowCostsMixin
+from abstain.costs.actions import Actions
+from abstain.costs.costs import Costs
+from abstain.costs.thresholds import Thresholds
+from abstain.estimators.fitting.row_decisions import RowCostsMixin
 from abstain.labels import default_reject_label, free_label
 from abstain.machines.response_machine import sorted_scores
-from abstain.rules.answered_rows import confidence_of
 from abstain.rules.class_rule import ClassRule
 from abstain.rules.lead_rule import LeadRule
 from abstain.rules.row_rule import MISSING, RowRule
 from abstain.rules.rule import Decisions
 from abstain.rules.set_rule import SetRule
-from abstain.thresholds import Thresholds
+from abstain.rules.tuning.answered_rows import confidence_of
 
 __all__ = ["FittedClassifier", "decide", "final_estimator", "takes_row_costs", "unguarded"]
 

@@ -9,10 +9,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from abstain.files.arrays import read_arrays
-from abstain.files.container import LARGEST, Container
-from abstain.files.errors import ModelFileError
-from abstain.files.manifest import declared_arrays, read_manifest
+from abstain.files.format.arrays import read_arrays
+from abstain.files.format.container import LARGEST, Container
+from abstain.files.format.errors import ModelFileError
+from abstain.files.format.manifest import declared_arrays, read_manifest
 from abstain.files.registry import restored
 
 

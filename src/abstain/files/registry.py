@@ -14,11 +14,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.estimators.forced import Forced
-from abstain.estimators.novelty import DEFAULT_RATE, NoveltyRejector
-from abstain.estimators.threshold import ThresholdRejector
-from abstain.files.arrays import Arrays
-from abstain.files.calibrated_codec import CALIBRATED, inside
-from abstain.files.classifiers import (
+from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
+from abstain.estimators.threshold.threshold import ThresholdRejector
+from abstain.files.codecs.guard_codec import check_detector, guard_from, guard_parts, guarded_classes
+from abstain.files.codecs.rejector_codec import rejector_classes, rejector_from, rejector_parts
+from abstain.files.format.arrays import Arrays
+from abstain.files.format.described import columns_of, described
+from abstain.files.format.errors import ModelFileError
+from abstain.files.format.pool import PoolReader, PoolWriter
+from abstain.files.format.schema import Fields, prefixed, within
+from abstain.files.sklearn_codecs.calibrated_codec import CALIBRATED, inside
+from abstain.files.sklearn_codecs.classifiers import (
     DETECTORS,
     MACHINES,
     OTHERS,
@@ -32,15 +38,9 @@ from abstain.files.classifiers import (
     parameters_of,
     table,
 )
-from abstain.files.described import columns_of, described
-from abstain.files.errors import ModelFileError
-from abstain.files.guard_codec import check_detector, guard_from, guard_parts, guarded_classes
-from abstain.files.pipeline_codec import settings, settings_from, steps_from, steps_parts
-from abstain.files.pool import PoolReader, PoolWriter
-from abstain.files.preprocessing_codec import is_default, table_from, table_parts
-from abstain.files.rejector_codec import rejector_classes, rejector_from, rejector_parts
-from abstain.files.schema import Fields, prefixed, within
-from abstain.files.steps_codec import SUPPORTED, Columns
+from abstain.files.sklearn_codecs.pipeline_codec import settings, settings_from, steps_from, steps_parts
+from abstain.files.sklearn_codecs.preprocessing_codec import is_default, table_from, table_parts
+from abstain.files.sklearn_codecs.steps_codec import SUPPORTED, Columns
 from abstain.machines.cross_machine import FoldClassifiers
 from abstain.preprocessing import ESTIMATOR
 

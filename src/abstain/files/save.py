@@ -6,12 +6,12 @@ import os
 from importlib import metadata
 from typing import IO, Any
 
-from abstain.files.arrays import packed
-from abstain.files.atomic import whole_file
-from abstain.files.container import LARGEST, write_members
-from abstain.files.errors import ModelFileError
+from abstain.files.format.arrays import packed
+from abstain.files.format.atomic import whole_file
+from abstain.files.format.container import LARGEST, write_members
+from abstain.files.format.errors import ModelFileError
+from abstain.files.format.manifest import FORMAT, manifest_members
 from abstain.files.load import read
-from abstain.files.manifest import FORMAT, manifest_members
 from abstain.files.registry import parts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from abstain.actions import Actions
+from abstain.costs.actions import Actions
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.tangent_hinge import tangent_hinge
 

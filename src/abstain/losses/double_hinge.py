@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.tangent_hinge import tangent_hinge
 

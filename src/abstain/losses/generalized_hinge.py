@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass, replace
 
 from abstain.arguments import positive_number
-from abstain.cost_tables import in_own_unit
-from abstain.costs import Costs
+from abstain.costs.cost_tables import in_own_unit
+from abstain.costs.costs import Costs
+from abstain.costs.thresholds import Thresholds
 from abstain.losses.hinge import hinge
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.piecewise import PiecewiseLinear
-from abstain.thresholds import Thresholds
 
 __all__ = ["BartlettWegkamp", "generalized_hinge"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abstain.costs.thresholds import Thresholds
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.piecewise import PiecewiseLinear
-from abstain.thresholds import Thresholds
 
 __all__ = ["hinge", "origin_hinge"]
 

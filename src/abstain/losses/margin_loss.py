@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.costs.thresholds import Thresholds
 from abstain.losses.piecewise import PiecewiseLinear
-from abstain.thresholds import Thresholds
 
 __all__ = ["MarginLoss"]
 

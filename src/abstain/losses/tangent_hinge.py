@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from abstain.arguments import real_number
+from abstain.costs.thresholds import Thresholds
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.piecewise import PiecewiseLinear
-from abstain.thresholds import Thresholds
 
 __all__ = ["tangent_hinge", "tangent_hinge_at"]
 

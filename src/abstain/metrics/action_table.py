@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.actions import Actions
 from abstain.arguments import row_weights
+from abstain.costs.actions import Actions
 from abstain.metrics.counts import Counts
 from abstain.metrics.frames import frame_of, frozen
 

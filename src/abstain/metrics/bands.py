@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
 from abstain.metrics.frames import frame_of, frozen
 from abstain.metrics.ranking import RankedRows, costs_of_scores, running
 

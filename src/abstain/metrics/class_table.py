@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import row_weights
-from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels, has_several_classes, read_classes
-from abstain.costs import Costs, checked_costs, costs_for_classes
+from abstain.costs.class_costs import ClassCosts
+from abstain.costs.costs import Costs, checked_costs, costs_for_classes
 from abstain.labels import known_positive
 from abstain.metrics.counts import AnswerCounts, quotients, refuse_action_decisions
 from abstain.metrics.frames import frame_of, frozen

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs import Costs
-from abstain.html import html_table
+from abstain.costs.costs import Costs
+from abstain.costs.thresholds import Thresholds
+from abstain.html import html_table, percent
 from abstain.metrics.frames import frame_of
-from abstain.thresholds import Thresholds
 
 # Shares of the rows at which a notebook shows a curve.
 _SHOWN = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -203,7 +203,7 @@ class CostCurve:
     def _repr_html_(self) -> str:
         """Return the curve at a few points as a table, for notebooks."""
         best = self.operating_point
-        note = f"Least: {best.mean_cost:.4g}, if {100 * best.reject_rate:.1f} % are rejected; chosen on these rows."
+        note = f"Least: {best.mean_cost:.4g}, if {percent(best.reject_rate)} % are rejected; chosen on these rows."
         return _shown("Mean cost", ("rejected", "mean cost"), self, (*_SHOWN, 1.0), note)
 
     def to_frame(self) -> Any:

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from abstain.actions import Actions
 from abstain.arguments import real_number, row_weights
-from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels, has_several_classes
-from abstain.costs import assigned_costs, checked_costs, costs_for_classes
+from abstain.costs.actions import Actions
+from abstain.costs.class_costs import ClassCosts
+from abstain.costs.costs import assigned_costs, checked_costs, costs_for_classes
+from abstain.costs.thresholds import Thresholds, distances
 from abstain.labels import Labels, encode_pair, free_label
-from abstain.thresholds import Thresholds, distances
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,10 +7,10 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from abstain.actions import Actions
 from abstain.arguments import real_number
-from abstain.class_costs import ClassCosts
-from abstain.costs import Costs, checked_costs
+from abstain.costs.actions import Actions
+from abstain.costs.class_costs import ClassCosts
+from abstain.costs.costs import Costs, checked_costs
 from abstain.estimators.unwrap import FittedClassifier, decide, takes_row_costs
 from abstain.metrics import areas, scores
 

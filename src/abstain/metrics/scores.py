@@ -9,14 +9,14 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from abstain.actions import Actions
 from abstain.arguments import mean_price, warn_caller
-from abstain.costs import Costs, assigned_costs
+from abstain.costs.actions import Actions
+from abstain.costs.costs import Costs, assigned_costs
+from abstain.costs.row_costs import RowCosts
 from abstain.labels import classes_of, encode_pair, known_positive
 from abstain.metrics.action_table import ActionTable
 from abstain.metrics.class_table import ClassTable, table_of, takes_classes
 from abstain.metrics.counts import Counts, refuse_action_decisions
-from abstain.row_costs import RowCosts
 from abstain.rules.action_rule import ActionDecisions
 
 __all__ = [

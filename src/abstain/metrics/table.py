@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import row_weights
-from abstain.costs import Costs, checked_costs, costs_of_classes
+from abstain.costs.costs import Costs, checked_costs, costs_of_classes
 from abstain.labels import read_pair
 from abstain.metrics.counts import AnswerCounts, quotients, refuse_action_decisions
 from abstain.metrics.frames import frame_of, frozen

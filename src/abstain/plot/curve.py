@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.actions import Actions
-from abstain.costs import Costs
+from abstain.costs.actions import Actions
+from abstain.costs.costs import Costs
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.metrics.bands import CurveBand, bootstrap_band
 from abstain.metrics.class_table import ClassTable

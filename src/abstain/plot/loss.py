@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.actions import Actions
-from abstain.class_costs import ClassCosts
-from abstain.costs import Costs, assigned_costs
-from abstain.estimators.parameters import margin_loss
+from abstain.costs.actions import Actions
+from abstain.costs.class_costs import ClassCosts
+from abstain.costs.costs import Costs, assigned_costs
+from abstain.estimators.fitting.parameters import margin_loss
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import encode_pair, free_label
 from abstain.losses.margin_loss import MarginLoss

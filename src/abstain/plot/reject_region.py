@@ -12,7 +12,7 @@ from abstain.class_labels import ClassLabels
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.plot.axes import axes_or_new
 from abstain.plot.class_region import draw_classes
-from abstain.plot.levels import draw_levels, plane
+from abstain.plot.contours import draw_levels, plane
 from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, legend_below
 from abstain.plot.zones import Zone, zones_of
 from abstain.rules.action_rule import ActionRule

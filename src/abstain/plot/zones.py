@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from abstain.actions import Actions
-from abstain.levels import Levels
+from abstain.costs.actions import Actions
+from abstain.costs.levels import Levels
 from abstain.plot.palette import NEGATIVE, POSITIVE
 
 __all__ = ["Zone", "zones_of"]

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
+from abstain.costs.thresholds import Thresholds
 from abstain.metrics.bands import CurveBand, bootstrap_band
 from abstain.metrics.curves import accuracy_reject_curve, cost_curve
-from abstain.thresholds import Thresholds
 
 # Reject costs, as shares of the largest, at which the cost curve is resampled; the page interpolates between them.
 _SHARES = (0.001, 0.25, 0.5, 0.75, 1.0)

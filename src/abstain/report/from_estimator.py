@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from abstain.actions import Actions
 from abstain.candidates.machines import machine_of
-from abstain.costs import Costs
+from abstain.costs.actions import Actions
+from abstain.costs.costs import Costs
 from abstain.estimators.unwrap import FittedClassifier, decide, final_estimator, unguarded
 from abstain.report.model import Report
 from abstain.report.rows import index_of

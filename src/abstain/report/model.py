@@ -19,14 +19,14 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.comparison.result import Comparison
 from abstain.comparison.verdict import FORCED, REJECTING, Verdict, blind_prices, deciding, verdict_on
-from abstain.costs import Costs, assigned_costs
+from abstain.costs.costs import Costs, assigned_costs
+from abstain.costs.thresholds import Thresholds
 from abstain.labels import Labels
 from abstain.metrics.table import RejectTable
 from abstain.report.compared import ComparedRules, verdict_shown
 from abstain.report.curves import Curves, are_bayes, curves_of, price_confidence, rejected_first
 from abstain.report.rows import Histogram, ListedRows, NovelRows, Steps, index_of, novel_mask
 from abstain.report.text import Facts, facts_of, plain, unique_names
-from abstain.thresholds import Thresholds
 
 __all__ = ["Report"]
 

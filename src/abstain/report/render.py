@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.files.atomic import whole_file
+from abstain.files.format.atomic import whole_file
 from abstain.report import text
 from abstain.report.curves import share_of
 from abstain.report.model import Report

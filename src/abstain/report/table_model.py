@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
-from abstain.actions import Actions
 from abstain.comparison.judges import Judge, PairJudge, Table, judge_of
 from abstain.comparison.result import Comparison
 from abstain.comparison.text import stated_costs
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
+from abstain.costs.actions import Actions
+from abstain.costs.row_costs import RowCosts
 from abstain.metrics.action_table import ActionTable
 from abstain.report.compared import ComparedRules, verdict_shown
 from abstain.report.line_plot import LinePlot, plots_of
 from abstain.report.rows import index_of, novel_mask
 from abstain.report.text import Facts, facts_of, plain, unique_names
-from abstain.row_costs import RowCosts
 
 __all__ = ["TableReport"]
 

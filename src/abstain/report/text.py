@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping
-from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import numpy as np
+
+from abstain.html import percent
 
 Facts = tuple[tuple[str, str], ...]
 # Longest label and cell shown; longer ones keep both ends.
@@ -51,8 +52,8 @@ def amount(value: float) -> str:
 
 
 def share(value: float) -> str:
-    """A share in percent; ties are rounded up, as the page's script does."""
-    return "n/a" if math.isnan(value) else f"{Decimal(100 * value).quantize(Decimal('0.1'), ROUND_HALF_UP)} %"
+    """A share in percent."""
+    return "n/a" if math.isnan(value) else f"{percent(value)} %"
 
 
 def cell(value: Any) -> str:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from abstain.actions import Actions
+from abstain.costs.actions import Actions
+from abstain.costs.levels import Levels
 from abstain.labels import Labels
-from abstain.levels import Levels
 from abstain.rules.rule import Decisions
 
 __all__ = ["ActionDecisions", "ActionRule", "refuse_actions"]

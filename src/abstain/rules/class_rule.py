@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels
+from abstain.costs.class_costs import ClassCosts
 from abstain.machines.class_machine import votes
-from abstain.rules.class_lead import Lead
-from abstain.rules.decided import DecidedRows
+from abstain.rules.decisions_frame import DecidedRows
+from abstain.rules.tuning.class_lead import Lead
 
 __all__ = ["ClassDecisions", "ClassRule", "Ladder", "VoteRule", "with_second"]
 

@@ -19,8 +19,8 @@ __all__ = ["class_sets"]
 def class_sets(rule: Any, score: NDArray[np.float64], include: float | None) -> NDArray[np.bool_]:
     """Give the classes that are not ruled out, shape (n, n_classes).
 
-    With two classes a rejected row has both, any other row the class decided. With `include`, the likeliest class and
-    every further one with a probability of at least `include`.
+    With two classes a rejected row has both, any other row the class decided. With `include`, the cheapest class and
+    every other one with a probability of at least `include`; without costs the likeliest.
     """
     if include is not None and not 0.0 < real_number("include", include) <= 1.0:
         raise ValueError(f"include={include!r} must be a probability above 0, at most 1; None uses the lower cuts.")
@@ -33,5 +33,6 @@ def class_sets(rule: Any, score: NDArray[np.float64], include: float | None) -> 
     if not np.isfinite(rule.unit):
         raise ValueError("include needs probabilities, which these scores do not give; state costs, or pass None.")
     log_odds = rule.unit * score
+    second = log_odds > 0.0 if isinstance(rule, RowRule) else score > rule.cut
     likely = np.column_stack([expit(-log_odds), expit(log_odds)])
-    return np.asarray((likely >= include) | (likely == likely.max(axis=1, keepdims=True)))
+    return np.asarray((likely >= include) | np.column_stack([~second, second]))

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
-from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels
-from abstain.rules.answered_rows import Confidence, confidence_of
+from abstain.costs.class_costs import ClassCosts
 from abstain.rules.class_rule import ClassDecisions, _Deciding
+from abstain.rules.tuning.answered_rows import Confidence, confidence_of
 
 __all__ = ["LeadRule", "WrappedRule"]
 

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.class_costs import ClassCosts
 from abstain.class_labels import ClassLabels
+from abstain.costs.class_costs import ClassCosts
 from abstain.rules.class_rule import with_second
 from abstain.rules.lead_rule import WrappedRule
 
@@ -33,7 +33,7 @@ class ProbabilityRule(WrappedRule):
     Examples
     --------
     >>> import numpy as np
-    >>> from abstain.class_costs import ClassCosts
+    >>> from abstain.costs.class_costs import ClassCosts
     >>> from abstain.class_labels import ClassLabels
     >>> from abstain.rules.probability_rule import ProbabilityRule
     >>> rule = ProbabilityRule(ClassLabels.of([1, 2, 3], rejects=True), ClassCosts.even((1, 2, 3), 1.0, 0.3))

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from abstain.costs.row_costs import RowCosts, RowThresholds
+from abstain.costs.thresholds import Thresholds
 from abstain.labels import Labels
-from abstain.row_costs import RowCosts, RowThresholds
 from abstain.rules.action_rule import refuse_actions
 from abstain.rules.rule import Rule, oriented_costs
-from abstain.thresholds import Thresholds
 
 __all__ = ["RowRule", "rule_of_rows"]
 

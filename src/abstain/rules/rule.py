@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
+from abstain.costs.thresholds import Thresholds
 from abstain.labels import Labels
 from abstain.losses.margin_loss import MarginLoss
-from abstain.rules.decided import DecidedRows
-from abstain.thresholds import Thresholds
+from abstain.rules.decisions_frame import DecidedRows
 
 __all__ = ["Decisions", "Rule"]
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from abstain.cli.commands.budgets import stated_budget
+from abstain.cli.training.budgets import stated_budget
 from cli.running import pipeline_of, run, said, write_table
 
 FIXED = ("--target", "answer", "--C", 1, "--gamma", 0.5)

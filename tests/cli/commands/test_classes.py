@@ -9,7 +9,7 @@ import pytest
 
 import abstain
 from abstain.cli.input.classes import TWO_ONLY
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
 from class_cases import GENERAL, gaussians
 from cli.running import pipeline_of, run, said
 

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import abstain
-from abstain.estimators.linear_svc import LinearRejectSVC
-from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
-from abstain.estimators.threshold import ThresholdRejector
+from abstain.estimators.linear.linear_svc import LinearRejectSVC
+from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
+from abstain.estimators.threshold.threshold import ThresholdRejector
 from cli.running import pipeline_of, run, said
 
 COSTS = ("--target", "answer", "--pos-label", "yes", "--false-negative", 5, "--reject", 0.3)
@@ -139,7 +139,7 @@ class TestParquet:
             np.testing.assert_allclose(*costs, rtol=0.01)
 
     def test_one_file_too_large_for_the_memory_is_read_by_blocks(self, tmp_path, files, monkeypatch):
-        monkeypatch.setattr("abstain.cli.input.memory.COPIES", 1_000_000)
+        monkeypatch.setattr("abstain.cli.tables.memory.COPIES", 1_000_000)
         facts, path = self.fitted(tmp_path, files[1:], *COSTS, "--C", 1, "--max-memory", 30)
         assert (facts["rows"], facts["status"]) == (80, "optimal")
         assert run("evaluate", path, files[1]).exit_code == 0
@@ -192,7 +192,7 @@ class TestParquet:
     )
     def test_a_cluster_that_cannot_be_used(self, tmp_path, files, monkeypatch, options, words):
         pytest.importorskip("distributed")
-        monkeypatch.setattr("abstain.cli.commands.cluster.SECONDS", 0.2)
+        monkeypatch.setattr("abstain.cli.training.cluster.SECONDS", 0.2)
         address = "tcp://127.0.0.1:9"  # the port of discard, where nothing listens
         result = run("fit", *files[0], *COSTS, *options, "--cluster", address, "-o", tmp_path / "model")
         assert result.exit_code == 2, result.output

@@ -8,7 +8,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from abstain.estimators.threshold import ThresholdRejector
+from abstain.estimators.threshold.threshold import ThresholdRejector
 from cli.running import pipeline_of, run, said, write_table
 
 COSTS = ("--target", "answer", "--pos-label", "yes", "--false-negative", 5, "--reject", 0.3)

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 import abstain
-from abstain.cli.commands.guarding import guard_plan, stated_rate
 from abstain.cli.exit_codes import UsageError
-from abstain.estimators import novelty, svc_cv
+from abstain.cli.training.guarding import guard_plan, stated_rate
+from abstain.estimators.novelty import novelty
+from abstain.estimators.svm import svc_cv
 from cli.running import heard, pipeline_of, run, said, write_table
 
 COSTS = ("--target", "answer", "--reject", 0.2)
@@ -225,8 +226,7 @@ def test_drift_is_one_sentence(files, model, tmp_path, table, words, drifted):
 
 
 def test_batches_are_added_up(files, model, monkeypatch, tmp_path):
-    from abstain.cli.input import csv_records
-
+    from abstain.cli.tables import csv_records
     predict = ("predict", model, files / "holed.csv", "-o", tmp_path / "out.csv", "--json", "--force")
     whole = json.loads(run(*predict).stdout)
     monkeypatch.setattr(csv_records, "CHUNK", 500)

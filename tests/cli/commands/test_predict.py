@@ -55,8 +55,7 @@ def test_the_positive_class_may_be_the_first(tmp_path, table):
 
 
 def test_batches_do_not_show(table, model, monkeypatch):
-    from abstain.cli.input import csv_records
-
+    from abstain.cli.tables import csv_records
     whole = run("predict", model, table).stdout
     monkeypatch.setattr(csv_records, "CHUNK", 100)
     assert run("predict", model, table).stdout == whole

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from abstain.cli.exit_codes import DataError
-from abstain.cli.input import csv_records
-from abstain.cli.input.read_table import opened
+from abstain.cli.tables import csv_records
+from abstain.cli.tables.read_table import opened
 from cli.running import run, said
 
 # NUL, lone surrogates and CR outside quotes are faults of their own; csv.writer does not quote a CR.

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from abstain.cli.exit_codes import UsageError
-from abstain.cli.input.notation import Notation, looks_grouped
 from abstain.cli.input.training_table import read_training
+from abstain.cli.tables.notation import Notation, looks_grouped
 from cli.running import run, said
 
 NUMBERS = [1234.5, 987654.25, 12.75, 3400.5, 1000000.5, 999.25] * 5

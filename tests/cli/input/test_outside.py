@@ -8,9 +8,9 @@ import pytest
 
 from abstain import Costs, RejectSVC, ThresholdRejector, load
 from abstain.cli.input import models
-from abstain.cli.input.outside import seen_of
-from abstain.estimators import seen_column
-from abstain.estimators.seen import SeenColumns
+from abstain.cli.input.outside_notes import seen_of
+from abstain.estimators.novelty import column_range as seen_column
+from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.preprocessing import default_pipeline
 from cli.running import EVEN, pipeline_of, run, said
 
@@ -107,8 +107,7 @@ def test_a_model_without_counts_names_categories_only(table, moved, tmp_path):
 
 
 def test_counts_are_summed_over_batches(guarded, tmp_path, monkeypatch):
-    from abstain.cli.input import csv_records
-
+    from abstain.cli.tables import csv_records
     monkeypatch.setattr(csv_records, "CHUNK", 20)
     path = tmp_path / "moved.csv"
     path.write_text("age,city\n" + "".join(f"{1000 + at},Ulm\n" for at in range(70)), encoding="utf-8")

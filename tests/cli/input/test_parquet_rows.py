@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 
 from abstain.cli.exit_codes import DataError
-from abstain.cli.input.mapped_table import read_mapped
-from abstain.cli.input.notation import Notation
-from abstain.cli.input.parquet_files import ParquetFiles
-from abstain.cli.input.parquet_rows import ParquetRows
-from abstain.costs import Costs
-from abstain.estimators.linear_svc import LinearRejectSVC
+from abstain.cli.tables.mapped_table import read_mapped
+from abstain.cli.tables.notation import Notation
+from abstain.cli.tables.parquet_files import ParquetFiles
+from abstain.cli.tables.parquet_rows import ParquetRows
+from abstain.costs.costs import Costs
+from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.preprocessing import default_pipeline
 
 
@@ -42,7 +42,7 @@ def rows_of(table, folder, **options):
 
 @pytest.mark.filterwarnings("ignore:column 'same'", "ignore:column 'none'")
 def test_rows_are_those_of_the_default_pipeline(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("abstain.cli.input.typed_tables.PARQUET_ROWS", 40)
+    monkeypatch.setattr("abstain.cli.tables.typed_tables.PARQUET_ROWS", 40)
     table = table.with_columns(none=pl.lit(None, pl.Float64))
     rows = rows_of(table, tmp_path)
     assert (rows.numeric, rows.categorical) == (["age", "size", "same", "none"], ["city"])
@@ -75,7 +75,7 @@ def test_a_machine_is_fitted_to_the_mapped_file(table, tmp_path):
 
 @pytest.mark.filterwarnings("ignore:column 'same'", "ignore:.*rows without a label")
 def test_rows_without_a_label_are_left_out(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("abstain.cli.input.typed_tables.PARQUET_ROWS", 40)
+    monkeypatch.setattr("abstain.cli.tables.typed_tables.PARQUET_ROWS", 40)
     holes = table.with_columns(label=pl.when(pl.int_range(pl.len()).is_between(30, 150)).then(None).otherwise("label"))
     paths = written(holes, tmp_path)
     found = read_mapped(paths, tmp_path, "label", drop_unlabelled=True)
@@ -111,7 +111,7 @@ def test_ill_files_are_refused(table, tmp_path, change, message):
 
 @pytest.mark.filterwarnings("ignore:column")
 def test_columns_are_read_by_the_options(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("abstain.cli.input.parquet_rows.MOST_CATEGORIES", 100)
+    monkeypatch.setattr("abstain.cli.tables.parquet_rows.MOST_CATEGORIES", 100)
     names = pl.Series([f"row {at}" for at in range(300)])
     table = table.with_columns(city=names, day=pl.date(2024, 1, 1), half=pl.lit(0.5))
     paths = written(table, tmp_path)

@@ -205,8 +205,7 @@ def test_unseen_categories_are_counted_and_named(tmp_path, model):
 
 
 def test_unseen_categories_are_counted_over_batches(tmp_path, model, monkeypatch):
-    from abstain.cli.input import csv_records
-
+    from abstain.cli.tables import csv_records
     monkeypatch.setattr(csv_records, "CHUNK", 20)
     data = tmp_path / "data.csv"
     data.write_text("age,city\n" + "".join(f"{at},town {at % 7}\n" for at in range(70)), encoding="utf-8")

@@ -12,7 +12,7 @@ import zipfile
 import polars as pl
 import pytest
 
-from abstain.cli.input import workbooks
+from abstain.cli.tables import workbooks
 from cli.running import FIT, heard, run, said
 
 SHEET = (

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.class_costs import ClassCosts
+from abstain.costs.class_costs import ClassCosts
 from abstain.metrics import ActionTable, ClassTable, accuracy_reject_curve, augrc, aurc, e_aurc
 from abstain.report.curves import rejected_first
 
 if TYPE_CHECKING:
-    from abstain.actions import Actions
     from abstain.cli.commands.evaluation import Judged
+    from abstain.costs.actions import Actions
 
 REJECT_RATES = (0.0, 0.05, 0.1, 0.2, 0.3)
 IF_NEW = "All numbers hold for new rows only if the model was neither trained nor chosen on these."

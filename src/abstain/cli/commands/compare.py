@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from abstain.cli.commands import options as o
 from abstain.cli.exit_codes import TimeUpError, UsageError, exit_on_error, one_line, within
+from abstain.cli.training import options as o
 
 if TYPE_CHECKING:
-    from abstain.cli.commands.guarding import GuardPlan
     from abstain.cli.input.training_table import TrainingTable
+    from abstain.cli.training.guarding import GuardPlan
     from abstain.comparison.result import Comparison
 
 Output = Annotated[
@@ -75,15 +75,15 @@ def command(
 ) -> None:
     """Compare all rules on your data: cross-validated mean costs with intervals."""
     with exit_on_error():
-        from abstain.cli.commands.guarding import guard_plan, stated_rate
-        from abstain.cli.commands.machines import checked_machines
         from abstain.cli.input.actions import check_alone, stated_actions
         from abstain.cli.input.classes import two_class_option
         from abstain.cli.input.costs import stated_costs, two_prices
-        from abstain.cli.input.notation import Notation
         from abstain.cli.input.training_table import read_training
         from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_judged, warn_all
+        from abstain.cli.tables.notation import Notation
+        from abstain.cli.training.guarding import guard_plan, stated_rate
+        from abstain.cli.training.machines import checked_machines
 
         check_free(output, force=force, inputs=[data])
         machines = checked_machines(machine)
@@ -147,10 +147,10 @@ def compare(
     force: bool = False,
 ) -> Comparison:
     """Compare the rules on a table, each with the default preprocessing, and optionally write the report."""
-    from abstain.cli.commands.linear import LINEAR, LINEAR_RULE
+    from abstain.cli.training.linear import LINEAR, LINEAR_RULE
     from abstain.comparison.compare import compare as compared_by
     from abstain.comparison.rules import default_rules, left_out
-    from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
+    from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
     from abstain.preprocessing import default_pipeline
 
     if folds > table.smallest_class:

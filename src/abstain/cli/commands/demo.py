@@ -15,9 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from abstain.costs import Costs
-from abstain.estimators.novelty import NoveltyRejector
-from abstain.estimators.svc import RejectSVC
+from abstain.costs.costs import Costs
+from abstain.estimators.novelty.novelty import NoveltyRejector
+from abstain.estimators.svm.svc import RejectSVC
 from abstain.plot.reject_region import RejectRegionDisplay
 
 COSTS = Costs.from_table({"benign": {"malignant": 1}, "malignant": {"benign": 5}}, reject=0.3)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from abstain.cli.commands import options as o
 from abstain.cli.exit_codes import exit_on_error, one_line
+from abstain.cli.training import options as o
 
 if TYPE_CHECKING:
     from abstain.cli.commands.evaluation import Judged
@@ -44,9 +44,9 @@ def command(
         from abstain.cli.commands.evaluation import Judged
         from abstain.cli.input.drifting import drift_facts
         from abstain.cli.input.models import load_model
-        from abstain.cli.input.notation import Notation
         from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_judged
+        from abstain.cli.tables.notation import Notation
 
         check_free(report, force=force, inputs=[model, data])
         notation = Notation.of(encoding, decimal, thousands, dates, missing_value)

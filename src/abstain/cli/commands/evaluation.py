@@ -16,20 +16,20 @@ from abstain.cli.input.columns import labels, left_out_rows, row_names, unlabell
 from abstain.cli.input.cost_columns import row_costs_of
 from abstain.cli.input.drifting import DriftOfTable
 from abstain.cli.input.models import FittedModel
-from abstain.cli.input.notation import Notation
-from abstain.cli.input.outside import OutsideTraining
-from abstain.cli.input.read_table import PLAIN, opened
+from abstain.cli.input.outside_notes import OutsideTraining
 from abstain.cli.input.target_column import target_of
 from abstain.cli.output.printing import progress
+from abstain.cli.tables.notation import Notation
+from abstain.cli.tables.read_table import PLAIN, opened
 from abstain.comparison.drift_result import Drift
 from abstain.comparison.judges import Judge, judge_of
 from abstain.comparison.verdict import FORCED, verdict_on
-from abstain.costs import Costs
+from abstain.costs.costs import Costs
+from abstain.costs.row_costs import RowCosts
 from abstain.metrics import RejectTable, accuracy_reject_curve, augrc, aurc, cost_curve, e_aurc
 from abstain.report.curves import are_bayes, price_confidence, rejected_first
-from abstain.row_costs import RowCosts
-from abstain.rules.scored_rows import ScoredRows
-from abstain.rules.tuning import roc_thresholds
+from abstain.rules.tuning.empirical_cost import roc_thresholds
+from abstain.rules.tuning.scored_rows import ScoredRows
 
 NOVEL = "novel"
 

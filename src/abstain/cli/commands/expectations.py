@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from abstain.actions import Actions
 from abstain.cli.input.columns import for_sklearn
-from abstain.cli.input.mapped_table import MappedTable
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
+from abstain.cli.tables.mapped_table import MappedTable
 from abstain.comparison.judges import judge_of
 from abstain.comparison.verdict import REJECTING, cautions
-from abstain.estimators.linear_svc_cv import LinearRejectSVCCV
-from abstain.estimators.svc_cv import RejectSVCCV
+from abstain.costs.actions import Actions
+from abstain.costs.row_costs import RowCosts
+from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
+from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.estimators.unwrap import decide, unguarded
-from abstain.row_costs import RowCosts
+from abstain.html import percent
 
 TOLERANCE = 0.01  # a cost that is less by no more than this share counts as not less: it is only an estimate
 COUNTED = 2_000  # training rows on which rejects are counted, at most
@@ -71,7 +72,7 @@ def _trained_on(table: TrainingTable, model: Any) -> dict[str, Any]:
     rejected = float(np.mean(decisions.rejected))
     of_training = f"of {len(some):,} training rows" if len(some) < len(table.y) else "of the training rows"
     sentence = (
-        f"No row was held out, so the cost of new rows is unknown; {100 * rejected:.1f} % {of_training} are rejected. "
+        f"No row was held out, so the cost of new rows is unknown; {percent(rejected)} % {of_training} are rejected. "
         f"{_next(table)}"
     )
     found = cautions("The machine", 0.0, rejected, REJECTING, math.inf)

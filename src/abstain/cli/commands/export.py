@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from abstain.cli.commands import options as o
 from abstain.cli.exit_codes import DataError, Note, UsageError, exit_on_error, one_line
+from abstain.cli.training import options as o
 
 Onnx = Annotated[Path, typer.Option("--onnx", metavar="FILE", help="ONNX file to write.")]
 
@@ -29,7 +29,7 @@ def export(estimator: Any, path: Path, *, force: bool = False) -> None:
     """Write a fitted estimator as ONNX."""
     from abstain.cli.output.files import writing
     from abstain.estimators.unwrap import unguarded
-    from abstain.files.onnx import to_onnx
+    from abstain.files.onnx.to_onnx import to_onnx
     from abstain.preprocessing import CellPlan, plan_of
 
     try:

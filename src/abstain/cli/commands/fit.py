@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from abstain.cli.commands import options as o
 from abstain.cli.exit_codes import UsageError, exit_on_error
+from abstain.cli.training import options as o
 
 if TYPE_CHECKING:
-    from abstain.cli.commands.training import TrainingOptions
     from abstain.cli.input.training_table import TrainingTable
+    from abstain.cli.training.training import TrainingOptions
 
 COSTS = ("false_positive", "false_negative", "reject")
 Rows = Annotated[
@@ -97,20 +97,20 @@ def command(
     the training rows, unless --no-novelty is given.
     """
     with exit_on_error() as heard:
-        from abstain.cli.commands.budgets import stated_budget
-        from abstain.cli.commands.cluster import check_cluster, connected
-        from abstain.cli.commands.guarding import guard_plan, stated_rate
-        from abstain.cli.commands.linear import LINEAR
-        from abstain.cli.commands.machines import checked_machine
         from abstain.cli.input.actions import check_alone, stated_actions
         from abstain.cli.input.classes import two_class_option
         from abstain.cli.input.cost_columns import check_positive_stated, cost_plan
         from abstain.cli.input.costs import stated_costs, two_prices
         from abstain.cli.input.grids import stated_grid, stated_search
-        from abstain.cli.input.mapped_table import training_rows
-        from abstain.cli.input.notation import Notation
         from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_judged
+        from abstain.cli.tables.mapped_table import training_rows
+        from abstain.cli.tables.notation import Notation
+        from abstain.cli.training.budgets import stated_budget
+        from abstain.cli.training.cluster import check_cluster, connected
+        from abstain.cli.training.guarding import guard_plan, stated_rate
+        from abstain.cli.training.linear import LINEAR
+        from abstain.cli.training.machines import checked_machine
 
         check_free(output, force=force, inputs=data)
         grid = (stated_grid("C", Cs, C), stated_grid("gamma", gammas, gamma, ("scale", "auto")), stated_search(search))
@@ -160,7 +160,7 @@ def command(
             costs=by_row,
             only_two=two_class_option(stated),
         )
-        from abstain.cli.commands.training import TrainingOptions
+        from abstain.cli.training.training import TrainingOptions
 
         options = TrainingOptions(C, gamma, reject_label, seed, time_limit, *grid, machine)
         with connected(cluster) as client, rows as table:
@@ -184,14 +184,14 @@ def fit(
 
     With a `client` of a cluster the table is a `MappedTable`, whose rows are sent there.
     """
-    from abstain.cli.commands.budgets import Budget, budgeted
-    from abstain.cli.commands.cluster import fitting, spread
     from abstain.cli.commands.expectations import expected_of
-    from abstain.cli.commands.linear import LINEAR, linear_facts, linear_machine
-    from abstain.cli.commands.machines import machine_facts, searched
-    from abstain.cli.commands.training import facts_of, fitted_pipeline, trained
-    from abstain.cli.input.mapped_table import MappedTable
     from abstain.cli.output.files import writing
+    from abstain.cli.tables.mapped_table import MappedTable
+    from abstain.cli.training.budgets import Budget, budgeted
+    from abstain.cli.training.cluster import fitting, spread
+    from abstain.cli.training.linear import LINEAR, linear_facts, linear_machine
+    from abstain.cli.training.machines import machine_facts, searched
+    from abstain.cli.training.training import facts_of, fitted_pipeline, trained
     from abstain.estimators.unwrap import unguarded
     from abstain.files.save import write_model
 

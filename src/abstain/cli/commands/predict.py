@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from abstain.cli.commands import options as o
 from abstain.cli.exit_codes import DataError, Note, UsageError, exit_on_error
+from abstain.cli.training import options as o
 
 if TYPE_CHECKING:
     import polars as pl
 
     from abstain.cli.input.drifting import DriftOfTable
     from abstain.cli.input.models import FittedModel
-    from abstain.cli.input.notation import Notation
-    from abstain.cli.input.outside import OutsideTraining
-    from abstain.cli.input.read_table import Batch, InputTable
+    from abstain.cli.input.outside_notes import OutsideTraining
+    from abstain.cli.tables.notation import Notation
+    from abstain.cli.tables.read_table import Batch, InputTable
 
 ADDED = ("label", "rejected", "reason", "score", "cost_negative", "cost_reject", "cost_positive")
 Output = Annotated[
@@ -57,10 +57,10 @@ def command(
     """
     with exit_on_error():
         from abstain.cli.input.models import load_model
-        from abstain.cli.input.notation import Notation
-        from abstain.cli.input.outside import NOTED
+        from abstain.cli.input.outside_notes import NOTED
         from abstain.cli.output.files import check_free
         from abstain.cli.output.printing import print_drift, print_facts, print_json
+        from abstain.cli.tables.notation import Notation
 
         if json and output is None:
             raise UsageError("--json prints a summary, so the rows need a separate file; specify it with -o.")
@@ -88,10 +88,10 @@ def predict(
 ) -> dict[str, Any]:
     """Write the rows of a table with the model's answers and return the counts."""
     from abstain.cli.input.drifting import DriftOfTable, drift_facts
-    from abstain.cli.input.outside import OutsideTraining
-    from abstain.cli.input.read_table import PLAIN, opened
+    from abstain.cli.input.outside_notes import OutsideTraining
     from abstain.cli.output.files import write_csv, writing
     from abstain.cli.output.printing import progress
+    from abstain.cli.tables.read_table import PLAIN, opened
 
     rows, rejected, novel, notation = 0, 0, 0, notation or PLAIN
     model = model.reading(notation)

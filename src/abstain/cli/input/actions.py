@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.read_table import opened
+from abstain.cli.tables.read_table import opened
 
 if TYPE_CHECKING:
-    from abstain.actions import Actions
+    from abstain.costs.actions import Actions
 
 __all__ = ["check_alone", "stated_actions"]
 
@@ -52,7 +52,7 @@ def stated_actions(path: Path, classes: tuple[str, ...], handed_on: str | None) 
     handed_on : str or None
         The actions that hand the case on, with commas, if the file does not say it; "" for none.
     """
-    from abstain.actions import Actions
+    from abstain.costs.actions import Actions
 
     with opened(path) as table:
         columns = list(table.columns)

@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.read_table import Batch, InputTable
+from abstain.cli.tables.read_table import Batch, InputTable
 
 __all__ = ["TWO_ONLY", "checked_classes", "in_order", "two_class_option"]
 

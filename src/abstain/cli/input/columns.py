@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.dates import days, is_temporal, look_like_dates
-from abstain.cli.input.notation import looks_grouped
-from abstain.cli.input.read_table import Batch, InputTable
+from abstain.cli.tables.dates import days, is_temporal, look_like_dates
+from abstain.cli.tables.notation import looks_grouped
+from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.preprocessing import CellPlan
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.classes import in_order
 from abstain.cli.input.columns import features
 from abstain.cli.input.costs import reject_price
-from abstain.cli.input.read_table import Batch, InputTable
+from abstain.cli.tables.read_table import Batch, InputTable
+from abstain.costs.row_costs import RowCosts
 from abstain.preprocessing import CellPlan, CostPlan
-from abstain.row_costs import RowCosts
 
 __all__ = ["check_positive_stated", "cost_plan", "named_columns", "row_costs_of"]
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Self
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.classes import in_order
 from abstain.cli.input.columns import listed
-from abstain.cli.input.read_table import opened
+from abstain.cli.tables.read_table import opened
 
 if TYPE_CHECKING:
-    from abstain.class_costs import ClassCosts
-    from abstain.costs import Costs
+    from abstain.costs.class_costs import ClassCosts
+    from abstain.costs.costs import Costs
 
 REJECT = "reject"  # the column of reject costs in a cost matrix
 
@@ -65,8 +65,8 @@ def stated_costs(
 
 def _class_costs(named: CostFile | None, reject: str | None, classes: tuple[str, ...], decimal: str) -> ClassCosts:
     """The costs of more than two classes; without a matrix every error costs 1."""
-    from abstain.class_costs import ClassCosts
-    from abstain.cost_tables import CostTable
+    from abstain.costs.class_costs import ClassCosts
+    from abstain.costs.cost_tables import CostTable
 
     price: object = named.reject if named is not None and named.reject is not None else reject_price(reject, decimal)
     try:
@@ -86,7 +86,7 @@ def _two_class_costs(
     *,
     decimal: str,
 ) -> Costs:
-    from abstain.costs import Costs
+    from abstain.costs.costs import Costs
 
     negative, positive = classes
     errors = (1.0 if false_positive is None else false_positive, 1.0 if false_negative is None else false_negative)

@@ -7,7 +7,7 @@ from typing import Any
 from abstain.comparison.batch_counts import DriftCounts, guarded_rows
 from abstain.comparison.drift import drift_of
 from abstain.comparison.drift_result import Drift
-from abstain.estimators.calibration import counted
+from abstain.estimators.novelty.calibration import counted
 from abstain.estimators.unwrap import decide, final_estimator
 
 __all__ = ["DriftOfTable", "drift_facts"]

@@ -14,9 +14,9 @@ from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features, for_sklearn, listed
 from abstain.cli.input.cost_columns import named_columns, row_costs_of
 from abstain.cli.input.drifting import DriftOfTable
-from abstain.cli.input.notation import Notation
-from abstain.cli.input.outside import OutsideTraining, seen_of
-from abstain.cli.input.read_table import Batch, InputTable
+from abstain.cli.input.outside_notes import OutsideTraining, seen_of
+from abstain.cli.tables.notation import Notation
+from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.estimators.unwrap import FittedClassifier, final_estimator
 from abstain.preprocessing import CellPlan, frame, plan_of
 from abstain.rules.action_rule import ActionRule
@@ -24,8 +24,8 @@ from abstain.rules.action_rule import ActionRule
 if TYPE_CHECKING:
     import polars as pl
 
-    from abstain.actions import Actions
-    from abstain.estimators.seen import SeenColumns
+    from abstain.costs.actions import Actions
+    from abstain.estimators.novelty.training_ranges import SeenColumns
 
 @dataclass(frozen=True, eq=False)
 class FittedModel(FittedClassifier):
@@ -52,9 +52,9 @@ class FittedModel(FittedClassifier):
     @classmethod
     def of(cls, estimator: Any, pos_label: Any = None) -> Self:
         """Make the model from a fitted estimator."""
-        from abstain.files.onnx_inputs import Inputs
-        from abstain.files.onnx_steps import NUMBER, TEXT
-        from abstain.files.preprocessing_codec import is_default
+        from abstain.files.onnx.inputs import Inputs
+        from abstain.files.onnx.steps import NUMBER, TEXT
+        from abstain.files.sklearn_codecs.preprocessing_codec import is_default
 
         names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
         if not names:
@@ -190,7 +190,7 @@ def load_model(path: Path) -> FittedModel:
 
 def load_estimator(path: Path) -> Any:
     """Read a model file; any error in it is a DataError."""
-    from abstain.files.errors import ModelFileError
+    from abstain.files.format.errors import ModelFileError
     from abstain.files.load import load
 
     try:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import Note
-from abstain.cli.input.notation import NEARLY
+from abstain.cli.tables.notation import NEARLY
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from abstain.cli.exit_codes import DataError
 from abstain.cli.input.columns import labels, listed
 from abstain.cli.input.models import FittedModel
-from abstain.cli.input.read_table import Batch, InputTable
+from abstain.cli.tables.read_table import Batch, InputTable
 
 __all__ = ["target_of"]
 

@@ -26,12 +26,12 @@ from abstain.cli.input.columns import (
     unlabelled,
 )
 from abstain.cli.input.cost_columns import named_columns, row_costs_of
-from abstain.cli.input.dates import day_first_in, days, is_temporal
-from abstain.cli.input.memory import MB, TooLargeError, half_of_the_memory, left_by_rows
-from abstain.cli.input.notation import Notation
-from abstain.cli.input.read_table import PLAIN, Batch, InputTable, opened
 from abstain.cli.input.suspicions import suspect, suspect_copies
 from abstain.cli.output.printing import progress
+from abstain.cli.tables.dates import day_first_in, days, is_temporal
+from abstain.cli.tables.memory import MB, TooLargeError, half_of_the_memory, left_by_rows
+from abstain.cli.tables.notation import Notation
+from abstain.cli.tables.read_table import PLAIN, Batch, InputTable, opened
 from abstain.preprocessing import CellPlan, CostPlan
 
 if TYPE_CHECKING:

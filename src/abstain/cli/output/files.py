@@ -45,7 +45,7 @@ def writing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
     if path is None:
         yield sys.stdout.buffer
         return
-    from abstain.files.atomic import whole_file
+    from abstain.files.format.atomic import whole_file
 
     try:
         with whole_file(path, replace=force) as file:

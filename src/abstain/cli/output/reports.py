@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.actions import Actions
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.output.files import writing
+from abstain.costs.actions import Actions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,7 +72,7 @@ def write_comparison(
     The page counts the held-out decisions that were compared, each by the machine of its fold. A slider needs one pair
     of thresholds for all of them; without one, the page is the table of classes and decisions.
     """
-    from abstain.estimators.splitting import group_parameters
+    from abstain.estimators.fitting.splitting import group_parameters
     from abstain.estimators.unwrap import final_estimator
     from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report

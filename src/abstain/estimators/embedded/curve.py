@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.embedded.training import EmbeddedTraining
-from abstain.estimators.progress import FitTask
+from abstain.estimators.fitting.progress import FitTask
 
 __all__ = ["REJECT_COSTS", "CurvePoints", "EmbeddedRejectCurve", "embedded_reject_curve"]
 

@@ -15,12 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from abstain.costs import Costs
-from abstain.estimators.decide import Fitted, fitted
+from abstain.costs.costs import Costs
+from abstain.costs.thresholds import Thresholds
 from abstain.estimators.embedded.training import EmbeddedTraining
-from abstain.estimators.kernel_rows import KernelRowsMixin, checked_rows
-from abstain.estimators.parameters import CONSTRAINTS, POSITIVE
-from abstain.estimators.progress import CallbackSupportMixin, FitTask
+from abstain.estimators.fitting.decide import Fitted, fitted
+from abstain.estimators.fitting.kernel_rows import KernelRowsMixin, checked_rows
+from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE
+from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.kernels import Kernel
 from abstain.labels import Labels
 from abstain.losses.step_loss import StepLoss
@@ -28,7 +29,6 @@ from abstain.rules.rule import Rule
 from abstain.solvers.embedded.dual import EmbeddedDual
 from abstain.solvers.embedded.primal import EmbeddedPrimal, hops_for
 from abstain.solvers.embedded.problem import EmbeddedSolution
-from abstain.thresholds import Thresholds
 
 SHARED = ("C", "kernel", "degree", "gamma", "coef0", "pos_label", "reject_label", "max_iter", "time_limit", "verbose")
 

@@ -1,0 +1,145 @@
+"""The mean cost of every candidate of one machine on every fold: Bayes' cuts on the probabilities of held-out rows."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.calibration import _SigmoidCalibration
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import _safe_indexing
+from threadpoolctl import ThreadpoolController
+
+from abstain.candidates.machines import MACHINES, Late, Machine
+from abstain.candidates.probability_costs import Pricing
+from abstain.candidates.trials import Trials
+from abstain.estimators.fitting.progress import SearchLine
+from abstain.estimators.fitting.splitting import Splits
+
+MANY_ROWS = 10_000  # from here on, fits may use all cores
+
+
+def few_threads(rows: int) -> Any:
+    """Limit BLAS and OpenMP to one thread for few rows: threads that wait for a busy core are fifty times slower."""
+    return _controller().limit(limits=None if rows >= MANY_ROWS else 1)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows to tune on.
+
+    Attributes
+    ----------
+    X, y
+        The rows and their labels.
+    pricing : Pricing
+        The true classes, and what decisions on them cost.
+    splits : Splits
+        The folds.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    pricing: Pricing
+    splits: Splits
+
+    def held_out(
+        self, machine: Machine, parameters: dict[str, Any], fold: int, late: Late | None
+    ) -> tuple[list[NDArray[np.float64]], float]:
+        """Probabilities of a fold's test rows, for each stage of a machine fitted on its training rows, and its pace.
+
+        Some stages are missing, or all, if the fit was late before it had reached them. The pace is in seconds of a
+        tree or an iteration for each training row.
+        """
+        train, test = self.splits.parts[fold]
+        part, others = _safe_indexing(self.X, train), _safe_indexing(self.X, test)
+        began = time.monotonic()
+        classifier, number, done = machine.fitted(parameters, part, self.y[train], late)
+        pace = (time.monotonic() - began) / (number * len(train))
+        return list(machine.probabilities(classifier, others)) if done or machine.stages else [], pace
+
+    def costs_of(self, probabilities: Sequence[NDArray[np.float64]]) -> list[float]:
+        """The mean cost of each fold by Bayes' rule, given the probabilities of its test rows."""
+        folds = zip(probabilities, self.splits.tests, strict=True)
+        return [float(self.pricing.prices(p, np.flatnonzero(test)).mean()) for p, test in folds]
+
+    def sigmoids(self, probabilities: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+        """Calibrate each fold by Platt's sigmoids, fitted to the held-out probabilities of rows that it does not test.
+
+        With more than two classes one sigmoid for each against the rest, normalised, as `CalibratedClassifierCV` does.
+        """
+        row, known = np.nonzero(self.splits.tests)[1], np.concatenate([*probabilities])
+        found = []
+        for test, p in zip(self.splits.tests, probabilities, strict=True):
+            apart = test[row] == 0  # a splitter may test a row in several folds
+            found.append(_calibrated(known[apart], self.pricing.truth[row[apart]], self.pricing.codes, p))
+        return found
+
+
+def _calibrated(
+    others: NDArray[np.float64], truth: NDArray[Any], codes: list[int], p: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    columns = range(len(codes)) if len(codes) > 2 else (1,)
+    own = [_SigmoidCalibration().fit(others[:, k], truth == codes[k]).predict(p[:, k]) for k in columns]
+    if len(codes) == 2:
+        return np.column_stack([1.0 - own[0], own[0]])
+    stacked = np.column_stack(own)
+    total = stacked.sum(axis=1, keepdims=True)
+    return np.where(total > 0.0, stacked / np.where(total > 0.0, total, 1.0), 1.0 / len(codes))
+
+
+def _late(machine: Machine, end: float, fits: int) -> Late:
+    """Say when a fit is late: at the end of the time, or after its share of it if it has reached a stage."""
+    now = time.monotonic()
+    share = now + (end - now) / fits
+    first = machine.stages[0] if machine.stages else np.inf
+    return lambda number: time.monotonic() >= (share if number >= first else end)
+
+
+def tuned(
+    name: str, rows: Rows, *, seed: int | None, limit: float | None, n_jobs: int | None, verbose: bool
+) -> Trials:
+    """Try the candidates of a machine until `limit` seconds are over; the first fit is begun in any case.
+
+    Fits with stages share the time, and use more of it only to reach the first one; others take what they need.
+    """
+    machine, end = MACHINES[name], None if limit is None else time.monotonic() + limit
+    folds, stages = range(len(rows.splits.trains)), max(1, len(machine.stages))
+    costs, paces = np.full((len(machine.candidates), len(folds)), np.nan), np.full(len(machine.candidates), np.nan)
+    shared = {"random_state": seed} | ({"n_jobs": n_jobs} if machine.takes_n_jobs else {})
+    fits = [(at, fold) for at in range(len(machine.grid)) for fold in folds]
+    found: list[list[NDArray[np.float64]]] = []
+    line = SearchLine(name, len(fits), shown=verbose)
+    with line, few_threads(len(rows.y)), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the last fit, on all rows, says it of itself
+        for number, (at, fold) in enumerate(fits):
+            if number and end is not None and time.monotonic() >= end:
+                break
+            late = None if end is None else _late(machine, end, len(fits) - number)
+            held_out, pace = rows.held_out(machine, machine.grid[at] | shared, fold, late)
+            found = [*(found if fold else []), held_out]
+            paces[at * stages : (at + 1) * stages] = pace
+            if fold == folds[-1]:
+                for stage, probabilities in enumerate(zip(*found, strict=False)):  # as many as all folds have reached
+                    shown = rows.sigmoids(probabilities) if machine.sigmoid else probabilities
+                    costs[at * stages + stage] = rows.costs_of(shown)
+            line.report(number + 1)
+    if missing := int(np.isnan(costs[:, 0]).sum()):
+        warnings.warn(
+            f"{missing} of the {len(costs)} candidates of {name!r} count as not tried, because time ran out; raise the "
+            "time limit, or use fewer rows.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return Trials(name, machine.candidates, costs, paces)

@@ -1,0 +1,157 @@
+"""Excel workbooks: the first sheet as a table, after its size is known.
+
+A workbook is a zip archive of XML, and what reads it makes room for every cell up to the last row and column that is
+named: one cell at XFD1048576 is room for 17 thousand million. So all parts are unpacked once, and thrown away, to count
+their bytes and cells. What the archive says of its own sizes is not relied on.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from abstain.cli.exit_codes import DataError
+from abstain.cli.tables.typed_tables import plain_columns, readable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+UNNAMED = "__UNNAMED__"  # what the reader of workbooks calls a column without a name
+MOST_PARTS = 10_000
+MOST_BYTES = 1 << 30  # of all parts, unpacked
+MOST_CELLS, SPARSEST = 10_000_000, 20  # a sheet may have more places for cells than this if one in 20 is taken
+PIECE = 1 << 20  # bytes that are unpacked at a time, and of the longest tag
+# A tag without content, such as <row r="1048576" ht="15"/>: a place that is formatted and not taken. Its values have
+# neither kind of quote, so that no attribute of another tag can look like it.
+_EMPTY = re.compile(rb'<(?:\w++:)?+(?:c|row)(?: [\w:]++="[^"\'<>&]*+")*+ ?/>')
+# The place of a cell or a row, in whatever tag, r="B7" or r="7", or the number of texts, uniqueCount="7"
+_PLACE = re.compile(rb"""(?<![\w:.-])(r|uniqueCount) ?= ?["']([A-Za-z]*+)0*+(\d*+)""")
+_SPACES = re.compile(rb"\s++")
+
+
+def excel_table(path: Path) -> pl.DataFrame:
+    """The first sheet of an Excel workbook; an error if the package that reads it is missing."""
+    if find_spec("fastexcel") is None:
+        raise DataError(
+            f"{path} is an Excel workbook; save it as CSV UTF-8 in the spreadsheet program, or install what reads "
+            "it: pip install 'abstain[excel]'."
+        )
+    import polars as pl
+
+    fault, way_out = f"{path} cannot be read as an Excel workbook", "save it as CSV UTF-8 in the spreadsheet program"
+    try:
+        reason = _excess(path)
+    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, OverflowError) as error:
+        raise DataError(f"{fault} ({error}); {way_out}.") from error
+    if reason:
+        raise DataError(f"{path} {reason}, or {way_out}." if ";" in reason else f"{path} {reason}; {way_out}.")
+    with readable(fault, way_out):
+        frame = plain_columns(pl.read_excel(path, sheet_id=1, infer_schema_length=None, raise_if_empty=False))
+    if frame.width == 0:
+        raise DataError(f"{path}: the first sheet is empty; move the table there, with the names of columns in row 1.")
+    for at, name in enumerate(frame.columns, start=1):
+        if name.startswith(UNNAMED):
+            raise DataError(
+                f"{path}: row 1 gives column {at} no name; name it, or remove the rows above the names of the columns, "
+                "such as a title."
+            )
+    return frame
+
+
+def _excess(path: Path) -> str:
+    """Say what a workbook has too much of; "" if it can be read."""
+    with path.open("rb") as file:
+        parts = zipfile.ZipFile(file).infolist()
+        names = {part.filename.lower() for part in parts}
+        if len(parts) > MOST_PARTS:
+            return f"has {len(parts):,} parts, more than {MOST_PARTS:,}"
+        if "xl/workbook.xml" not in names or names & {"xl/workbook.bin", "content.xml"}:
+            return "is a packed file, but not an Excel workbook of the kind .xlsx"
+        room = MOST_BYTES
+        for part in parts:
+            extent = Extent()
+            for piece in _unpacked(file, part):
+                room -= len(piece)
+                if room < 0:
+                    return f"has more than {MOST_BYTES >> 20:,} MB when it is unpacked"
+                extent.add(piece, last=False)
+            extent.add(b"", last=True)
+            if extent.texts > extent.size:
+                return f"states {extent.texts:,} texts in its part {part.filename!r}, which has {extent.size:,} bytes"
+            if extent.places > max(MOST_CELLS, SPARSEST * extent.cells):
+                return (
+                    f"has cells up to row {extent.row:,} and column {extent.column:,} in its part {part.filename!r}, "
+                    f"and only {extent.cells:,} of them with content; delete what is beyond the table"
+                )
+    return ""
+
+
+@dataclass
+class Extent:
+    """The largest row and column that a part names, how many places it names, how many texts it states, its bytes."""
+
+    row: int = 0
+    column: int = 0
+    cells: int = 0
+    texts: int = 0
+    size: int = 0
+    rest: bytes = b""
+
+    @property
+    def places(self) -> int:
+        """The number of cells up to the last row and column."""
+        return self.row * max(1, self.column)
+
+    def add(self, piece: bytes, *, last: bool) -> None:
+        """Count another piece. What may go on in the next one is kept for it: the last tag, or an unfinished place."""
+        self.size += len(piece)
+        text = _EMPTY.sub(b"", _SPACES.sub(b" ", self.rest + piece))
+        end = len(text) if last else text.rfind(b"<", max(0, len(text) - PIECE))
+        end = len(text) if end < 0 else end
+        for found in _PLACE.finditer(text, 0, end):
+            if found.end() == len(text) and not last:
+                end = found.start()
+                break
+            number = int(found[3][:20] or b"0")
+            if found[1] != b"r":
+                self.texts = max(self.texts, number)
+                continue
+            self.cells += 1
+            self.row, self.column = max(self.row, number), max(self.column, _number(found[2][:8]))
+        self.rest = text[end:]
+        if len(self.rest) > PIECE:
+            raise ValueError("it has a tag that does not end")
+
+
+def _number(letters: bytes) -> int:
+    """The number of a column: A is 1, Z 26, AA 27."""
+    total = 0
+    for letter in letters.upper():
+        total = 26 * total + letter - 64
+    return total
+
+
+def _unpacked(file: BinaryIO, part: zipfile.ZipInfo) -> Iterator[bytes]:
+    """The content of a part, a piece at a time, to its true end."""
+    file.seek(part.header_offset)
+    header = file.read(30)
+    deflated = part.compress_type == zipfile.ZIP_DEFLATED
+    if not (deflated or part.compress_type == zipfile.ZIP_STORED) or len(header) < 30:
+        raise ValueError(f"its part {part.filename!r} is packed in an unusual way")
+    file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
+    unpack = zlib.decompressobj(-zlib.MAX_WBITS) if deflated else None
+    left = part.compress_size
+    while left > 0 and (packed := file.read(min(left, PIECE))):
+        left -= len(packed)
+        if unpack is None:
+            yield packed
+            continue
+        while packed and not unpack.eof:
+            yield unpack.decompress(packed, PIECE)
+            packed = unpack.unconsumed_tail

@@ -1,0 +1,1 @@
+"""How `fit` and `compare` train: machines, budgets, promises, guards, clusters."""

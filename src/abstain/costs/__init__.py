@@ -1,0 +1,1 @@
+"""What each decision costs, and Bayes' cuts that follow from it."""

@@ -1,0 +1,1 @@
+"""What all fits share: checked rows, problems, folds, progress, the fitted value."""

@@ -1,0 +1,178 @@
+"""What all rejecting classifiers share once fitted: score rows with the machine, decide with the rule."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
+
+from abstain.arguments import mean_price
+from abstain.estimators.fitting.lazy import applied, computed, is_dask, lazy_score
+from abstain.rules.action_rule import ActionRule
+from abstain.rules.rule import Decisions, Rule
+
+__all__ = ["Fitted", "FittedMixin", "RejectMixin", "fitted", "read_only"]
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The complete result of a fit in one value, so that `predict` in another thread sees the old or the new one.
+
+    Attributes
+    ----------
+    machine : KernelMachine, LinearMachine or ResponseMachine
+        Scores rows.
+    rule : Rule or ActionRule
+        Turns scores into decisions.
+    """
+
+    machine: Any
+    rule: Rule | ActionRule
+
+
+def fitted(path: str, doc: str) -> Any:
+    """Make a read-only attribute of an estimator from an attribute of its fitted value, such as "proof.gap"."""
+    return property(lambda estimator: read_only(attrgetter(path)(estimator._now)), doc=doc)  # noqa: SLF001 (its own)
+
+
+def read_only(value: Any) -> Any:
+    """Give an array or a CSR matrix as a view that cannot be written to; any other value as it is.
+
+    What was fitted belongs together: a coefficient or a class changed alone would contradict the certificate.
+    """
+    if issparse(value):
+        return type(value)(tuple(map(read_only, (value.data, value.indices, value.indptr))), shape=value.shape)
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view
+
+
+class FittedMixin:
+    """The fitted value of estimators whose `fit` sets `_fitted_`."""
+
+    _fitted_: Any
+    n_jobs: int | None = None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted_" in vars(self)
+
+    def _commit(self, checked: Any, fitted: Any) -> None:
+        """Store what a fit found, all at once; `checked` is the copy of the estimator that X was validated with."""
+        names = {name: vars(checked)[name] for name in ("n_features_in_", "feature_names_in_") if name in vars(checked)}
+        if "feature_names_in_" not in names:
+            vars(self).pop("feature_names_in_", None)
+        self.__dict__.update(names, _fitted_=fitted)
+
+    @property
+    def _now(self) -> Any:
+        """The current fitted value."""
+        check_is_fitted(self)
+        return self._fitted_
+
+    machine_ = fitted("machine", "What scores rows.")
+
+
+class RejectMixin(FittedMixin):
+    """Decisions for estimators whose fitted value is a `Fitted`."""
+
+    def _checked(self, X: Any) -> Any:
+        """X in the form that the machine takes."""
+        return X
+
+    def _score(self, fitted: Fitted, X: Any) -> NDArray[np.float64]:
+        """Scores of the rows; lazy ones, a dask array, for a dask array."""
+        if is_dask(X):
+            frozen = copy(self)
+            frozen._fitted_ = fitted
+            return lazy_score(frozen, X, len(fitted.rule.labels.classes))
+        return np.asarray(fitted.machine.score(self._checked(X), self.n_jobs))
+
+    def _probability(
+        self,
+        fitted: Fitted,  # noqa: ARG002 (for those whose probability does not follow from the score)
+        X: Any,  # noqa: ARG002
+        score: NDArray[np.float64],  # noqa: ARG002
+    ) -> NDArray[np.float64] | None:
+        return None
+
+    rule_ = fitted("rule", "What turns scores into decisions: labels, costs and cuts.")
+    classes_ = fitted("rule.labels.classes", "The classes, sorted.")
+    reject_label_ = fitted("rule.labels.reject_label", "The label of a rejected row.")
+    thresholds_ = fitted("rule.thresholds", "The thresholds on the score, oriented to ``classes_[1]``.")
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Score of each row, oriented to ``classes_[1]``: a score above the upper of `thresholds_` means that class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score; for a precomputed kernel, kernel values between these rows and all training rows.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,); a dask array for a dask array
+            (n_samples, n_classes) for more than two classes: a score for each, or, without costs, its votes and a part
+            of less than 1/3 by its scores, as scikit-learn's ``SVC`` has them.
+        """
+        return self._score(self._now, X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Label of each row, `reject_label_` where rejecting is the cheaper decision; with `Actions`, the action.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to decide on.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,); a dask array for a dask array
+            A plain array of one dtype: the classes' own, or the smallest that also holds the reject label.
+        """
+        fitted = self._now
+        return applied(fitted.rule.predict, self._score(fitted, X))
+
+    def predict_forced(self, X: Any) -> NDArray[Any]:
+        """The cheapest class for each row, never a reject; with `Actions`, the cheapest of the others."""
+        fitted = self._now
+        return applied(fitted.rule.forced, self._score(fitted, X))
+
+    def reject_mask(self, X: Any) -> NDArray[np.bool_]:
+        """True for the rows that `predict` rejects."""
+        fitted = self._now
+        rule = fitted.rule
+        return applied(lambda score: rule.is_reject(rule.choose(score)), self._score(fitted, X))
+
+    def decide(self, X: Any) -> Decisions:
+        """Decisions with their reasons: label, rejected, score and the expected cost of every action.
+
+        They keep the index of a pandas DataFrame. For a Pipeline around this classifier, use :func:`abstain.decide`.
+        The scores of a dask array are computed first: decisions are in memory.
+        """
+        fitted = self._now
+        score = computed(self._score(fitted, X))
+        index = X.index if hasattr(X, "iloc") else None  # a list has a method of that name
+        return fitted.rule.decide(score, self._probability(fitted, X, score), index)
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Minus the mean cost of `predict` on labelled rows; minus the error rate if no costs were stated.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to decide on.
+        y : array-like of shape (n_samples,)
+            Their true classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in the mean.
+        """
+        fitted = self._now
+        costs = fitted.rule.cost_of(computed(y), computed(self._score(fitted, X)))
+        return -mean_price(costs, computed(sample_weight))

@@ -1,0 +1,169 @@
+"""Fit and certify the machines of all pairs of classes: small ones together in a few calls, the others one by one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from abstain.arguments import threads
+from abstain.dual.parts import PartCertificates, Parts, certify_parts, runs
+from abstain.dual.problem import DualProblem
+from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
+from abstain.dual.solution import DualSolution, PartSolutions, Status
+from abstain.estimators.fitting.class_training import posed_pair
+from abstain.estimators.fitting.convergence import SCORED, Solved, solved
+from abstain.estimators.fitting.training import Posed
+from abstain.machines.class_machine import class_pairs
+from abstain.machines.expansion import expand_parts
+from abstain.machines.linear_machine import LinearMachine
+from abstain.solvers.boundary import part_biases
+from abstain.solvers.smo import SMO
+
+__all__ = ["FittedMachine", "fitted_pairs", "within"]
+
+TOGETHER = 500_000  # rows of the pairs that are solved in one call: 20 MB of arrays
+
+@dataclass(frozen=True, eq=False)
+class FittedMachine:
+    """The machine of one problem: its support vectors by their indices among all training rows, and its proof."""
+
+    support: NDArray[np.intp]
+    coef: NDArray[np.float64]
+    bias: float
+    linear: LinearMachine | None
+    proof: Proof
+
+    @classmethod
+    def of(cls, kept: NDArray[np.intp], found: Solved, tol: float) -> FittedMachine:
+        """Take the machine from a solution; `kept` has the indices of its rows among all training rows."""
+        machine = found.machine
+        return cls(kept[machine.support], machine.coef, machine.bias, machine.linear, found.proof(tol))
+
+
+def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> list[FittedMachine]:
+    """Fit the machine of each pair of classes; `code` has the class of each of the shared rows, from 1."""
+    began = time.monotonic()
+    classes = _ByClass.of(code)
+    pairs = class_pairs(len(classes.starts) - 1)
+    found: list[FittedMachine | None] = [None] * len(pairs)
+    first: dict[int, DualSolution] = {}
+    if _can_be_solved_together(solver, shared):
+        held = np.diff(classes.starts).tolist()
+        lengths = [held[i] + held[j] for i, j in pairs]
+        small = [p for p, length in enumerate(lengths) if length <= SCORED]
+        whole = replace(shared.problem, **{name: getattr(shared.problem, name)[classes.order] for name in _BY_ROW})
+        for begin, end in runs([lengths[p] for p in small], TOGETHER):
+            some = small[begin:end]
+            parts = classes.parts(whole, [pairs[p] for p in some])
+            fits, solutions = _together(within(solver, began), parts, shared.kept[classes.order])
+            for p, fit in zip(some, fits, strict=True):
+                found[p] = fit
+            first |= {some[part]: solution for part, solution in solutions.items()}
+    rest = [p for p, fit in enumerate(found) if fit is None]
+    work = [(*(classes.rows(k) for k in pairs[p]), first.get(p)) for p in rest]
+    for p, fit in zip(rest, _apart(solver, began, shared, work), strict=True):
+        found[p] = fit
+    return [fit for fit in found if fit is not None]
+
+
+_BY_ROW = ("X", "sign", "weight")
+
+
+@dataclass(frozen=True, eq=False)
+class _ByClass:
+    """The shared rows sorted by class, so that those of a pair lie in two pieces of memory."""
+
+    order: NDArray[np.intp]
+    starts: NDArray[np.int64]  # of the classes in that order, and the end
+
+    @classmethod
+    def of(cls, code: NDArray[np.intp]) -> _ByClass:
+        return cls(np.argsort(code, kind="stable"), np.cumsum(np.bincount(code), dtype=np.int64))
+
+    def rows(self, k: int) -> NDArray[np.intp]:
+        """Give the rows of a class, from 0, ascending."""
+        return self.order[self.starts[k] : self.starts[k + 1]]
+
+    def parts(self, ordered: DualProblem, pairs: Sequence[tuple[int, int]]) -> Parts:
+        """Give the problems of pairs over the sorted rows, the first of each pair +1 as in `SVC`."""
+        each = np.array(pairs, dtype=np.int64).ravel()
+        lengths, every = np.diff(self.starts)[each], np.arange(ordered.n, dtype=np.int64)
+        rows = np.concatenate([every[self.starts[k] : self.starts[k + 1]] for k in each])
+        sign = np.repeat(np.tile(np.array([1, -1], dtype=np.int8), len(pairs)), lengths)
+        starts = np.concatenate([[0], np.cumsum(lengths)[1::2]])
+        return Parts.of(ordered, rows, starts, sign)
+
+
+def within(solver: Any, began: float) -> Any:
+    """The solver with what is left of its time."""
+    if solver.time_limit is None:
+        return solver
+    return replace(solver, time_limit=max(0.0, solver.time_limit - (time.monotonic() - began)))
+
+
+def _can_be_solved_together(solver: Any, shared: Posed) -> bool:
+    """Whether the pairs are feature rows with a kernel of the core whose optimum the certificate alone proves."""
+    kernel, dense = shared.problem.kernel, shared.as_posed and not issparse(shared.problem.X)
+    known = kernel.formula.native and kernel.formula.definite(kernel) and kernel.name not in ("linear", "precomputed")
+    return isinstance(solver, SMO) and dense and known
+
+
+def _together(
+    solver: SMO, parts: Parts, kept: NDArray[np.intp]
+) -> tuple[list[FittedMachine | None], dict[int, DualSolution]]:
+    """Solve pairs in one call and certify them by sums in float64 that are computed apart from the solver.
+
+    Where anything but the optimum was found, or where rounding may matter, there is only the solution: such a pair is
+    certified, and continued where that helps, by itself. `kept` has the indices of the rows among all training rows.
+    """
+    whole = parts.whole
+    answers = solver.solve_parts(parts)
+    beta = answers.beta
+    finite = np.isfinite(beta)
+    usable = beta if finite.all() else np.where(finite, beta, 0.0)
+    F = expand_parts(whole.kernel, whole.X, parts.rows, parts.starts, coef=usable, n_jobs=solver.n_jobs)
+    bias = part_biases(parts, F)
+    known = certify_parts(parts, usable, bias, F)
+    proven = _proven(known, answers, solver.tol) & np.logical_and.reduceat(finite, parts.starts[:-1])
+    support = np.flatnonzero(beta)
+    coef, vectors = beta[support], kept[parts.rows[support]]
+    ends, starts = np.searchsorted(support, parts.starts).tolist(), parts.starts.tolist()
+    fits: list[FittedMachine | None] = []
+    solutions = {}
+    for part, certificate in enumerate(known.certificates()):
+        status, iterations, b = answers.status[part], int(answers.iterations[part]), float(bias[part])
+        own, rows = slice(ends[part], ends[part + 1]), slice(starts[part], starts[part + 1])
+        if proven[part]:
+            numbers = certificate.primal, certificate.dual, certificate.relative_gap, certificate.kkt_violation
+            fits.append(FittedMachine(vectors[own], coef[own], b, None, Proof(*numbers, status.value, iterations)))
+        else:
+            fits.append(None)
+            solutions[part] = DualSolution(beta[rows], b, F[rows], status, iterations)
+    return fits, solutions
+
+
+def _proven(known: PartCertificates, answers: PartSolutions, tol: float) -> NDArray[np.bool_]:
+    optimal = np.array([status is Status.OPTIMAL for status in answers.status])
+    converged = (known.relative_gap <= certified_gap(tol)) & (known.violation <= SLACK * tol)
+    return np.asarray(optimal & known.feasible & (known.hidden <= NEGLIGIBLE) & converged)
+
+
+def _apart(solver: Any, began: float, shared: Posed, work: Sequence[Any]) -> list[FittedMachine]:
+    """Solve pairs, given by the rows of their classes and what is known already, one by one or one per thread."""
+    jobs = threads(solver.n_jobs)
+    alone = solver if jobs == 1 else replace(solver, n_jobs=1, progress=None)
+
+    def fit(first: NDArray[np.intp], second: NDArray[np.intp], known: DualSolution | None) -> FittedMachine:
+        posed = posed_pair(shared, first, second)
+        return FittedMachine.of(posed.kept, solved(within(alone, began), posed, None, known), solver.tol)
+
+    if jobs == 1 or len(work) < 2:
+        return [fit(*one) for one in work]
+    return list(Parallel(n_jobs=jobs, backend="threading")(delayed(fit)(*one) for one in work))

@@ -1,0 +1,147 @@
+"""Progress of a long fit: scikit-learn's callbacks (1.9 and later) and one line on the terminal."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.estimators.fitting.pace import Pace
+
+try:
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:  # scikit-learn 1.7 and 1.8 have no callbacks
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Used where scikit-learn has no callbacks: the estimator then has no `set_callbacks`."""
+
+
+__all__ = ["CallbackSupportMixin", "FitTask", "FitsLine", "SearchLine"]
+
+QUIET_SECONDS = 2.0
+
+
+class FitTask:
+    """Reports on one fit: its beginning, the solver's progress, and its end.
+
+    Parameters
+    ----------
+    estimator : object
+        The estimator being fitted; the reports go to its callbacks, if it has any.
+    X, y, sample_weight : array-like
+        The training data, passed to callbacks that need it.
+    verbose : bool
+        Whether to write a line on stderr once the fit has taken two seconds.
+    shown : str, default="KKT violation"
+        The number that the solver reports besides its iterations.
+    """
+
+    def __init__(
+        self, estimator: Any, X: Any, y: Any, sample_weight: Any, *, verbose: bool, shown: str = "KKT violation"
+    ) -> None:
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        self.estimator, self.data, self.verbose = estimator, {"X": X, "y": y, "metadata": metadata}, verbose
+        self.context: Any = None
+        self.shown = shown
+        self.began, self.written = time.monotonic(), False
+        if hasattr(estimator, "_init_callback_context"):
+            self.context = estimator._init_callback_context(max_subtasks=None)  # noqa: SLF001 (the documented hook)
+            self.context.call_on_fit_task_begin(estimator=estimator, **self.data)
+
+    @property
+    def watched(self) -> bool:
+        """Whether there is any receiver of reports; if not, the solver need not make them."""
+        return bool(self.verbose) or bool(getattr(self.estimator, "_skl_callbacks", ()))
+
+    def report(self, iterations: int, violation: float) -> bool:
+        """Pass on the solver's progress; a result of True stops the solver."""
+        if self.verbose and time.monotonic() - self.began > QUIET_SECONDS:
+            name = type(self.estimator).__name__
+            known = f"{iterations:,} iterations, {self.shown} {violation:<10.3g}"
+            # nan where several machines are fitted at once, which are counted instead
+            sys.stderr.write(f"\r{name}: {iterations:,} machines" if math.isnan(violation) else f"\r{name}: {known}")
+            sys.stderr.flush()
+            self.written = True
+        if self.context is None or not getattr(self.estimator, "_skl_callbacks", ()):
+            return False
+        step = self.context.subcontext(task_name="solver-report")
+        step.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+        return bool(step.call_on_fit_task_end(estimator=self.estimator, **self.data))
+
+    def end_line(self) -> None:
+        """End the line on the terminal, even if the fit was interrupted."""
+        if self.written:
+            sys.stderr.write("\n")
+
+    def end(self) -> None:
+        """Notify the callbacks that the estimator is fitted."""
+        if self.context is not None:
+            self.context.call_on_fit_task_end(estimator=self.estimator, **self.data, reconstruction_attributes={})
+
+
+class SearchLine:
+    """The number of finished fits of a search, on one line of stderr once it has taken two seconds."""
+
+    def __init__(self, name: str, fits: int, *, shown: bool) -> None:
+        self.name, self.fits, self.shown = name, fits, shown
+        self.began, self.written = time.monotonic(), 0
+
+    def report(self, done: int) -> None:
+        """Write the number of fits done."""
+        self.write(f"{done:,} of {self.fits:,} fits")
+
+    def write(self, words: str) -> None:
+        """Write the words over those before."""
+        if self.shown and time.monotonic() - self.began > QUIET_SECONDS:
+            line = f"{self.name}: {words}"
+            sys.stderr.write(f"\r{line:<{self.written}}")
+            sys.stderr.flush()
+            self.written = len(line)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.written:
+            sys.stderr.write("\n")
+
+
+class FitsLine(SearchLine):
+    """The same for a search in rounds, with the time left."""
+
+    def __init__(self, name: str, pace: Pace, *, shown: bool) -> None:
+        super().__init__(name, 0, shown=shown)
+        self.pace = pace
+        self.rows, self.before, self.round = 0, 0, ""
+        self.later: list[tuple[int, int]] = []
+
+    def begin_round(self, fits: int, rows: int, later: list[tuple[int, int]], at: int, rounds: int) -> None:
+        """Begin the fits of a round; `later` are (rows, fits) of the ones after it."""
+        self.fits, self.rows, self.before, self.later = fits, rows, 0, later
+        self.round = f"round {at + 1} of {rounds}, {rows:,} rows: " if rounds > 1 else ""
+
+    def begin(self, fits: NDArray[np.intp]) -> None:
+        """Begin some of the fits of the round, given by the places of their Cs."""
+        self.before += len(self.pace.seconds) if self.pace.rows == self.rows else 0
+        self.pace.begin(self.rows, fits)
+
+    def report(self, seconds: NDArray[np.float64]) -> None:  # type: ignore[override]
+        """Write the number of fits done and the time left, given the seconds of each; 0 if it is not done."""
+        self.pace.seconds = seconds
+        done = self.before + int(np.count_nonzero(seconds))
+        rest = (self.rows, self.fits - self.before - len(seconds))
+        left = self.pace.left([rest, *self.later])
+        ahead = "" if np.isnan(left) else f", about {in_words(left)} left"
+        self.write(f"{self.round}{done:,} of {self.fits:,} fits{ahead}")
+
+
+def in_words(seconds: float) -> str:
+    """A duration with the precision that an estimate has."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes / 60:.1f} h"

@@ -1,0 +1,1 @@
+"""The linear and low-rank machines, in memory and on Dask."""

@@ -1,0 +1,191 @@
+"""Dask arrays as a training table: blocks of rows, and what a fit must know of all of them before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from dask.base import compute
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils import check_array
+
+from abstain.arguments import row_weights
+from abstain.compressed import check_indices
+from abstain.costs.row_costs import RowCosts
+from abstain.estimators.fitting.lazy import is_dask, one_column_chunk
+from abstain.estimators.linear.linear_fit import check_reach
+from abstain.kernels import Kernel
+from abstain.labels import label_vector
+from abstain.solvers.dask_rounds import tasks
+from abstain.solvers.dask_rows import as_rows
+
+__all__ = ["DaskTable", "Profile", "located"]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """What a block says of its rows.
+
+    Attributes
+    ----------
+    total : float64 array of shape (d,)
+        The sum of the rows.
+    squares : (float, float)
+        The sum and the largest of the squared norms of sparse rows.
+    sparse : bool
+    classes : ndarray
+        The labels that occur.
+    weight, staked : float64 arrays, one entry for each of the classes
+        The sums of the sample weights, and of the same times c_fp + c_fn of the row.
+    stakes : (float, float)
+        The least and the largest c_fp + c_fn.
+    largest_cost : float
+    uneven : RowCosts or None
+        The first row whose costs differ by class.
+    """
+
+    total: NDArray[np.float64]
+    squares: tuple[float, float]
+    sparse: bool
+    classes: NDArray[Any]
+    weight: NDArray[np.float64]
+    staked: NDArray[np.float64]
+    stakes: tuple[float, float]
+    largest_cost: float
+    uneven: RowCosts | None
+
+
+@dataclass(frozen=True, eq=False)
+class DaskTable:
+    """Blocks of rows: the chunks of X that have any, and the same rows of y, of the weights and of the costs.
+
+    Attributes
+    ----------
+    X, y, weight, costs : list
+        Delayed chunks, or arrays; None where nothing was given.
+    first : list of int
+        The first row of each block.
+    shape : (int, int)
+    """
+
+    X: Sequence[Any]
+    y: Sequence[Any]
+    weight: Sequence[Any]
+    costs: Sequence[Any]
+    first: Sequence[int]
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any, row_costs: Any) -> Self:
+        """Divide the arguments of a fit into blocks; nothing but unknown chunk sizes is computed."""
+        if X.ndim != 2:
+            raise ValueError(f"X must have two dimensions, rows and features; its shape is {X.shape}.")
+        X = _sized(one_column_chunk(X))
+        n, d = X.shape
+        if n == 0 or d == 0:
+            raise ValueError(f"X has shape {X.shape}; a fit needs at least one row and one feature.")
+        sizes = X.chunks[0]
+        if not is_dask(sample_weight):
+            sample_weight = row_weights(sample_weight, n)
+        if row_costs is not None and not is_dask(row_costs):
+            row_costs = RowCosts.of(row_costs, n).table()
+        parts = (
+            _split("y", y if is_dask(y) else label_vector(y, "y"), sizes),
+            _split("sample_weight", sample_weight, sizes),
+            _split("row_costs", row_costs, sizes),
+        )
+        first = np.cumsum([0, *sizes[:-1]]).tolist()
+        full = [at for at, size in enumerate(sizes) if size]
+        blocks = [[part[at] for at in full] for part in (X.to_delayed().ravel().tolist(), *parts, first)]
+        return cls(blocks[0], blocks[1], blocks[2], blocks[3], blocks[4], (n, d))
+
+    def tasks(self, work: Any, *columns: str) -> list[Any]:
+        """Give a delayed task for each block: its first row, then these columns."""
+        return tasks(work, zip(*(getattr(self, name) for name in ("first", *columns)), strict=True))
+
+    def profiles(self) -> list[Profile]:
+        """Check all rows, in one round."""
+        profile = partial(_profile, self.shape[1])
+        return list(compute(*self.tasks(profile, "X", "y", "weight", "costs")))
+
+
+def _sized(values: Any) -> Any:
+    """Compute chunk sizes if they are unknown; the caller's array stays as it was."""
+    if not np.isnan(values.shape[0]):
+        return values
+    return values.copy().compute_chunk_sizes()
+
+
+def _split(name: str, values: Any, sizes: tuple[int, ...]) -> Sequence[Any]:
+    """Divide a column into the blocks of X."""
+    if values is None:
+        return [None] * len(sizes)
+    if is_dask(values):
+        values = _sized(values)
+    n = sum(sizes)
+    if values.shape[0] != n:
+        raise ValueError(f"{name} must have an entry for each of the {n} rows of X; it has {values.shape[0]}.")
+    if is_dask(values):
+        chunks = (sizes, *((size,) for size in values.shape[1:]))
+        values = values if values.chunks == chunks else values.rechunk(chunks)
+        return list(values.to_delayed().ravel())
+    return np.split(values, np.cumsum(sizes)[:-1])
+
+
+@contextmanager
+def located(first: int) -> Iterator[None]:
+    """Say in an error where the chunk is."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"in the chunk that begins at row {first}, with rows counted from there: {error}") from error
+
+
+def _profile(width: int, first: int, chunk: Any, y: Any, *columns: Any) -> Profile:
+    weight, costs = columns
+    with located(first):
+        if issparse(chunk):
+            check_indices(chunk)
+        check_array(chunk, accept_sparse=True, dtype=None, ensure_min_samples=0, input_name="X")
+        if chunk.dtype.kind not in "fiub":
+            raise ValueError(f"X must have numbers, not the dtype {chunk.dtype}; convert it with X.astype(float).")
+        X = as_rows(chunk)
+        labels = label_vector(y, "y")
+        if X.shape != (len(labels), width):
+            raise ValueError(
+                f"X has the shape {X.shape} and y has {len(labels)} labels, but the dask array has {width} columns; "
+                "state the true chunks of X and y, or let X.compute_chunk_sizes() find them."
+            )
+        check_reach(X)
+        weights = block_weights(weight, len(labels))
+        classes, code = np.unique(labels, return_inverse=True)
+        held: Any = np.bincount(code, weights=weights, minlength=len(classes))
+        squares = Kernel("linear").diagonal(X) if issparse(X) else np.zeros(1)
+        total = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
+        about = (total, (float(squares.sum()), float(squares.max())), bool(issparse(X)), classes, held)
+        if costs is None:
+            return Profile(*about, held, (1.0, 1.0), 0.0, None)
+        row_costs = RowCosts.of(np.asarray(costs), len(labels))
+        stakes = row_costs.stakes
+        staked: Any = np.bincount(code, weights=weights * stakes, minlength=len(classes))
+        by_class = row_costs.false_positive != row_costs.false_negative
+        by_class |= row_costs.reject_negative != row_costs.reject_positive
+        uneven = row_costs.take(np.flatnonzero(by_class)[:1]) if by_class.any() else None
+        range_of_stakes = (float(stakes.min()), float(stakes.max()))
+        return Profile(*about, staked, range_of_stakes, float(row_costs.table().max()), uneven)
+
+
+def block_weights(weight: Any, n: int) -> NDArray[np.float64]:
+    """Give the sample weights of a block; all of them may be 0, unlike those of all rows."""
+    if weight is None:
+        return np.ones(n)
+    found = np.asarray(weight, dtype=np.float64)
+    if found.shape == (n,) and not found.any():
+        return found
+    checked: Any = row_weights(found, n)
+    return np.asarray(checked)

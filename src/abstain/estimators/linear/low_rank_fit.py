@@ -1,0 +1,149 @@
+"""Fit low-rank kernel machines: linear machines on the features of landmarks, in memory or computed for every pass."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.dual.certificate import Certificate
+from abstain.dual.low_rank_certificate import LowRankProblem, certify_low_rank
+from abstain.dual.proof import Proof
+from abstain.estimators.fitting.training import centrable, resolved_kernel
+from abstain.estimators.linear.landmarks import chosen_landmarks
+from abstain.estimators.linear.linear_fit import POLISHED, certified
+from abstain.kernels import Matrix
+from abstain.machines.class_machine import OneVsRestMachine
+from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.landmark_features import LandmarkFeatures
+from abstain.solvers.linear import LinearNewton, LinearSolution
+from abstain.solvers.linear_blocks import BlockSums, MixedSums
+from abstain.solvers.linear_rows import LocalSums, first_penalty
+
+__all__ = ["check_low_rank", "fitted_low_rank", "landmark_rows", "low_rank_machine"]
+
+MEGABYTE = 1e6
+SHARE = 8  # the part of the memory limit that a block of kernel values takes is 1 / SHARE
+LEAST_BLOCK = 1024  # rows
+
+
+def check_low_rank(estimator: Any) -> bool:
+    """Whether an estimator's parameters make it a low-rank kernel machine; an error if they contradict each other."""
+    kernel, count = estimator.kernel, estimator.n_components
+    if kernel == "precomputed":
+        raise ValueError('kernel="precomputed" has no landmarks; use RejectSVC, or kernel="rbf" with the rows.')
+    if kernel != "linear" and count is None:
+        raise ValueError(
+            f"kernel={kernel!r} needs n_components, the number of landmarks, such as n_components=500; for the exact "
+            "kernel machine use RejectSVC."
+        )
+    return bool(kernel != "linear")
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkRows:
+    """The rows of a fit, and the features of their landmarks, which are stored if they fit into memory.
+
+    Attributes
+    ----------
+    X : ndarray or CSR of shape (n, n_features)
+    features : LandmarkFeatures
+    stored : float array of shape (n, r) or None
+        In float32 but for few rows; None if the kernel values are computed for every pass.
+    block : int
+        Rows whose kernel values are in memory at a time.
+    n_jobs : int or None
+    """
+
+    X: Matrix
+    features: LandmarkFeatures
+    stored: NDArray[Any] | None
+    block: int
+    n_jobs: int | None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the kernel values."""
+        return self.X.shape[0], len(self.features.mix)
+
+    def read(self, block: slice, which: NDArray[np.intp] | None, out: NDArray[np.float64]) -> None:
+        """Compute the kernel values of a block of rows, or of some of them."""
+        X = self.X[block] if which is None else self.X[block.start + which]
+        self.features.values(X, out, self.n_jobs)
+
+    def sums(self, problem: LowRankProblem) -> LocalSums | MixedSums:
+        """Give the sums that the solver needs."""
+        given = (problem.sign, problem.weight, problem.loss, self.n_jobs)
+        if self.stored is not None:
+            return LocalSums(self.stored, np.zeros(self.stored.shape[1]), *given)
+        return MixedSums(BlockSums(self, self.block, np.zeros(self.shape[1]), *given), self.features.mix)
+
+
+def landmark_rows(estimator: Any, X: Matrix, weight: NDArray[np.float64]) -> LandmarkRows:
+    """Choose landmarks by an estimator's parameters, and compute the features if they fit into its memory limit."""
+    kernel: Any = resolved_kernel(estimator, estimator.gamma, X, weight)
+    X = centrable(kernel, X)
+    chosen = chosen_landmarks(X, weight, int(estimator.n_components), estimator.landmarks, estimator.random_state)
+    features = LandmarkFeatures.of(kernel, chosen)
+    n, (m, r) = X.shape[0], features.mix.shape
+    limit = float(estimator.memory_limit) * MEGABYTE
+    block = max(LEAST_BLOCK, int(limit / SHARE / (8 * m)))
+    kind: Any = np.float64 if n <= POLISHED else np.float32
+    stored = features.features(X, np.empty((n, r), kind), estimator.n_jobs) if 4.0 * n * r <= limit else None
+    return LandmarkRows(X, features, stored, block, estimator.n_jobs)
+
+
+def fitted_low_rank(
+    rows: LandmarkRows,
+    problem: LowRankProblem,
+    settings: LinearNewton,
+    as_scored: Callable[[KernelMachine], Any] = lambda machine: machine,
+) -> tuple[KernelMachine, Proof]:
+    """Fit one machine until the certificate of what predicts, `as_scored` of it, is below the tolerance."""
+    sums: Any = rows.sums(problem)
+
+    def certify(found: LinearSolution) -> tuple[KernelMachine, Certificate]:
+        machine = rows.features.machine(found.point[:-1], float(found.point[-1]))
+        gamma = sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0])
+        return machine, certify_low_rank(problem, as_scored(machine), gamma, rows.n_jobs)
+
+    settings = replace(settings, polish=problem.X.shape[0] <= POLISHED)
+    machine, proof, _ = certified(sums, first_penalty(problem.weight, problem.loss), None, settings, certify)
+    return machine, proof
+
+
+def low_rank_machine(
+    estimator: Any, X: Matrix, sample_weight: NDArray[np.float64], posed: Sequence[Any], settings: LinearNewton
+) -> tuple[KernelMachine | OneVsRestMachine, tuple[Proof, ...]]:
+    """Fit the machine of one problem, or of one for each class; each has signs, weights and a loss."""
+    rows = landmark_rows(estimator, X, sample_weight)
+    began, machines, proofs = time.monotonic(), [], []
+    for each in posed:
+        left = None if settings.time_limit is None else max(0.0, settings.time_limit - (time.monotonic() - began))
+        sign, weight, loss = each
+        problem = LowRankProblem(rows.X, np.zeros(0), sign, weight, loss, rows.features)
+        given = (rows, problem, replace(settings, time_limit=left))
+        machine, proof = fitted_low_rank(*given) if len(posed) == 1 else fitted_low_rank(*given, _OneOf)
+        machines.append(machine)
+        proofs.append(proof)
+    first = machines[0]
+    if len(posed) == 1:
+        return first, tuple(proofs)
+    coef, biases = np.stack([one.coef for one in machines]), np.array([one.bias for one in machines])
+    return OneVsRestMachine(first.kernel, first.vectors, coef, biases, first.support, first.n_rows), tuple(proofs)
+
+
+class _OneOf:
+    """One machine of several, scored as all of them are."""
+
+    def __init__(self, machine: KernelMachine) -> None:
+        self.coef = machine.coef
+        values = (machine.coef[np.newaxis], np.array([machine.bias]), machine.support, machine.n_rows)
+        self.alone = OneVsRestMachine(machine.kernel, machine.vectors, *values)
+
+    def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
+        return self.alone.score(X, n_jobs)[:, 0]

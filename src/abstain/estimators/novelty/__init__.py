@@ -1,0 +1,1 @@
+"""NoveltyRejector: a guard before any classifier, and what training had in each column."""

@@ -1,0 +1,124 @@
+"""One column of the training rows: a column of numbers with its extremes, or one of categories with their counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.estimators.novelty.columns import as_numbers, as_texts
+
+__all__ = ["KEPT", "LONGEST", "SeenCategories", "SeenColumn", "SeenNumbers", "seen_column", "seen_floats"]
+
+BLOCK = 4096  # rows of an array at a time, which stay in the cache
+KEPT, LONGEST = 1000, 200  # categories of a column, and letters of a category: longer ones are prose
+
+
+@dataclass(frozen=True)
+class SeenNumbers:
+    """A column of numbers, booleans (0 and 1) or dates (days since 1970-01-01).
+
+    Attributes
+    ----------
+    name : str or int
+        The name of the column, or its position in an array.
+    present, missing : int
+        The number of cells with and without a value.
+    smallest, largest : float
+        The extremes, +inf and -inf if no value is present. An infinite cell counts as the largest float64.
+    """
+
+    name: str | int
+    present: int
+    missing: int
+    smallest: float
+    largest: float
+
+    @classmethod
+    def of(cls, name: str | int, numbers: NDArray[np.float64]) -> Self:
+        """Count the cells, NaN where missing."""
+        missing = int(np.isnan(numbers).sum())
+        if missing == len(numbers):
+            return cls(name, 0, missing, np.inf, -np.inf)
+        least, most = float(np.fmin.reduce(numbers)), float(np.fmax.reduce(numbers))
+        return cls(name, len(numbers) - missing, missing, least, most)
+
+    def counted(self, cells: NDArray[Any]) -> SeenNumbers:
+        """The same of other cells; texts that are not numbers count as missing."""
+        return SeenNumbers.of(self.name, as_numbers(cells)[0])
+
+
+@dataclass(frozen=True)
+class SeenCategories:
+    """A column of categories, each by its text.
+
+    Attributes
+    ----------
+    name : str or int
+        The name of the column, or its position in an array.
+    counts : mapping of str to int
+        The cells of each category: the 1,000 most frequent ones of up to 200 letters, most frequent first, then by
+        text.
+    rest : int
+        The cells of all other categories together.
+    missing : int or None
+        The number of cells without a value; None if that is not known.
+    """
+
+    name: str | int
+    counts: Mapping[str, int]
+    rest: int
+    missing: int | None
+
+    def __hash__(self) -> int:
+        return hash((self.name, frozenset(self.counts.items()), self.rest, self.missing))
+
+    @classmethod
+    def of(cls, name: str | int, cells: NDArray[Any]) -> Self:
+        """Count the cells, None where missing."""
+        counts = Counter(cells.tolist())
+        missing = counts.pop(None, 0)
+        short = ((text, count) for text, count in counts.items() if len(text) <= LONGEST)
+        kept = dict(sorted(short, key=lambda one: (-one[1], one[0]))[:KEPT])
+        return cls(name, kept, counts.total() - sum(kept.values()), missing)
+
+    @property
+    def present(self) -> int:
+        """The number of cells with a value."""
+        return sum(self.counts.values()) + self.rest
+
+    def counted(self, cells: NDArray[Any]) -> SeenCategories:
+        """The same categories counted in other cells, 0 for those that do not occur; all others are in `rest`."""
+        counts = Counter(as_texts(cells).tolist())
+        missing = counts.pop(None, 0)
+        found = {text: counts[text] for text in self.counts}
+        return SeenCategories(self.name, found, counts.total() - sum(found.values()), missing)
+
+
+SeenColumn = SeenNumbers | SeenCategories
+
+
+def seen_floats(names: Sequence[str | int], X: NDArray[np.floating[Any]]) -> tuple[SeenNumbers, ...]:
+    """All columns of an array of floats, in one pass over its rows."""
+    d, most = X.shape[1], np.finfo(np.float64).max
+    missing, least, largest = np.zeros(d, dtype=np.int64), np.full(d, np.inf), np.full(d, -np.inf)
+    for first in range(0, len(X), BLOCK):
+        rows = X[first : first + BLOCK]
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        if np.isnan(low).any():
+            missing += np.isnan(rows).sum(axis=0)
+            low, high = np.fmin.reduce(rows), np.fmax.reduce(rows)
+        least, largest = np.fmin(least, low), np.fmax(largest, high)
+    present = len(X) - missing
+    least, largest = (np.where(present > 0, np.clip(ends, -most, most), ends) for ends in (least, largest))
+    counts = (present.tolist(), missing.tolist(), least.tolist(), largest.tolist())
+    return tuple(map(SeenNumbers, names, *counts))
+
+
+def seen_column(name: str | int, cells: NDArray[Any]) -> SeenColumn:
+    """A column of the kind of its cells."""
+    return SeenCategories.of(name, cells) if cells.dtype == object else SeenNumbers.of(name, cells)

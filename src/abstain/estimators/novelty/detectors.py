@@ -1,0 +1,119 @@
+"""The detector of a guard: the preprocessing of the classifier, then an outlier detector."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+
+from abstain.estimators.novelty.novelty_detector import FEWEST_ROWS, MOST_COLUMNS, NoveltyDetector
+from abstain.estimators.svm.one_class import OneClassSVM
+
+__all__ = ["fitted_detector", "transformers_of", "unique_names"]
+
+
+def transformers_of(estimator: Any) -> list[tuple[str, Any]]:
+    """Give the steps before the classifier, not fitted, also inside searches and estimators around a Pipeline."""
+    if isinstance(estimator, Pipeline):
+        return [*estimator.steps[:-1], *transformers_of(estimator.steps[-1][1])]
+    inner = getattr(estimator, "estimator", None)
+    return [] if inner is None or isinstance(inner, str) else transformers_of(inner)
+
+
+def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -> Any:
+    """Fit a detector that takes rows as `estimator` takes them.
+
+    Given: a clone, behind clones of the estimator's transformers. None: the same with a `NoveltyDetector`, and an
+    imputer if the classifier takes missing values.
+    """
+    before = Pipeline([(name, _cloned(step)) for name, step in transformers_of(estimator)])
+    rows = before.fit_transform(X, y) if before.steps else X
+    try:
+        if detector is None:
+            after, last = _default(estimator, before, X, rows)
+        else:
+            after, last = [], clone(detector)
+            _seed(last, state)
+            last.fit(rows)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"the detector of novel rows cannot be fitted to these rows: {error} Put the preprocessing and the "
+            "classifier into one Pipeline as estimator, or pass a detector that takes the rows as they are."
+        ) from error
+    steps = [*before.steps, *after]
+    return Pipeline(unique_names([*steps, ("novelty", last)])) if steps else last
+
+
+def _default(estimator: Any, before: Pipeline, X: Any, rows: Any) -> tuple[list[tuple[str, Any]], Any]:
+    """Fit the default detector, and what comes between it and the transformers.
+
+    Sparse rows, more than `MOST_COLUMNS` columns and fewer than `FEWEST_ROWS` rows have a one-class SVM on standardised
+    columns instead.
+    """
+    steps: list[tuple[str, Any]] = []
+    if get_tags(_classifier(estimator)).input_tags.allow_nan:
+        steps.append(("impute", SimpleImputer(keep_empty_features=True)))
+        rows = steps[0][1].fit_transform(rows)
+    n, d = rows.shape if hasattr(rows, "shape") else np.shape(rows)
+    if not issparse(rows) and n >= FEWEST_ROWS and d <= MOST_COLUMNS:
+        return steps, NoveltyDetector().fit(rows, origin=_origin([*before.steps, *steps], X))
+    if not (before.steps and not steps and _standardises(before.steps[-1][1])):
+        steps.append(("scale", StandardScaler(with_mean=not issparse(rows))))
+        rows = steps[-1][1].fit_transform(rows)
+    return steps, OneClassSVM(nu=0.05, gamma="scale").fit(rows)
+
+
+def _origin(steps: list[tuple[str, Any]], X: Any) -> Any:
+    """Give what a row becomes whose numbers are all 0; None if the steps do not take such a row."""
+    try:
+        if hasattr(X, "iloc"):
+            zero = X.iloc[:1].copy()
+            zero[zero.select_dtypes("number").columns] = 0
+        elif hasattr(X, "get_columns"):  # polars
+            numbers = (column for column in X.get_columns() if column.dtype.is_numeric())
+            zero = X.head(1).with_columns([column.clear(1).fill_null(0) for column in numbers])
+        else:
+            zero = np.zeros((1, np.shape(X)[1]))
+        row = Pipeline(steps).transform(zero) if steps else zero
+        return np.asarray(row, dtype=np.float64)[0]
+    except (TypeError, ValueError):
+        return None
+
+
+def _standardises(step: Any) -> bool:
+    return isinstance(step, StandardScaler) and bool(step.with_std)
+
+
+def _cloned(step: Any) -> Any:
+    return step if step is None or isinstance(step, str) else clone(step)
+
+
+def _classifier(estimator: Any) -> Any:
+    """Give the classifier at the end of Pipelines, searches and estimators around others."""
+    if isinstance(estimator, Pipeline):
+        return _classifier(estimator.steps[-1][1])
+    inner = getattr(estimator, "estimator", None)
+    return estimator if inner is None or isinstance(inner, str) else _classifier(inner)
+
+
+def _seed(detector: Any, state: Any) -> None:
+    """Give random detectors a seed of ours, so that `random_state` decides."""
+    names = [name for name, value in detector.get_params().items() if name.endswith("random_state") and value is None]
+    detector.set_params(**{name: int(state.randint(2**31 - 1)) for name in names})
+
+
+def unique_names(steps: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Give the steps with names that occur once."""
+    found: dict[str, Any] = {}
+    for given, step in steps:
+        name = given
+        while name in found:
+            name += "_"
+        found[name] = step
+    return list(found.items())

@@ -1,0 +1,219 @@
+"""The guard of a `NoveltyRejector`: how unusual a row is, and its p-value among rows that the detector has not seen.
+
+::
+
+    s(x) = -score_samples(x) of the detector;  p(x) = (1 + #{j: s_j >= s(x)}) / (m + 1);  novel if p(x) <= rate
+
+If x and the m calibration rows are exchangeable, and the detector has seen neither, P(p(x) <= rate) <= rate.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import _check_feature_names as check_names
+from sklearn.utils.validation import _check_n_features as check_number_of_columns
+from sklearn.utils.validation import _num_samples as number_of_rows
+
+__all__ = ["Guard", "rows_needed"]
+
+# A cell beyond this is not passed to the detector: detectors that compute in float32 refuse it. The row is novel.
+LARGEST = float(np.finfo(np.float32).max)
+# Scores nearer to each other than this, relative to their size, are equal: rounding depends on the rows in a batch, and
+# of equal rows none may be more unusual than the others.
+TIED = 1e-8
+
+
+def rows_needed(rate: float, rejects: int = 1) -> int:
+    """Give the least number m of calibration rows with rejects / (m + 1) <= rate; with fewer, no row can be novel."""
+    m = max(math.ceil(rejects / rate) - 1, 0)
+    while rejects / (m + 1) > rate:
+        m += 1
+    while m > 0 and rejects / m <= rate:
+        m -= 1
+    return m
+
+
+@dataclass(frozen=True, eq=False)
+class Guard:
+    """A fitted detector, and the scores of calibration rows that it has not seen.
+
+    Attributes
+    ----------
+    detector : outlier detector, or Pipeline that ends in one
+        Fitted; it takes rows as the classifier takes them.
+    scores : ndarray of float64, shape (m,)
+        -score_samples of the calibration rows, increasing; inf for a row that the detector cannot score. Scores that
+        rounding alone can make differ are equal.
+    rate : float
+        The largest share of rows like the training rows that are rejected as novel.
+    n : int
+        The number of rows that the detector was fitted on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from abstain.estimators.novelty.guard import Guard
+    >>> guard = Guard(None, np.array([1.0, 2.0, 2.0, 5.0]), rate=0.2, n=0)
+    >>> guard.p_value([0.0, 2.0, 5.0, 5.1])
+    array([1. , 0.8, 0.4, 0.2])
+    >>> guard.novel([5.0, 5.1])
+    array([False,  True])
+    """
+
+    detector: Any
+    scores: NDArray[np.float64]
+    rate: float
+    n: int
+
+    @classmethod
+    def calibrated(cls, detector: Any, rows: Any, rate: float, n: int) -> Guard:
+        """Make the guard of a detector that was fitted on n rows, `rows` not among them."""
+        scores = _levelled(np.sort(_unusual(detector, rows))) if number_of_rows(rows) else np.empty(0)
+        if len(scores) and np.isposinf(scores).all():
+            _scored(detector, rows)  # raises what is wrong with all of them, if anything was raised
+            raise ValueError(f"detector={detector!r} gives no number for any of {len(scores)} rows; use another one.")
+        return cls(detector, scores, float(rate), int(n))
+
+    @property
+    def m(self) -> int:
+        """The number of calibration rows."""
+        return len(self.scores)
+
+    @property
+    def acts(self) -> bool:
+        """Whether any row can be novel: there are enough calibration rows for the rate."""
+        return 1.0 / (self.m + 1) <= self.rate
+
+    def unusual(self, X: Any) -> NDArray[np.float64]:
+        """Give how unusual each row is: minus the detector's score; inf for a row that it cannot score.
+
+        A score that rounding alone can make differ from a calibration score is that one. Other columns than those of
+        training are an error.
+        """
+        first = self.detector[0] if isinstance(self.detector, Pipeline) else self.detector
+        if not isinstance(first, ColumnTransformer):  # which takes more columns, in any order
+            check_number_of_columns(first, X, reset=False)
+            if hasattr(X, "columns") and hasattr(first, "feature_names_in_"):
+                check_names(first, X, reset=False)
+        return self._tied(_unusual(self.detector, X))
+
+    def p_value(self, unusual: ArrayLike) -> NDArray[np.float64]:
+        """Return the share of calibration rows, and the row itself, that are at least so unusual.
+
+        A row that is exactly as unusual as a calibration row has at least ``least_known``, so that no calibration row
+        is novel itself. That only raises p-values, so the promise holds as before.
+        """
+        s = _nan_as_inf(np.asarray(unusual, dtype=np.float64))
+        low, high = self.levels
+        above = np.searchsorted(high, s, side="left")
+        tied = np.isfinite(s) & (np.searchsorted(low, s, side="right") > above)
+        p = (1.0 + self.m - above) / (self.m + 1.0)
+        return np.asarray(np.where(tied, np.maximum(p, self.least_known), p))
+
+    @property
+    def levels(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The scores between which a row is as unusual as each calibration row: theirs, but for rounding."""
+        room = TIED * np.where(np.isfinite(self.scores), np.abs(self.scores), 0.0)
+        return self.scores - room, self.scores + room
+
+    @property
+    def least_known(self) -> float:
+        """The least p-value above the rate: (k + 1) / (m + 1), k the largest number with k / (m + 1) <= rate."""
+        k = int(np.sum(np.arange(1.0, self.m + 2.0) / (self.m + 1.0) <= self.rate))
+        return (k + 1.0) / (self.m + 1.0)
+
+    def novel(self, unusual: ArrayLike) -> NDArray[np.bool_]:
+        """Return True for the rows that are rejected as novel."""
+        return np.asarray(self.p_value(unusual) <= self.rate)
+
+    def novel_rows(self, X: Any) -> NDArray[np.bool_]:
+        """Give True for the rows of X that are rejected as novel; the detector is not asked if no row can be."""
+        return self.novel(_unusual(self.detector, X)) if self.acts else np.zeros(number_of_rows(X), dtype=bool)
+
+    def _tied(self, s: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Replace scores by the calibration scores that they are equal to but for rounding."""
+        if not self.m:
+            return s
+        above = np.searchsorted(self.scores, s).clip(max=self.m - 1)
+        for known in (self.scores[above], self.scores[np.maximum(above - 1, 0)]):
+            s = np.where(_near(s, known), known, s)
+        return s
+
+
+def _unusual(detector: Any, X: Any) -> NDArray[np.float64]:
+    """Give -score_samples; inf for rows that make the detector or its preprocessing fail, or for which it gives nan."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # absurd rows; what comes of them is inf below
+            return _scored(detector, X)
+    except NotFittedError:
+        raise
+    except ValueError:
+        n = number_of_rows(X)
+        if n <= 1:
+            return np.full(n, np.inf)
+        # such as a category that the detector's own encoder has not seen; the other rows can be scored
+        halves = np.array_split(np.arange(n), 2)
+        return np.concatenate([_unusual(detector, _safe_indexing(X, half)) for half in halves])
+
+
+def _scored(detector: Any, X: Any) -> NDArray[np.float64]:
+    rows, last = X, detector
+    if isinstance(detector, Pipeline):
+        for _, step in detector.steps[:-1]:  # a Pipeline of them would ask whether the last is fitted
+            rows = rows if step in (None, "passthrough") else step.transform(rows)
+        last = detector[-1]
+    usable = _usable(rows, nan=bool(get_tags(last).input_tags.allow_nan))
+    if usable is not None:
+        scored = np.full(len(usable), np.inf)
+        scored[usable] = _by_last(last, _safe_indexing(rows, np.flatnonzero(usable))) if usable.any() else np.inf
+        return scored
+    return _by_last(last, rows)
+
+
+def _by_last(last: Any, rows: Any) -> NDArray[np.float64]:
+    found = np.asarray(last.score_samples(rows), dtype=np.float64)
+    if found.shape != (n := number_of_rows(rows),):
+        raise TypeError(f"detector={last!r} must give one score for each of {n} rows, got shape {found.shape}.")
+    return _nan_as_inf(-found)
+
+
+def _usable(rows: Any, *, nan: bool) -> NDArray[np.bool_] | None:
+    """Give True for rows of finite numbers that float32 can hold; None if all are, or if they are not numbers."""
+    values = rows.data if issparse(rows) else np.asarray(rows)
+    if values.dtype.kind != "f" or not values.size or np.abs((values.min(), values.max())).max() <= LARGEST:
+        return None  # nan is not <= LARGEST
+    if issparse(rows):
+        rows = rows.tocsr()
+        at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        return np.isin(np.arange(rows.shape[0]), at[~_bounded(rows.data, nan=nan)], invert=True)
+    return np.asarray(_bounded(values, nan=nan).all(axis=1))
+
+
+def _bounded(values: NDArray[Any], *, nan: bool) -> NDArray[np.bool_]:
+    bounded = np.abs(values) <= LARGEST
+    return np.asarray(bounded | np.isnan(values) if nan else bounded)
+
+
+def _near(s: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.bool_]:
+    with np.errstate(invalid="ignore"):  # inf - inf, which is nan and so not near
+        return np.asarray(np.abs(s - t) <= TIED * np.minimum(np.abs(s), np.abs(t)))
+
+
+def _levelled(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give increasing scores with each run of near ones replaced by its largest, so that no row becomes novel by it."""
+    last = np.flatnonzero(np.append(~_near(scores[1:], scores[:-1]), True))
+    return np.asarray(np.repeat(scores[last], np.diff(last, prepend=-1)))
+
+
+def _nan_as_inf(s: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.isnan(s), np.inf, s)

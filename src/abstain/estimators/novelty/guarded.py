@@ -1,0 +1,184 @@
+"""A fitted classifier with a guard: its decisions, except that novel rows are rejected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abstain.class_labels import ClassLabels
+from abstain.costs.actions import Actions
+from abstain.costs.row_costs import RowCosts
+from abstain.costs.thresholds import Thresholds
+from abstain.estimators.fitting.decide import Fitted
+from abstain.estimators.novelty.calibration import Calibration
+from abstain.estimators.novelty.guard import Guard
+from abstain.estimators.unwrap import decide, final_estimator
+from abstain.labels import Labels, chosen_reject_label, decoded_dtype
+from abstain.machines.response_machine import ResponseMachine
+from abstain.rules.action_rule import ActionRule
+from abstain.rules.lead_rule import LeadRule
+from abstain.rules.row_rule import rule_of_rows
+from abstain.rules.rule import Rule
+
+__all__ = ["Guarded", "novel_action"]
+
+
+@dataclass(frozen=True, eq=False)
+class Guarded(Fitted):
+    """A fitted `NoveltyRejector`.
+
+    Attributes
+    ----------
+    machine : object
+        That of the classifier; a `ResponseMachine` around it if it is not of this library.
+    rule : object
+        That of the classifier, with the reject label of the `NoveltyRejector`; one that rejects nothing if the
+        classifier has none.
+    estimator : classifier
+        Fitted, with its Pipeline or search.
+    guard : Guard
+        Says which rows are novel.
+    calibration : Calibration
+        Scores and decisions of the calibration rows.
+    seen : SeenColumns or None
+        What the training rows had in each column.
+    """
+
+    rule: Any
+    estimator: Any
+    guard: Guard
+    calibration: Calibration
+    seen: Any = None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the classifier is of this library, with a rule of its own."""
+        return getattr(self.machine, "classifier", None) is not self.estimator
+
+    @property
+    def novel_label(self) -> Any:
+        """The label of a novel row: the reject label, or the action of `novel_action`."""
+        if isinstance(self.rule, ActionRule):
+            return self.rule.costs.names[novel_action(self.rule.costs)]
+        return self.rule.labels.reject_label
+
+    def score(self, X: Any) -> NDArray[np.float64]:
+        """Give the score of the classifier, whether a row is novel or not."""
+        method = "decision_function" if self.is_ours else self.machine.method
+        return ResponseMachine(self.estimator, method).score(X)
+
+    def decided(self, X: Any, row_costs: Any = None) -> Any:
+        """Give the decisions of the classifier alone."""
+        if self.is_ours or row_costs is not None:  # others take no row_costs, which `decide` says
+            return decide(self.estimator, X, row_costs)
+        label = np.asarray(self.estimator.predict(X))
+        found = self.rule.decide(self.score(X), index=X.index if hasattr(X, "iloc") else None)
+        return replace(found, label=label, forced=label)
+
+    def decide(self, X: Any, row_costs: Any = None) -> Any:
+        """Give the decisions, with novel rows rejected."""
+        return self.without(self.decided(X, row_costs), self.guard.novel_rows(X))
+
+    def without(self, found: Any, novel: NDArray[np.bool_]) -> Any:
+        """Give decisions of the classifier with the novel rows among them rejected."""
+        expected = np.where(novel[:, np.newaxis], np.nan, found.expected_cost)
+        label, rejected = self.relabelled(found.label, novel), found.rejected | novel
+        novel = novel if found.novel is None else novel | found.novel
+        labels = self.rule.labels
+        return replace(found, label=label, rejected=rejected, expected_cost=expected, labels=labels, novel=novel)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the labels, with novel rows rejected."""
+        label = np.asarray(self.estimator.predict(X))  # first: it checks the rows
+        return self.relabelled(label, self.guard.novel_rows(X))
+
+    def relabelled(self, label: NDArray[Any], novel: NDArray[np.bool_]) -> NDArray[Any]:
+        """Give the classifier's labels with our reject label for its rejects and for novel rows."""
+        if isinstance(self.rule, ActionRule):
+            return np.where(novel, np.array(self.novel_label, dtype=label.dtype), label)
+        ours = self.rule.labels.reject_label
+        found = label.astype(decoded_dtype(self.rule.labels.classes, ours))
+        own = getattr(final_estimator(self.estimator), "reject_label_", None) if self.is_ours else None
+        if own is not None and own != ours:
+            found[np.asarray(label == own)] = ours
+        found[novel] = ours
+        return found
+
+    def rule_of(self, row_costs: Any, n: int) -> Any:
+        """Return the rule that decides n rows, by their own costs if they are given."""
+        return self.rule if row_costs is None else rule_of_rows(self.rule, RowCosts.of(row_costs, n))
+
+    def costs(self, X: Any, y: ArrayLike, row_costs: Any = None) -> NDArray[np.float64]:
+        """Give the cost of each row's decision; without costs an error costs 1 and a novel row nothing."""
+        found = self.decided(X, row_costs)
+        novel = self.guard.novel_rows(X) | (False if found.novel is None else found.novel)
+        rule, truth = self.rule_of(row_costs, len(found)), self.rule.labels.encode(y)
+        paid = rule.cost_of(y, found.score) if self.is_ours else self.rule.labels.encode(found.label) != truth
+        return np.where(novel, _price_of_reject(rule, truth), paid)
+
+
+def machine_and_rule(estimator: Any, reject_label: Any) -> tuple[Any, Any]:
+    """Give what scores rows and what decides on them, of any fitted classifier."""
+    final = final_estimator(estimator)
+    rule = getattr(final, "rule_", None)
+    if rule is None or not hasattr(final, "decide"):
+        machine = ResponseMachine.of(estimator)
+        return machine, _never_rejecting(machine, reject_label)
+    if isinstance(rule, ActionRule):
+        if not (isinstance(reject_label, str) and reject_label == "auto"):
+            raise ValueError(
+                f"reject_label={reject_label!r} has no effect with Actions, whose names are predicted; leave it at "
+                '"auto".'
+            )
+        novel_action(rule.costs)
+        return final.machine_, rule
+    return final.machine_, replace(rule, labels=_rejecting(rule.labels, reject_label))
+
+
+def novel_action(actions: Actions) -> int:
+    """Give the position of the action that a novel row gets: of `rejects`, the one that costs least at worst.
+
+    Nothing is known of a novel row, so that no probability weighs the classes. Ties go to the smaller sum of the two
+    costs, then to the first.
+    """
+    among = np.flatnonzero(actions.rejecting).tolist()
+    if not among:
+        raise ValueError(
+            f"costs={actions!r} have no action that hands a case on, so that a novel row could not be rejected; name "
+            "one in rejects=(...), or add one, as in Actions({..., 'ask': 0.3})."
+        )
+    return int(min(among, key=lambda at: (max(actions.costs[at]), sum(actions.costs[at]))))
+
+
+def _rejecting(labels: Any, reject_label: Any) -> Any:
+    """Give the labels with a reject label: as asked for, else the classifier's own, else the default."""
+    auto = isinstance(reject_label, str) and reject_label == "auto"
+    if auto and labels.reject_label is not None:
+        return replace(labels, rejects=True)
+    label = chosen_reject_label(labels.classes, reject_label, rejects=True)
+    decoded_dtype(labels.classes, label)
+    return replace(labels, reject_label=label, rejects=True)
+
+
+def _never_rejecting(machine: ResponseMachine, reject_label: Any) -> Rule | LeadRule:
+    """Give a rule that answers as a classifier of another library does."""
+    classes = np.unique(np.asarray(machine.classifier.classes_))
+    if len(classes) > 2:
+        several = ClassLabels.named(classes, reject_label=reject_label, rejects=True)
+        never = np.full(len(classes), -np.inf)
+        return LeadRule(several, never, is_log_probability=machine.method == "predict_proba")
+    labels = Labels.of(classes, reject_label=reject_label, rejects=True)
+    return Rule(labels, Thresholds(0.0, 0.0), 0.0, None, machine.unit)
+
+
+def _price_of_reject(rule: Any, truth: NDArray[Any]) -> NDArray[np.float64]:
+    """Give the cost of rejecting a row of each true class."""
+    if isinstance(rule, ActionRule):
+        return rule.prices(truth, np.full(len(truth), novel_action(rule.costs), dtype=np.int8))
+    rejects = np.zeros_like(truth)
+    if isinstance(rule, Rule):
+        return rule.prices(truth, rejects)
+    return np.zeros(len(truth)) if rule.costs is None else rule.costs.prices(truth, rejects)

@@ -1,0 +1,244 @@
+"""NoveltyDetector: how unusual a row is, by the relations between its columns and by its distance from other rows."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from abstain.estimators.fitting.decide import FittedMixin, fitted
+from abstain.estimators.fitting.kernel_rows import checked_rows
+from abstain.estimators.svm.one_class import OneClassSVM
+
+__all__ = ["FEWEST_ROWS", "MOST_COLUMNS", "Columns", "FittedDetector", "NoveltyDetector"]
+
+Array = NDArray[np.float64]
+
+FEWEST_ROWS, MOST_COLUMNS = 12, 500  # to learn relations from, and to keep a matrix of
+FAR = 3.0  # standard deviations at which a cell is clipped
+ODD = 5.0  # those beyond which a cell does not stretch its column
+RIDGE = 0.01  # of the mean variance
+FOLDS = 3
+OUTER, UPPER = 0.01, 0.2  # shares of held-out rows that set the units of a residual and of each of the two parts
+SHORTEST = 0.02  # the mean excess of a part is at least this
+FAINTEST = 1e-300  # kernel sum that is told from 0
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns in standard deviations from their means, after a logarithm where that is possible.
+
+    ::
+
+        u = log(x - o)                 where all training rows lie above the origin o, and x - o >= f
+        u = log f + (x - o - f) / f    below f, a tenth of the smallest x - o in training
+        u = x                          other columns
+        z = (u - centre) / spread
+
+    Attributes
+    ----------
+    origin, floor, centre, spread : ndarray of shape (n_features,)
+        o, f, and the mean and standard deviation of u. Origin and floor are 0 for columns without a logarithm.
+    """
+
+    origin: Array
+    floor: Array
+    centre: Array
+    spread: Array
+
+    @classmethod
+    def of(cls, X: Array, origin: Array | None) -> Columns:
+        """Learn from training rows; no column has a logarithm if the origin is None."""
+        n, d = X.shape
+        above = X - origin if origin is not None else np.zeros((n, d))
+        least = above.min(axis=0)
+        logged = least > 1e-9 * np.abs(above).max(axis=0)
+        floor = np.where(logged, least / 10.0, 0.0)
+        start = np.where(logged, origin, 0.0) if origin is not None else np.zeros(d)
+        u = cls(start, floor, np.zeros(d), np.ones(d)).standardised(X)
+        low, middle, high = np.quantile(u, [0.25, 0.5, 0.75], axis=0)
+        reach = np.where(high > low, ODD * (high - low) / 1.349, np.inf)
+        u = np.clip(u, middle - reach, middle + reach)
+        deviation = u.std(axis=0)
+        spread = np.where(deviation > 1e-12 * np.abs(u).max(axis=0), deviation, 1.0)
+        mean = u.mean(axis=0)
+        shift = np.clip((u - mean) / spread, -FAR, FAR).mean(axis=0)
+        return cls(start, floor, mean + shift * spread, spread)
+
+    def standardised(self, X: Array) -> Array:
+        """Return z, not clipped."""
+        z, logged = X - self.origin, self.floor > 0.0
+        below = z < np.where(logged, self.floor, -np.inf)
+        if at_floor := bool(below.any()):
+            f = np.broadcast_to(self.floor, z.shape)[below]
+            line, z[below] = np.log(f) + (z[below] - f) / f, f
+        np.log(z, out=z, where=logged)
+        if at_floor:
+            z[below] = line
+        z -= self.centre
+        z /= self.spread
+        return z
+
+
+@dataclass(frozen=True, eq=False)
+class FittedDetector:
+    """A fitted `NoveltyDetector`.
+
+    Attributes
+    ----------
+    columns : Columns
+        Makes z of a row.
+    residuals : ndarray of shape (n_features, n_features)
+        A column for each feature: z times it is what the other features do not explain of this one, in units of what
+        is rare.
+    one_class : OneClassSVM
+        Fitted to the clipped z.
+    units, excess : ndarray of shape (2,)
+        The size of each part that one in five held-out rows exceeds, and the mean logarithm of how far they do.
+    """
+
+    columns: Columns
+    residuals: Array
+    one_class: OneClassSVM
+    units: Array
+    excess: Array
+
+    @classmethod
+    def of(cls, X: Array, origin: Array | None) -> FittedDetector:
+        """Fit to rows; the units come from rows that were held out in turn."""
+        fold = np.arange(len(X)) % FOLDS
+        parts = [cls._plain(X[fold != at], origin).parts(X[fold == at]) for at in range(FOLDS)]
+        residual, far = (np.concatenate(part) for part in zip(*parts, strict=True))
+        rare = np.maximum(np.quantile(residual, 1.0 - OUTER, axis=0), np.sqrt((residual**2).mean(axis=0)))
+        rare = np.where(rare > 0.0, rare, 1.0)
+        units, excess = np.ones(2), np.full(2, SHORTEST)
+        for at, size in enumerate(((residual / rare).max(axis=1), far)):
+            upper = np.sort(size)[-1 - max(int(UPPER * len(X)), 3) :]
+            if upper[0] > 0.0:
+                units[at] = upper[0]
+                excess[at] = max(float(np.log(upper[1:] / upper[0]).mean()), SHORTEST)
+        found = cls._plain(X, origin)
+        return cls(found.columns, found.residuals / rare, found.one_class, units, excess)
+
+    @classmethod
+    def _plain(cls, X: Array, origin: Array | None) -> FittedDetector:
+        columns = Columns.of(X, origin)
+        z = np.clip(columns.standardised(X), -FAR, FAR)
+        covariance = z.T @ z / len(z)
+        ridge = RIDGE * float(np.trace(covariance)) / z.shape[1] or 1.0
+        precision = np.linalg.inv(covariance + ridge * np.eye(z.shape[1]))
+        residuals = precision / np.sqrt(np.diag(precision))
+        return cls(columns, residuals, NoveltyDetector.part().fit(z), np.ones(2), np.ones(2))
+
+    @property
+    def machine(self) -> Any:
+        """The machine of one class."""
+        return self.one_class.machine_
+
+    def parts(self, X: Array) -> tuple[Array, Array]:
+        """Return the sizes of the residuals of each row, a column for each feature, and the distance from others."""
+        z = self.columns.standardised(X)
+        near = self.one_class.score_samples(np.clip(z, -FAR, FAR)) / self.machine.coef.sum()
+        residual = z @ self.residuals
+        return np.abs(residual, out=residual), np.sqrt(-np.log(np.clip(near, FAINTEST, 1.0)))
+
+    def unusual(self, X: Array) -> Array:
+        """Return how unusual each row is, a positive number."""
+        residual, far = self.parts(X)
+        sizes = np.column_stack([residual.max(axis=1), far])
+        with np.errstate(divide="ignore"):
+            v = (np.log(sizes / self.units) / self.excess).max(axis=1)
+        return np.asarray(np.exp(np.minimum(v, 0.0)) + np.maximum(v, 0.0))
+
+
+class NoveltyDetector(FittedMixin, BaseEstimator):  # type: ignore[misc]
+    """Score how unusual a row is: the default detector of `NoveltyRejector`.
+
+    ::
+
+        z     the columns, after a logarithm where all training rows are positive, in standard deviations
+        r_j = (P z)_j / (P_jj^(1/2) q_j)             P = (S + ridge)^-1, S the covariance of z clipped to 3
+        f   = sum_i beta_i k(z_i, z clipped) / sum_i beta_i       a OneClassSVM
+        v   = max(log(max_j |r_j| / b_1) / w_1, log((-log f)^(1/2) / b_2) / w_2)
+        score = -(exp(min(v, 0)) + max(v, 0))
+
+    The residual r_j is what the other columns do not explain of column j, so a column in another unit, or in the place
+    of another one, shows even if it is within its range. The second part is the distance from all training rows; a
+    single cell can contribute little to it. The units are those of rows that were held out in turn: q_j is the size
+    that one residual in a hundred exceeds, b the size of a part that one row in five exceeds, w the mean of
+    log(size / b) over these rows, which is how slowly its tail falls (Hill's estimate): an odd value in a column with
+    many odd values counts for little.
+
+    Attributes
+    ----------
+    columns_, residuals_ : Columns, ndarray
+        z, and the matrix of r.
+    machine_ : KernelMachine
+        Of the second part.
+    n_features_in_, feature_names_in_ : int, ndarray
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from abstain.estimators.novelty.novelty_detector import NoveltyDetector
+    >>> height = np.linspace(1.5, 2.0, 100)
+    >>> X = np.column_stack([height, 25 * height**2])
+    >>> NoveltyDetector().fit(X, origin=np.zeros(2)).score_samples([[1.8, 81.0], [1.6, 100.0]]).round(1)
+    array([ -1. , -43.1])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
+    def fit(self, X: ArrayLike, y: Any = None, origin: ArrayLike | None = None) -> Self:  # noqa: ARG002
+        """Learn from rows without labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, at least 12.
+        y : None
+            Ignored.
+        origin : array-like of shape (n_features,), default=None
+            What 0 of each column became before this detector; columns that lie above it in all rows are positive. None:
+            no logarithms.
+
+        Returns
+        -------
+        NoveltyDetector
+            The fitted estimator.
+        """
+        checked = copy(self)
+        rows = checked_rows(checked, X, dense=True, reset=True)
+        if len(rows) < FEWEST_ROWS:
+            raise ValueError(f"X has {len(rows)} rows, and the detector needs {FEWEST_ROWS}; give more rows.")
+        zero = None if origin is None else np.asarray(origin, dtype=np.float64)
+        self._commit(checked, FittedDetector.of(rows, zero))
+        return self
+
+    def score_samples(self, X: ArrayLike) -> Array:
+        """Return how usual each row is: minus a positive number, larger where the training rows lie.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,)
+        """
+        now: FittedDetector = self._now
+        return -now.unusual(checked_rows(self, X, dense=True, reset=False))
+
+    @staticmethod
+    def part() -> OneClassSVM:
+        """Return the machine of the second part, not fitted."""
+        return OneClassSVM(nu=0.05)
+
+    columns_ = fitted("columns", "The columns in standard deviations.")
+    residuals_ = fitted("residuals", "The matrix that gives the residuals of a row.")

@@ -1,0 +1,1 @@
+"""The search for C and gamma: grid, rounds, held-out costs, tuned cuts."""

@@ -1,0 +1,1 @@
+"""The kernel machines: RejectSVC, RejectSVCCV, OneClassSVM, paths and sweeps."""

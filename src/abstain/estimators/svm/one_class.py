@@ -1,0 +1,273 @@
+"""OneClassSVM: the support vector machine of one class, as a scikit-learn outlier detector."""
+
+from __future__ import annotations
+
+import warnings
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OutlierMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval
+
+from abstain.arguments import row_weights
+from abstain.dual.problem import DualProblem
+from abstain.dual.proof import Proof
+from abstain.estimators.fitting.convergence import solved, warning_text
+from abstain.estimators.fitting.decide import fitted
+from abstain.estimators.fitting.kernel_rows import ExpansionMixin, checked_rows
+from abstain.estimators.fitting.lazy import is_dask, lazy_rows, refuse_dask
+from abstain.estimators.fitting.parameters import CONSTRAINTS
+from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
+from abstain.estimators.fitting.training import Posed, posed_rows, resolved_kernel
+from abstain.kernels import Kernel
+from abstain.losses.hinge import origin_hinge
+from abstain.machines.kernel_machine import KernelMachine
+from abstain.solvers.one_class import OneClassSMO
+
+SHARED = ("kernel", "degree", "gamma", "coef0", "tol", "cache_size", "max_iter", "time_limit", "n_jobs", "verbose")
+
+
+@dataclass(frozen=True, eq=False)
+class FittedOneClass:
+    """A fitted `OneClassSVM`.
+
+    Attributes
+    ----------
+    machine : KernelMachine
+        Its bias is minus the offset.
+    proof : Proof
+        How good the solution is.
+    """
+
+    machine: KernelMachine
+    proof: Proof
+
+
+class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+    """Support vector machine of one class, which scores how usual a row is, given rows without labels.
+
+    It minimises ``1/2 ||h||^2 + sum_i s_i max(0, offset - h(x_i)) - nu S offset`` over h and the offset [1]_, where S
+    is the sum of the weights s: at most a share `nu` of the training rows scores below the offset, at least a share
+    `nu` are support vectors. The machine is that of scikit-learn's ``OneClassSVM``, with a certificate.
+
+    Parameters
+    ----------
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        As in `RejectSVC`.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of rbf, poly and sigmoid, as in `RejectSVC`.
+    coef0 : float, default=0.0
+        Constant of poly and sigmoid.
+    nu : float, default=0.05
+        Share of the training rows, by weight, that may score below the offset; 0 < nu <= 1.
+    tol : float, default=1e-6
+        Largest violation of the optimality conditions at which the solver may stop, as a share of the largest possible
+        score: the sum of the coefficients times the median of k(x, x), to within a factor of two. It continues while
+        the relative duality gap is above ten times `tol` (or above 0.01, if that is more).
+    cache_size : float, default=500
+        Memory for kernel rows, in MB.
+    max_iter : int, default=10_000_000
+        Limit on the solver's iterations; reaching it is reported by a `ConvergenceWarning` and in `status_`.
+    time_limit : float or None, default=None
+        Limit on the solver's time, in seconds; reported in the same way.
+    n_jobs : int or None, default=None
+        Number of threads: None is one, -1 is all. The result does not depend on it.
+    verbose : bool, default=False
+        Whether to write a progress line on stderr once a fit has taken two seconds.
+
+    Attributes
+    ----------
+    support_, support_vectors_ : ndarray
+        Indices of the support vectors among the training rows, and the vectors.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Their coefficients, from 0 to the row's weight; their sum is nu times the sum of the weights.
+    intercept_ : ndarray of shape (1,)
+        Minus the offset.
+    offset_ : float
+        The score below which a row counts as unusual. If nu = 1 it may be any number from the largest score of the
+        training rows on, and is that one.
+    coef_ : ndarray of shape (1, n_features)
+        Linear kernel only.
+    objective_, dual_objective_, duality_gap_ : float
+        The certificate: primal value, dual value, and their difference, with what rounding may hide of it, relative to
+        the larger of their sizes; it bounds how far from optimal the machine is. Both are negative at the optimum, or 0
+        if no h separates the rows from the origin: the difference is then relative to a millionth of the largest
+        ``1/2 ||h||^2`` that these coefficients could have.
+    proof_ : Proof
+        The certificate and how the solver ended.
+    status_ : {"optimal", "inaccurate", "iteration_limit", "time_limit"}
+        How the solver ended.
+    n_iter_ : int
+        The number of iterations of the solver.
+    n_features_in_, feature_names_in_ : int, ndarray
+        As everywhere in scikit-learn.
+
+    References
+    ----------
+    .. [1] Schoelkopf, Platt, Shawe-Taylor, Smola & Williamson, "Estimating the Support of a High-Dimensional
+       Distribution", Neural Computation 13 (2001).
+
+    Examples
+    --------
+    >>> from abstain import OneClassSVM
+    >>> X = [[0.0], [0.1], [0.2], [0.3], [0.4]]
+    >>> OneClassSVM(nu=0.2, gamma=1.0).fit(X).predict([[0.2], [3.0]])
+    array([ 1, -1])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{name: CONSTRAINTS[name] for name in SHARED},
+        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        nu: float = 0.05,
+        tol: float = 1e-6,
+        cache_size: float = 500,
+        max_iter: int = 10_000_000,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.nu = nu
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from rows without labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; the Gram matrix for a precomputed kernel.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. A weight of k is the same as repeating the row k times, 0 as leaving it out.
+
+        Returns
+        -------
+        OneClassSVM
+            The fitted estimator.
+        """
+        refuse_dask(X, "OneClassSVM", "fit it on some of the rows")
+        checked = copy(self)  # so that a fit that fails changes nothing
+        posed, unit = self._posed(checked, X, sample_weight)
+        task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
+        try:
+            found = solved(self._solver(task), posed, None)
+        finally:
+            task.end_line()
+        self._commit(checked, FittedOneClass(*_in_units(unit, posed.machine(found.machine), found.proof(self.tol))))
+        if text := warning_text(self.proof_, self):
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)  # at the caller of fit, past scikit-learn's decorator
+        task.end()
+        return self
+
+    def _posed(self, checked: Any, X: Any, sample_weight: Any) -> tuple[Posed, float]:
+        """Give the problem, and the unit of its weights, which makes the scores about 1: `tol` is a share of them."""
+        named = None if callable(self.kernel) else Kernel(self.kernel)
+        dense = named is not None and named.name == "precomputed"
+        rows = checked_rows(checked, X, dense=dense, reset=True)
+        given = row_weights(sample_weight, rows.shape[0])
+        weight = np.ones(rows.shape[0]) if given is None else given
+        kept = np.flatnonzero(weight)
+        kernel = resolved_kernel(self, self.gamma, rows, weight)
+        known, X, as_posed = posed_rows(kernel, rows, kept)
+        sign, total = np.ones(len(kept), dtype=np.int8), float(self.nu) * float(weight.sum())
+        size = np.abs(known.diagonal(X))
+        unit = _power_of_two(total * (float(np.median(size)) or float(size.max())))
+        # no coefficient exceeds the total, so weights need not, and the losses of rows that may not have any stay small
+        weight = np.minimum(weight[kept], total) / unit
+        problem = DualProblem(known, X, sign, origin_hinge(), weight, total / unit)
+        return Posed(problem, rows, kernel, kept, as_posed), unit
+
+    def _solver(self, task: FitTask) -> OneClassSMO:
+        return OneClassSMO(
+            tol=float(self.tol),
+            cache_size=float(self.cache_size),
+            max_iter=int(self.max_iter),
+            time_limit=self.time_limit,
+            n_jobs=self.n_jobs,
+            progress=task.report if task.watched else None,
+        )
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """How usual each row is: the machine's score without the offset, larger where the training rows lie.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score; for a precomputed kernel, kernel values between these rows and all training rows.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples,)
+        """
+        return self._score(replace(self._now.machine, bias=0.0), X)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Give ``score_samples(X) - offset_``, which is negative for unusual rows."""
+        return self._score(self._now.machine, X)
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Give -1 for rows that score below the offset and +1 for the others.
+
+        The training rows whose score decides the offset count as usual: it is lowered by a trillionth.
+        """
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+    def _score(self, machine: KernelMachine, X: Any) -> Any:
+        if is_dask(X):
+            return lazy_rows(partial(_chunk_scores, machine), copy(self), X, ())
+        return machine.score(self._checked(X), self.n_jobs)
+
+    @property
+    def offset_(self) -> float:
+        """The score below which a row counts as unusual."""
+        return -float(self._now.machine.intercept)
+
+    proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
+    objective_ = fitted("proof.objective", "The primal value of the training problem.")
+    dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")
+    duality_gap_ = fitted("proof.gap", "The difference of the primal and dual values, relative to the larger of them.")
+    status_ = fitted("proof.status", "How the solver ended.")
+    n_iter_ = fitted("proof.iterations", "The number of iterations of the solver.")
+
+
+def _chunk_scores(machine: KernelMachine, frozen: Any, chunk: Any) -> NDArray[np.float64]:
+    return np.asarray(frozen._score(machine, chunk))  # noqa: SLF001 (a copy of the estimator)
+
+
+def _power_of_two(size: float) -> float:
+    """Give the power of two next to a size: numbers are divided by it, and multiplied again, without rounding."""
+    return float(2.0 ** np.clip(np.frexp(size)[1], -1000, 1000)) if 0.0 < size < np.inf else 1.0
+
+
+def _in_units(unit: float, machine: KernelMachine, proof: Proof) -> tuple[KernelMachine, Proof]:
+    """Give a machine and its proof in units of the weights as they were given; the violation remains a share."""
+    objectives = {name: getattr(proof, name) * unit * unit for name in ("objective", "dual_objective")}
+    return replace(machine, coef=machine.coef * unit, bias=machine.bias * unit), replace(proof, **objectives)

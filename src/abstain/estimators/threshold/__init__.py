@@ -1,0 +1,1 @@
+"""ThresholdRejector: any classifier made to reject."""

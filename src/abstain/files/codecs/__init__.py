@@ -1,0 +1,1 @@
+"""The values of this library as fields and arrays, and back."""

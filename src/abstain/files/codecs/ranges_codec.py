@@ -1,0 +1,127 @@
+"""What the training rows had in each column, a `SeenColumns`, as fields and arrays, and back.
+
+Arrays have an entry for each column (`present`, `missing`), for each column of numbers (`smallest`, `largest`; 0 where
+no number is present) and for each category (`counts`); the names and the categories are in the manifest.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from abstain.estimators.novelty.column_range import KEPT, LONGEST, SeenCategories, SeenColumn, SeenNumbers
+from abstain.estimators.novelty.training_ranges import SeenColumns
+from abstain.files.format.arrays import Arrays
+from abstain.files.format.errors import ModelFileError
+from abstain.files.format.pool import MOST_COLUMNS
+from abstain.files.format.schema import Fields, Spec, fitting
+
+SPECS: dict[str, Spec] = {
+    "present": (("<i8",), ("columns",)),
+    "missing": (("<i8",), ("columns",)),
+    "smallest": (("<f8",), ("numbers",)),
+    "largest": (("<f8",), ("numbers",)),
+    "counts": (("<i8",), ("categories",)),
+}
+WHERE = "description of its training columns"
+
+
+def seen_parts(seen: SeenColumns | None) -> tuple[dict[str, Any] | None, Arrays]:
+    """Give the fields and arrays of a `SeenColumns`; None and no arrays if there is none."""
+    if seen is None:
+        return None, {}
+    columns = seen.columns
+    if len(columns) > MOST_COLUMNS:
+        raise ValueError(f"estimator cannot be saved: it has more than {MOST_COLUMNS:,} columns. Use fewer, or skops.")
+    numbers = [column for column in columns if isinstance(column, SeenNumbers)]
+    texts = [(at, column) for at, column in enumerate(columns) if isinstance(column, SeenCategories)]
+    named = any(isinstance(column.name, str) for column in columns)
+    state = {
+        "rows": seen.rows,
+        "names": [column.name for column in columns] if named else None,
+        "categories": [[at, list(column.counts)] for at, column in texts],
+    }
+    counts = [count for _, column in texts for count in column.counts.values()]
+    arrays = {
+        "present": np.array([column.present for column in columns], dtype="<i8"),
+        "missing": np.array([column.missing for column in columns], dtype="<i8"),
+        "smallest": np.array([column.smallest if column.present else 0.0 for column in numbers], dtype="<f8"),
+        "largest": np.array([column.largest if column.present else 0.0 for column in numbers], dtype="<f8"),
+        "counts": np.array(counts, dtype="<i8"),
+    }
+    return state, arrays
+
+
+def seen_from(given: Any, arrays: Arrays) -> SeenColumns | None:
+    """Make the value again; a ModelFileError if its parts contradict each other."""
+    if given is None:
+        fitting(arrays, {}, WHERE, {})
+        return None
+    fields = Fields(given, WHERE)
+    lengths = fitting(arrays, SPECS, WHERE, {})
+    n = lengths["columns"]
+    if n > MOST_COLUMNS:
+        raise ModelFileError(f"it has more than {MOST_COLUMNS:,} columns.")
+    rows, names = fields.whole("rows"), _names(fields, n)
+    texts = _texts(fields.take("categories", list), n)
+    fields.end()
+    if lengths["numbers"] != n - len(texts) or lengths["categories"] != sum(map(len, texts.values())):
+        raise _wrong("has arrays of the wrong length")
+    extremes = zip(arrays["smallest"].tolist(), arrays["largest"].tolist(), strict=True)
+    counts = iter(arrays["counts"].tolist())
+    columns: list[SeenColumn] = []
+    for at, (present, missing) in enumerate(zip(arrays["present"].tolist(), arrays["missing"].tolist(), strict=True)):
+        if present < 0 or missing < 0 or present + missing != rows:
+            raise _wrong("does not count every row of a column once")
+        if at in texts:
+            of_column = {text: next(counts) for text in texts[at]}
+            columns.append(_categories(names[at], of_column, present, missing))
+        else:
+            columns.append(_numbers(names[at], present, missing, *next(extremes)))
+    return SeenColumns(rows, tuple(columns))
+
+
+def _numbers(name: str | int, present: int, missing: int, smallest: float, largest: float) -> SeenNumbers:
+    if present == 0 and repr(smallest) == repr(largest) == "0.0":  # not -0.0, which is not written
+        return SeenNumbers(name, 0, missing, np.inf, -np.inf)
+    if present == 0 or smallest > largest or (present == 1 and smallest < largest):
+        raise _wrong("has a smallest value above the largest, or values of a column without any")
+    return SeenNumbers(name, present, missing, smallest, largest)
+
+
+def _categories(name: str | int, counts: dict[str, int], present: int, missing: int) -> SeenCategories:
+    ranked = [(-count, text) for text, count in counts.items()]
+    rest = present - sum(counts.values())
+    if any(count < 1 for count in counts.values()) or any(one >= two for one, two in pairwise(ranked)) or rest < 0:
+        raise _wrong("has categories that are not in the order of their counts, or counts of more rows than there are")
+    return SeenCategories(name, counts, rest, missing)
+
+
+def _names(fields: Fields, n: int) -> list[str] | range:
+    if fields.peek("names") is None:
+        fields.take("names", type(None))
+        return range(n)
+    names = fields.texts("names")
+    if not names or len(names) != n or len({*names}) != n:
+        raise _wrong("does not have one name for each column")
+    return names
+
+
+def _texts(given: list[Any], n: int) -> dict[int, list[str]]:
+    """The categories of each column that has them, by its position."""
+    found: dict[int, list[str]] = {}
+    last = -1
+    for entry in given:
+        at, texts = entry if isinstance(entry, list) and len(entry) == 2 else (None, None)
+        if type(at) is not int or not last < at < n or not isinstance(texts, list) or len(texts) > KEPT:
+            raise _wrong("does not list categories by column")
+        if not all(isinstance(text, str) and len(text) <= LONGEST for text in texts) or len({*texts}) != len(texts):
+            raise _wrong("has categories that are not different texts of ordinary length")
+        found[at], last = texts, at
+    return found
+
+
+def _wrong(what: str) -> ModelFileError:
+    return ModelFileError(f"the {WHERE} {what}.")

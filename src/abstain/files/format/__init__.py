@@ -1,0 +1,1 @@
+"""The container of a model file: members, manifest, arrays, checked values."""

@@ -1,0 +1,113 @@
+"""The arrays of a Pipeline's steps, joined into three arrays: a file has few members, however many steps there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.files.format.arrays import Arrays
+from abstain.files.format.errors import ModelFileError
+from abstain.files.format.schema import Fields, fitting
+
+# The name of the joined array of each dtype.
+JOINED = {"<f8": "double", "<f4": "single", "<i8": "whole"}
+FLOAT, WHOLE = ("<f8", "<f4"), ("<i8",)
+# Of all Pipelines and ColumnTransformers of a model. Reading takes scikit-learn about a millisecond for a step, up to
+# ten microseconds for a column, and a quarter of a millisecond for a column that is encoded.
+MOST_STEPS, MOST_COLUMNS, MOST_ENCODED = 1000, 2**20, 10_000
+
+
+class _Work:
+    """What the steps of a model read in all: reading a file takes no longer than these bounds allow."""
+
+    def __init__(self) -> None:
+        self._steps = self._columns = self._encoded = 0
+
+    def count(self, columns: int, *, encoded: bool = False) -> None:
+        """Count one more step that reads so many columns; an error if the model has too many in all."""
+        self._steps += 1
+        self._columns += columns
+        self._encoded += columns if encoded else 0
+        for what, count, most in (
+            ("steps", self._steps, MOST_STEPS),
+            ("columns over all its steps", self._columns, MOST_COLUMNS),
+            ("encoded columns", self._encoded, MOST_ENCODED),
+        ):
+            if count > most:
+                raise ModelFileError(f"it has more than {most:,} {what}.")
+
+
+class PoolWriter:
+    """Takes the arrays of the steps in the order in which they will be read."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, list[NDArray[Any]]] = {dtype: [] for dtype in JOINED}
+        self._work = _Work()
+
+    def count(self, columns: int, *, encoded: bool = False) -> None:
+        """Count one more step; an error if a model file cannot contain so many."""
+        try:
+            self._work.count(columns, encoded=encoded)
+        except ModelFileError as error:
+            raise ValueError(f"estimator cannot be saved: {error} Use fewer, or skops.") from error
+
+    def put(self, values: Any) -> list[Any]:
+        """Add an array; the result describes it in the manifest: its dtype, then its shape."""
+        array = np.asarray(values)
+        dtype = array.dtype.newbyteorder("<").str
+        if dtype not in JOINED:
+            raise ValueError(
+                f"estimator has a step with an array of dtype {array.dtype}, but a model file can contain float64, "
+                "float32 and int64; fit it to float64."
+            )
+        self._taken[dtype].append(array.ravel())
+        return [dtype, *array.shape]
+
+    @property
+    def arrays(self) -> Arrays:
+        """The joined arrays."""
+        return {
+            name: np.concatenate([np.empty(0, dtype), *self._taken[dtype]], dtype=np.dtype(dtype))
+            for dtype, name in JOINED.items()
+        }
+
+
+class PoolReader:
+    """Gives the arrays of the steps back, in order."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        fitting(arrays, {name: ((dtype,), (name,)) for dtype, name in JOINED.items()}, "preprocessing", {})
+        self._left = {dtype: arrays[name] for dtype, name in JOINED.items()}
+        self.count = _Work().count
+
+    def take(
+        self, fields: Fields, name: str, *shapes: tuple[int | None, ...], dtypes: tuple[str, ...] = FLOAT,
+        finite: bool = True,
+    ) -> NDArray[Any]:
+        """Take the array that a field describes, with one of these dtypes and shapes; None stands for any length."""
+        entry = fields.take(name, list)
+        if not entry or entry[0] not in dtypes or not any(_fits(entry[1:], shape) for shape in shapes):
+            raise ModelFileError(f"the array {name!r} of its preprocessing has the wrong dtype or shape.")
+        dtype, *shape = entry
+        size, left = int(np.prod(np.array(shape, dtype=object))), self._left[dtype]
+        if size > len(left):
+            raise ModelFileError(f"the array {name!r} of its preprocessing is longer than the file's.")
+        self._left[dtype] = left[size:]
+        array = left[:size].reshape(shape).copy()
+        if finite and not np.isfinite(array).all():
+            raise ModelFileError(f"the array {name!r} of its preprocessing contains NaN or infinity.")
+        if np.isinf(array).any():
+            raise ModelFileError(f"the array {name!r} of its preprocessing contains infinity.")
+        return array
+
+    def end(self) -> None:
+        """Raise an error if numbers are left."""
+        if any(len(left) for left in self._left.values()):
+            raise ModelFileError("its preprocessing has numbers that no step uses.")
+
+
+def _fits(given: list[Any], shape: tuple[int | None, ...]) -> bool:
+    whole = all(type(length) is int and 0 <= length < 2**40 for length in given)
+    return whole and len(given) == len(shape) and all(b in (None, a) for a, b in zip(given, shape, strict=True))

@@ -1,0 +1,183 @@
+"""The inputs of a Pipeline's graph: which columns it reads, whether they are numbers or text, and examples of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+
+from abstain.files.onnx.steps import NUMBER, TEXT, parts_of
+from abstain.preprocessing import frame
+
+OUTPUTS, GUARDED = ("label", "score", "rejected"), ("novel", "p_value")
+UNSEEN = "?"  # before the last category: a text that is not one of them
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The columns that a Pipeline reads: NUMBER, TEXT, or None for those that nothing reads, and their names."""
+
+    kinds: list[str | None]
+    names: list[str]
+    apart: bool  # one input per column
+    framed: bool  # whether Python reads a data frame
+    guarded: bool = False  # whether the graph has the outputs of a guard
+
+    @classmethod
+    def of(cls, pipeline: Pipeline, *, guarded: bool = False) -> Inputs:
+        """The inputs of a fitted Pipeline: one per column if columns are chosen by name or one is text, else one."""
+        first = next(step for _, step in pipeline.steps if step is not None and not isinstance(step, str))
+        if type(first) is Pipeline:
+            return cls.of(first, guarded=guarded)
+        kinds: list[str | None] = [None] * int(first.n_features_in_)
+        _mark(kinds, first, list(range(len(kinds))))
+        names = getattr(first, "feature_names_in_", None)
+        apart = TEXT in kinds or (names is not None and type(first) is ColumnTransformer)
+        called = [f"x{at}" for at in range(len(kinds))] if names is None else [str(name) for name in names]
+        return cls(kinds, called, apart, names is not None, guarded)
+
+    @property
+    def inputs(self) -> list[str]:
+        """The name of each column's input: that of the column, unless the graph itself uses it."""
+        taken = ("", *OUTPUTS, *(GUARDED if self.guarded else ()))
+        prefixes = ("abstain/", "column:")
+        return [f"column:{name}" if name in taken or name.startswith(prefixes) else name for name in self.names]
+
+    @staticmethod
+    def nan_texts(pipeline: Pipeline) -> list[int]:
+        """The columns whose missing texts must be NaN, as in pandas; None, as in polars, would be another category."""
+        return sorted(
+            place
+            for steps, places in _first_steps(pipeline[:-1], list(range(int(pipeline.n_features_in_))))
+            for at, place in enumerate(places)
+            if not _takes_none(steps, at)
+        )
+
+    def rows(self, pipeline: Pipeline, count: int) -> tuple[Any, dict[str, Any]]:
+        """Rows like the training rows, as Python reads them and as the graph does."""
+        rng = np.random.default_rng(0)
+        cells: list[Any] = [np.zeros(count) for _ in self.kinds]
+        for steps, places in _first_steps(pipeline, list(range(len(cells)))):
+            for place, column in zip(places, _examples(steps, len(places), count, rng), strict=True):
+                cells[place] = column
+        if not self.apart:
+            X = np.column_stack(cells).astype(np.float64)
+            return frame(dict(zip(self.names, X.T, strict=True))) if self.framed else X, {"X": X}
+        feeds = {
+            name: _fed(column, kind)
+            for name, kind, column in zip(self.inputs, self.kinds, cells, strict=True)
+            if kind is not None
+        }
+        if self.framed:
+            return _as_trained(dict(zip(self.names, cells, strict=True))), feeds
+        X = np.empty((count, len(cells)), dtype=object)
+        for place, column in enumerate(cells):
+            X[:, place] = column
+        return X, feeds
+
+
+def _as_trained(columns: dict[str, NDArray[Any]]) -> Any:
+    """A data frame in which a missing text stays what it is: pandas 3 makes NaN of a None unless the dtype is given."""
+    try:
+        import pandas as pd
+    except ImportError:
+        return frame(columns)
+    return pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in columns.items()})
+
+
+def _fed(column: NDArray[Any], kind: str) -> NDArray[Any]:
+    if kind == NUMBER:
+        return column.astype(np.float64)[:, np.newaxis]
+    texts = ["" if not isinstance(one, str) else one for one in column.tolist()]
+    return np.array(texts, dtype=object)[:, np.newaxis]
+
+
+def _first_steps(step: Any, at: list[int]) -> list[tuple[Any, list[int]]]:
+    """The transformers that read the columns at these places first, each with the steps that follow it."""
+    if type(step) is ColumnTransformer:
+        return [found for part, chosen in parts_of(step) for found in _first_steps(part, [at[one] for one in chosen])]
+    if type(step) is Pipeline:
+        steps = [inner for _, inner in step.steps if inner is not None and not isinstance(inner, str)]
+        if steps and type(steps[0]) in (Pipeline, ColumnTransformer):
+            return _first_steps(steps[0], at)
+        return [(steps, at)]
+    return [([step], at)]
+
+
+def _mark(kinds: list[str | None], step: Any, at: list[int]) -> None:
+    """Write down what the transformers need of the columns at these places."""
+    for steps, places in _first_steps(step, at):
+        needed = _needed(steps[0], len(places)) if steps else [NUMBER] * len(places)
+        for place, kind in zip(places, needed, strict=True):
+            if kinds[place] not in (None, kind):
+                raise ValueError(f"estimator reads column {place} both as text and as numbers; it has no ONNX graph.")
+            kinds[place] = kind
+
+
+def _needed(step: Any, count: int) -> list[str]:
+    if hasattr(step, "categories_"):
+        return [TEXT if known.dtype.kind in "OU" else NUMBER for known in step.categories_]
+    if isinstance(step, SimpleImputer):
+        return [TEXT if isinstance(one, str) else NUMBER for one in step.statistics_.tolist()]
+    return [NUMBER] * count
+
+
+def _takes_none(steps: list[Any], at: int) -> bool:
+    """Whether a missing text of the column at this place is None for the first step that reads it."""
+    for step in steps[:1]:
+        if isinstance(step, SimpleImputer):
+            return step.missing_values is None
+        if hasattr(step, "categories_"):
+            return None in step.categories_[at].tolist()
+    return False
+
+
+def _examples(steps: list[Any], count: int, rows: int, rng: np.random.Generator) -> list[NDArray[Any]]:
+    """Columns that suit the first steps: near the centre of a scaler, among the categories of an encoder."""
+    for step in steps:
+        if hasattr(step, "categories_"):
+            made = [_categories(step, known, rows, rng) for known in step.categories_]
+            break
+        centre, spread = _around(step, count)
+        if centre is not None:
+            made = [middle + width * rng.standard_normal(rows) for middle, width in zip(centre, spread, strict=True)]
+            break
+    else:
+        made = [*rng.standard_normal((count, rows))]
+    first = steps[0] if steps else None
+    if isinstance(first, SimpleImputer):
+        for column in made:
+            column[rng.uniform(size=rows) < 0.1] = first.missing_values
+    return made
+
+
+def _around(step: Any, count: int) -> tuple[Any, Any]:
+    """The centre and spread of a scaler's first columns; None if it has neither."""
+    found: tuple[Any, Any] = None, None
+    if hasattr(step, "data_min_"):
+        found = (step.data_min_ + step.data_max_) / 2.0, step.data_range_ / 2.0
+    elif hasattr(step, "max_abs_"):
+        found = np.zeros_like(step.max_abs_), step.max_abs_
+    elif hasattr(step, "scale_") or hasattr(step, "center_"):
+        centre, scale = getattr(step, "mean_", getattr(step, "center_", None)), step.scale_
+        size = len(centre if centre is not None else scale) if (centre is not None or scale is not None) else count
+        found = np.zeros(size) if centre is None else centre, np.ones(size) if scale is None else scale
+    if found[0] is None or len(found[0]) < count:
+        return None, None
+    return found[0][:count], found[1][:count]
+
+
+def _categories(step: Any, known: NDArray[Any], rows: int, rng: np.random.Generator) -> NDArray[Any]:
+    values = known.tolist()
+    if step.handle_unknown != "error":
+        texts = [one for one in values if isinstance(one, str)]
+        values.append(UNSEEN + max(texts) if texts else -7.5)
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    picked = column[rng.integers(0, len(values), rows)]
+    return picked if known.dtype.kind in "OU" else picked.astype(np.float64)

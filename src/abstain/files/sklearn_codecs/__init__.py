@@ -1,0 +1,1 @@
+"""scikit-learn's classifiers and transformers as fields and arrays, and back."""

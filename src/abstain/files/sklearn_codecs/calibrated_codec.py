@@ -1,0 +1,211 @@
+"""A fitted CalibratedClassifierCV as fields and arrays, and back: classifiers, and what makes probabilities of scores.
+
+The classifiers of its folds have arrays of the same names, which are joined: a file has few members.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV, _CalibratedClassifier, _SigmoidCalibration
+from sklearn.frozen import FrozenEstimator
+from sklearn.isotonic import IsotonicRegression
+
+from abstain.files.format.arrays import Arrays
+from abstain.files.format.errors import ModelFileError
+from abstain.files.format.schema import Fields, Spec, fitting, prefixed, within
+from abstain.files.sklearn_codecs.classifiers import (
+    MACHINES,
+    OTHERS,
+    Codec,
+    Parts,
+    classifier_from,
+    classifier_parts,
+    codec_of,
+    parameters_of,
+)
+from abstain.files.sklearn_codecs.trees import MOST_TREES
+
+INSIDE = MACHINES | OTHERS
+FOLD = "fold."
+MOST_FOLDS, MOST_CURVES = 100, 10_000  # a curve takes three kilobytes of Python objects, however few its points
+# f folds with m calibrators each: one for two classes, otherwise one per class; p points of all curves
+SIGMOID: dict[str, Spec] = {"slope": (("<f8",), ("f", "m")), "intercept": (("<f8",), ("f", "m"))}
+ISOTONIC: dict[str, dict[str, Spec]] = {
+    dtype: {"lengths": (("<i8",), ("f", "m")), "scores": ((dtype,), ("p",)), "probabilities": ((dtype,), ("p",))}
+    for dtype in ("<f8", "<f4")
+}
+
+
+def inside(calibrated: Any) -> Any:
+    """The classifier that was given to a CalibratedClassifierCV, also if it was frozen."""
+    given = calibrated.estimator
+    return given.estimator if type(given) is FrozenEstimator else given
+
+
+def calibrated_parts(calibrated: Any) -> Parts:
+    """Give the fields and arrays of a fitted CalibratedClassifierCV."""
+    frozen, folds = type(calibrated.estimator) is FrozenEstimator, calibrated.calibrated_classifiers_
+    given = inside(calibrated)
+    codec = codec_of(given, INSIDE)
+    if codec is None:
+        what = type(folds[0].estimator if given is None else given).__name__
+        raise ValueError(
+            f"estimator has a CalibratedClassifierCV around a {what}, but a model file can contain it "
+            f"only around {', '.join(INSIDE)}; use one of these, or skops, or pickle among people who trust each other."
+        )
+    if calibrated.method not in ("sigmoid", "isotonic"):
+        raise ValueError(
+            f"CalibratedClassifierCV with method={calibrated.method!r} cannot be in a model file; use 'sigmoid' or "
+            "'isotonic' and fit it again, or use skops, or pickle among people who trust each other."
+        )
+    if len(folds) > (1 if frozen else MOST_FOLDS):
+        raise ValueError(
+            f"CalibratedClassifierCV with ensemble={calibrated.ensemble!r} has {len(folds)} classifiers, but a model "
+            f"file can contain {MOST_FOLDS}, or one that is frozen; use ensemble=False and fit it again."
+        )
+    states, arrays = _folds_parts(calibrated, codec)
+    lengths, joined = _joined(arrays)
+    state = {"frozen": frozen, "classifiers": states, "lengths": lengths}
+    return state, _curves(calibrated) | prefixed(joined, FOLD)
+
+
+def _folds_parts(calibrated: Any, codec: Codec) -> tuple[list[dict[str, Any]], list[Arrays]]:
+    given, states, arrays = inside(calibrated), [], []
+    for fold in calibrated.calibrated_classifiers_:
+        fitted = fold.estimator
+        if type(calibrated.estimator) is FrozenEstimator:
+            fitted = fitted.estimator if fitted is calibrated.estimator else None
+        if type(fitted) is not codec.kind or fold.method != calibrated.method:
+            raise ModelFileError("its estimator or method differs from that of its fitted classifiers.")
+        if fitted.classes_.tolist() != calibrated.classes_.tolist():
+            raise ValueError(
+                "estimator has a CalibratedClassifierCV with a fold in which a class did not occur; use fewer folds "
+                "or ensemble=False, and fit it again."
+            )
+        state, own = classifier_parts(fitted, codec)
+        if state["parameters"] != parameters_of(given):
+            raise ModelFileError("the parameters of its estimator differ from those of its fitted classifiers.")
+        states.append(state)
+        arrays.append(own)
+    names = getattr(calibrated, "feature_names_in_", None)
+    features = calibrated.n_features_in_, None if names is None else names.tolist()
+    if any((state["n_features"], state["feature_names"]) != features for state in states):
+        raise ModelFileError("the features of its classifiers differ from its own.")
+    if calibrated.ensemble is False and len(states) != 1:
+        raise ModelFileError("it has more than one classifier although ensemble is False.")
+    return states, arrays
+
+
+def _joined(each: list[Arrays]) -> tuple[dict[str, list[int]], Arrays]:
+    """The arrays of all classifiers one after the other, by name, and their lengths."""
+    kinds = [{name: (array.dtype, array.shape[1:]) for name, array in arrays.items()} for arrays in each]
+    if any(kind != kinds[0] for kind in kinds):
+        raise ValueError("estimator has classifiers of different types in its folds; fit it to float64.")
+    lengths = {name: [len(arrays[name]) for arrays in each] for name in each[0]}
+    return lengths, {name: np.concatenate([arrays[name] for arrays in each]) for name in each[0]}
+
+
+def _apart(lengths: Fields, arrays: Arrays, count: int) -> list[Arrays]:
+    """The arrays of each of `count` classifiers."""
+    each: list[Arrays] = [{} for _ in range(count)]
+    for name, array in arrays.items():
+        given = lengths.take(name, list)
+        whole = len(given) == count and all(type(one) is int and 0 <= one <= len(array) for one in given)
+        if not whole or sum(given) != len(array):
+            raise ModelFileError(f"the lengths of the array {name!r} do not add up to that of the file's.")
+        for own, (start, end) in zip(each, pairwise(accumulate(given, initial=0)), strict=True):
+            own[name] = array[start:end]
+    lengths.end()
+    return each
+
+
+def _curves(calibrated: Any) -> Arrays:
+    """The slopes and intercepts of sigmoids, or the points of monotone curves."""
+    folds = [fold.calibrators for fold in calibrated.calibrated_classifiers_]
+    flat = [one for calibrators in folds for one in calibrators]
+    shape = len(folds), -1
+    if calibrated.method == "sigmoid":
+        pairs = {"slope": [one.a_ for one in flat], "intercept": [one.b_ for one in flat]}
+        return {name: np.array(values, dtype="<f8").reshape(shape) for name, values in pairs.items()}
+    return {
+        "lengths": np.array([len(one.X_thresholds_) for one in flat], dtype="<i8").reshape(shape),
+        "scores": np.concatenate([one.X_thresholds_ for one in flat]),
+        "probabilities": np.concatenate([one.y_thresholds_ for one in flat]),
+    }
+
+
+def calibrated_attributes(
+    calibrated: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any
+) -> dict[str, Any]:
+    """Give the attributes of a CalibratedClassifierCV for these classes, its estimator included."""
+    del n_features  # compared by `calibrated_parts`
+    frozen, states = fields.take("frozen", bool), fields.take("classifiers", list)
+    n_curves = 1 if len(classes) <= 2 else len(classes)
+    if not 1 <= len(states) <= MOST_FOLDS or len(states) * n_curves > MOST_CURVES:
+        raise ModelFileError(f"it has {len(states)} classifiers with a calibration, not from 1 to {MOST_FOLDS}.")
+    joined = within(arrays, FOLD)
+    if any(not array.ndim for array in joined.values()):
+        raise ModelFileError("the classifiers of its folds have an array without axes.")
+    if len(joined.get("sizes", ())) > MOST_TREES:
+        raise ModelFileError(f"the classifiers of its folds have more than {MOST_TREES:,} trees.")
+    own = {name: array for name, array in arrays.items() if not name.startswith(FOLD)}
+    calibrators = _calibrators(calibrated.method, own, len(states), n_curves)
+    lengths = Fields(fields.take("lengths", dict), "list of lengths")
+    found = []
+    for state, part in zip(states, _apart(lengths, joined, len(states)), strict=True):
+        inner = Fields(state, "classifier")
+        found.append(classifier_from(inner.one_of("kind", INSIDE), INSIDE, inner, part, classes))
+    if any(one.classes_.tolist() != classes.tolist() for one in found):
+        raise ModelFileError("the classes of its classifiers differ from those of its rule.")
+    fitted = [FrozenEstimator(one) for one in found] if frozen else found
+    pairs = [
+        _CalibratedClassifier(one, curves, method=calibrated.method, classes=classes)
+        for one, curves in zip(fitted, calibrators, strict=True)
+    ]
+    return {
+        "estimator": fitted[0] if frozen else clone(found[0]),
+        "classes_": classes,
+        "calibrated_classifiers_": pairs,
+    }
+
+
+def _calibrators(method: str, arrays: Arrays, n_folds: int, n_curves: int) -> list[list[Any]]:
+    """The calibrators of each fold."""
+    letters = {"f": n_folds, "m": n_curves}
+    if method == "sigmoid":
+        fitting(arrays, SIGMOID, "calibration", letters)
+        pairs = zip(arrays["slope"].ravel(), arrays["intercept"].ravel(), strict=True)
+        flat = [_with(_SigmoidCalibration(), a_=slope, b_=intercept) for slope, intercept in pairs]
+    else:
+        single = "scores" in arrays and arrays["scores"].dtype == np.float32
+        fitting(arrays, ISOTONIC["<f4" if single else "<f8"], "calibration", letters)
+        flat = _monotone(arrays)
+    return [flat[at : at + n_curves] for at in range(0, len(flat), n_curves)]
+
+
+def _monotone(arrays: Arrays) -> list[Any]:
+    """Regressions that rise from point to point; the scores of each are increasing."""
+    lengths, scores, probabilities = arrays["lengths"].ravel(), arrays["scores"], arrays["probabilities"]
+    if ((lengths < 1) | (lengths > len(scores))).any() or lengths.sum() != len(scores):
+        raise ModelFileError("the lengths of its curves do not add up to the number of their points.")
+    found = []
+    for start, end in pairwise(accumulate(lengths.tolist(), initial=0)):
+        x, y = scores[start:end].copy(), probabilities[start:end].copy()
+        if not (x[1:] > x[:-1]).all() or not (y[1:] >= y[:-1]).all() or not 0 <= y[0] <= y[-1] <= 1:
+            raise ModelFileError("its curves have scores or probabilities that do not increase, or lie outside 0 to 1.")
+        one = IsotonicRegression(out_of_bounds="clip")
+        one._build_f(x, y)
+        found.append(_with(one, increasing_=True, X_min_=x[0], X_max_=x[-1], X_thresholds_=x, y_thresholds_=y))
+    return found
+
+
+def _with(estimator: Any, **attributes: Any) -> Any:
+    estimator.__dict__.update(attributes)
+    return estimator
+
+
+CALIBRATED = Codec(CalibratedClassifierCV, calibrated_parts, calibrated_attributes)

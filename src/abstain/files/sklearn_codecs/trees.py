@@ -1,0 +1,118 @@
+"""The splits of many trees in a few arrays, checked so that following them ends in a leaf and reads nothing else.
+
+scikit-learn follows the indices of a tree without looking at them: an index outside the tree, or a loop, would crash or
+hang the interpreter. All trees lie one after the other; `sizes` gives the number of nodes of each::
+
+    node: left, right  the nodes below it, counted from the root of its tree; -1 and -1 in a leaf
+          feature      the column that decides; -1 in a leaf
+          threshold    to the left if x <= threshold; infinity where only missing values go to the right; 0 in a leaf
+          missing      1 if missing values go to the left; 0 in a leaf
+          count        the training rows that reached it: those of the two nodes below it together
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.files.format.arrays import Arrays
+from abstain.files.format.errors import ModelFileError
+from abstain.files.format.schema import Spec
+
+# t trees with n nodes in all
+SPLITS: dict[str, Spec] = {
+    "sizes": (("<i8",), ("t",)),
+    "left": (("<i4",), ("n",)),
+    "right": (("<i4",), ("n",)),
+    "feature": (("<i4",), ("n",)),
+    "threshold": (("<f8",), ("n",)),
+    "missing": (("|i1",), ("n",)),
+    "count": (("<i8",), ("n",)),
+}
+LEAF = -1
+MOST_TREES = 2**15  # of a model: a tree takes two kilobytes and a tenth of a millisecond, however few its nodes
+MOST_ROWS = 2**32 - 1  # that a node may count
+
+
+def splits(sizes: list[int], leaf: NDArray[Any], **nodes: NDArray[Any]) -> Arrays:
+    """Give the arrays of trees: what their leaves contain beside the count is replaced by the values above."""
+    given = nodes | {"sizes": np.array(sizes)}
+    found = {name: given[name].astype(dtypes[0]) for name, (dtypes, _) in SPLITS.items()}
+    for name, value in {"left": LEAF, "right": LEAF, "feature": LEAF, "threshold": 0.0, "missing": 0}.items():
+        found[name][leaf] = value
+    return found
+
+
+def refuse_settings(classifier: Any, *names: str) -> None:
+    """Raise an error if one of these parameters is set."""
+    for name in names:
+        value = getattr(classifier, name)
+        if not (value is None or (isinstance(value, bool | np.bool_) and not value)):
+            raise ValueError(
+                f"{type(classifier).__name__} with {name}={value!r} cannot be in a model file; leave {name} at its "
+                "default and fit it again, or use skops, or pickle among people who trust each other."
+            )
+
+
+def starts_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The position of each root."""
+    return np.cumsum(sizes) - sizes
+
+
+def checked_depth(arrays: Arrays, n_features: int) -> NDArray[np.int64]:
+    """Check the arrays of `SPLITS`, whose dtypes and shapes fit; give the depth of every node, 0 for a root."""
+    starts = _checked_starts(arrays["sizes"], len(arrays["left"]))
+    sizes = arrays["sizes"]
+    root, last = np.repeat(starts, sizes), np.repeat(sizes, sizes)
+    left, right, inner = arrays["left"], arrays["right"], arrays["left"] != LEAF
+    own = np.arange(len(left)) - root
+    for below in (left, right):
+        if ((below <= own) | (below >= last))[inner].any() or (below != LEAF)[~inner].any():
+            raise ModelFileError("its trees have a node whose branches do not lead to later nodes of the same tree.")
+    above = np.flatnonzero(inner)
+    below_left, below_right = (root + left)[above], (root + right)[above]
+    reached = np.bincount(below_left, minlength=len(left)) + np.bincount(below_right, minlength=len(left))
+    reached[starts] += 1
+    if (reached != 1).any():
+        raise ModelFileError("its trees have a node that no branch or more than one leads to.")
+    _check_nodes(arrays, inner, n_features)
+    count = arrays["count"]
+    if (count[above] != count[below_left] + count[below_right]).any():
+        raise ModelFileError("its trees have a node that counts other rows than the two nodes below it.")
+    parent = np.arange(len(left))
+    parent[below_left] = parent[below_right] = above
+    return _depth(parent)
+
+
+def _checked_starts(sizes: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
+    if not 1 <= len(sizes) <= MOST_TREES:
+        raise ModelFileError(f"it has {len(sizes):,} trees, but must have from 1 to {MOST_TREES:,}.")
+    if ((sizes < 1) | (sizes > n_nodes)).any() or sizes.sum() != n_nodes:
+        raise ModelFileError("the sizes of its trees do not add up to the number of its nodes.")
+    return starts_of(sizes)
+
+
+def _check_nodes(arrays: Arrays, inner: NDArray[np.bool_], n_features: int) -> None:
+    feature, threshold, missing, count = (arrays[name] for name in ("feature", "threshold", "missing", "count"))
+    leaf = ~inner
+    if ((feature < 0) | (feature >= n_features))[inner].any() or (feature != LEAF)[leaf].any():
+        raise ModelFileError("its trees split on features that do not exist.")
+    if threshold[leaf].any() or np.signbit(threshold[leaf]).any() or missing[leaf].any():
+        raise ModelFileError("its trees have a leaf with a threshold.")
+    if ((missing < 0) | (missing > 1)).any():
+        raise ModelFileError("its trees send missing values neither to the left nor to the right.")
+    if ((count < 1) | (count > MOST_ROWS)).any():
+        raise ModelFileError("its trees have a node that no training row reached, or too many.")
+
+
+def _depth(parent: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The steps up to a root, which is its own parent; each pass doubles them, so a chain of n takes log n passes."""
+    depth = (parent != np.arange(len(parent))).astype(np.int64)
+    while True:
+        more = depth[parent]
+        if not more.any():
+            return depth
+        depth += more
+        parent = parent[parent]

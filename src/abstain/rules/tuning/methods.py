@@ -1,0 +1,72 @@
+"""The methods to place two thresholds on scores, by name. To add one, add a file in this folder and an entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.costs.actions import Actions
+from abstain.costs.class_costs import ClassCosts
+from abstain.costs.costs import Costs
+from abstain.costs.thresholds import Thresholds
+from abstain.rules.tuning.answer_cuts import cheapest_cut, cheapest_cuts
+from abstain.rules.tuning.answered_rows import AnsweredRows
+from abstain.rules.tuning.budget import roc_within, symmetric_within
+from abstain.rules.tuning.empirical_cost import forced_cut, roc_thresholds, symmetric_thresholds
+from abstain.rules.tuning.scored_rows import ScoredRows
+
+__all__ = ["AUTO", "METHODS", "Method", "automatic"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """How thresholds are placed for each request; in costs and scores, ``classes[1]`` is the positive class.
+
+    Attributes
+    ----------
+    for_costs : callable or None
+        ``for_costs(rows, costs)`` gives the thresholds of least cost. None means Bayes' thresholds on the log-odds,
+        which need no rows.
+    for_budget : callable
+        ``for_budget(rows, shares, for_new=True)`` gives thresholds that reject at most these shares of new rows.
+    forced_cut : callable or None
+        ``forced_cut(rows, costs)`` gives the cut of the forced choice; None means the classifier's own cut.
+    needs_probabilities : bool
+        Whether the score must be the log-odds of a probability.
+    looks_at_labels : bool
+        Whether the sequence of thresholds depends on the labels, so that no error can be certified.
+    for_answers : callable or None
+        ``for_answers(rows, costs)`` gives the cuts of least cost on the confidence, by the class answered, for more
+        than two classes. None means that there are none: either `for_costs` is None too, or the method is for two.
+    """
+
+    for_costs: Callable[[ScoredRows, Costs], Thresholds] | None
+    for_budget: Callable[..., Thresholds]
+    forced_cut: Callable[[ScoredRows, Costs], float] | None = None
+    needs_probabilities: bool = False
+    looks_at_labels: bool = False
+    for_answers: Callable[[AnsweredRows, ClassCosts], NDArray[np.float64]] | None = None
+
+
+METHODS = {
+    "symmetric": Method(symmetric_thresholds, symmetric_within, for_answers=cheapest_cut),
+    "roc": Method(roc_thresholds, roc_within, forced_cut, looks_at_labels=True, for_answers=cheapest_cuts),
+    "chow": Method(None, symmetric_within, needs_probabilities=True),
+}
+
+AUTO = "auto"
+
+
+def automatic(costs: Costs | ClassCosts | Actions | None) -> str:
+    """The method of "auto": "roc" if the costs differ by class, Chow's rule for `Actions`, otherwise "symmetric".
+
+    With unequal costs one symmetric threshold is in the wrong place. Tuned cuts need no good probabilities; Chow's rule
+    does, and costs several times as much around classifiers whose probabilities are rough, such as forests and naive
+    Bayes. Without costs one threshold needs fewer rows, and only one can be certified.
+    """
+    if isinstance(costs, Actions):
+        return "chow"
+    return "symmetric" if costs is None or costs.symmetric else "roc"

@@ -1,0 +1,262 @@
+"""The request of a ThresholdRejector's user, in one of four ways, and the cuts that fulfil it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.utils._param_validation import InvalidParameterError
+
+from abstain.arguments import real_number, warn_caller
+from abstain.class_labels import ClassLabels
+from abstain.costs.actions import Actions
+from abstain.costs.class_costs import ClassCosts
+from abstain.costs.costs import Costs, checked_costs, costs_for_classes, costs_of_classes, warn_if_assumed
+from abstain.costs.thresholds import Thresholds
+from abstain.labels import Labels
+from abstain.rules.by_answer import ByAnswer
+from abstain.rules.tuning.answer_control import certify_answers
+from abstain.rules.tuning.answer_cuts import cuts_within, two_sided
+from abstain.rules.tuning.answered_rows import AnsweredRows
+from abstain.rules.tuning.budget import Shares
+from abstain.rules.tuning.class_error import named_rates
+from abstain.rules.tuning.class_request import check_several
+from abstain.rules.tuning.methods import AUTO, METHODS, Method, automatic
+from abstain.rules.tuning.risk_control import ErrorBound, certify
+from abstain.rules.tuning.scored_rows import ScoredRows
+
+__all__ = ["CONFORMAL", "Cuts", "Request"]
+
+CONFORMAL = "conformal"  # the name of the method of class_error
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Thresholds on the score, the cut of the forced choice, and the bound on the error if one was requested."""
+
+    thresholds: Thresholds
+    cut: float
+    error_bound: ErrorBound | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """A checked request: costs, a budget of rejects, a ceiling on the error among the accepted or by class, or nothing.
+
+    Attributes
+    ----------
+    costs : Costs, ClassCosts, Actions or None
+        Costs, whose sum is minimised.
+    reject_rate : float, (float, float), dict, ByAnswer or None
+        The largest share of rejects among all rows, in the (negative, positive) class, or by the class answered.
+    max_error : float, (float, float), dict, ByAnswer or None
+        The ceiling on the error among all accepted rows, those of the (negative, positive) class, or those answered so.
+    confidence : float
+        The confidence with which the ceiling holds.
+    method : Method
+        How thresholds are placed.
+    name : str
+        The name of the method.
+    class_error : float, dict or None
+        The largest share of each true class that is answered wrongly; a dict of all classes, in order, once they are
+        known.
+    for_new : bool
+        Whether a budget is kept on new rows; False, on the rows that it was placed on, as in files of version 0.2.
+    """
+
+    costs: Costs | ClassCosts | Actions | None
+    reject_rate: Any
+    max_error: Any
+    confidence: float
+    method: Method
+    name: str
+    class_error: Any = None
+    for_new: bool = True
+
+    @classmethod
+    def of(cls, parameters: Any) -> Self:
+        """Read an estimator's parameters; more than one request, or an impossible one, is an error."""
+        names = ("costs", "reject_rate", "max_error", "class_error")
+        if len(given := [name for name in names if getattr(parameters, name) is not None]) > 1:
+            raise ValueError(
+                f"{' and '.join(given)} are given together; give only one of costs, reject_rate, class_error, and "
+                "max_error with confidence."
+            )
+        costs, confidence = parameters.costs, real_number("confidence", parameters.confidence)
+        if costs is not None and not isinstance(costs, Actions | ClassCosts):
+            costs = checked_costs(costs, "ThresholdRejector(estimator, {})")
+        if not isinstance(parameters.method, str) or parameters.method not in (AUTO, *METHODS):
+            known = ", ".join((AUTO, *METHODS))
+            raise InvalidParameterError(f"method={parameters.method!r} must be one of {known}.")
+        name = automatic(costs) if parameters.method == AUTO else parameters.method
+        method = METHODS[name]
+        if isinstance(costs, Actions) and method.for_costs is not None:
+            raise ValueError(
+                f'method={name!r} places two thresholds, but costs={costs!r} are Actions; use method="chow", which '
+                "decides by probabilities."
+            )
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence={parameters.confidence!r} must lie between 0 and 1, both excluded.")
+        reject_rate, max_error = _shares("reject_rate", parameters), _shares("max_error", parameters)
+        ceilings = [*max_error.values()] if isinstance(max_error, dict) else max_error
+        if ceilings is not None and not (np.min(ceilings) > 0 and np.max(ceilings) < 1):
+            raise ValueError(
+                f"max_error={parameters.max_error!r} must lie between 0 and 1, both excluded: no number of rows "
+                "can certify an error of 0."
+            )
+        if max_error is not None and method.looks_at_labels:
+            raise ValueError(
+                f'method="{parameters.method}" chooses its two thresholds by the labels, but max_error can be '
+                "certified only for a sequence of thresholds fixed without them; use "
+                'method="symmetric" or method="chow".'
+            )
+        if isinstance(reject_rate, dict) and method.looks_at_labels:
+            raise ValueError(
+                f'method="{parameters.method}" chooses the cut of the forced answer, by which the dict reject_rate is '
+                'stated; use method="symmetric" or method="chow".'
+            )
+        class_error = _class_error(parameters)
+        name = name if class_error is None else CONFORMAL
+        return cls(costs, reject_rate, max_error, confidence, method, name, class_error)
+
+    def of_classes(self, labels: Labels | ClassLabels, pos_label: Any) -> Self:
+        """Give the request with costs and shares for these classes, also if they were stated by name."""
+        shares = {"reject_rate": self.reject_rate, "max_error": self.max_error}
+        named = {name: value for name, value in shares.items() if isinstance(value, dict)}
+        ordered: dict[str, Any] = {name: ByAnswer.of(name, value, labels.classes) for name, value in named.items()}
+        if self.class_error is not None:
+            ordered["class_error"] = named_rates(self.class_error, labels.classes)
+        found = replace(self, **ordered)
+        if isinstance(labels, ClassLabels):
+            check_several(found, labels, pos_label)
+        if self.costs is None or isinstance(self.costs, Actions):
+            return found
+        if isinstance(labels, ClassLabels) or isinstance(self.costs, ClassCosts):
+            return replace(found, costs=costs_for_classes(self.costs, labels.classes))
+        return replace(found, costs=costs_of_classes(self.costs, labels.classes, pos_label)[0])
+
+    def warn_if_assumed(self, labels: Labels | ClassLabels, pos_label: Any) -> None:
+        """Warn if the request differs by class, and only the sort order of two strings gives the positive class."""
+        if isinstance(labels, ClassLabels):
+            return
+        asked = {"reject_rate": self.reject_rate, "max_error": self.max_error}
+        pairs = {name: value for name, value in asked.items() if isinstance(value, tuple)}
+        if isinstance(self.costs, Costs):
+            warn_if_assumed(self.costs, labels.classes, pos_label)
+        elif pairs and pos_label is None and isinstance(labels.positive, str):
+            (name, value), *_ = pairs.items()
+            warn_caller(
+                f"pos_label is not given, and {name}={value} is for the (negative, positive) class: "
+                f"{labels.positive!r} is taken as the positive class because it sorts last. Pass "
+                f"pos_label={labels.positive!r} or pos_label={labels.negative!r}."
+            )
+
+    @property
+    def way(self) -> Literal["costs", "reject_rate", "max_error", "class_error"] | None:
+        """Which of the four was requested."""
+        if self.costs is not None:
+            return "costs"
+        if self.reject_rate is not None:
+            return "reject_rate"
+        if self.class_error is not None:
+            return "class_error"
+        return None if self.max_error is None else "max_error"
+
+    @property
+    def promise(self) -> Literal["max_error", "class_error"] | None:
+        """Which of the two that hold only on rows that the classifier was not fitted on, if one was requested."""
+        return self.way if self.way in ("max_error", "class_error") else None
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether thresholds are tuned on rows; not if nothing is rejected, or if they follow from the costs (Chow)."""
+        return self.way is not None and not (self.way == "costs" and self.method.for_costs is None)
+
+    def cuts(self, rows: ScoredRows | None, orientation: int) -> Cuts:
+        """Place the cuts of two classes on a score oriented to ``classes_[1]``, which the classifier itself cuts at 0.
+
+        Parameters
+        ----------
+        rows : ScoredRows or None
+            Rows to tune on; None if there is nothing to tune.
+        orientation : {1, -1}
+            1 if the positive class is ``classes_[1]``.
+        """
+        method, cut = self.method, 0.0
+        costs = self.costs if isinstance(self.costs, Costs) else None  # Actions have a rule of their own
+        if costs is not None and orientation < 0:
+            costs = costs.swapped()
+        if costs is not None and method.for_costs is None:
+            return Cuts(costs.score_thresholds(), costs.cut)
+        if rows is None or self.way is None:
+            return Cuts(Thresholds(cut, cut), cut)
+        if isinstance(self.max_error, ByAnswer):
+            found, bound = certify_answers(AnsweredRows.of_two(rows), self.max_error, self.confidence)
+            return Cuts(two_sided(found), cut, bound)
+        if isinstance(self.reject_rate, ByAnswer):
+            answered = AnsweredRows.of_two(rows)
+            return Cuts(two_sided(cuts_within(answered, self.reject_rate, for_new=self.for_new)), cut)
+        if self.max_error is not None:
+            thresholds, bound = certify(rows, self.max_error, self.confidence, orientation)
+            return Cuts(thresholds, cut, bound)
+        if costs is not None and method.for_costs is not None:
+            thresholds = method.for_costs(rows, costs)
+        elif self.reject_rate is not None:
+            shares = self.reject_rate
+            swapped = isinstance(shares, tuple) and orientation < 0
+            shares = (shares[1], shares[0]) if swapped else shares
+            thresholds = method.for_budget(rows, shares, for_new=self.for_new)
+        if method.forced_cut is not None:
+            cut = float(np.clip(method.forced_cut(rows, costs or Costs()), thresholds.lower, thresholds.upper))
+        return Cuts(thresholds, cut)
+
+
+def _class_error(parameters: Any) -> float | dict[Any, float] | None:
+    """One rate, or a dict by class, each strictly between 0 and 1."""
+    given = _shares("class_error", parameters)
+    if given is None:
+        return None
+    if isinstance(given, tuple):
+        raise ValueError(  # noqa: TRY004 (as for every bad parameter)
+            f"class_error={given!r} must be one rate for all classes, or a dict {{class: rate}}; name the classes."
+        )
+    rates = [*given.values()] if isinstance(given, dict) else [given]
+    if not (min(rates) > 0 and max(rates) < 1):
+        raise ValueError(
+            f"class_error={parameters.class_error!r} must lie between 0 and 1, both excluded: at a rate of 0 a class "
+            "could never be ruled out."
+        )
+    if parameters.method != AUTO:
+        raise ValueError(
+            f"method={parameters.method!r} places thresholds by costs, a budget or max_error; class_error has its own "
+            'method, so leave method out, or use method="auto".'
+        )
+    return given
+
+
+def _shares(name: str, parameters: Any) -> Shares | dict[Any, float] | None:
+    """One share, the pair (negative, positive), or a dict by the class answered, each in [0, 1]."""
+    given = getattr(parameters, name)
+    if given is None:
+        return None
+    value = given.tolist() if isinstance(given, np.ndarray) else given
+    if isinstance(value, Mapping):
+        named = {label: real_number(f"{name}[{label!r}]", one) for label, one in value.items()}
+        if not named:
+            raise ValueError(f"{name}={given!r} names no class; name at least one, or leave {name} out.")
+        _check_range(name, given, named.values())
+        return named
+    pair = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    if pair and len(value) != 2:
+        raise ValueError(f"{name}={given!r} must be one share or the pair (negative, positive).")
+    shares = tuple(real_number(f"{name}[{at}]", one) for at, one in enumerate(value)) if pair else None
+    shares = (real_number(name, value),) if shares is None else shares
+    _check_range(name, given, shares)
+    return (shares[0], shares[1]) if pair else shares[0]
+
+
+def _check_range(name: str, given: Any, shares: Iterable[float]) -> None:
+    if not all(0 <= share <= 1 for share in shares):
+        raise ValueError(f"{name}={given!r} must lie in [0, 1]: it is a share of the rows.")

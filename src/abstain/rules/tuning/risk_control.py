@@ -1,0 +1,271 @@
+"""A certified ceiling on the error among accepted rows, by fixed-sequence exact binomial tests.
+
+Rows are accepted in decreasing order of confidence, so the sequence of thresholds does not depend on the labels. Given
+the threshold t, the (k + 1)-th largest confidence, the k rows beyond it are independent, and the number of errors among
+them is binomial with the true error R(t). The hypothesis R(t) > max_error is rejected if
+
+    P(Binomial(k, max_error) <= errors) <= level                        (the Clopper-Pearson bound is below max_error)
+
+The level 1 - confidence is divided among a few starts along the sequence. The level of a test is the share of its own
+start plus the level of the previous test, if that was passed (the fallback procedure of Wiens, Pharm. Stat. 2, 2003;
+with one start it is the fixed sequence, Maurer, Hothorn & Lehmacher 1995; for risk control: Angelopoulos et al., "Learn
+then Test", 2021). With only one start, at the first coverage that can be certified, a single error among so few rows
+would end the procedure.
+
+The guarantee holds for any distribution. Let t* be the largest threshold with R > max_error just below. Anything
+wrongly certified lies beyond t*, so either the test on the rows above t* was passed, with binomial errors at max_error
+or more and a level of at most the shares of the starts up to there, or a later start was passed with its own share
+alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr, betainc, betaincinv
+
+from abstain.costs.thresholds import Thresholds
+from abstain.rules.tuning.answered_rows import AnsweredRows
+from abstain.rules.tuning.scored_rows import ScoredRows
+
+Ceilings = float | tuple[float, float]  # on all accepted rows, or on those of the classes (negative, positive)
+STARTS = 3
+ROOM = 4  # several starts need this many times the rows of the first one
+SPARE = 1.25  # extra rows decided for a class, relative to rows truly of it, before the first test
+MOST_ROWS = 1e9  # above this no number of rows is suggested
+
+
+@dataclass(frozen=True)
+class ErrorBound:
+    """The guarantee on the error among accepted rows, and its evidence.
+
+    Attributes
+    ----------
+    max_error : float, (float, float) or dict
+        The ceiling, for all accepted rows, for those of the (negative, positive) class, or for those answered so.
+    confidence : float
+        The ceiling holds for at least this share of calibrations; several ceilings hold together.
+    n_rows : int
+        Calibration rows.
+    accepted, errors : int, (int, int) or dict
+        Number of rows accepted by the thresholds, and of errors among them; by true class if there are two ceilings, by
+        class answered, also of classes without a ceiling, if there is a dict of them.
+    upper_bound : float, (float, float) or dict
+        The exact (Clopper-Pearson) upper bound on the error among accepted rows, at this confidence, for this
+        threshold alone; those of a dict hold together.
+    """
+
+    max_error: Ceilings | dict[Any, float]
+    confidence: float
+    n_rows: int
+    accepted: int | tuple[int, int] | dict[Any, int]
+    errors: int | tuple[int, int] | dict[Any, int]
+
+    @property
+    def coverage(self) -> float:
+        """The share of calibration rows that are accepted."""
+        accepted = [*self.accepted.values()] if isinstance(self.accepted, dict) else self.accepted
+        return float(np.sum(accepted)) / self.n_rows
+
+    @property
+    def upper_bound(self) -> float | tuple[float, float] | dict[Any, float]:
+        """The exact upper bound on the error, in the form of `max_error`."""
+        accepted: Any = self.accepted
+        errors: Any = self.errors
+        if isinstance(self.max_error, dict):
+            level = (1.0 - self.confidence) / len(self.max_error)
+            return {label: _upper(accepted[label], errors[label], 1.0 - level) for label in self.max_error}
+        pairs = np.broadcast(accepted, errors)
+        bounds = [_upper(k, e, self.confidence) for k, e in pairs]
+        return bounds[0] if len(bounds) == 1 else (bounds[0], bounds[1])
+
+
+def _upper(accepted: int, errors: int, confidence: float) -> float:
+    return 1.0 if errors == accepted else float(betaincinv(errors + 1, accepted - errors, confidence))
+
+
+@dataclass(frozen=True, eq=False)
+class _Sequence:
+    """Decreasing thresholds: the confidence t at each step, and (steps, groups) counts of the rows beyond it."""
+
+    t: NDArray[np.float64]
+    accepted: NDArray[np.int64]
+    errors: NDArray[np.int64]
+    decided: NDArray[np.int64]  # the same groups by decision, which needs no labels
+
+    @classmethod
+    def of(cls, rows: ScoredRows, positive: int, *, by_class: bool) -> _Sequence:
+        """Rows of two classes; the last step accepts every row, with an empty band."""
+        truth, decision = rows.sign == positive, (rows.score > rows.cut) == (positive > 0)
+        everything = np.ones(len(truth), dtype=bool)
+        groups = np.stack([~truth, truth] if by_class else [everything], axis=1)
+        known = np.stack([~decision, decision] if by_class else [everything], axis=1)
+        return cls._of(rows.confidence, rows.wrong, groups, known, above=0.0)
+
+    @classmethod
+    def of_answers(cls, rows: AnsweredRows, at: NDArray[np.bool_]) -> _Sequence:
+        """Some of the rows of several classes, as one group."""
+        everything = np.ones((int(at.sum()), 1), dtype=bool)
+        return cls._of(rows.confidence[at], rows.wrong[at], everything, everything)
+
+    @classmethod
+    def _of(cls, confidence: Any, wrong: Any, groups: Any, known: Any, above: float = -math.inf) -> _Sequence:
+        """A step accepts all rows beyond one of the confidences, which is above a value; the last accepts every row."""
+        order = np.argsort(-confidence, kind="stable")
+        confidence, wrong, groups, known = (each[order] for each in (confidence, wrong, groups, known))
+        ends = np.flatnonzero((np.diff(confidence) < 0) & (confidence[1:] > above))
+        steps = np.append(ends, len(order) - 1) if len(order) else ends
+        t = np.append(confidence[ends + 1], 0.0) if len(order) else confidence
+        counts = (np.cumsum(mask, axis=0)[steps] for mask in (groups, groups & wrong[:, np.newaxis], known))
+        return cls(t, *counts)
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return int(self.accepted[-1].sum()) if len(self.accepted) else 0
+
+    def p_values(self, ceilings: NDArray[np.float64]) -> NDArray[np.float64]:
+        """At each step, the largest over the groups of P(Binomial(accepted, ceiling) <= errors)."""
+        return np.asarray(bdtr(self.errors.astype(float), self.accepted, ceilings).max(axis=1))
+
+
+def certify(
+    rows: ScoredRows, max_error: Ceilings, confidence: float, positive: int = 1
+) -> tuple[Thresholds, ErrorBound]:
+    """The thresholds of the largest coverage that can be certified; an error where there is none.
+
+    Parameters
+    ----------
+    rows : ScoredRows
+        Held-out rows, each with weight 1.
+    max_error : float or (float, float)
+        The ceiling on the error among accepted rows, or among those of the (negative, positive) class. Two ceilings
+        hold together: each test must be passed for both. This needs no correction, because a pair is wrongly certified
+        only if the ceiling that does not hold is.
+    confidence : float
+        Confidence of the guarantee.
+    positive : {1, -1}, default=1
+        The sign of the class called positive.
+    """
+    check_rows(rows)
+    by_class = isinstance(max_error, tuple)
+    ceilings = np.atleast_1d(np.asarray(max_error, dtype=np.float64))
+    sequence = _Sequence.of(rows, positive, by_class=by_class)
+    asked = f"max_error={max_error} with confidence={confidence:g} cannot be certified on {len(sequence)} rows"
+    step = certified_step(sequence, ceilings, 1.0 - confidence, asked)
+    accepted, errors = (tuple(map(int, counts[step])) for counts in (sequence.accepted, sequence.errors))
+    thresholds = Thresholds(rows.cut, rows.cut)
+    if step < len(sequence.t) - 1:
+        t = float(sequence.t[step])
+        thresholds = rows.symmetric_band(t, t)
+    shown = (accepted, errors) if by_class else (accepted[0], errors[0])
+    return thresholds, ErrorBound(max_error, confidence, len(rows.score), *shown)
+
+
+def check_rows(rows: ScoredRows | AnsweredRows) -> None:
+    """Raise an error if nothing can be certified on these rows."""
+    if (rows.weight != 1).any():
+        raise ValueError(
+            "max_error cannot be certified with sample_weight: the exact binomial test counts each row once. Fit the "
+            'classifier with its weights and use cv="prefit" without them, or use costs or reject_rate instead of '
+            "max_error."
+        )
+
+
+def certified_step(sequence: _Sequence, ceilings: NDArray[np.float64], level: float, asked: str) -> int:
+    """The last step that is certified; if there is none, an error that begins with what was asked."""
+    step = _last_passed(sequence.p_values(ceilings), _starts(sequence, ceilings, level))
+    if step is None:
+        raise ValueError(_too_few(sequence, ceilings, level, asked))
+    return step
+
+
+def rows_without_error(max_error: float, level: float) -> int:
+    """The smallest number of accepted rows that certifies a ceiling without errors: (1 - max_error)^k <= level."""
+    return math.ceil(math.log(level) / math.log1p(-max_error) * (1 - 1e-12))
+
+
+def _starts(sequence: _Sequence, ceilings: NDArray[np.float64], level: float) -> dict[int, float]:
+    """The steps with their own share of the level, chosen from counts that do not depend on labels."""
+    for parts in (STARTS, 1):
+        first = _first(sequence, ceilings, level / parts)
+        if first is not None and (parts == 1 or len(sequence) >= ROOM * first):
+            steps = _spread(sequence, first, parts)
+            return {int(step): level * float(np.sum(steps == step)) / parts for step in np.unique(steps)}
+    return {}
+
+
+def _first(sequence: _Sequence, ceilings: NDArray[np.float64], level: float) -> int | None:
+    """Number of rows accepted by the first test: the fewest that can be certified at this level without errors."""
+    spare = SPARE if len(ceilings) > 1 else 1.0
+    needed = [math.ceil(spare * rows_without_error(c, level)) for c in ceilings]
+    enough = np.flatnonzero((sequence.decided >= needed).all(axis=1))
+    return int(sequence.accepted[enough[0]].sum()) if len(enough) else None
+
+
+def _spread(sequence: _Sequence, first: int, parts: int) -> NDArray[np.intp]:
+    """The steps of the starts, spread evenly from the first coverage to full coverage."""
+    starts = [first + (len(sequence) - first) * part // parts for part in range(parts)]
+    return np.searchsorted(sequence.accepted.sum(axis=1), starts)
+
+
+def _last_passed(p: NDArray[np.float64], shares: dict[int, float]) -> int | None:
+    """The last step whose hypothesis is rejected; each passed test passes its level on to the next."""
+    last, handed_on = None, 0.0
+    first = min(shares, default=len(p))
+    for step, value in enumerate(p[first:].tolist(), first):
+        level = handed_on + shares.get(step, 0.0)
+        passed = value <= level
+        handed_on = level if passed else 0.0
+        last = step if passed else last
+    return last
+
+
+def _too_few(sequence: _Sequence, ceilings: NDArray[np.float64], level: float, asked: str) -> str:
+    """Why nothing was certified, and how many rows are needed, if the error of any tenths of them is low enough."""
+    ways = "raise max_error, or lower confidence."
+    if _first(sequence, ceilings, level) is None:
+        least = [rows_without_error(c, level) for c in ceilings]
+        if len(least) == 1:
+            return f"{asked}: even without errors it needs {least[0]}, with errors more. Use more rows, {ways}"
+        spare, decided = [math.ceil(SPARE * k) for k in least], sequence.decided[-1]
+        return (
+            f"{asked}: even without errors it needs {least[0]} accepted rows of the negative class and {least[1]} of "
+            f"the positive, with errors more, but only {decided[0]} and {decided[1]} are decided for them. Use at "
+            f"least {spare[0]} and {spare[1]} calibration rows of the two classes, {ways}"
+        )
+    first = _first(sequence, ceilings, level / STARTS) or 0
+    counts = [math.ceil(len(sequence) * tenth / 10) for tenth in range(1, 11)]
+    steps = np.searchsorted(sequence.accepted.sum(axis=1), counts)
+    rows, step = min((_rows_it_would_take(sequence, step, ceilings, level / STARTS), step) for step in steps)
+    errors = " and ".join(f"{e} of {k}" for e, k in zip(sequence.errors[step], sequence.accepted[step], strict=True))
+    seen = f"{asked}: the errors among the most confident rows are {errors}"
+    if rows > MOST_ROWS:
+        return (
+            f"{seen}, and not much rarer among more or fewer of them: no number of rows would be enough at this rate. "
+            f"Use a better classifier, {ways}"
+        )
+    return f"{seen}. At this rate about {max(rows, ROOM * first):,.0f} such rows are needed. Use more rows, {ways}"
+
+
+def _rows_it_would_take(sequence: _Sequence, step: int, ceilings: NDArray[np.float64], level: float) -> float:
+    """Number of calibration rows with which a step would pass its test at the same error rate."""
+    n, k, e = len(sequence), sequence.accepted[step], sequence.errors[step]
+    if (e >= ceilings * k).any():
+        return math.inf
+
+    def passes(factor: float) -> bool:  # P(Binomial <= errors), with fractional counts by the incomplete beta function
+        return bool((betainc(factor * (k - e), factor * e + 1, 1 - ceilings) <= level).all())
+
+    low, high = 1.0, 2.0
+    while not passes(high):
+        low, high = high, 2 * high
+        if n * high > 2 * MOST_ROWS:
+            return math.inf
+    while high - low > 1e-3 * low:
+        middle = (low + high) / 2
+        low, high = (low, middle) if passes(middle) else (middle, high)
+    return math.ceil(n * high)

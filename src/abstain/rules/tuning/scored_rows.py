@@ -1,0 +1,132 @@
+"""Rows with scores and classes, on which thresholds are tuned, and the bands that separate them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.costs.thresholds import Thresholds, distances
+
+NOT_FINITE = (
+    "the estimator returned a nan or infinite score, for which no threshold can be set; scale its features, or wrap a "
+    "classifier with finite scores."
+)
+NO_ROWS = "thresholds cannot be tuned without rows; pass rows with weight above 0."
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Rows to tune thresholds on, sorted so that the result does not depend on their order.
+
+    Attributes
+    ----------
+    score : ndarray of float64, shape (n,)
+        Scores, oriented to ``classes_[1]``, in increasing order.
+    sign : ndarray of int8, shape (n,)
+        +1 for ``classes_[1]``, -1 for ``classes_[0]``, regardless of which is the positive class.
+    weight : ndarray of float64, shape (n,)
+        Weight of each row, above 0.
+    cut : float
+        The classifier's own threshold on its score: 0, or 1/2 for a probability.
+    flaw : str
+        Why nothing can be promised on these rows, if there is more to say than that they are not held out.
+    """
+
+    score: NDArray[np.float64]
+    sign: NDArray[np.int8]
+    weight: NDArray[np.float64]
+    cut: float
+    flaw: str = ""
+
+    @classmethod
+    def of(cls, score: Any, sign: Any, weight: Any = None, *, cut: float, flaw: str = "") -> Self:
+        """Sort the rows and drop those of weight 0."""
+        s, y = np.asarray(score, dtype=np.float64), np.asarray(sign, dtype=np.int8)
+        w = np.ones(len(s)) if weight is None else np.asarray(weight, dtype=np.float64)
+        if not np.isfinite(s).all():
+            raise ValueError(NOT_FINITE)
+        # also by class and weight, so that sums of weights round the same way for every order of the rows
+        order = np.lexsort((w, y, s))
+        order = order[w[order] > 0]
+        if not len(order):
+            raise ValueError(NO_ROWS)
+        return cls(s[order], y[order], w[order], cut, flaw)
+
+    @cached_property
+    def confidence(self) -> NDArray[np.float64]:
+        """The distance of each score from the cut."""
+        return distances(self.score, self.cut)
+
+    @property
+    def wrong(self) -> NDArray[np.bool_]:
+        """Where the classifier, with threshold `cut`, is wrong."""
+        return (self.score > self.cut) != (self.sign > 0)
+
+    def symmetric_band(self, furthest: float, distance: float) -> Thresholds:
+        """The thresholds cut -/+ `distance`, which reject exactly the rows with confidence up to `furthest`.
+
+        Rounding of the two sums could move a row across its threshold, so the thresholds are clipped to the scores. If
+        no two floating-point numbers separate the rows this way, nothing is rejected.
+        """
+        if distance == np.inf:
+            return Thresholds(-np.inf, np.inf)
+        inside = self.score[self.confidence <= furthest]
+        outside = self.score[self.confidence > furthest]
+        below, above = outside[outside < self.cut].max(initial=-np.inf), outside[outside > self.cut].min(initial=np.inf)
+        lower, upper = min(self.cut - distance, inside[0]), max(self.cut + distance, inside[-1])
+        lower, upper = lower if lower > below else inside[0], upper if upper < above else inside[-1]
+        return Thresholds(float(lower), float(upper)) if lower < upper else Thresholds(self.cut, self.cut)
+
+
+@dataclass(frozen=True, eq=False)
+class Prefixes:
+    """Weights of the two classes up to each distinct value of a key: entry i is over the i smallest values.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (m,)
+        The distinct values, increasing.
+    negative, positive : ndarray of float64, shape (m + 1,)
+        Weight of the rows with sign -1 and +1 among the i smallest values.
+    """
+
+    values: NDArray[np.float64]
+    negative: NDArray[np.float64]
+    positive: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, key: NDArray[np.float64], sign: NDArray[np.int8], weight: NDArray[np.float64]) -> Self:
+        """Sum the weights by class and value."""
+        values, group = np.unique(key, return_inverse=True)
+        sums = (np.bincount(group, np.where(sign == code, weight, 0.0), len(values)) for code in (-1, 1))
+        negative, positive = (np.concatenate([[0.0], np.cumsum(one)]) for one in sums)
+        return cls(values, negative, positive)
+
+    def cut_after(self, i: int) -> float:
+        """A number t with the i smallest values <= t < the others; infinite if either group is empty."""
+        return cut_between(self.values, i)
+
+    def band(self, i: int, j: int) -> Thresholds:
+        """Thresholds with the i smallest values below, the next j - i in between, and the rest above."""
+        upper = self.cut_after(j)
+        if i == j:
+            return Thresholds(upper, upper)
+        lower = self.cut_after(i)
+        if i > 0 and lower == self.values[i - 1]:  # adjacent floats: values below the band must be strictly smaller
+            lower = float(self.values[i])
+        return Thresholds(lower, upper)
+
+
+def cut_between(values: NDArray[np.float64], i: int) -> float:
+    """A number t with the i first of increasing values <= t < the others; infinite if either group is empty."""
+    if i == 0:
+        return -np.inf
+    if i == len(values):
+        return np.inf
+    below, above = values[i - 1], values[i]
+    middle = below / 2 + above / 2
+    return float(middle if below <= middle < above else below)
