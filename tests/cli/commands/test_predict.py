@@ -152,7 +152,7 @@ def peak(model, data, out, chunk=None):
     """Largest resident memory of a predict in a process of its own, in MB."""
     # not getrusage, which on Linux would count what the process that started this one had
     script = (
-        "import sys\nfrom abstain.cli.input import csv_records\n"
+        "import sys\nfrom abstain.cli.tables import csv_records\n"
         f"csv_records.CHUNK = {chunk} or csv_records.CHUNK\n"
         "from abstain.cli.commands.predict import predict\nfrom abstain.cli.input.models import load_model\n"
         "from pathlib import Path\n"
