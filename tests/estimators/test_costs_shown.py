@@ -84,7 +84,7 @@ def actions_of(decisions):
     return [*labels.classes.tolist(), labels.reject_label], np.arange(labels.n_classes + 1) < labels.n_classes
 
 
-def dearer(decisions):
+def more_expensive(decisions):
     """How much the label and the forced answer cost more than the cheapest, by the costs shown."""
     names, answers = actions_of(decisions)
     rows, cost = np.arange(len(decisions)), decisions.expected_cost
@@ -97,7 +97,7 @@ def test_the_label_is_the_cheapest(name):
     decisions = decided(DECIDING[name])
     assert decisions.costs_decide
     assert np.isfinite(decisions.expected_cost).all()
-    for more in dearer(decisions):
+    for more in more_expensive(decisions):
         assert more.max() <= 1e-12  # cuts and costs round differently
     assert len({*decisions.label.tolist()}) > 1
     assert "thresholds decide" not in decisions._repr_html_()
@@ -107,7 +107,7 @@ def test_the_label_is_the_cheapest(name):
 def test_where_thresholds_decide_the_decisions_say_so(name):
     decisions = decided(SHOWN[name])
     assert not decisions.costs_decide
-    assert dearer(decisions)[0].max() > 1e-3  # else the costs could as well decide
+    assert more_expensive(decisions)[0].max() > 1e-3  # else the costs could as well decide
     assert "thresholds decide" in decisions._repr_html_()
 
 

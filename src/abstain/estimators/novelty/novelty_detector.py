@@ -25,7 +25,7 @@ RIDGE = 0.01  # of the mean variance
 FOLDS = 3
 OUTER, UPPER = 0.01, 0.2  # shares of held-out rows that set the units of a residual and of each of the two parts
 SHORTEST = 0.02  # the mean excess of a part is at least this
-FAINTEST = 1e-300  # kernel sum that is told from 0
+FAINTEST = 1e-300  # smallest kernel sum that counts as above 0
 
 
 @dataclass(frozen=True, eq=False)
