@@ -1,38 +1,62 @@
-"""Labels and their internal encoding: -1, 0, +1, where 0 is reject and +1 the class that sorts last.
+"""Labels and their codes: 0 to n - 1 in sorted order. Decisions are positions among the actions of a table of costs.
+
+::
+
+    two classes    negative, reject, positive          more    0, ..., n - 1, reject
 
 The reject label has the type of the classes and is not one of them, so that predictions are a plain array.
 """
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from abstain.reject_labels import chosen_reject_label, decoded_dtype, position, some
+
+__all__ = [
+    "ENCODED",
+    "NO_CLASS",
+    "Labels",
+    "choice_of",
+    "classes_in",
+    "classes_of",
+    "encoded",
+    "label_vector",
+    "layout",
+    "positions",
+    "two_classes",
+]
+
+NO_CLASS = -1  # of an action that answers no class
 # What to do if the classes named are not those of y because a tool of scikit-learn has replaced the labels by numbers.
 ENCODED = (
     "If scikit-learn has encoded y as 0 and 1 (cross_val_predict for scores, bagging, voting and stacking do), wrap "
     "the classifier in abstain.Forced(classifier, classes=[...]) with the two names."
 )
-Kind = Literal["string", "bool", "integer", "float"]
+
+
+def layout(n_classes: int, positive: int = 1) -> tuple[int, ...]:
+    """Return the class that each action answers, where the actions are the answers and a reject."""
+    return (1 - positive, NO_CLASS, positive) if n_classes == 2 else (*range(n_classes), NO_CLASS)
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The two classes of a problem, which of them is positive, and the reject label.
+    """The classes of a problem, which of two is positive, and the reject label.
 
     Attributes
     ----------
-    classes : ndarray of shape (2,)
+    classes : ndarray of shape (n_classes,)
         The true classes, sorted, in the dtype of the labels.
-    positive, negative : scalar
-        The class that "positive" means in costs and measures (``classes[1]`` unless ``pos_label`` says otherwise), and
-        the other one. The codes do not depend on it.
+    positive : scalar or None
+        The class of two that "positive" means in costs and measures: ``classes[1]`` unless ``pos_label`` differs. None
+        for more classes. The codes do not depend on it.
     reject_label : scalar or None
         The label of a rejected row. None if none was requested and the default is one of the classes.
     rejects : bool
@@ -41,155 +65,122 @@ class Labels:
     Examples
     --------
     >>> import numpy as np
+    >>> from abstain.labels import Labels
     >>> labels = Labels.of(np.array(["ill", "well", "ill"]), pos_label="ill", rejects=True)
     >>> labels.encode(np.array(["well", "ill"]))
-    array([ 1, -1], dtype=int8)
-    >>> labels.decode(np.array([-1, 0, 1], dtype=np.int8))
-    array(['ill', 'reject', 'well'], dtype='<U6')
-    >>> labels.positive, labels.orientation
-    ('ill', -1)
+    array([1, 0])
+    >>> labels.answers, labels.decode(np.array([0, 1, 2]))
+    ((1, -1, 0), array(['well', 'reject', 'ill'], dtype='<U6'))
     """
 
     classes: NDArray[Any]
     positive: Any
-    negative: Any
     reject_label: Any
     rejects: bool
 
     @classmethod
     def of(cls, y: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool) -> Labels:
         """Check the labels of a training set and store what decoding needs."""
-        classes = _two_classes(label_vector(y, "y"))
+        values = label_vector(y, "y")
+        check_classification_targets(values)
+        classes = np.unique(values)
+        if len(classes) < 2:
+            raise ValueError(f"y has only one class, {some(classes)}; training needs two.")
+        return cls.made(classes, pos_label, reject_label, rejects=rejects)
+
+    @classmethod
+    def named(
+        cls, classes: ArrayLike, *, pos_label: Any = None, reject_label: Any = "auto", rejects: bool
+    ) -> Labels:
+        """Make the labels from a list of the classes, which has each of them once."""
+        # twice, because scikit-learn warns that labels of which most are different look like quantities
+        twice = np.repeat(label_vector(classes, "classes"), 2)
+        return cls.of(twice, pos_label=pos_label, reject_label=reject_label, rejects=rejects)
+
+    @classmethod
+    def made(cls, classes: NDArray[Any], pos_label: Any, reject_label: Any, *, rejects: bool) -> Labels:
+        """Make the labels of sorted classes."""
         at = 1 if pos_label is None else position(classes, pos_label)
+        if pos_label is not None and len(classes) > 2:
+            raise ValueError(
+                f"pos_label={pos_label!r} is for two classes, and y has {len(classes)}; leave it out, and name the "
+                "classes where they differ, as in Costs.from_table({truth: {answer: cost}}, reject=...)."
+            )
         if at is None:
             raise ValueError(
                 f"pos_label={pos_label!r} is not one of the classes {classes.tolist()}; "
                 "pass one of them, or None for the last. " + (ENCODED if classes.tolist() == [0, 1] else "")
             )
-        reject_label = chosen_reject_label(classes, reject_label, rejects=rejects)
+        label = chosen_reject_label(classes, reject_label, rejects=rejects)
         if rejects:
-            decoded_dtype(classes, reject_label)
-        positive, negative = classes.tolist()[at], classes.tolist()[1 - at]
-        return cls(classes, positive, negative, reject_label, rejects)
+            decoded_dtype(classes, label)
+        return cls(classes, classes.tolist()[at] if len(classes) == 2 else None, label, rejects)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.classes)
+
+    @property
+    def negative(self) -> Any:
+        """The class of two that is not positive; None for more classes."""
+        return None if self.positive is None else self.classes.tolist()[self.answers[0]]
 
     @property
     def orientation(self) -> int:
-        """+1 if the positive class is ``classes[1]``, as for scores in scikit-learn; -1 if it is ``classes[0]``."""
-        return 1 if self.positive == self.classes[1] else -1
+        """+1 if the positive class is the last one, as for scores in scikit-learn; -1 if it is the first of two."""
+        return -1 if self.answers[-1] == 0 else 1
 
-    def encode(self, y: ArrayLike) -> NDArray[np.int8]:
-        """Signs of true labels: +1 for ``classes[1]``, -1 for ``classes[0]``; any other label is an error."""
-        first, second = self.classes.tolist()
-        return _codes(label_vector(y, "y"), {1: second, -1: first}, "y", f"the classes {[first, second]}")
+    @property
+    def answers(self) -> tuple[int, ...]:
+        """The class that each action answers, where the actions are the answers and a reject."""
+        return layout(self.n_classes, int(self.positive != self.classes[0]))
 
-    def decode(self, choice: NDArray[np.int8]) -> NDArray[Any]:
-        """Labels of choices: a plain array with `reject_label` where the choice is 0."""
+    def encode(self, y: ArrayLike) -> NDArray[np.intp]:
+        """Return the codes of true labels, 0 to n - 1; any other label is an error."""
+        wanted = f"one of the classes {some(self.classes)}"
+        return encoded(label_vector(y, "y"), self.classes, "y", wanted)
+
+    @property
+    def actions(self) -> NDArray[Any]:
+        """The labels that decisions decode to, one for each action, in the smallest dtype that holds them."""
         dtype = decoded_dtype(self.classes, self.reject_label) if self.rejects else self.classes.dtype
-        table = np.empty(3, dtype=dtype)
-        first, second = self.classes.tolist()
-        table[:] = first, self.reject_label if self.rejects else first, second
-        return table[np.asarray(choice, dtype=np.intp) + 1]
+        known = self.classes.tolist()
+        found = np.empty(len(self.answers), dtype=dtype)
+        for at, answer in enumerate(self.answers):
+            found[at] = known[answer] if answer != NO_CLASS else self.reject_label if self.rejects else known[0]
+        return found
+
+    def decode(self, choice: NDArray[np.intp]) -> NDArray[Any]:
+        """Return the labels of choices: a plain array with `reject_label` where the choice is a reject."""
+        return self.actions[choice]
+
+    def choices(self, labels: ArrayLike) -> NDArray[np.intp]:
+        """Return the choices of labels as `decode` gives them."""
+        named = f"one of the classes {some(self.classes)} nor reject_label={self.reject_label!r}"
+        found = encoded(label_vector(labels, "labels"), self.classes, "labels", named, reject=self.reject_label)
+        return choice_of(found, self.answers)
 
 
-def default_reject_label(classes: NDArray[Any]) -> str | int | float:
-    """The default reject label of these classes.
-
-    ``"reject"`` for strings, -1 for numbers >= 0 and for booleans, 0 for {-1, +1}, otherwise the least class minus 1.
-    """
-    kind = _kind(classes)
-    if kind == "string":
-        label: str | int | float = "reject"
-    elif kind == "bool":
-        label = -1
-    else:
-        low = classes.min().item()
-        label = type(low)(-1 if low >= 0 else 0 if classes.tolist() == [-1, 1] else low - 1)
-    if position(classes, label) is not None:  # "reject" is a class, or low - 1 == low in floating point
+def two_classes(labels: Labels) -> Labels:
+    """Return the labels if they are of two classes; otherwise the error that scikit-learn's checks look for."""
+    if labels.n_classes > 2:
         raise ValueError(
-            f"the default reject label {label!r} is one of the classes {classes.tolist()}; "
-            f"pass a {kind} that is not a class as reject_label."
+            "Only binary classification is supported. The type of the target is multiclass: "
+            f"y has {labels.n_classes} classes, {some(labels.classes)}."
         )
-    return label
+    return labels
 
 
-def chosen_reject_label(classes: NDArray[Any], reject_label: Any, *, rejects: bool) -> Any:
-    """The reject label as asked for; None if it is "auto", is not needed, and the default is one of the classes."""
-    if not (isinstance(reject_label, str) and reject_label == "auto"):
-        return _checked_reject_label(classes, reject_label)
-    try:
-        return default_reject_label(classes)
-    except ValueError:
-        if rejects:
-            raise
-        return None
-
-
-def free_label(y: NDArray[Any]) -> Any:
-    """A label of the same type that is not in `y`."""
-    if y.dtype.kind == "U":
-        return "x" * (y.dtype.itemsize // 4 + 1)  # longer than any
-    if y.dtype.kind in "iu" and y.size:
-        return int(y.max()) + 1
-    if y.dtype.kind == "f" and y.size:
-        return float(np.nextafter(np.max(y), np.inf))
-    if y.dtype.kind in "OT" and all(isinstance(label, str) for label in y):
-        return "x" * (max((len(label) for label in y), default=0) + 1)
-    return -1  # booleans; anything that is not a label is refused by the encoding
+def choice_of(code: NDArray[np.intp], answers: tuple[int, ...]) -> NDArray[np.intp]:
+    """Return the action that answers each class; the code -1 is the reject."""
+    order = np.argsort(answers)  # the reject first, then the classes in order
+    return np.asarray(order[code + 1])
 
 
 def classes_of(y: ArrayLike) -> list[Any]:
     """The classes of true labels, sorted."""
-    return list(_classes(label_vector(y, "y_true")).tolist())
-
-
-def known_positive(y_pred: Any) -> Any:
-    """The positive class of the `Decisions` of an estimator; None for an array of labels."""
-    labels = getattr(y_pred, "labels", None)
-    return labels.positive if isinstance(labels, Labels) else None
-
-
-def encode_pair(
-    y_true: ArrayLike, y_pred: ArrayLike, pos_label: Any = None, reject_label: Any = "auto"
-) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Signs of true labels and choices of predictions (0 = rejected), for the metrics.
-
-    The classes are those of `y_true`. If it contains only one, the other may come from `y_pred` or from `pos_label`;
-    if the positive class or the reject label is still undetermined, an error asks for it. `y_pred` may be the
-    `Decisions` of an estimator, whose positive class and reject label are then the defaults.
-
-    Examples
-    --------
-    >>> encode_pair([0, 1, 1], [0, -1, 1])
-    (array([-1,  1,  1], dtype=int8), array([-1,  0,  1], dtype=int8))
-    """
-    return read_pair(y_true, y_pred, pos_label, reject_label)[:2]
-
-
-def read_pair(
-    y_true: ArrayLike, y_pred: ArrayLike, pos_label: Any = None, reject_label: Any = "auto"
-) -> tuple[NDArray[np.int8], NDArray[np.int8], tuple[Any, Any]]:
-    """As `encode_pair`, with the negative class, None if no row has it, and the positive class."""
-    labels = getattr(y_pred, "labels", None)
-    if isinstance(labels, Labels):
-        y_pred, pos_label = y_pred.label, labels.positive if pos_label is None else pos_label  # type: ignore[union-attr]
-        if isinstance(reject_label, str) and reject_label == "auto":
-            reject_label = free_label(labels.classes) if labels.reject_label is None else labels.reject_label
-    true, predicted = label_vector(y_true, "y_true"), label_vector(y_pred, "y_pred")
-    check_consistent_length(true, predicted)
-    if true.size == 0:
-        raise ValueError("y_true is empty; a metric needs at least one row.")
-    seen = _classes(true)
-    if len(seen) > 2:
-        raise ValueError(f"y_true has {len(seen)} classes, {some(seen)}; two classes are supported.")
-    if isinstance(reject_label, str) and reject_label == "auto":
-        reject_label = _reject_label_of(seen)
-    else:
-        reject_label = _checked_reject_label(seen, reject_label)
-    positive, negative = _sides(seen, predicted, pos_label, reject_label)
-    classes = {1: positive} if negative is None else {1: positive, -1: negative}
-    sign = _codes(true, classes, "y_true", "a class")
-    named = f"a class of y_true ({some(seen)}) nor reject_label={reject_label!r}"
-    return sign, _codes(predicted, {**classes, 0: reject_label}, "y_pred", named), (negative, positive)
+    return list(classes_in(label_vector(y, "y_true")).tolist())
 
 
 def label_vector(y: ArrayLike, name: str) -> NDArray[Any]:
@@ -216,129 +207,37 @@ def label_vector(y: ArrayLike, name: str) -> NDArray[Any]:
     return values
 
 
-def _classes(values: NDArray[Any]) -> NDArray[Any]:
+def classes_in(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the classes of true labels, sorted; of booleans both, also if only one is there."""
     check_classification_targets(values)
     return np.array([False, True]) if values.dtype.kind == "b" else np.unique(values)
 
 
-def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
-    check_classification_targets(y)
-    classes = np.unique(y)
-    if len(classes) > 2:  # scikit-learn's checks look for the first sentence
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: "
-            f"y has {len(classes)} classes, {some(classes)}. RejectSVC and RejectSVCCV take any number."
-        )
-    if len(classes) < 2:
-        raise ValueError(f"y has only one class, {some(classes)}; training needs two.")
-    return classes
-
-
-def _kind(classes: NDArray[Any]) -> Kind:
-    kinds: dict[str, Kind] = {"U": "string", "O": "string", "b": "bool", "i": "integer", "u": "integer", "f": "float"}
-    return kinds[classes.dtype.kind]
-
-
-def position(classes: NDArray[Any], label: Any) -> int | None:
-    """The position of a label among the classes, or None. Strings match only strings, numbers only numbers."""
-    textual = _kind(classes) == "string"
-    if isinstance(label, str) is not textual or not (textual or isinstance(label, numbers.Real | np.bool_)):
-        return None
-    return next((at for at, known in enumerate(classes.tolist()) if known == label), None)
-
-
-def _checked_reject_label(classes: NDArray[Any], label: Any) -> Any:
-    """The label, if it has the type of the classes and is not one of them. For booleans it must be an integer."""
-    kind = _kind(classes)
-    truth = isinstance(label, bool | np.bool_)
-    fits = {
-        "string": isinstance(label, str),
-        "bool": isinstance(label, numbers.Integral) and not truth,
-        "integer": isinstance(label, numbers.Integral) and not truth,
-        "float": isinstance(label, numbers.Real) and not truth and bool(np.isfinite(float(label))),
-    }[kind]
-    if not fits:
-        wanted = {"string": "a string", "float": "a finite number"}.get(kind, "an integer")
-        raise ValueError(
-            f"reject_label={label!r} does not have the type of the classes {classes.tolist()}; "
-            f'pass {wanted} that is not a class, or "auto".'
-        )
-    if position(classes, label) is not None:
-        raise ValueError(
-            f"reject_label={label!r} is one of the classes {classes.tolist()}; choose a label outside them."
-        )
-    return float(label) if kind == "float" else str(label) if kind == "string" else int(label)
-
-
-def decoded_dtype(classes: NDArray[Any], reject_label: Any) -> np.dtype[Any]:
-    """The dtype of the labels if it can represent the reject label, else the smallest of its kind that can."""
-    own = classes.dtype
-    if own.kind == "O":
-        return own
-    if own.kind == "U":
-        return np.promote_types(own, np.array(reject_label).dtype)
-    if own.kind == "f":
-        return own if float(own.type(reject_label)) == reject_label else np.dtype(np.float64)
-    if own.kind == "b":
-        return np.min_scalar_type(min(reject_label, ~reject_label))
-    low, high = min(int(classes.min()), reject_label), max(int(classes.max()), reject_label)
-    signed = (np.dtype(f"i{size}") for size in (1, 2, 4, 8) if size >= own.itemsize)
-    for dtype in (own, *signed):  # chosen by value, because promoting uint64 with a negative number would give floats
-        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
-            return dtype
-    raise ValueError(
-        f"no integer type can hold both the classes {classes.tolist()} and reject_label={reject_label}; "
-        "pass a reject_label closer to them."
-    )
-
-
-def _reject_label_of(seen: NDArray[Any]) -> Any:
-    """The "auto" reject label of a y_true; a single class determines it only for strings and booleans."""
-    if len(seen) < 2 and _kind(seen) in ("integer", "float"):
-        raise ValueError(
-            f"y_true has only one class, {some(seen)}, which does not determine the reject label; "
-            "pass the one in the predictions as reject_label (an estimator's reject_label_)."
-        )
-    return default_reject_label(seen)
-
-
-def _sides(seen: NDArray[Any], predicted: NDArray[Any], pos_label: Any, reject_label: Any) -> tuple[Any, Any]:
-    """The positive and the negative class; the negative one may be None if no row has it."""
-    known = seen.tolist()
-    if len(known) == 1:
-        known += [value for value in np.unique(predicted).tolist() if value not in (known[0], reject_label)]
-        if len(known) == 1 and pos_label is not None and position(seen, pos_label) is None:
-            known.append(pos_label)
-    if len(known) == 2:
-        classes = np.unique(np.array(known, dtype=seen.dtype if seen.dtype == object else None))
-        at = 1 if pos_label is None else position(classes, pos_label)
-        if at is None:
-            raise ValueError(f"pos_label={pos_label!r} is not one of the classes {classes.tolist()}; pass one of them.")
-        return classes[at], classes[1 - at]
-    if len(known) == 1 and pos_label is not None:
-        return pos_label, None
-    if len(known) == 1:
-        raise ValueError(f"y_true and y_pred contain only the class {some(seen)}; pass the positive one as pos_label.")
-    raise ValueError(
-        f"y_pred contains {known[1:]}, more than one label besides the class {some(seen)} and "
-        f"reject_label={reject_label!r}; two classes are supported."
-    )
-
-
-def _codes(values: NDArray[Any], table: dict[int, Any], name: str, wanted: str) -> NDArray[np.int8]:
-    codes = np.zeros(len(values), dtype=np.int8)
-    known = np.zeros(len(values), dtype=bool)
-    for code, label in table.items():
-        found = np.asarray(values == label)
-        codes[found] = code
-        known |= found
-    if not known.all():
-        raise ValueError(f"{name} contains {some(np.unique(values[~known]))}, which is not {wanted}.")
+def encoded(
+    values: NDArray[Any], classes: NDArray[Any], name: str, wanted: str, *, reject: Any = None
+) -> NDArray[np.intp]:
+    """Return the positions of values among sorted classes, and -1 for the reject label; others are an error."""
+    codes = np.full(len(values), len(classes), dtype=np.intp)
+    if (values.dtype.kind in "UO") is (classes.dtype.kind in "UO"):
+        at = np.minimum(np.searchsorted(classes, values), len(classes) - 1)
+        codes = np.where(classes[at] == values, at, len(classes))
+    if reject is not None:
+        codes[np.asarray(values == reject)] = NO_CLASS
+    if (codes == len(classes)).any():
+        raise ValueError(f"{name} contains {some(np.unique(values[codes == len(classes)]))}, which is not {wanted}.")
     return codes
 
 
-def some(values: NDArray[Any]) -> str:
-    """The first values, for errors."""
-    shown = values[:5].tolist()
-    text = ", ".join(repr(value) for value in shown)
-    return text + (", ..." if len(values) > 5 else "")
+def positions(values: Any, known: tuple[Any, ...], argument: str, what: str) -> NDArray[np.intp]:
+    """Return the position of each value in `known`, strings and numbers alike; any other value is an error."""
+    array = column_or_1d(np.asarray(values))
+    if array.dtype.kind in "OT":
+        distinct = list(dict.fromkeys(array.tolist()))
+        inverse = np.array([distinct.index(value) for value in array.tolist()], dtype=np.intp)
+    else:
+        unique, inverse = np.unique(array, return_inverse=True)
+        distinct = unique.tolist()
+    if odd := [value for value in distinct if value not in known]:
+        raise ValueError(f"{argument} contains {odd[0]!r}, which is not one of {what} {[*known]}.")
+    codes = np.array([known.index(value) for value in distinct], dtype=np.intp)
+    return codes[inverse]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
 
-__all__ = ["Thresholds", "distances", "log_ratio"]
+__all__ = ["Thresholds", "distances"]
 
 
 @dataclass(frozen=True)
@@ -84,17 +83,3 @@ def distances(scores: NDArray[np.float64], cut: float) -> NDArray[np.float64]:
     distance[order] = ascending[np.flatnonzero(begins)[np.cumsum(begins) - 1]] if len(order) else ascending
     return distance
 
-
-def log_ratio(a: float, b: float) -> float:
-    """Return log(a / b) for positive a and b, also if the quotient overflows or underflows.
-
-    Examples
-    --------
-    >>> from abstain.costs.thresholds import log_ratio
-    >>> log_ratio(1e-300, 1e300) == -log_ratio(1e300, 1e-300)
-    True
-    """
-    if a < b:
-        return 0.0 - log_ratio(b, a)  # exchanging the classes negates it to the last digit
-    quotient = a / b
-    return math.log(quotient) if quotient < math.inf else math.log(a) - math.log(b)

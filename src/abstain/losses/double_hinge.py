@@ -1,16 +1,16 @@
-"""The double hinge: tangents of the logistic loss at the two thresholds that follow from the costs (GRKC08)."""
+"""The double hinge: tangents of the logistic loss at the thresholds that follow from the costs (GRKC08)."""
 
 from __future__ import annotations
 
-from abstain.costs.costs import Costs
+from abstain.costs.table import CostTable
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.tangent_hinge import tangent_hinge
 
-__all__ = ["double_hinge"]
+__all__ = ["double_hinge", "task_losses"]
 
 
-def double_hinge(costs: Costs) -> MarginLoss:
-    """Return the loss whose minimiser gives P(y = +1 | x) where the decision changes: at p_low and p_high.
+def double_hinge(costs: CostTable) -> MarginLoss:
+    """Return the loss of two classes whose minimiser gives P(last class | x) where the cheapest action changes.
 
     ::
 
@@ -18,16 +18,25 @@ def double_hinge(costs: Costs) -> MarginLoss:
             y = +1:  b = 1 - p_high,  tau = H(p_high) / (1 - p_high)
             y = -1:  b = p_low,       tau = H(p_low) / p_low
 
-    If rejecting never pays, the two thresholds coincide and one tangent remains: the cost-sensitive hinge.
+    If rejecting never pays, the two thresholds coincide and one tangent remains: the cost-sensitive hinge. Several
+    actions have a tangent at each probability where the cheapest changes (docs/theory.md).
 
     Examples
     --------
-    >>> from abstain import Costs
+    >>> from abstain import Actions, Costs
     >>> from abstain.losses.double_hinge import double_hinge
     >>> double_hinge(Costs(reject=0.2)).positive.slopes
     (-0.8, -0.2)
+    >>> double_hinge(Actions({0: {0: 0, 1: 5}, 1: {0: 1, 1: 0}, "ask": 0.3, "test": {0: 0.2, 1: 0.5}})).n_knots
+    3
     """
-    thresholds = costs.score_thresholds()
     # Tangents at log-odds, not at probabilities: p_low and p_high near 0 or 1 would lose significant digits.
-    log_odds = (thresholds.lower, thresholds.upper) if thresholds.rejects else (costs.cut,)
-    return tangent_hinge(log_odds, cut=costs.cut)
+    forced = costs.levels(forced=True).cuts
+    return tangent_hinge(costs.tangents, cut=forced[0] if forced else None)
+
+
+def task_losses(costs: CostTable) -> tuple[MarginLoss, ...]:
+    """Return the loss of each task: one for two classes, one per class, k against the rest, for more."""
+    if costs.n_classes == 2:
+        return (double_hinge(costs),)
+    return tuple(tangent_hinge(sorted({*ends})) for ends in costs.tangents.tolist())

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 
 from abstain.arguments import positive_number
-from abstain.costs.cost_tables import in_own_unit
 from abstain.costs.costs import Costs
 from abstain.costs.thresholds import Thresholds
 from abstain.losses.hinge import hinge
@@ -71,10 +70,10 @@ class BartlettWegkamp:
 
     def loss(self, costs: Costs) -> MarginLoss:
         """Return the generalized hinge for these costs, which must be symmetric."""
-        if costs.false_positive != costs.false_negative or costs.reject_negative != costs.reject_positive:
+        if not costs.symmetric:
             raise ValueError(
                 f"rule={self} needs symmetric costs, equal for both errors and equal for both rejects; got {costs}. "
                 'Use rule="chow" for these.'
             )
-        r = float(in_own_unit(costs.table())[0, 1]) if costs.rejects else 0.5
+        r = float(costs.unitless[0, 1]) if costs.rejects else 0.5
         return generalized_hinge(r, self.delta)

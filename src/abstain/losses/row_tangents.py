@@ -1,4 +1,4 @@
-"""The double hinge of costs that differ by row: each row has the tangents at its own two thresholds (GRKC08)."""
+"""The losses of costs that differ by row: each row has tangents at its own cuts (GRKC08)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from abstain.costs.row_costs import RowCosts
 from abstain.losses.loss_table import LossTable
 
-__all__ = ["row_losses"]
+__all__ = ["last_knots", "row_losses"]
 
 # Beyond these log-odds a slope is outside the normal range of float64.
 _LARGEST_LOG_ODDS = 700.0
@@ -20,39 +19,54 @@ _SLIVER = 2.0**-41
 Vector = NDArray[np.float64]
 
 
-def row_losses(costs: RowCosts, sign: NDArray[np.int8]) -> LossTable:
-    """Return the loss of each row; rows with equal thresholds share one.
+def row_losses(tangents: NDArray[np.float64], sign: NDArray[np.int8]) -> LossTable:
+    """Return the loss of each row; rows with equal tangents share one.
 
     ::
 
         loss(z) = b |tau - z|_+ + d |y rho - z|_+      as in `double_hinge`, with p_low and p_high of the row
 
-    +1 is the positive class of the costs. How large they are does not matter here: that is in the weights of the rows.
+    How large the costs are does not matter here: that is in the weights of the rows.
+
+    Parameters
+    ----------
+    tangents : ndarray of shape (n, L)
+        The log-odds of the class with sign +1 at each row's tangents, in any order; infinity where it has fewer.
+    sign : ndarray of int8, shape (n,)
     """
-    thresholds = costs.score_thresholds()
-    positive = sign > 0  # exchanging the classes negates and swaps the log-odds
-    low, high = np.where(positive, (thresholds.lower, thresholds.upper), (-thresholds.upper, -thresholds.lower))
-    beyond = np.maximum(np.abs(low), np.abs(high)) > _LARGEST_LOG_ODDS
+    at = np.where(np.isinf(tangents), np.nan, tangents)
+    at = np.sort(np.where(sign[:, np.newaxis] > 0, at, -at), axis=1)  # exchanging the classes negates the log-odds
+    beyond = np.nanmax(np.abs(at), axis=1) > _LARGEST_LOG_ODDS
     if beyond.any():
-        row = int(np.argmax(beyond))
         raise ValueError(
-            f"row_costs has costs too far apart at row {row}, {costs.table()[row].tolist()}: the log of their ratios "
-            "must lie within +-700; state the costs in one currency."
+            f"row_costs has costs too far apart at row {int(np.argmax(beyond))}: the log of their ratios must lie "
+            "within +-700; state the costs in one currency."
         )
-    pairs, kind = np.unique(np.column_stack([low, high]), axis=0, return_inverse=True)
-    low, high = pairs.T
-    slopes = np.column_stack([-expit(-low), -expit(-high)])
-    single = (slopes[:, 0] >= slopes[:, 1]) | (expit(low) >= expit(high))
-    knots = np.column_stack([_crossings(low, np.where(single, low + 1.0, high)), _last_knots(high)])
-    if single.all():
-        knots, slopes = knots[:, 1:], slopes[:, :1]
-    else:
-        knots[single, 0] = knots[single, 1] * 0.5
-        slopes[single, 1] = slopes[single, 0] * (1.0 - _SLIVER)
+    lines, kind = np.unique(np.where(_new(at), at, np.inf), axis=0, return_inverse=True)
+    lines = np.sort(lines, axis=1)
+    count = np.isfinite(lines).sum(axis=1)
+    most, rows = int(count.max()), np.arange(len(lines))
+    lines = lines[:, :most]
+    slopes, knots = -expit(-lines), np.empty(lines.shape)
+    knots[:, -1] = last_knots(lines[rows, count - 1])
+    for j in range(most - 1):
+        real = j + 1 < count
+        knots[real, j] = _crossings(lines[real, j], lines[real, j + 1])
+        # halfway between the bend before and the last knot
+        spare = ~real
+        before = knots[spare, j - 1] if j else 0.0
+        knots[spare, j] = knots[spare, -1] - (knots[spare, -1] - before) * 0.5
+        slopes[spare, j + 1] = slopes[spare, j] * (1.0 - _SLIVER)
     return LossTable(np.ascontiguousarray(knots), np.ascontiguousarray(slopes), kind.ravel().astype(np.intp))
 
 
-def _last_knots(t: Vector) -> Vector:
+def _new(at: Vector) -> NDArray[np.bool_]:
+    """Whether each tangent is there and differs from the one before: those with equal slopes count as one."""
+    differs = (np.diff(expit(at), axis=1) > 0) & (np.diff(expit(-at), axis=1) < 0)
+    return np.isfinite(at) & np.concatenate([np.ones((len(at), 1), dtype=bool), differs], axis=1)
+
+
+def last_knots(t: Vector) -> Vector:
     """Compute tau = H(p) / (1 - p) = exp(t) log(1 + exp(-t)) + log(1 + exp(t)), without cancellation."""
     return np.asarray(np.exp(t) * np.logaddexp(0.0, -t) + np.logaddexp(0.0, t))
 

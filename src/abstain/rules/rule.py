@@ -1,192 +1,268 @@
-"""From scores to decisions: labels, costs and cuts in one value, and what `decide` returns."""
+"""From scores to decisions: labels, costs, what scores mean (a readout) and how an action is chosen (a decider)."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs.costs import Costs
-from abstain.costs.thresholds import Thresholds
-from abstain.labels import Labels
+from abstain.arguments import real_number
+from abstain.costs.table import CostTable
+from abstain.labels import NO_CLASS, Labels
 from abstain.losses.margin_loss import MarginLoss
-from abstain.rules.decisions_frame import DecidedRows
+from abstain.rules.class_deciders import Cheapest, Confidence, Margins
+from abstain.rules.deciders import Cuts, Decider, PerRow
+from abstain.rules.decisions import Decisions
+from abstain.rules.readouts import Ladders, LogOdds, Readout, Unknown
 
-__all__ = ["Decisions", "Rule"]
+__all__ = ["Decisions", "Rule", "bayes_rule"]
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Decisions(DecidedRows):
-    """Decisions on n rows.
-
-    Attributes
-    ----------
-    label : ndarray of shape (n,)
-        What `predict` returns: a class, or the reject label.
-    rejected : ndarray of bool, shape (n,)
-        True where the row was rejected.
-    score : ndarray of float64, shape (n,)
-        The decision function. High scores mean ``labels.classes[1]``, the class that sorts last, whichever class is the
-        positive one; `RejectSVC` gives the log-odds of that class (see `scored_class`).
-    expected_cost : ndarray of float64, shape (n, 3)
-        Expected cost of deciding for the negative class, of rejecting, and of deciding for the positive class, in
-        this order, with P = 1 / (1 + exp(-score)). P is accurate only near the thresholds, where decisions change; far
-        from them it is not a calibrated probability. A `ThresholdRejector` uses the wrapped classifier's own
-        probabilities instead. nan without costs or without probabilities.
-    forced : ndarray of shape (n,)
-        What `predict_forced` returns: the cheaper of the two classes, also where the row was rejected.
-    labels : Labels
-        The classes, sorted, the positive and the negative one, and the reject label. The metrics of `abstain.metrics`
-        read them if they are given the decisions as `y_pred`.
-    index : pandas.Index or None, default=None
-        The index of the data frame that the rows came from; None for other input.
-    novel : ndarray of bool, shape (n,), or None, default=None
-        True where a `NoveltyRejector` rejected the row as unlike the training rows; None of other estimators. Nothing
-        is known of the costs of such a row: its `expected_cost` is nan.
-    costs_decide : bool, default=True
-        Whether each label has the least of the expected costs and `forced` the lesser of the two answers'. False where
-        other thresholds decide, such as tuned ones of a `ThresholdRejector` or Bartlett and Wegkamp's: the expected
-        costs are then for information.
-    """
-
-    label: NDArray[Any]
-    rejected: NDArray[np.bool_]
-    score: NDArray[np.float64]
-    expected_cost: NDArray[np.float64]
-    forced: NDArray[Any]
-    labels: Labels
-    index: Any = None
-    novel: NDArray[np.bool_] | None = None
-    costs_decide: bool = True
-
-    @property
-    def scored_class(self) -> Any:
-        """The class that high scores mean: ``classes_[1]``, not necessarily the positive class."""
-        return self.labels.classes.tolist()[1]
-
-    def to_frame(self) -> Any:
-        """The decisions as a pandas DataFrame: the index of the rows, and the three expected costs as columns.
-
-        Its ``attrs`` name the classes: "score" the one that high scores mean, "cost_negative" and "cost_positive" those
-        that are answered at these costs.
-        """
-        frame = super().to_frame()
-        frame.attrs |= {"score": self.scored_class}
-        frame.attrs |= {"cost_negative": self.labels.negative, "cost_positive": self.labels.positive}
-        return frame
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        costs = zip(("negative", "reject", "positive"), self.expected_cost.T, strict=True)
-        return {"label": self.label, "rejected": self.rejected, "reason": self.reason, "score": self.score} | {
-            f"cost_{action}": cost for action, cost in costs
-        }
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """Turns scores into decisions. Scores and cuts are oriented to ``classes[1]``; costs name the positive class.
-
-    ::
-
-        classes[1] if score > thresholds.upper; classes[0] if score < thresholds.lower; else reject
+    """Turns scores into decisions.
 
     Attributes
     ----------
     labels : Labels
-        The two classes, the positive one, and the reject label.
-    thresholds : Thresholds
-        On the score.
-    cut : float
-        The score at which the forced choice changes from ``classes[0]`` to ``classes[1]``.
-    costs : Costs or None, default=None
-        The costs of the decisions; if None, an error costs 1.
-    unit : float, default=nan
-        The log-odds of ``classes[1]`` per unit of score; nan if the score is not related to probabilities.
+        The classes, the positive one of two, and the reject label.
+    costs : CostTable or None
+        The costs for these classes; if None, an error costs 1.
+    readout : Readout
+        What the scores mean.
+    decider : Decider
+        How an action is chosen.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from abstain import Thresholds
+    >>> from abstain import Costs
     >>> from abstain.labels import Labels
-    >>> from abstain.rules.rule import Rule
-    >>> rule = Rule(Labels.of(["no", "yes"], rejects=True), Thresholds(-1.0, 2.0), cut=0.0)
+    >>> from abstain.rules.rule import bayes_rule
+    >>> rule = bayes_rule(Costs(reject=0.2), Labels.of(["no", "yes"], rejects=True))
     >>> rule.predict(np.array([-3.0, 1.0, 4.0]))
     array(['no', 'reject', 'yes'], dtype='<U6')
     """
 
     labels: Labels
-    thresholds: Thresholds
-    cut: float
-    costs: Costs | None = None
-    unit: float = math.nan
+    costs: CostTable | None
+    readout: Readout
+    decider: Decider
 
-    @classmethod
-    def of_loss(cls, loss: MarginLoss, labels: Labels, costs: Costs | None) -> Rule:
-        """Give the decision rule of a machine trained with `loss`, which is the loss of `oriented_costs`."""
-        return cls(labels, loss.thresholds, loss.cut, costs, loss.unit)
+    @property
+    def answers(self) -> tuple[int, ...]:
+        """The class that each action answers, or -1."""
+        return self.labels.answers if self.costs is None else self.costs.answers
+
+    @property
+    def hands_on(self) -> NDArray[np.bool_]:
+        """Whether each action hands the case on."""
+        return np.array(self.answers) == NO_CLASS if self.costs is None else self.costs.rejecting
+
+    @property
+    def names(self) -> NDArray[Any]:
+        """The actions as `predict` returns them: of objects if some names are strings and others numbers."""
+        if self.costs is None or self.costs.names is None:
+            return self.labels.actions
+        texts = {isinstance(name, str) for name in self.costs.names}
+        return np.array(self.costs.names, dtype=object if len(texts) > 1 else None)
+
+    @property
+    def thresholds(self) -> Any:
+        """The cuts as users see them: `Thresholds` of two classes, an array of more, levels of actions."""
+        return self.decider.thresholds
+
+    @property
+    def cut(self) -> Any:
+        """The score at which the forced choice between two classes changes."""
+        return self.decider.cut  # type: ignore[attr-defined]
+
+    @property
+    def unit(self) -> float:
+        """The log-odds of ``classes[1]`` per unit of score; nan if the score is not related to probabilities."""
+        return self.readout.unit
+
+    @property
+    def rejects(self) -> bool:
+        """Whether some decisions may be rejects; with `Actions`, whether some of them hand the case on."""
+        named = self.costs is not None and self.costs.names is not None
+        return bool(self.hands_on.any()) if named else self.labels.rejects
 
     @property
     def costs_decide(self) -> bool:
-        """Whether the thresholds are Bayes' on the log-odds, so that the label has the least of the expected costs."""
-        if self.costs is None:
+        """Whether the label has the least of the expected costs: not with thresholds other than Bayes'."""
+        if self.costs is None or not isinstance(self.decider, Cuts):
+            return self.costs is not None and self.decider.costs_decide
+        own, bayes = self.decider.levels, self.costs.levels()
+        if np.shape(own.cuts) != np.shape(bayes.cuts) or not self.readout.known:
             return False
-        bayes = oriented_costs(self.costs, self.labels).score_thresholds()
-        own = self.unit * np.array([self.thresholds.lower, self.thresholds.upper])
-        return bool(np.allclose(own, [bayes.lower, bayes.upper], rtol=1e-6, atol=1e-6))
+        return bool(np.allclose(self.unit * np.asarray(own.cuts), np.asarray(bayes.cuts), rtol=1e-6, atol=1e-6))
 
-    def choose(self, score: NDArray[np.float64]) -> NDArray[np.int8]:
-        """Give -1 for ``classes[0]``, 0 for reject and +1 for ``classes[1]``."""
-        return self.thresholds.decide(score)
+    def choose(self, score: Floats) -> NDArray[np.intp]:
+        """Return the position of the action chosen for each score, in the order of `answers`."""
+        return self.decider.choose(self, score)
 
-    def predict(self, score: NDArray[np.float64]) -> NDArray[Any]:
-        """Give the label for each score: a class or the reject label."""
-        return self.labels.decode(self.choose(score))
+    def best(self, score: Floats) -> NDArray[np.intp]:
+        """Return the best action that does not hand the case on."""
+        return self.decider.best(self, score)
 
-    def forced(self, score: NDArray[np.float64]) -> NDArray[Any]:
-        """Give the cheaper of the two classes for each score."""
-        return self.labels.classes[(score > self.cut).astype(np.intp)]
+    def is_reject(self, choice: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return whether each choice hands the case on."""
+        return self.hands_on[choice]
 
-    def decide(
-        self, score: NDArray[np.float64], probability: NDArray[np.float64] | None = None, index: Any = None
-    ) -> Decisions:
-        """Give the decisions with their expected costs, from the probability of ``classes[1]`` or the score."""
+    def predict(self, score: Floats) -> NDArray[Any]:
+        """Return the label for each score: a class, the reject label, or the name of an action."""
+        return self.names[self.choose(score)]
+
+    def forced(self, score: Floats) -> NDArray[Any]:
+        """Return the best answer for each score; never a reject."""
+        answers = np.array(self.answers)
+        if self.costs is not None and self.costs.names is not None:
+            return self.names[self.best(score)]
+        return self.labels.classes[answers[self.best(score)]]
+
+    def decide(self, score: Floats, probability: Floats | None = None, index: Any = None) -> Decisions:
+        """Return the decisions with their expected costs, from the probabilities of all classes or from the scores."""
         choice = self.choose(score)
-        label, expected = self.labels.decode(choice), self.expected_cost(score, probability)
-        decided = {"index": index, "costs_decide": self.costs_decide}
-        return Decisions(label, choice == 0, score, expected, self.forced(score), self.labels, **decided)
+        return Decisions(
+            label=self.names[choice],
+            rejected=self.is_reject(choice),
+            score=score,
+            expected_cost=self.expected_cost(score, probability),
+            forced=self.forced(score),
+            labels=self.labels,
+            index=index,
+            costs_decide=self.costs_decide,
+            costs=self.costs,
+        )
 
-    def cost_of(self, y: ArrayLike, score: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the cost of each row's decision, given the true labels; without costs an error costs 1."""
-        return self.prices(self.labels.encode(y), self.choose(score))
+    def cost_of(self, y: ArrayLike, score: Floats) -> Floats:
+        """Return the cost of each row's decision, given the true labels."""
+        return self.cost(self.labels.encode(y), self.choose(score))
 
-    def prices(self, sign: NDArray[np.int8], choice: NDArray[np.int8]) -> NDArray[np.float64]:
-        """Give the cost of each choice, given the true sign; without costs an error costs 1."""
+    def cost(self, truth: NDArray[np.intp], choice: NDArray[np.intp]) -> Floats:
+        """Return the cost of each choice, given the true class; without costs an error costs 1 and a reject nothing."""
+        if self.costs is not None:
+            return self.costs.of(truth, choice)
+        answer = np.array(self.answers)[choice]
+        return ((answer != truth) & (answer != NO_CLASS)).astype(np.float64)
+
+    def expected_cost(self, score: Floats, probability: Floats | None = None) -> Floats:
+        """Return the expected cost of each action; nan without costs."""
         if self.costs is None:
-            return (choice == -sign).astype(np.float64)
-        return oriented_costs(self.costs, self.labels).prices(sign, choice)
+            return np.full((len(score), len(self.answers)), np.nan)
+        return self.decider.expected(self, score) if probability is None else self.costs.means(probability)
 
-    def is_reject(self, choice: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Whether each choice is a reject."""
-        return np.asarray(choice == 0)
+    def answer_costs(self, score: Floats) -> Floats:
+        """Return the expected cost of answering each class, in the order of the classes."""
+        expected = self.expected_cost(score)
+        return expected[..., [self.answers.index(k) for k in range(self.labels.n_classes)]]
 
-    def expected_cost(
-        self, score: NDArray[np.float64], probability: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
-        """Give the expected cost of deciding for the negative class, rejecting, and deciding for the positive class."""
-        if self.costs is None:
-            return np.full((len(score), 3), np.nan)
-        if probability is None:
-            # of -|log-odds|: exp may underflow to 0, but never overflows
-            log_odds = self.unit * score
-            small = np.exp(-np.abs(log_odds))
-            probability = np.where(log_odds > 0, 1.0, small) / (1.0 + small)
-        expected = oriented_costs(self.costs, self.labels).expected(probability)
-        return expected[:, :: self.labels.orientation]
+    def answered(self, choice: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return the class that each choice answers as a set."""
+        return np.array(self.answers)[choice][..., np.newaxis] == np.arange(self.labels.n_classes)
+
+    def named(self, score: Floats) -> NDArray[np.bool_]:
+        """Return the class of the forced answer as a set."""
+        return self.answered(self.best(score))
+
+    def included(self, score: Floats, include: float | None = None) -> NDArray[np.bool_]:
+        """Return the classes that are not ruled out, shape (n, n_classes) (Ha 1997; Zhang, Wang & Qiao 2018).
+
+        With `include`, the forced answer and every class with a probability of at least `include`.
+        """
+        if include is not None and not 0.0 < real_number("include", include) <= 1.0:
+            raise ValueError(f"include={include!r} must be a probability above 0, at most 1; None uses the lower cuts.")
+        if self.costs is not None and self.costs.names is not None:
+            raise ValueError(
+                "predict_set is undefined for Actions: an action is not a set of classes; decide returns the expected "
+                "cost of each action."
+            )
+        if include is None:
+            return self.decider.included(self, score)
+        if not self.readout.known:
+            raise ValueError(
+                f"include={include!r} needs probabilities, which these scores do not give; state costs, or pass None."
+            )
+        likely = self.readout.probabilities(score)
+        own = likely == likely.max(axis=-1, keepdims=True) if isinstance(self.decider, PerRow) else self.named(score)
+        return np.asarray(own | (likely >= include))
+
+    def tuned(self, lead: Any) -> Rule:
+        """Return the rule of several classes with probabilities fitted to held-out scores."""
+        return replace(self, readout=replace(self.readout, lead=lead), decider=Cheapest())
+
+    def of_rows(self, costs: CostTable) -> Rule:
+        """Return the rule that decides rows with these costs, in the order of its scores.
+
+        ::
+
+            classes[1] if log-odds > delta_high of the row; classes[0] if log-odds < delta_low of the row; else reject
+        """
+        if not self.readout.known:
+            raise ValueError(
+                "row_costs needs scores that are probabilities, and these are not; fit with costs, with row_costs or, "
+                'around another classifier, with method="chow".'
+            )
+        if not isinstance(self.decider, PerRow) and not self.costs_decide:
+            raise ValueError(
+                "row_costs needs a machine that decides by Chow's rule, and this one decides by another; fit it with "
+                'rule="chow" or method="chow".'
+            )
+        if costs.n_classes > 2:
+            return replace(self, costs=costs, readout=self.readout.of_rows(costs), decider=Cheapest())
+        levels, forced = (costs.levels(forced=forced).in_units(self.unit) for forced in (False, True))
+        return replace(self, costs=costs, decider=Cuts(levels, forced))
 
 
-def oriented_costs(costs: Costs, labels: Labels) -> Costs:
-    """Give the costs with ``classes[1]`` as the positive class, as scores are oriented."""
-    return costs if labels.orientation > 0 else costs.swapped()
+def bayes_rule(
+    costs: CostTable | None, labels: Labels, loss: MarginLoss | None = None, *, by_row: bool = False
+) -> Rule:
+    """Return the rule of a machine trained for these costs.
+
+    Parameters
+    ----------
+    costs : CostTable or None
+        For these classes; None if none were stated.
+    labels : Labels
+    loss : MarginLoss or None, default=None
+        The loss of two classes if it is not the double hinge of the costs: its thresholds and unit then count.
+    by_row : bool, default=False
+        Whether the machine was trained with costs per row.
+    """
+    if labels.n_classes == 2:
+        if by_row and costs is None:
+            return Rule(labels, None, LogOdds(1.0), PerRow())
+        if loss is not None:
+            return Rule(labels, costs, LogOdds(loss.unit), Cuts.at(loss.thresholds, loss.cut, labels.answers))
+        if costs is None:
+            raise ValueError("a rule of two classes without costs needs the loss of its machine.")
+        return Rule(labels, costs, LogOdds(1.0), Cuts(costs.levels(), costs.levels(forced=True)))
+    if costs is None and by_row:
+        return Rule(labels, None, Ladders(np.zeros((labels.n_classes, 2)), by_row=True), PerRow())
+    if costs is None:
+        return Rule(labels, None, Unknown(), Confidence(np.full(labels.n_classes, -np.inf), by="votes"))
+    cuts = _own_cuts(costs)
+    decider = Cheapest() if cuts is None or by_row else Margins(cuts)
+    return Rule(labels, costs, Ladders(costs.tangents, by_row=by_row), decider)
+
+
+def _own_cuts(costs: CostTable) -> Floats | None:
+    """Return Bayes' cuts on the log-odds of each class, where at most one class can pass its own; else None.
+
+    ::
+
+        answer k  if  P_k > 1 - reject / e_k,     e_k the cost of the wrong answer k,  reject < e_k / 2
+    """
+    if costs.names is not None:
+        return None
+    n, table = costs.n_classes, costs.unitless
+    wrong, reject = costs.errors.T[~np.eye(n, dtype=bool)].reshape(n, n - 1), costs.reject_costs
+    if (wrong != wrong[:, :1]).any() or (reject != reject[0]).any() or not (reject[0] < 0.5 * wrong[:, 0]).all():
+        return None
+    own = table[:, :-1].T[~np.eye(n, dtype=bool)].reshape(n, n - 1)[:, 0]
+    return np.asarray(np.log((own - table[0, -1]) / table[0, -1]))

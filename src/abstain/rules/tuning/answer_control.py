@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.rules.by_answer import ByAnswer
-from abstain.rules.tuning.answered_rows import AnsweredRows
 from abstain.rules.tuning.risk_control import ErrorBound, _Sequence, certified_step, check_rows
+from abstain.rules.tuning.scored_rows import AnsweredRows
 
 __all__ = ["certify_answers"]
 
@@ -44,7 +44,7 @@ def certify_answers(
         return np.full(rows.n_classes, cut), ErrorBound(max_error, confidence, len(everything), *counts)
     cuts, accepted, errors = np.full(rows.n_classes, -np.inf), dict[Any, int](), dict[Any, int]()
     for k, (label, ceiling) in enumerate(zip(max_error.classes, max_error.shares, strict=True)):
-        own = rows.answer == k + 1
+        own = rows.answer == k
         accepted[label], errors[label] = int(own.sum()), int(rows.wrong[own].sum())
         if not math.isnan(ceiling):
             asked = (

@@ -14,25 +14,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.costs.class_costs import ClassCosts
+from abstain.costs.table import CostTable
 from abstain.costs.thresholds import Thresholds
 from abstain.rules.by_answer import ByAnswer
-from abstain.rules.tuning.answered_rows import AnsweredRows
 from abstain.rules.tuning.budget import allowance
 from abstain.rules.tuning.empirical_cost import OVERFLOW, ties
-from abstain.rules.tuning.scored_rows import cut_between
+from abstain.rules.tuning.scored_rows import AnsweredRows, cut_between
 
 __all__ = ["cheapest_cut", "cheapest_cuts", "cut_within", "cuts_within", "two_sided"]
 
 Floats = NDArray[np.float64]
 
 
-def cheapest_cut(rows: AnsweredRows, costs: ClassCosts) -> Floats:
+def cheapest_cut(rows: AnsweredRows, costs: CostTable) -> Floats:
     """The one cut for all answers at which the rows cost least; ties go to fewer rejects."""
     return _one(rows, _cheapest(rows, costs))
 
 
-def cheapest_cuts(rows: AnsweredRows, costs: ClassCosts) -> Floats:
+def cheapest_cuts(rows: AnsweredRows, costs: CostTable) -> Floats:
     """The cut for each class answered at which the rows cost least; ties go to fewer rejects."""
     return _each(rows, _cheapest(rows, costs))
 
@@ -66,7 +65,7 @@ def _one(rows: AnsweredRows, place: Place) -> Floats:
 
 
 def _each(rows: AnsweredRows, place: Place) -> Floats:
-    return np.array([_cut(rows, np.flatnonzero(rows.answer == k + 1), place) for k in range(rows.n_classes)])
+    return np.array([_cut(rows, np.flatnonzero(rows.answer == k), place) for k in range(rows.n_classes)])
 
 
 def _cut(rows: AnsweredRows, at: NDArray[np.intp], place: Place) -> float:
@@ -81,9 +80,9 @@ def _cut(rows: AnsweredRows, at: NDArray[np.intp], place: Place) -> float:
 
 
 @OVERFLOW
-def _cheapest(rows: AnsweredRows, costs: ClassCosts) -> Place:
-    accepted = rows.weight * costs.prices(rows.truth, rows.answer)
-    rejected = rows.weight * costs.prices(rows.truth, np.zeros(len(rows.truth), dtype=np.intp))
+def _cheapest(rows: AnsweredRows, costs: CostTable) -> Place:
+    accepted = rows.weight * costs.errors[rows.truth, rows.answer]
+    rejected = rows.weight * costs.reject_costs[rows.truth]
 
     @OVERFLOW
     def place(at: NDArray[np.intp], sums: Callable[[Floats], Floats]) -> int:
@@ -98,7 +97,7 @@ def _affordable(rows: AnsweredRows, shares: Floats, *, for_new: bool) -> Place:
     new = float(rows.weight.mean()) if for_new else 0.0
 
     def place(at: NDArray[np.intp], sums: Callable[[Floats], Floats]) -> int:
-        share = shares[rows.answer[at[0]] - 1] if len(at) else np.nan
+        share = shares[rows.answer[at[0]]] if len(at) else np.nan
         if np.isnan(share):
             return 0
         spent = sums(rows.weight[at])

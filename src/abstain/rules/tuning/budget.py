@@ -22,7 +22,7 @@ def symmetric_within(rows: ScoredRows, shares: Shares, *, for_new: bool = True) 
 
     `for_new=False` keeps the budget on these rows instead of on new ones, as versions up to 0.2 did.
     """
-    sides = Prefixes.of(rows.confidence, rows.sign, rows.weight)
+    sides = Prefixes.of(rows.confidence, rows.code, rows.weight)
     affordable = np.ones(len(sides.values) + 1, dtype=bool)
     for spent, budget in _accounts(rows, sides, shares, for_new=for_new):
         affordable &= spent <= budget
@@ -36,7 +36,7 @@ def roc_within(rows: ScoredRows, shares: Shares, *, for_new: bool = True) -> Thr
     Deciding -1 for the i smallest scores and +1 for all but the j smallest leaves ``P_i + N - N_j`` errors, which do
     not increase with j, so for each i the best j is the last one that the budget allows.
     """
-    sides = Prefixes.of(rows.score, rows.sign, rows.weight)
+    sides = Prefixes.of(rows.score, rows.code, rows.weight)
     m = len(sides.values)
     last = np.full(m + 1, m)
     for spent, budget in _accounts(rows, sides, shares, for_new=for_new):

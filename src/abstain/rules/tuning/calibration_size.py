@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.class_labels import ClassLabels
 from abstain.labels import Labels
 from abstain.rules.by_answer import ByAnswer
 from abstain.rules.tuning.class_error import rows_needed
@@ -22,14 +21,14 @@ ENOUGH = 30  # times the rows that certify a ceiling without errors; half were b
 OTHERWISE = " Or hold out more than half with calibration_size"  # ends an error; the command line has no such option
 
 
-def calibration_sizes(request: Any, labels: Labels | ClassLabels, counts: NDArray[np.intp], size: Any) -> list[int]:
+def calibration_sizes(request: Any, labels: Labels, counts: NDArray[np.intp], size: Any) -> list[int]:
     """Return the number of calibration rows of each class.
 
     Parameters
     ----------
     request : Request
         For these classes, with `max_error` or `class_error`.
-    labels : Labels or ClassLabels
+    labels : Labels
     counts : ndarray of intp
         The rows of each class, in order.
     size : float, int or None
@@ -45,7 +44,7 @@ def calibration_sizes(request: Any, labels: Labels | ClassLabels, counts: NDArra
     return _for_ceilings(request, labels, counts)
 
 
-def _for_ceilings(request: Any, labels: Labels | ClassLabels, counts: NDArray[np.intp]) -> list[int]:
+def _for_ceilings(request: Any, labels: Labels, counts: NDArray[np.intp]) -> list[int]:
     """Half of the rows until they are `ENOUGH`, then fewer, but at least `SHARE`; the same share of each class.
 
     Errors among accepted rows mix the classes, so that these must be as frequent as among new rows.
@@ -56,7 +55,7 @@ def _for_ceilings(request: Any, labels: Labels | ClassLabels, counts: NDArray[np
         named = zip(ceiling.shares, counts.tolist(), strict=True)
         share = max(_share(c, level, count) for c, count in named if not math.isnan(c))
     elif isinstance(ceiling, tuple):
-        ceilings = ceiling if isinstance(labels, Labels) and labels.orientation > 0 else ceiling[::-1]
+        ceilings = ceiling if labels.orientation > 0 else ceiling[::-1]
         of = (f" of the class {label!r}" for label in labels.classes.tolist())
         share = max(_checked(request, *one) for one in zip(ceilings, counts.tolist(), of, strict=True))
     else:

@@ -44,7 +44,7 @@ class Lead:
     shift: float = 0.0
 
     def __call__(self, heights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the probabilities for heights g with the classes on the last axis."""
+        """Return the probabilities for heights g with the classes on the last axis."""
         top, lead, rest = _against_the_rest(self.scale * heights)
         odds = self.slope * lead + self.shift
         # P_k >= P_j for the next class j, whose share of the rest is its P over 1 - P_k
@@ -53,10 +53,10 @@ class Lead:
 
 
 def fitted_lead(heights: NDArray[np.float64], code: NDArray[np.intp], weight: NDArray[np.float64]) -> Lead:
-    """Fit it to rows of heights g, (n, n_classes), with true classes 1 to n and weights with mean 1."""
+    """Fit it to rows of heights g, (n, n_classes), with codes of the true classes and weights with mean 1."""
     scale = fitted_scale(heights, code, weight)
     top, lead, _ = _against_the_rest(scale * heights)
-    right = np.take_along_axis(top, code[:, np.newaxis] - 1, axis=1)[:, 0]
+    right = np.take_along_axis(top, code[:, np.newaxis], axis=1)[:, 0]
     sign = np.where(right, 1, -1).astype(np.int8)
     t, shift = shrunk_sigmoids(lead.T, sign, weight, tau=TAU)[0]
     return Lead(scale, float(np.exp(t)), float(shift))

@@ -21,10 +21,10 @@ STEPS = 60
 
 
 def fitted_scale(heights: NDArray[np.float64], code: NDArray[np.intp], weight: NDArray[np.float64]) -> float:
-    """Give the scale for rows of heights g, (n, n_classes), true classes 1 to n, and weights with mean 1."""
+    """Return the scale for rows of heights g, (n, n_classes), codes of the true classes, and weights with mean 1."""
     g = heights - heights.mean(axis=1, keepdims=True)
     rest = 1.0 / float(weight.sum())
-    own = np.take_along_axis(g, code[:, np.newaxis] - 1, axis=1)[:, 0]
+    own = np.take_along_axis(g, code[:, np.newaxis], axis=1)[:, 0]
     aim = float(weight @ own) / (1.0 + rest)  # of the mean g under P; the mean of g over all classes is 0
 
     def excess(scale: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.costs.costs import Costs
+from abstain.costs.table import CostTable
 from abstain.costs.thresholds import Thresholds
 from abstain.rules.tuning.scored_rows import Prefixes, ScoredRows
 
@@ -16,22 +16,24 @@ OVERFLOW = np.errstate(over="ignore", invalid="ignore")  # `ties` refuses sums t
 
 
 @OVERFLOW
-def symmetric_thresholds(rows: ScoredRows, costs: Costs) -> Thresholds:
+def symmetric_thresholds(rows: ScoredRows, costs: CostTable) -> Thresholds:
     """The distance D for which rejecting ``|f - cut| <= D`` costs least (FR02's external threshold, GRKC08's naive).
 
     ::
 
         cost(D) = sum of reject costs over confidence <= D + sum of error costs over the errors beyond it
     """
-    sides = Prefixes.of(rows.confidence, rows.sign, rows.weight)
-    wrong = Prefixes.of(rows.confidence, rows.sign, np.where(rows.wrong, rows.weight, 0.0))
-    rejects = costs.reject_negative * sides.negative + costs.reject_positive * sides.positive
-    errors = costs.false_positive * (wrong.negative[-1] - wrong.negative)
-    errors += costs.false_negative * (wrong.positive[-1] - wrong.positive)
+    sides = Prefixes.of(rows.confidence, rows.code, rows.weight)
+    wrong = Prefixes.of(rows.confidence, rows.code, np.where(rows.wrong, rows.weight, 0.0))
+    (_, c_fp), (c_fn, _) = costs.errors.tolist()
+    r_neg, r_pos = costs.reject_costs.tolist()
+    rejects = r_neg * sides.negative + r_pos * sides.positive
+    errors = c_fp * (wrong.negative[-1] - wrong.negative)
+    errors += c_fn * (wrong.positive[-1] - wrong.positive)
     return symmetric_after(rows, sides, int(ties(rejects + errors, rejects + errors)[0]))
 
 
-def roc_thresholds(rows: ScoredRows, costs: Costs) -> Thresholds:
+def roc_thresholds(rows: ScoredRows, costs: CostTable) -> Thresholds:
     """T04's two thresholds: the points where lines of two slopes touch the convex hull of the ROC curve.
 
     With P_i and N_i the weights of the two classes among the i smallest scores: deciding -1 for these, +1 for all but
@@ -42,21 +44,22 @@ def roc_thresholds(rows: ScoredRows, costs: Costs) -> Thresholds:
     A touches the hull with T04's slope m1 = (N/P) r_neg / (c_fn - r_pos), B with m2 = (N/P) (c_fp - r_neg) / r_pos.
     If rejecting pays, m1 < m2, so i <= j, and the two can be minimised separately.
     """
-    sides = Prefixes.of(rows.score, rows.sign, rows.weight)
-    if not costs.rejects:
+    sides = Prefixes.of(rows.score, rows.code, rows.weight)
+    if not costs.can_hand_on:
         cut = forced_cut(rows, costs)
         return Thresholds(cut, cut)
-    i = _tangent(sides, costs.false_negative - costs.reject_positive, costs.reject_negative)
-    j = _tangent(sides, costs.reject_positive, costs.false_positive - costs.reject_negative)
+    (_, c_fp), (c_fn, _) = costs.errors.tolist()
+    r_neg, r_pos = costs.reject_costs.tolist()
+    i, j = _tangent(sides, c_fn - r_pos, r_neg), _tangent(sides, r_pos, c_fp - r_neg)
     # ties go to fewer rejects: the last i, and the first j not before it
     last = int(i[i <= j[-1]][-1])
     return sides.band(last, int(j[j >= last][0]))
 
 
-def forced_cut(rows: ScoredRows, costs: Costs) -> float:
+def forced_cut(rows: ScoredRows, costs: CostTable) -> float:
     """The single threshold of least cost without rejects; ties go to the one closest to the classifier's own."""
-    sides = Prefixes.of(rows.score, rows.sign, rows.weight)
-    tied = _tangent(sides, costs.false_negative, costs.false_positive)
+    sides = Prefixes.of(rows.score, rows.code, rows.weight)
+    tied = _tangent(sides, float(costs.errors[1, 0]), float(costs.errors[0, 1]))
     cuts = np.array([sides.cut_after(int(i)) for i in tied])
     return float(cuts[np.argmin(np.abs(cuts - rows.cut))])
 

@@ -8,15 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.costs.actions import Actions
-from abstain.costs.class_costs import ClassCosts
-from abstain.costs.costs import Costs
+from abstain.costs.table import CostTable
 from abstain.costs.thresholds import Thresholds
 from abstain.rules.tuning.answer_cuts import cheapest_cut, cheapest_cuts
-from abstain.rules.tuning.answered_rows import AnsweredRows
 from abstain.rules.tuning.budget import roc_within, symmetric_within
 from abstain.rules.tuning.empirical_cost import forced_cut, roc_thresholds, symmetric_thresholds
-from abstain.rules.tuning.scored_rows import ScoredRows
+from abstain.rules.tuning.scored_rows import AnsweredRows, ScoredRows
 
 __all__ = ["AUTO", "METHODS", "Method", "automatic"]
 
@@ -43,12 +40,12 @@ class Method:
         than two classes. None means that there are none: either `for_costs` is None too, or the method is for two.
     """
 
-    for_costs: Callable[[ScoredRows, Costs], Thresholds] | None
+    for_costs: Callable[[ScoredRows, CostTable], Thresholds] | None
     for_budget: Callable[..., Thresholds]
-    forced_cut: Callable[[ScoredRows, Costs], float] | None = None
+    forced_cut: Callable[[ScoredRows, CostTable], float] | None = None
     needs_probabilities: bool = False
     looks_at_labels: bool = False
-    for_answers: Callable[[AnsweredRows, ClassCosts], NDArray[np.float64]] | None = None
+    for_answers: Callable[[AnsweredRows, CostTable], NDArray[np.float64]] | None = None
 
 
 METHODS = {
@@ -60,13 +57,14 @@ METHODS = {
 AUTO = "auto"
 
 
-def automatic(costs: Costs | ClassCosts | Actions | None) -> str:
-    """The method of "auto": "roc" if the costs differ by class, Chow's rule for `Actions`, otherwise "symmetric".
+def automatic(costs: CostTable | None, *, by_row: bool = False) -> str:
+    """Return the method of "auto": "roc" if the costs differ by class, otherwise "symmetric".
 
     With unequal costs one symmetric threshold is in the wrong place. Tuned cuts need no good probabilities; Chow's rule
     does, and costs several times as much around classifiers whose probabilities are rough, such as forests and naive
-    Bayes. Without costs one threshold needs fewer rows, and only one can be certified.
+    Bayes. It is "chow" where thresholds for all rows do not exist: for `Actions`, and for costs per row. Without costs
+    one threshold needs fewer rows, and only one can be certified.
     """
-    if isinstance(costs, Actions):
+    if by_row or (costs is not None and costs.names is not None):
         return "chow"
     return "symmetric" if costs is None or costs.symmetric else "roc"

@@ -10,35 +10,17 @@ import numpy as np
 from sklearn.utils._param_validation import InvalidParameterError
 
 from abstain.arguments import real_number, warn_caller
-from abstain.class_labels import ClassLabels
-from abstain.costs.actions import Actions
-from abstain.costs.class_costs import ClassCosts
-from abstain.costs.costs import Costs, checked_costs, costs_for_classes, costs_of_classes, warn_if_assumed
-from abstain.costs.thresholds import Thresholds
+from abstain.costs.naming import checked_costs, warn_if_assumed
+from abstain.costs.table import CostTable
 from abstain.labels import Labels
 from abstain.rules.by_answer import ByAnswer
-from abstain.rules.tuning.answer_control import certify_answers
-from abstain.rules.tuning.answer_cuts import cuts_within, two_sided
-from abstain.rules.tuning.answered_rows import AnsweredRows
 from abstain.rules.tuning.budget import Shares
 from abstain.rules.tuning.class_error import named_rates
-from abstain.rules.tuning.class_request import check_several
 from abstain.rules.tuning.methods import AUTO, METHODS, Method, automatic
-from abstain.rules.tuning.risk_control import ErrorBound, certify
-from abstain.rules.tuning.scored_rows import ScoredRows
 
-__all__ = ["CONFORMAL", "Cuts", "Request"]
+__all__ = ["CONFORMAL", "Request"]
 
 CONFORMAL = "conformal"  # the name of the method of class_error
-
-
-@dataclass(frozen=True)
-class Cuts:
-    """Thresholds on the score, the cut of the forced choice, and the bound on the error if one was requested."""
-
-    thresholds: Thresholds
-    cut: float
-    error_bound: ErrorBound | None = None
 
 
 @dataclass(frozen=True)
@@ -47,8 +29,10 @@ class Request:
 
     Attributes
     ----------
-    costs : Costs, ClassCosts, Actions or None
+    costs : CostTable or None
         Costs, whose sum is minimised.
+    by_row : bool
+        Whether each row that is decided comes with costs of its own.
     reject_rate : float, (float, float), dict, ByAnswer or None
         The largest share of rejects among all rows, in the (negative, positive) class, or by the class answered.
     max_error : float, (float, float), dict, ByAnswer or None
@@ -66,7 +50,7 @@ class Request:
         Whether a budget is kept on new rows; False, on the rows that it was placed on, as in files of version 0.2.
     """
 
-    costs: Costs | ClassCosts | Actions | None
+    costs: CostTable | None
     reject_rate: Any
     max_error: Any
     confidence: float
@@ -74,9 +58,10 @@ class Request:
     name: str
     class_error: Any = None
     for_new: bool = True
+    by_row: bool = False
 
     @classmethod
-    def of(cls, parameters: Any) -> Self:
+    def of(cls, parameters: Any, *, by_row: bool = False) -> Self:
         """Read an estimator's parameters; more than one request, or an impossible one, is an error."""
         names = ("costs", "reject_rate", "max_error", "class_error")
         if len(given := [name for name in names if getattr(parameters, name) is not None]) > 1:
@@ -85,18 +70,21 @@ class Request:
                 "max_error with confidence."
             )
         costs, confidence = parameters.costs, real_number("confidence", parameters.confidence)
-        if costs is not None and not isinstance(costs, Actions | ClassCosts):
+        if costs is not None:
             costs = checked_costs(costs, "ThresholdRejector(estimator, {})")
         if not isinstance(parameters.method, str) or parameters.method not in (AUTO, *METHODS):
             known = ", ".join((AUTO, *METHODS))
             raise InvalidParameterError(f"method={parameters.method!r} must be one of {known}.")
-        name = automatic(costs) if parameters.method == AUTO else parameters.method
+        name = automatic(costs, by_row=by_row) if parameters.method == AUTO else parameters.method
         method = METHODS[name]
-        if isinstance(costs, Actions) and method.for_costs is not None:
+        one_score = "row_costs differ by row" if by_row else "Actions are more than two answers and a reject"
+        if (by_row or (costs is not None and costs.names is not None)) and method.for_costs is not None:
             raise ValueError(
-                f'method={name!r} places two thresholds, but costs={costs!r} are Actions; use method="chow", which '
-                "decides by probabilities."
+                f'method={name!r} places thresholds that are the same for all rows, but {one_score}; use '
+                'method="chow", which decides by probabilities.'
             )
+        if by_row and (others := [one for one in given if one != "costs"]):
+            raise ValueError(f"row_costs and {others[0]} are given together; decide by one of them.")
         if not 0 < confidence < 1:
             raise ValueError(f"confidence={parameters.confidence!r} must lie between 0 and 1, both excluded.")
         reject_rate, max_error = _shares("reject_rate", parameters), _shares("max_error", parameters)
@@ -119,31 +107,46 @@ class Request:
             )
         class_error = _class_error(parameters)
         name = name if class_error is None else CONFORMAL
-        return cls(costs, reject_rate, max_error, confidence, method, name, class_error)
+        return cls(costs, reject_rate, max_error, confidence, method, name, class_error, by_row=by_row)
 
-    def of_classes(self, labels: Labels | ClassLabels, pos_label: Any) -> Self:
-        """Give the request with costs and shares for these classes, also if they were stated by name."""
+    def of_classes(self, labels: Labels) -> Self:
+        """Return the request with costs and shares for these classes, also if they were stated by name."""
         shares = {"reject_rate": self.reject_rate, "max_error": self.max_error}
         named = {name: value for name, value in shares.items() if isinstance(value, dict)}
         ordered: dict[str, Any] = {name: ByAnswer.of(name, value, labels.classes) for name, value in named.items()}
         if self.class_error is not None:
             ordered["class_error"] = named_rates(self.class_error, labels.classes)
+        if self.costs is not None:
+            ordered["costs"] = self.costs.named(labels)
         found = replace(self, **ordered)
-        if isinstance(labels, ClassLabels):
-            check_several(found, labels, pos_label)
-        if self.costs is None or isinstance(self.costs, Actions):
-            return found
-        if isinstance(labels, ClassLabels) or isinstance(self.costs, ClassCosts):
-            return replace(found, costs=costs_for_classes(self.costs, labels.classes))
-        return replace(found, costs=costs_of_classes(self.costs, labels.classes, pos_label)[0])
+        if labels.n_classes > 2:
+            found.check_several(labels)
+        return found
 
-    def warn_if_assumed(self, labels: Labels | ClassLabels, pos_label: Any) -> None:
+    def check_several(self, labels: Labels) -> None:
+        """Raise an error if something has no meaning for more than two classes."""
+        n = labels.n_classes
+        for name in ("reject_rate", "max_error"):
+            if isinstance(pair := getattr(self, name), tuple):
+                raise ValueError(  # noqa: TRY004 (as for every bad parameter)
+                    f"{name}={pair!r} is for a negative and a positive class, and y has {n} classes; give one number, "
+                    f"or a dict by the class answered, {name}={{{labels.classes.tolist()[0]!r}: {pair[0]}, ...}}."
+                )
+        if self.reject_rate is not None and self.method.looks_at_labels:
+            raise ValueError(
+                f'method={self.name!r} with reject_rate is for two classes, and y has {n}; use method="symmetric" or '
+                'method="chow", with one share or a dict by the class answered.'
+            )
+        if self.costs is not None and self.method.for_costs is not None and self.method.for_answers is None:
+            raise ValueError(f"method={self.name!r} is for two classes, and y has {n}; use another method.")
+
+    def warn_if_assumed(self, labels: Labels, pos_label: Any) -> None:
         """Warn if the request differs by class, and only the sort order of two strings gives the positive class."""
-        if isinstance(labels, ClassLabels):
+        if labels.n_classes > 2:
             return
         asked = {"reject_rate": self.reject_rate, "max_error": self.max_error}
         pairs = {name: value for name, value in asked.items() if isinstance(value, tuple)}
-        if isinstance(self.costs, Costs):
+        if self.costs is not None:
             warn_if_assumed(self.costs, labels.classes, pos_label)
         elif pairs and pos_label is None and isinstance(labels.positive, str):
             (name, value), *_ = pairs.items()
@@ -156,7 +159,7 @@ class Request:
     @property
     def way(self) -> Literal["costs", "reject_rate", "max_error", "class_error"] | None:
         """Which of the four was requested."""
-        if self.costs is not None:
+        if self.costs is not None or self.by_row:
             return "costs"
         if self.reject_rate is not None:
             return "reject_rate"
@@ -173,44 +176,6 @@ class Request:
     def needs_rows(self) -> bool:
         """Whether thresholds are tuned on rows; not if nothing is rejected, or if they follow from the costs (Chow)."""
         return self.way is not None and not (self.way == "costs" and self.method.for_costs is None)
-
-    def cuts(self, rows: ScoredRows | None, orientation: int) -> Cuts:
-        """Place the cuts of two classes on a score oriented to ``classes_[1]``, which the classifier itself cuts at 0.
-
-        Parameters
-        ----------
-        rows : ScoredRows or None
-            Rows to tune on; None if there is nothing to tune.
-        orientation : {1, -1}
-            1 if the positive class is ``classes_[1]``.
-        """
-        method, cut = self.method, 0.0
-        costs = self.costs if isinstance(self.costs, Costs) else None  # Actions have a rule of their own
-        if costs is not None and orientation < 0:
-            costs = costs.swapped()
-        if costs is not None and method.for_costs is None:
-            return Cuts(costs.score_thresholds(), costs.cut)
-        if rows is None or self.way is None:
-            return Cuts(Thresholds(cut, cut), cut)
-        if isinstance(self.max_error, ByAnswer):
-            found, bound = certify_answers(AnsweredRows.of_two(rows), self.max_error, self.confidence)
-            return Cuts(two_sided(found), cut, bound)
-        if isinstance(self.reject_rate, ByAnswer):
-            answered = AnsweredRows.of_two(rows)
-            return Cuts(two_sided(cuts_within(answered, self.reject_rate, for_new=self.for_new)), cut)
-        if self.max_error is not None:
-            thresholds, bound = certify(rows, self.max_error, self.confidence, orientation)
-            return Cuts(thresholds, cut, bound)
-        if costs is not None and method.for_costs is not None:
-            thresholds = method.for_costs(rows, costs)
-        elif self.reject_rate is not None:
-            shares = self.reject_rate
-            swapped = isinstance(shares, tuple) and orientation < 0
-            shares = (shares[1], shares[0]) if swapped else shares
-            thresholds = method.for_budget(rows, shares, for_new=self.for_new)
-        if method.forced_cut is not None:
-            cut = float(np.clip(method.forced_cut(rows, costs or Costs()), thresholds.lower, thresholds.upper))
-        return Cuts(thresholds, cut)
 
 
 def _class_error(parameters: Any) -> float | dict[Any, float] | None:

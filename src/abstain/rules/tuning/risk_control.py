@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, betainc, betaincinv
 
 from abstain.costs.thresholds import Thresholds
-from abstain.rules.tuning.answered_rows import AnsweredRows
-from abstain.rules.tuning.scored_rows import ScoredRows
+from abstain.rules.tuning.scored_rows import AnsweredRows, ScoredRows
 
 Ceilings = float | tuple[float, float]  # on all accepted rows, or on those of the classes (negative, positive)
 STARTS = 3
@@ -100,7 +99,7 @@ class _Sequence:
     @classmethod
     def of(cls, rows: ScoredRows, positive: int, *, by_class: bool) -> _Sequence:
         """Rows of two classes; the last step accepts every row, with an empty band."""
-        truth, decision = rows.sign == positive, (rows.score > rows.cut) == (positive > 0)
+        truth, decision = rows.code == (positive > 0), (rows.score > rows.cut) == (positive > 0)
         everything = np.ones(len(truth), dtype=bool)
         groups = np.stack([~truth, truth] if by_class else [everything], axis=1)
         known = np.stack([~decision, decision] if by_class else [everything], axis=1)

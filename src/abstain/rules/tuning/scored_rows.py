@@ -1,16 +1,17 @@
-"""Rows with scores and classes, on which thresholds are tuned, and the bands that separate them."""
+"""Rows with scores and classes, on which cuts are placed, and the bands that separate them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.costs.thresholds import Thresholds, distances
 
+Confidence = Literal["lead", "highest"]
 NOT_FINITE = (
     "the estimator returned a nan or infinite score, for which no threshold can be set; scale its features, or wrap a "
     "classifier with finite scores."
@@ -18,43 +19,90 @@ NOT_FINITE = (
 NO_ROWS = "thresholds cannot be tuned without rows; pass rows with weight above 0."
 
 
+def confidence_of(score: NDArray[np.float64], by: Confidence) -> NDArray[np.float64]:
+    """Return the confidence of each row: the lead of its highest score over the second, or the highest score."""
+    if by == "highest":
+        return np.asarray(score.max(axis=-1))
+    second, first = np.moveaxis(np.partition(score, -2, axis=-1)[..., -2:], -1, 0)
+    with np.errstate(invalid="ignore", over="ignore"):  # inf - inf is nan
+        return np.asarray(np.where(first == second, 0.0, first - second))
+
+
 @dataclass(frozen=True, eq=False)
-class ScoredRows:
-    """Rows to tune thresholds on, sorted so that the result does not depend on their order.
+class AnsweredRows:
+    """Rows with their forced answer, its confidence, and the true class.
 
     Attributes
     ----------
-    score : ndarray of float64, shape (n,)
-        Scores, oriented to ``classes_[1]``, in increasing order.
-    sign : ndarray of int8, shape (n,)
-        +1 for ``classes_[1]``, -1 for ``classes_[0]``, regardless of which is the positive class.
+    answer, truth : ndarray of intp, shape (n,)
+        Codes of classes.
+    confidence, weight : ndarray of float64, shape (n,)
+    n_classes : int
+    """
+
+    answer: NDArray[np.intp]
+    truth: NDArray[np.intp]
+    confidence: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    n_classes: int
+
+    @property
+    def wrong(self) -> NDArray[np.bool_]:
+        """Where the answer is wrong."""
+        return self.answer != self.truth
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Rows to place cuts on, sorted so that the result does not depend on their order.
+
+    Attributes
+    ----------
+    score : ndarray of float64, shape (n,) or (n, n_classes)
+        Of two classes oriented to ``classes_[1]``, in increasing order; of more sorted by the first class, then by the
+        second, and so on.
+    code : ndarray of intp, shape (n,)
+        The true class.
     weight : ndarray of float64, shape (n,)
         Weight of each row, above 0.
     cut : float
-        The classifier's own threshold on its score: 0, or 1/2 for a probability.
+        The classifier's own threshold on its one score: 0, or 1/2 for a probability.
     flaw : str
         Why nothing can be promised on these rows, if there is more to say than that they are not held out.
     """
 
     score: NDArray[np.float64]
-    sign: NDArray[np.int8]
+    code: NDArray[np.intp]
     weight: NDArray[np.float64]
-    cut: float
+    cut: float = 0.0
     flaw: str = ""
 
     @classmethod
-    def of(cls, score: Any, sign: Any, weight: Any = None, *, cut: float, flaw: str = "") -> Self:
+    def of(cls, score: Any, code: Any, weight: Any = None, *, cut: float = 0.0, flaw: str = "") -> Self:
         """Sort the rows and drop those of weight 0."""
-        s, y = np.asarray(score, dtype=np.float64), np.asarray(sign, dtype=np.int8)
+        s, y = np.asarray(score, dtype=np.float64), np.asarray(code, dtype=np.intp)
         w = np.ones(len(s)) if weight is None else np.asarray(weight, dtype=np.float64)
         if not np.isfinite(s).all():
             raise ValueError(NOT_FINITE)
         # also by class and weight, so that sums of weights round the same way for every order of the rows
-        order = np.lexsort((w, y, s))
+        order = np.lexsort((w, y, *s.reshape(len(s), -1).T[::-1]))
         order = order[w[order] > 0]
         if not len(order):
             raise ValueError(NO_ROWS)
         return cls(s[order], y[order], w[order], cut, flaw)
+
+    def answered(self, by: Confidence = "lead") -> AnsweredRows:
+        """Return the rows with their answer and its confidence.
+
+        Of two classes the answer is the side of the cut, and the confidence the distance from it; of more it is the
+        class of the highest score, ties to the first.
+        """
+        if self.score.ndim == 1:
+            answer, confidence, n = (self.score > self.cut).astype(np.intp), self.confidence, 2
+        else:
+            answer, n = np.argmax(self.score, axis=1), self.score.shape[1]
+            confidence = confidence_of(self.score, by)
+        return AnsweredRows(answer, self.code, confidence, self.weight, n)
 
     @cached_property
     def confidence(self) -> NDArray[np.float64]:
@@ -64,7 +112,7 @@ class ScoredRows:
     @property
     def wrong(self) -> NDArray[np.bool_]:
         """Where the classifier, with threshold `cut`, is wrong."""
-        return (self.score > self.cut) != (self.sign > 0)
+        return (self.score > self.cut) != (self.code > 0)
 
     def symmetric_band(self, furthest: float, distance: float) -> Thresholds:
         """The thresholds cut -/+ `distance`, which reject exactly the rows with confidence up to `furthest`.
@@ -91,7 +139,7 @@ class Prefixes:
     values : ndarray of float64, shape (m,)
         The distinct values, increasing.
     negative, positive : ndarray of float64, shape (m + 1,)
-        Weight of the rows with sign -1 and +1 among the i smallest values.
+        Weight of the rows of the first and of the last class among the i smallest values.
     """
 
     values: NDArray[np.float64]
@@ -99,10 +147,10 @@ class Prefixes:
     positive: NDArray[np.float64]
 
     @classmethod
-    def of(cls, key: NDArray[np.float64], sign: NDArray[np.int8], weight: NDArray[np.float64]) -> Self:
+    def of(cls, key: NDArray[np.float64], code: NDArray[np.intp], weight: NDArray[np.float64]) -> Self:
         """Sum the weights by class and value."""
         values, group = np.unique(key, return_inverse=True)
-        sums = (np.bincount(group, np.where(sign == code, weight, 0.0), len(values)) for code in (-1, 1))
+        sums = (np.bincount(group, np.where(code == k, weight, 0.0), len(values)) for k in (0, 1))
         negative, positive = (np.concatenate([[0.0], np.cumsum(one)]) for one in sums)
         return cls(values, negative, positive)
 

@@ -1,0 +1,163 @@
+"""Costs that differ from row to row, as users state them: a table of costs for each row (docs/theory.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.arguments import warn_caller
+from abstain.costs.table import CostTable
+from abstain.labels import NO_CLASS, Labels
+
+__all__ = ["row_table", "warn_if_never"]
+
+ERRORS = ("false_positive", "false_negative")
+ONE_REJECT, TWO_REJECTS = ("reject",), ("reject_negative", "reject_positive")
+
+
+def row_table(row_costs: Any, labels: Labels, costs: CostTable | None = None, n: int | None = None) -> CostTable:
+    """Read the costs of n rows, with the actions of `costs`, or with the answers and a reject if there are none.
+
+    Two classes: an array with 3 or 4 columns, or a frame with their names: false positive, false negative, and reject
+    or reject negative and reject positive. Any number of classes and actions: an array of shape (n, n_classes, n_actions),
+    or a frame with a column for each class and action, named by the pair or by "class:action".
+    """
+    if isinstance(row_costs, CostTable):
+        table = row_costs
+    else:
+        like = CostTable.blank(labels) if costs is None else costs
+        known, actions = labels.classes.tolist(), _actions(like, labels)
+        if labels.n_classes == 2 and like.names is None and not _by_action(row_costs, known, actions):
+            values = _of_two(row_costs, like)
+        else:
+            values = _of_actions(row_costs, known, actions)
+            if like.names is None:
+                _check_answers(values, like, known)
+        table = like.with_values(values)
+    if n is not None and len(table.values) != n:
+        raise ValueError(f"row_costs must have costs for each of the {n} rows of X; it has {len(table.values)} rows.")
+    return table
+
+
+def warn_if_never(table: CostTable) -> None:
+    """Warn if no row is ever rejected because every reject costs more than it can save."""
+    if table.n_classes > 2 or not len(table.values) or np.any(table.can_hand_on) or table.names is not None:
+        return
+    negative, _, positive = table.answers
+    c_fp, c_fn = table.values[0, negative, 2], table.values[0, positive, 0]
+    r_neg, r_pos = table.values[0, negative, 1], table.values[0, positive, 1]
+    share = r_neg / c_fp + r_pos / c_fn
+    if share > 1.0:
+        warn_caller(
+            f"row_costs has no row whose reject can pay, so nothing is rejected: row 0 has r_neg/c_fp + "
+            f"r_pos/c_fn = {r_neg:g}/{c_fp:g} + {r_pos:g}/{c_fn:g} = {share:g} > 1; lower the "
+            "reject costs if rejects are wanted."
+        )
+
+
+def _actions(like: CostTable, labels: Labels) -> list[Any]:
+    known = labels.classes.tolist()
+    reject = "reject" if labels.reject_label is None else labels.reject_label
+    return list(like.names or [reject if answer == NO_CLASS else known[answer] for answer in like.answers])
+
+
+def _by_action(row_costs: Any, known: list[Any], actions: list[Any]) -> bool:
+    """Whether the costs are stated by class and action, not as errors and a reject."""
+    if hasattr(row_costs, "columns"):
+        return set(map(str, row_costs.columns)) == {str(name) for name in _pairs(row_costs, known, actions)}
+    return np.ndim(row_costs) == 3
+
+
+def _pairs(frame: Any, known: list[Any], actions: list[Any]) -> list[Any]:
+    """The columns of a frame by class and action: pairs, or texts."""
+    pairs = any(isinstance(name, tuple) for name in frame.columns)
+    return [(label, action) if pairs else f"{label}:{action}" for label in known for action in actions]
+
+
+def _of_actions(row_costs: Any, known: list[Any], actions: list[Any]) -> NDArray[np.float64]:
+    shape = (len(known), len(actions))
+    wanted = f"the classes {known} and the actions {actions}"
+    if hasattr(row_costs, "columns"):
+        names = _pairs(row_costs, known, actions)
+        if set(row_costs.columns) != set(names):
+            raise ValueError(
+                f"row_costs must have a column for each of {wanted}, {names[0]!r} and so on; it has "
+                f"{[*row_costs.columns][:6]}. Rename or select them."
+            )
+        row_costs = np.column_stack([np.asarray(row_costs[name], dtype=object) for name in names])
+        row_costs = row_costs.reshape(-1, *shape)
+    cells = _cells(row_costs)
+    if cells.ndim != 3 or cells.shape[1:] != shape:
+        raise ValueError(
+            f"row_costs must have shape (n, {shape[0]}, {shape[1]}), for {wanted} in this order; its shape is "
+            f"{cells.shape}."
+        )
+    names = [f"the cost of {action!r} when {label!r} is true" for label in known for action in actions]
+    return _numbers(cells.reshape(len(cells), -1), names, least=0.0).reshape(cells.shape)
+
+
+def _check_answers(values: NDArray[np.float64], like: CostTable, known: list[Any]) -> None:
+    """Raise an error unless correct answers cost 0 and all others more, as in `Costs`."""
+    truth, action = np.indices(values.shape[1:])
+    correct = np.array(like.answers)[action] == truth
+    if (values[:, correct] != 0).any() or (values[:, ~correct] <= 0).any():
+        raise ValueError(
+            f"row_costs must be 0 for correct answers, and positive for other answers and for rejects, of the classes "
+            f"{known}; subtract from each class's costs that of its correct answer."
+        )
+
+
+def _of_two(row_costs: Any, like: CostTable) -> NDArray[np.float64]:
+    wanted = f"{', '.join((*ERRORS, *ONE_REJECT))} (or {', '.join(TWO_REJECTS)} in place of reject)"
+    if hasattr(row_costs, "columns"):
+        known = [str(name) for name in row_costs.columns]
+        names = (*ERRORS, *(TWO_REJECTS if set(TWO_REJECTS) <= set(known) else ONE_REJECT))
+        if sorted(known) != sorted(names):
+            raise ValueError(f"row_costs must have the columns {wanted}; it has {known}. Rename or select them.")
+        row_costs = np.column_stack([np.asarray(row_costs[name], dtype=object) for name in names])
+    cells = _cells(row_costs)
+    if cells.ndim != 2 or cells.shape[1] not in (3, 4):
+        shape = f"shape (n, 3) or (n, 4); its shape is {cells.shape}"
+        raise ValueError(f"row_costs must have the columns {wanted}, {shape}.")
+    names = (*ERRORS, *(ONE_REJECT if cells.shape[1] == 3 else TWO_REJECTS))
+    numbers = _numbers(cells, names)
+    values = np.zeros((len(numbers), 2, 3))
+    negative, _, positive = like.answers
+    values[:, negative, 2], values[:, positive, 0] = numbers[:, 0], numbers[:, 1]
+    values[:, negative, 1], values[:, positive, 1] = numbers[:, 2], numbers[:, -1]
+    return values
+
+
+def _cells(row_costs: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(row_costs)
+    except ValueError:  # rows of different lengths
+        return np.asarray(row_costs, dtype=object)
+
+
+def _numbers(cells: NDArray[Any], names: Sequence[str], *, least: float | None = None) -> NDArray[np.float64]:
+    """The costs as finite numbers, positive or at least `least`; the error names the first row that has another."""
+    try:
+        table = np.asarray(cells, dtype=np.float64)
+    except (TypeError, ValueError):
+        table = np.array([[_number(cell) for cell in row] for row in cells.tolist()])
+    bad = ~(np.isfinite(table) & (table > 0.0 if least is None else table >= least))
+    kind = "positive and finite numbers" if least is None else "finite numbers >= 0"
+    if bad.any():
+        row, column = (int(at[0]) for at in np.nonzero(bad))
+        found = cells[row, column] if np.isnan(table[row, column]) else f"{table[row, column]:g}"
+        raise ValueError(
+            f"row_costs must be {kind}, got {names[column]}={found} at row {row}; state what the "
+            "row costs, or leave it out."
+        )
+    return table
+
+
+def _number(cell: Any) -> float:
+    try:
+        return float(cell)
+    except (TypeError, ValueError):  # a text, or pandas' NA
+        return float("nan")

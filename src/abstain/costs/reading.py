@@ -1,0 +1,201 @@
+"""Costs as users state them, by the names of classes and actions, read into arrays with sorted classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from abstain.arguments import positive_number, real_number
+
+__all__ = [
+    "EXAMPLE",
+    "action_costs",
+    "checked_name",
+    "classes_named",
+    "error_table",
+    "handed_on",
+    "matrix_table",
+    "named_by",
+    "named_rejects",
+    "pair_of_rejects",
+    "sorted_labels",
+]
+
+EXAMPLE = 'Actions({"approve": {"good": 0, "bad": 5}, "decline": {"good": 1, "bad": 0}, "call": 0.3})'
+
+
+def error_table(table: Any) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+    """Read ``{truth: {answer: cost}}``: the classes, sorted, and the costs, rows truth, columns answer.
+
+    A correct answer may be left out and must cost 0.
+    """
+    if named_by(table) is not None:
+        table = table.to_dict(orient="index")
+    if not isinstance(table, Mapping) or not all(isinstance(row, Mapping) for row in table.values()):
+        raise ValueError(
+            f"table={table!r} must map each true class to the costs of the answers, as in "
+            '{"good": {"bad": 1}, "bad": {"good": 5}}.'
+        )
+    labels = sorted_labels(list(table))
+    errors = np.zeros((len(labels), len(labels)))
+    for at, truth in enumerate(labels):
+        row = {_plain(answer): cost for answer, cost in table[truth].items()}
+        if unknown := [answer for answer in row if answer not in labels]:
+            raise ValueError(
+                f"table[{truth!r}] has a cost for {unknown[0]!r}, which is not one of its classes {[*labels]}."
+            )
+        if missing := [answer for answer in labels if answer not in row and answer != truth]:
+            raise ValueError(f"table[{truth!r}] has no cost for the answer {missing[0]!r}; add it.")
+        errors[at] = [_cost_of_answer(truth, answer, row.get(answer, 0.0)) for answer in labels]
+    return labels, errors
+
+
+def matrix_table(matrix: ArrayLike, labels: Sequence[Any]) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+    """Read a matrix, rows truth and columns answer, both in the order of `labels`, as `error_table` does."""
+    if isinstance(labels, AbstractSet):
+        raise TypeError(f"labels={labels!r} must have an order, that of the rows and columns; pass a list.")
+    names = [_plain(label) for label in labels]
+    if (own := named_by(matrix)) is not None:
+        if set(own) != set(names):
+            raise ValueError(f"labels={names} are not the names {own} of the matrix's rows and columns.")
+        matrix = matrix.loc[names, names]  # type: ignore[union-attr]
+    table = np.asarray(matrix, dtype=np.float64)
+    if table.shape != (len(names), len(names)):
+        raise ValueError(f"labels={names} needs a {len(names)} x {len(names)} matrix; its shape is {table.shape}.")
+    sorted_labels(names)
+    rows = zip(names, table.tolist(), strict=True)
+    return error_table({name: dict(zip(names, row, strict=True)) for name, row in rows})
+
+
+def named_by(matrix: Any) -> list[Any] | None:
+    """Return the names of a data frame whose rows and columns are the same classes; None for other matrices."""
+    if not (hasattr(matrix, "loc") and hasattr(matrix, "columns")):
+        return None
+    rows, columns = list(matrix.index), list(matrix.columns)
+    if rows == columns == list(range(len(rows))):
+        return None  # pandas' own numbers
+    if set(rows) != set(columns):
+        raise ValueError(f"the rows {rows} and the columns {columns} of the data frame must be the same classes.")
+    return [_plain(name) for name in rows]
+
+
+def named_rejects(reject: Any, labels: tuple[Any, ...], order: Sequence[Any] | None = None) -> Any:
+    """Return the reject cost of each class in the order of `labels`, from one number, a dict, or a pair in `order`.
+
+    One number is returned unchanged. A sequence has the order of `order`; without one it is an error.
+    """
+    if isinstance(reject, Mapping):
+        named = {_plain(label): cost for label, cost in reject.items()}
+        if set(named) != set(labels):
+            raise ValueError(f"reject={reject!r} must have one cost for each of the classes {[*labels]}.")
+        return tuple(positive_number(f"reject[{label!r}]", named[label]) for label in labels)
+    values = reject.tolist() if isinstance(reject, np.ndarray) else reject
+    if not isinstance(values, Sequence) or isinstance(values, str | bytes):
+        return positive_number("reject", values)
+    if order is None or len(values) != len(labels):
+        raise ValueError(
+            f"reject={reject!r} must be one cost, or a dict with one for each class, as in "
+            f"reject={dict.fromkeys(labels, 0.3)}."
+        )
+    return named_rejects(dict(zip(order, values, strict=True)), labels)
+
+
+def pair_of_rejects(reject: object) -> tuple[float, float]:
+    """Return the reject costs (negative, positive) from one number or a pair."""
+    if isinstance(reject, np.ndarray):
+        reject = tuple(reject.tolist())
+    if not isinstance(reject, Sequence) or isinstance(reject, str | bytes):
+        one = positive_number("reject", reject)
+        return one, one
+    if len(reject) != 2:
+        raise ValueError(f"reject={reject!r} must be one cost or the pair (negative, positive).")
+    return positive_number("reject[0]", reject[0]), positive_number("reject[1]", reject[1])
+
+
+def sorted_labels(labels: Sequence[Any]) -> tuple[Any, ...]:
+    """Return two or more classes as plain Python values, sorted as `np.unique` sorts them."""
+    names = [_plain(label) for label in labels]
+    if not any(all(isinstance(name, kind) for name in names) for kind in (str, bool | int | float)):
+        raise ValueError(f"the classes {names} must be all strings or all numbers.")
+    if len(set(names)) != len(names):
+        raise ValueError(f"the classes {names} must be different.")
+    if len(names) < 2:
+        raise ValueError(f"costs are for two classes or more, but these name {len(names)}: {names}.")
+    return tuple(sorted(names))
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _cost_of_answer(truth: Any, answer: Any, cost: Any) -> float:
+    name = f"the cost of answering {answer!r} when {truth!r} is true"
+    if truth != answer:
+        return positive_number(name, cost)
+    if (found := real_number(name, cost)) != 0.0:
+        raise ValueError(
+            f"{name}, {found:g}, must be 0: it is the correct answer. Subtract it from all costs of {truth!r}, "
+            "that of a reject included."
+        )
+    return found
+
+
+def checked_name(action: Any) -> Any:
+    """Return the name of an action as a plain Python value: a string or a number."""
+    name = action.item() if isinstance(action, np.generic) else action
+    if not isinstance(name, str | int | float):
+        raise ValueError(f"table has the action {action!r} of type {type(action).__name__}; name it by a string.")  # noqa: TRY004
+    return name
+
+
+def classes_named(table: Mapping[Any, Any]) -> tuple[Any, ...]:
+    """Return the classes for which the actions state costs, sorted."""
+    found: list[Any] = []
+    for cost in table.values():
+        for label in cost if isinstance(cost, Mapping) else ():
+            name = _plain(label)
+            found += [] if name in found else [name]
+    if len(found) < 2:
+        what = f"only the class {found[0]!r}" if found else "no class: all its costs are single numbers"
+        raise ValueError(f"table={table!r} names {what}; it must name two or more, as in {EXAMPLE}.")
+    if not any(all(isinstance(label, kind) for label in found) for kind in (str, bool | int | float)):
+        raise ValueError(f"table={table!r} names the classes {found}; they must be all strings or all numbers.")
+    return tuple(sorted(found))
+
+
+def action_costs(action: Any, cost: Any, labels: tuple[Any, ...]) -> tuple[float, ...]:
+    """Return the costs of an action for each true class."""
+    if not isinstance(cost, Mapping):
+        return (_cost(f"table[{action!r}]", cost),) * len(labels)
+    if missing := [label for label in labels if label not in cost]:
+        raise ValueError(
+            f"table[{action!r}]={dict(cost)!r} has no cost for the class {missing[0]!r}; add it, or give one number "
+            "for all classes."
+        )
+    return tuple(_cost(f"table[{action!r}][{label!r}]", cost[label]) for label in labels)
+
+
+def _cost(name: str, value: Any) -> float:
+    number = real_number(name, value)
+    if not 0.0 <= number < np.inf:
+        raise ValueError(
+            f"{name}={value!r} must be finite and >= 0; decisions stay the same if the same amount is added to the "
+            "costs of all actions."
+        )
+    return number + 0.0  # -0.0 becomes 0.0
+
+
+def handed_on(rejects: Any, names: tuple[Any, ...], labels: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the actions that count as rejects, in the order of the table."""
+    if rejects is None:
+        return tuple(name for name in names if name not in labels)
+    if isinstance(rejects, str | bytes) or not isinstance(rejects, Iterable):
+        raise ValueError(f"rejects={rejects!r} must be a sequence of actions; write rejects=({rejects!r},).")  # noqa: TRY004
+    listed = list(rejects)
+    if unknown := [name for name in listed if name not in names]:
+        raise ValueError(f"rejects={rejects!r} names {unknown[0]!r}, which is not one of the actions {[*names]}.")
+    return tuple(name for name in names if name in listed)

@@ -1,0 +1,167 @@
+"""What scores mean: the probabilities of the classes, as far as they can be read from the scores of a machine.
+
+To add one, write a class with `probabilities`, `known` and `of_rows`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+from abstain.costs.table import CostTable
+from abstain.losses.row_tangents import last_knots
+from abstain.rules.tuning.class_lead import Lead
+
+__all__ = ["Ladders", "LogOdds", "Readout", "Softmax", "Unknown"]
+
+Floats = NDArray[np.float64]
+
+
+class Readout:
+    """What scores mean."""
+
+    unit: float = math.nan  # log-odds of the last of two classes per unit of score
+
+    @property
+    def known(self) -> bool:
+        """Whether the scores tell probabilities."""
+        return True
+
+    def probabilities(self, score: Floats) -> Floats:
+        """Return the probability of each class, on a last axis; nan where unknown."""
+        raise NotImplementedError
+
+    def of_rows(self, costs: CostTable) -> Readout:  # noqa: ARG002 (for those that depend on the costs)
+        """Return what scores mean for rows with these costs."""
+        return self
+
+
+@dataclass(frozen=True)
+class LogOdds(Readout):
+    """One score of two classes: the log-odds of the last class, in some unit.
+
+    Attributes
+    ----------
+    unit : float
+        The log-odds of ``classes[1]`` per unit of score; nan if the score is not related to probabilities.
+    """
+
+    unit: float = math.nan
+
+    @property
+    def known(self) -> bool:
+        """Whether the unit is known."""
+        return math.isfinite(self.unit)
+
+    def probabilities(self, score: Floats) -> Floats:
+        """Return P = 1 / (1 + exp(-unit score)) of the last class, and 1 - P."""
+        log_odds = self.unit * score
+        small = np.exp(-np.abs(log_odds))  # of -|log-odds|: exp may underflow to 0, but never overflows
+        p = np.where(log_odds > 0, 1.0, small) / (1.0 + small)
+        return np.stack([1.0 - p, p], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Ladders(Readout):
+    """The probability of each of several classes as a function of its own score: straight lines between known points.
+
+    ::
+
+        0 where the loss of the other rows ends,  p where the score passes a tangent at p,  1 where its own loss ends
+
+    A machine that has learnt everything puts a row on one of the two ends if its probability lies beyond the tangents;
+    between them the score is the log-odds. So the ends stand for "surely not" and "surely", as far as can be known.
+    With a `lead`, fitted to held-out scores, ::
+
+        P = lead(g),   g_k the score of k on its ladder, from 0 (surely not) to 1 (surely)
+
+    a softmax in which the log-odds of the likeliest class, its lead over all others, are corrected (`Lead`).
+
+    Attributes
+    ----------
+    tangents : ndarray of shape (n_classes, 2), or (n, n_classes, 2)
+        The least and the largest log-odds at which the loss of each class has a tangent.
+    lead : Lead or None, default=None
+        The probabilities as a function of g, if it was tuned.
+    by_row : bool, default=False
+        Whether the machine was trained with costs per row, so that each row has ladders of its own.
+    """
+
+    tangents: Floats
+    lead: Lead | None = None
+    by_row: bool = False
+
+    def of_rows(self, costs: CostTable) -> Ladders:
+        """Return the ladders of these rows, if the machine was trained with costs per row."""
+        return replace(self, tangents=costs.tangents) if self.by_row else self
+
+    @property
+    def ends(self) -> tuple[Floats, Floats]:
+        """The scores at which the losses end: of the other rows, and of the class's own."""
+        return -last_knots(-self.tangents[..., 0]), last_knots(self.tangents[..., 1])
+
+    def heights(self, score: Floats) -> Floats:
+        """Return the scores on their ladders, from 0 to 1 and beyond."""
+        low, high = self.ends
+        return np.asarray((score - low) / (high - low))
+
+    def own(self, score: Floats) -> Floats:
+        """Return the probability of each class by its own score alone; they need not sum to 1."""
+        low, high = self.ends
+        first, last = self.tangents[..., 0], self.tangents[..., 1]
+        points = np.stack(np.broadcast_arrays(low, first, last, high), axis=-1)
+        values = np.stack(np.broadcast_arrays(0.0 * first, expit(first), expit(last), 1.0 + 0.0 * last), axis=-1)
+        if points.ndim == 2:
+            columns = (np.interp(score[..., k], points[k], values[k]) for k in range(len(points)))
+            return np.stack(list(columns), axis=-1)
+        found = np.where(score <= low, 0.0, 1.0)
+        for k in range(3):
+            a, b = points[..., k], points[..., k + 1]
+            share = np.clip((score - a) / np.where(b > a, b - a, 1.0), 0.0, 1.0)
+            inside = (score > a) & (score <= b) & (b > a)
+            found = np.where(inside, values[..., k] + share * (values[..., k + 1] - values[..., k]), found)
+        return found
+
+    def probabilities(self, score: Floats) -> Floats:
+        """Return rough probabilities of all classes, which sum to 1."""
+        if self.lead is not None:
+            return self.lead(self.heights(score))
+        own = self.own(score)
+        total = own.sum(axis=-1, keepdims=True)
+        # what the classes leave open is shared evenly, which makes rejecting cheaper
+        return np.asarray(np.where(total < 1.0, own + (1.0 - total) / own.shape[-1], own / np.maximum(total, 1.0)))
+
+
+@dataclass(frozen=True)
+class Softmax(Readout):
+    """Scores of several classes that are logarithms of probabilities, of any classifier."""
+
+    def probabilities(self, score: Floats) -> Floats:
+        """Return the probabilities."""
+        return np.asarray(softmax(score, axis=-1))
+
+
+@dataclass(frozen=True)
+class Unknown(Readout):
+    """Scores of several classes that say nothing of probabilities."""
+
+    @property
+    def known(self) -> bool:
+        """Never."""
+        return False
+
+    def probabilities(self, score: Floats) -> Floats:
+        """Return nan."""
+        return np.full(score.shape, np.nan)
+
+
+def readout_of(machine: Any, n_classes: int) -> Readout:
+    """Return what the scores of a machine around another classifier mean."""
+    if n_classes == 2:
+        return LogOdds(machine.unit)
+    return Softmax() if machine.method == "predict_proba" else Unknown()
