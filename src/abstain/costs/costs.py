@@ -161,6 +161,13 @@ class Costs(CostTable):
             return Costs(self.false_positive, self.false_negative, reject)
         return Costs.of_errors(self.labels, self.errors, named_rejects(reject, self.labels, self.labels))
 
+    def plain(self, same: bool = True) -> Costs:
+        """Return costs of two classes without names, -1 first; not `same`, with the other class as +1."""
+        if self.n_classes > 2:
+            return self
+        found = Costs(self.false_positive, self.false_negative, (self.reject_negative, self.reject_positive))
+        return found if same else found.swapped()
+
     def swapped(self) -> Costs:
         """Return the costs with the two classes exchanged and without names: the other one becomes the positive one."""
         return Costs(self.false_negative, self.false_positive, (self.reject_positive, self.reject_negative))

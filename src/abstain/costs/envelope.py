@@ -147,7 +147,7 @@ def _chains(first: NDArray[np.float64], last: NDArray[np.float64]) -> tuple[NDAr
             with np.errstate(divide="ignore", invalid="ignore"):
                 left = (first[rows, b] - first[rows, a]) / (first[rows, at] - first[rows, a])
                 right = (last[rows, b] - last[rows, at]) / (last[rows, a] - last[rows, at])
-            above = live & (size > 1) & ~(left + right < 1.0 - EQUALITY)
+                above = live & (size > 1) & ~(left + right < 1.0 - EQUALITY)
             if not above.any():
                 break
             size -= above

@@ -12,7 +12,7 @@ from abstain.arguments import warn_caller
 from abstain.costs.table import CostTable
 from abstain.labels import NO_CLASS, Labels
 
-__all__ = ["row_table", "warn_if_never"]
+__all__ = ["row_table", "sample_costs", "warn_if_never"]
 
 ERRORS = ("false_positive", "false_negative")
 ONE_REJECT, TWO_REJECTS = ("reject",), ("reject_negative", "reject_positive")
@@ -40,6 +40,13 @@ def row_table(row_costs: Any, labels: Labels, costs: CostTable | None = None, n:
     if n is not None and len(table.values) != n:
         raise ValueError(f"row_costs must have costs for each of the {n} rows of X; it has {len(table.values)} rows.")
     return table
+
+
+def sample_costs(labels: Labels, costs: CostTable | None = None) -> NDArray[np.float64]:
+    """Return possible costs of one row, in the form that `row_table` reads."""
+    like = CostTable.blank(labels) if costs is None else costs
+    wrong = np.array(like.answers) != np.arange(labels.n_classes)[:, np.newaxis]
+    return np.where(like.rejecting, 0.25, 1.0 * wrong)[np.newaxis]
 
 
 def warn_if_never(table: CostTable) -> None:

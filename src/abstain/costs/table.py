@@ -240,6 +240,10 @@ class CostTable:
             )
         return self.even(known)
 
+    def plain(self, same: bool = True) -> CostTable:  # noqa: ARG002
+        """Return the costs as users state them; named actions know no positive class."""
+        return self
+
     def even(self, known: tuple[Any, ...]) -> CostTable:
         """Return the costs of more classes, all with the error and reject cost of these two; only `Costs` has them."""
         raise NotImplementedError

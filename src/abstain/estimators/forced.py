@@ -11,14 +11,10 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.class_labels import ClassLabels
 from abstain.estimators.threshold.out_of_fold import checked_rows
 from abstain.estimators.unwrap import FittedClassifier, final_estimator
 from abstain.estimators.wrapping import AroundClassifier
 from abstain.labels import classes_of
-from abstain.rules.action_rule import refuse_actions
-from abstain.rules.class_rule import ClassRule
-from abstain.rules.probability_rule import ProbabilityRule
 from abstain.rules.rule import Rule
 
 
@@ -97,12 +93,13 @@ class Forced(AroundClassifier):
         names = self._names(y)
         fitted = clone(self.estimator).fit(X, y if names is None else names[np.asarray(y)], **parameters)
         rule = getattr(final_estimator(fitted), "rule_", None)
-        refuse_actions(rule, "Forced", "its estimator's predict_forced")
-        if not isinstance(rule, Rule) and not isinstance(getattr(rule, "labels", None), ClassLabels):
+        if not isinstance(rule, Rule):
             raise ValueError(  # noqa: TRY004 (as for every bad parameter)
                 f"estimator={self.estimator!r} is not a classifier of abstain, or a Pipeline or search that ends in "
                 "one; others never reject: use it without Forced."
             )
+        if rule.costs is not None and rule.costs.names is not None:
+            raise ValueError("Forced answers classes, and actions are not classes; use the estimator's predict_forced.")
         self.estimator_ = fitted
         self.classes_ = np.asarray(fitted.classes_) if names is None else np.arange(len(names))
         return self
@@ -132,7 +129,7 @@ class Forced(AroundClassifier):
         check_is_fitted(self)
         largest = np.finfo(np.float64).max
         if len(self.classes_) > 2:
-            return np.clip(_heights(final_estimator(self.estimator_).rule_, self._scores(X)), -largest, largest)
+            return np.clip(_answer_scores(final_estimator(self.estimator_).rule_, self._scores(X)), -largest, largest)
         inner = FittedClassifier.of(self.estimator_)
         return np.clip(inner.score(X) - inner.cut, -largest, largest)
 
@@ -140,7 +137,7 @@ class Forced(AroundClassifier):
         """The cheapest class for each row; never a reject."""
         check_is_fitted(self)
         if len(self.classes_) > 2:
-            return self.classes_[final_estimator(self.estimator_).rule_.best(self._scores(X)) - 1]
+            return self.classes_[final_estimator(self.estimator_).rule_.best(self._scores(X))]
         inner = FittedClassifier.of(self.estimator_)
         return self.classes_[(inner.score(X) > inner.cut).astype(np.intp)]
 
@@ -158,13 +155,8 @@ class Forced(AroundClassifier):
         return np.asarray(self.estimator_.predict_proba(X))
 
 
-def _heights(rule: Any, score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give a score for each class of which the highest is the forced answer: above its cut, or minus its cost."""
-    found = score
-    if isinstance(rule, ClassRule) and not rule.by_cost:
-        found = score - rule.thresholds
-    elif isinstance(rule, ClassRule | ProbabilityRule):
-        found = -rule.expected_cost(score)[:, :-1]
-    best = rule.best(score) - 1
+def _answer_scores(rule: Any, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a score for each class of which the highest is the forced answer."""
+    found, best = rule.decider.answer_scores(rule, score), rule.best(score)
     behind = (np.argmax(found, axis=1) != best)[:, np.newaxis] & (np.arange(score.shape[1]) == best[:, np.newaxis])
     return np.where(behind, np.nextafter(found.max(axis=1, keepdims=True), np.inf), found)

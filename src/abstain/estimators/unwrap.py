@@ -8,21 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.class_labels import ClassLabels
-from abstain.costs.actions import Actions
-from abstain.costs.costs import Costs
-from abstain.costs.thresholds import Thresholds
-from abstain.estimators.fitting.row_decisions import RowCostsMixin
-from abstain.labels import default_reject_label, free_label
 from abstain.machines.response_machine import sorted_scores
-from abstain.rules.class_rule import ClassRule
-from abstain.rules.lead_rule import LeadRule
-from abstain.rules.row_rule import MISSING, RowRule
+from abstain.reject_labels import default_reject_label, free_label
+from abstain.rules.deciders import MISSING, PerRow
 from abstain.rules.rule import Decisions
-from abstain.rules.set_rule import SetRule
-from abstain.rules.tuning.answered_rows import confidence_of
 
-__all__ = ["FittedClassifier", "decide", "final_estimator", "takes_row_costs", "unguarded"]
+__all__ = ["FittedClassifier", "decide", "final_estimator", "unguarded"]
 
 
 def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:
@@ -37,8 +28,8 @@ def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:
         Fitted.
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         Rows as the whole `estimator` takes them.
-    row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
-        Costs of each row, as in `RejectSVC.fit`; for machines whose `decide` takes them.
+    row_costs : array-like or data frame, default=None
+        Costs of each row, as in `RejectSVC.fit`.
 
     Returns
     -------
@@ -76,28 +67,19 @@ def decide(estimator: Any, X: Any, row_costs: Any = None) -> Decisions:
                 f"estimator must be a fitted classifier of this library, or a Pipeline or search around one; "
                 f"{type(estimator).__name__} does not reject. Wrap it in ThresholdRejector."
             )
-    if row_costs is None:
-        return replace(estimator.decide(X), index=index)
-    if not takes_row_costs(estimator):
-        name = type(estimator).__name__
-        raise ValueError(f"row_costs needs a RejectSVC or a RejectSVCCV; {name} takes none.")
-    return replace(estimator.decide(X, row_costs=row_costs), index=index)
-
-
-def takes_row_costs(final: Any) -> bool:
-    """Whether a fitted classifier, as `final_estimator` gives it, decides by costs per row; also behind a guard."""
-    return isinstance(final_estimator(unguarded(final)), RowCostsMixin)
+    given = {} if row_costs is None else {"row_costs": row_costs}
+    return replace(estimator.decide(X, **given), index=index)
 
 
 def unguarded(estimator: Any) -> Any:
-    """Give the fitted classifier, Pipeline or search behind a guard; the estimator itself if it has none."""
+    """Return the fitted classifier, Pipeline or search behind a guard; the estimator itself if it has none."""
     while hasattr(estimator, "guard_"):
         estimator = estimator.estimator_
     return estimator
 
 
 def final_estimator(estimator: Any) -> Any:
-    """Give the classifier inside Pipelines and fitted searches."""
+    """Return the classifier inside Pipelines and fitted searches."""
     while True:
         if hasattr(estimator, "steps"):
             estimator = estimator[-1]
@@ -126,25 +108,23 @@ class FittedClassifier:
     positive: Any
 
     @classmethod
-    def of_any(cls, estimator: Any, pos_label: Any = None) -> Self:
-        """Unwrap a classifier of any number of classes; with more than two, none of them is positive."""
-        count = len(np.asarray(estimator.classes_))
-        if count <= 2:
-            return cls.of(estimator, pos_label)
-        if pos_label is not None:
-            raise ValueError(f"pos_label={pos_label!r} is for two classes; the estimator has {count}, so leave it out.")
-        return cls(estimator, final_estimator(estimator), None)
+    def of_two(cls, estimator: Any, pos_label: Any = None) -> Self:
+        """Unwrap a classifier of two classes; more are an error."""
+        if (count := len(np.asarray(estimator.classes_))) > 2:
+            raise ValueError(f"estimator has {count} classes, and this is defined for two: it has one score and cuts.")
+        return cls.of(estimator, pos_label)
 
     @classmethod
     def of(cls, estimator: Any, pos_label: Any = None) -> Self:
-        """Unwrap a classifier; the positive class is `pos_label`, else the classifier's own, else the last class."""
+        """Unwrap a classifier; the positive class is `pos_label`, else the classifier's own, else the last of two."""
         final = final_estimator(estimator)
         classes = np.asarray(estimator.classes_).tolist()
         if len(classes) > 2:
-            raise ValueError(
-                f"estimator has {len(classes)} classes, and this is for two; use predict, decide, predict_set and the "
-                "metrics of predictions (reject_confusion_matrix, mean_cost, selective_error, aurc, ...)."
-            )
+            if pos_label is not None:
+                raise ValueError(
+                    f"pos_label={pos_label!r} is for two classes; the estimator has {len(classes)}, so leave it out."
+                )
+            return cls(estimator, final, None)
         own = _own_positive(final)
         positive = pos_label if pos_label is not None else own if own is not None else classes[-1]
         if positive not in classes:
@@ -163,7 +143,7 @@ class FittedClassifier:
 
     @property
     def rule(self) -> Any:
-        """Its `Rule` or `ActionRule`, if it is a classifier of this library."""
+        """Its `Rule`, if it is a classifier of this library."""
         return getattr(self.final, "rule_", None)
 
     @property
@@ -185,9 +165,7 @@ class FittedClassifier:
     def costs(self) -> Any:
         """The costs that it uses to decide, if any were stated, with `positive` as the positive class."""
         costs = None if self.rule is None else self.rule.costs
-        if not isinstance(costs, Costs):
-            return costs
-        return costs if self.rule.labels.positive == self.positive else costs.swapped()
+        return costs if costs is None or self.positive is None else costs.plain(self.positive == self.rule.labels.positive)
 
     @property
     def thresholds(self) -> Thresholds:
@@ -197,10 +175,9 @@ class FittedClassifier:
                 f"estimator must be a fitted classifier with thresholds_; {self.name} has none. Fit it first, "
                 "or wrap another library's classifier in ThresholdRejector."
             )
-        rule: Any = self.rule
-        if isinstance(rule, RowRule):
+        if isinstance(self.rule.decider, PerRow):
             raise ValueError(MISSING)  # noqa: TRY004 (a fitted classifier without thresholds)
-        return rule.thresholds
+        return self.rule.thresholds
 
     @property
     def cut(self) -> float:
@@ -215,9 +192,7 @@ class FittedClassifier:
     @property
     def rejects(self) -> bool:
         """Whether it may reject; with `Actions`, whether some of them hand the case on."""
-        if isinstance(self.costs, Actions):
-            return bool(self.costs.rejecting.any())
-        return self.rule is not None and self.rule.labels.rejects
+        return self.rule is not None and self.rule.rejects
 
     @property
     def reject_label(self) -> Any:
@@ -232,7 +207,7 @@ class FittedClassifier:
             return free_label(classes)
 
     def score(self, X: Any) -> NDArray[np.float64]:
-        """Give the decision function, or the probability if there is none, oriented to ``classes_[1]``.
+        """Return the decision function, or the probability if there is none, oriented to ``classes_[1]``.
 
         With more than two classes, a column for each.
         """
@@ -252,28 +227,16 @@ class FittedClassifier:
 
         so that curves by the lead pass through the decisions. Otherwise it is the score itself.
         """
-        margin = None if self.rule is None else self._margin(score)
-        if margin is None:
+        margin = None if self.rule is None else self.rule.decider.margin(self.rule, score)
+        if margin is None or np.isnan(margin).any():
             return score
         found = np.zeros_like(score)
-        at = self.rule.best(score)[:, np.newaxis] - 1
+        at = np.array(self.rule.answers)[self.rule.best(score)][:, np.newaxis]
         np.put_along_axis(found, at, np.logaddexp(0.0, margin)[:, np.newaxis], axis=1)
         return found
 
-    def _margin(self, score: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Give v of `class_scores`; None if the rule decides by votes."""
-        if isinstance(self.rule, LeadRule):
-            cuts = np.where(np.isneginf(self.rule.cuts), 0.0, self.rule.cuts)  # nothing is rejected there
-            return confidence_of(score, self.rule.by) - cuts[self.rule.best(score) - 1]
-        if isinstance(self.rule, SetRule):
-            return self.rule.margin(score)
-        if isinstance(self.rule, ClassRule) and not self.rule.by_cost:
-            return np.asarray((score - self.rule.thresholds).max(axis=1))
-        expected = self.rule.expected_cost(score)
-        return None if np.isnan(expected).any() else expected[:, -1] - expected[:, :-1].min(axis=1)
-
     def positive_score(self, X: Any, cut: float) -> tuple[NDArray[np.float64], float]:
-        """Give the score and the cut, given for `score`, oriented to the positive class."""
+        """Return the score and the cut, given for `score`, oriented to the positive class."""
         return self.towards_positive(self.score(X), cut)
 
     def towards_positive(self, score: NDArray[np.float64], cut: float) -> tuple[NDArray[np.float64], float]:
@@ -289,6 +252,4 @@ class FittedClassifier:
 
 def _own_positive(final: Any) -> Any:
     rule = getattr(final, "rule_", None)
-    if rule is not None and isinstance(rule.labels, ClassLabels):
-        return None
     return rule.labels.positive if rule is not None else getattr(final, "pos_label", None)

@@ -62,7 +62,7 @@ class ClassCalibration:
     --------
     >>> import numpy as np
     >>> from abstain.machines.class_calibration import ClassCalibration
-    >>> rows = ClassCalibration.of([(np.array([-2.0, -1.0, 0.5, 1.0, 1.0]), np.array([1, 1, 2, 2, 2]))], 2)
+    >>> rows = ClassCalibration.of([(np.array([-2.0, -1.0, 0.5, 1.0, 1.0]), np.array([0, 0, 1, 1, 1]))], 2)
     >>> rows.p_values([np.array([-1.5, 1.0])])
     array([[0.66666667, 0.25      ],
            [0.33333333, 1.        ]])
@@ -72,10 +72,10 @@ class ClassCalibration:
 
     @classmethod
     def of(cls, folds: Sequence[tuple[NDArray[np.float64], Any]], n_classes: int) -> Self:
-        """Read the scores of each fold and the true classes, 1 to n_classes."""
+        """Read the scores of each fold and the codes of the true classes."""
         found = [(_lowered(in_favour(score), score), np.asarray(code)) for score, code in folds]
         classes = range(n_classes)
-        return cls(tuple(tuple(np.sort(t[code == k + 1, k]) for k in classes) for t, code in found))
+        return cls(tuple(tuple(np.sort(t[code == k, k]) for k in classes) for t, code in found))
 
     @property
     def n_rows(self) -> tuple[int, ...]:

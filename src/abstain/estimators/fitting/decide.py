@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -13,8 +15,9 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import mean_price
+from abstain.costs.per_row import row_table, sample_costs
+from abstain.costs.table import CostTable
 from abstain.estimators.fitting.lazy import applied, computed, is_dask, lazy_score
-from abstain.rules.action_rule import ActionRule
 from abstain.rules.rule import Decisions, Rule
 
 __all__ = ["Fitted", "FittedMixin", "RejectMixin", "fitted", "read_only"]
@@ -28,12 +31,12 @@ class Fitted:
     ----------
     machine : KernelMachine, LinearMachine or ResponseMachine
         Scores rows.
-    rule : Rule or ActionRule
+    rule : Rule
         Turns scores into decisions.
     """
 
     machine: Any
-    rule: Rule | ActionRule
+    rule: Rule
 
 
 def fitted(path: str, doc: str) -> Any:
@@ -42,7 +45,7 @@ def fitted(path: str, doc: str) -> Any:
 
 
 def read_only(value: Any) -> Any:
-    """Give an array or a CSR matrix as a view that cannot be written to; any other value as it is.
+    """Return an array or a CSR matrix as a view that cannot be written to; any other value as it is.
 
     What was fitted belongs together: a coefficient or a class changed alone would contradict the certificate.
     """
@@ -88,7 +91,7 @@ class RejectMixin(FittedMixin):
         return X
 
     def _score(self, fitted: Fitted, X: Any) -> NDArray[np.float64]:
-        """Scores of the rows; lazy ones, a dask array, for a dask array."""
+        """Return the scores of the rows; lazy ones, a dask array, for a dask array."""
         if is_dask(X):
             frozen = copy(self)
             frozen._fitted_ = fitted
@@ -107,6 +110,7 @@ class RejectMixin(FittedMixin):
     classes_ = fitted("rule.labels.classes", "The classes, sorted.")
     reject_label_ = fitted("rule.labels.reject_label", "The label of a rejected row.")
     thresholds_ = fitted("rule.thresholds", "The thresholds on the score, oriented to ``classes_[1]``.")
+
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score of each row, oriented to ``classes_[1]``: a score above the upper of `thresholds_` means that class.
 
@@ -123,45 +127,85 @@ class RejectMixin(FittedMixin):
         """
         return self._score(self._now, X)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def _applied(self, function: Callable[[Any, Any], Any], X: Any, row_costs: Any) -> Any:
+        """Return `function(rule, score)`, lazily for a dask array."""
+        fitted = self._now
+        if row_costs is None:
+            return applied(partial(function, fitted.rule), self._score(fitted, X))
+        score = self._score(fitted, X)
+        if not is_dask(X):
+            return function(fitted.rule.of_rows(_of_rows(fitted.rule, row_costs, len(score))), score)
+        sample = sample_costs(fitted.rule.labels, fitted.rule.costs)
+        return applied(partial(_by_rows, function, fitted.rule), score, row_costs, sample)
+
+    def _scored(self, X: Any, row_costs: Any) -> tuple[Any, Rule, NDArray[np.float64]]:
+        """Return the fitted value, the rule for these rows, and their scores, computed if X is a dask array."""
+        fitted = self._now
+        score = computed(self._score(fitted, X))
+        if row_costs is None:
+            return fitted, fitted.rule, score
+        return fitted, fitted.rule.of_rows(_of_rows(fitted.rule, computed(row_costs), len(score))), score
+
+    def predict(self, X: Any, row_costs: Any = None) -> NDArray[Any]:
         """Label of each row, `reject_label_` where rejecting is the cheaper decision; with `Actions`, the action.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows to decide on.
+        row_costs : array-like or data frame, default=None
+            Costs of each row, as in `RejectSVC.fit`; they replace `costs`. Needed if the machine was fitted with row
+            costs and ``costs=None``.
 
         Returns
         -------
         ndarray of shape (n_samples,); a dask array for a dask array
             A plain array of one dtype: the classes' own, or the smallest that also holds the reject label.
         """
-        fitted = self._now
-        return applied(fitted.rule.predict, self._score(fitted, X))
+        return self._applied(lambda rule, score: rule.predict(score), X, row_costs)
 
-    def predict_forced(self, X: Any) -> NDArray[Any]:
+    def predict_forced(self, X: Any, row_costs: Any = None) -> NDArray[Any]:
         """The cheapest class for each row, never a reject; with `Actions`, the cheapest of the others."""
-        fitted = self._now
-        return applied(fitted.rule.forced, self._score(fitted, X))
+        return self._applied(lambda rule, score: rule.forced(score), X, row_costs)
 
-    def reject_mask(self, X: Any) -> NDArray[np.bool_]:
+    def reject_mask(self, X: Any, row_costs: Any = None) -> NDArray[np.bool_]:
         """True for the rows that `predict` rejects."""
-        fitted = self._now
-        rule = fitted.rule
-        return applied(lambda score: rule.is_reject(rule.choose(score)), self._score(fitted, X))
+        return self._applied(lambda rule, score: rule.is_reject(rule.choose(score)), X, row_costs)
 
-    def decide(self, X: Any) -> Decisions:
+    def predict_set(self, X: Any, include: float | None = None, row_costs: Any = None) -> NDArray[np.bool_]:
+        """The classes that are not ruled out for each row: a set of answers where one alone would be too uncertain.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to decide on.
+        include : float or None, default=None
+            None: a class is left out if its score is below its lower cut, where missing it costs less than rejecting;
+            the cheapest class is always in, and for a rejected row the next cheapest too. A number: the cheapest class,
+            and every other one whose probability is at least this; it is the cost of naming one more class, if missing
+            the true one costs 1 (Ha 1997).
+        row_costs : array-like or data frame, default=None
+            Costs of each row, as in `predict`; a number for `include` needs none.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_classes)
+        """
+        return self._applied(lambda rule, score: rule.included(score, include), X, row_costs)
+
+    def decide(self, X: Any, row_costs: Any = None) -> Decisions:
         """Decisions with their reasons: label, rejected, score and the expected cost of every action.
 
         They keep the index of a pandas DataFrame. For a Pipeline around this classifier, use :func:`abstain.decide`.
         The scores of a dask array are computed first: decisions are in memory.
         """
-        fitted = self._now
-        score = computed(self._score(fitted, X))
+        fitted, rule, score = self._scored(X, row_costs)
         index = X.index if hasattr(X, "iloc") else None  # a list has a method of that name
-        return fitted.rule.decide(score, self._probability(fitted, X, score), index)
+        return rule.decide(score, self._probability(fitted, X, score), index)
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None
+    ) -> float:
         """Minus the mean cost of `predict` on labelled rows; minus the error rate if no costs were stated.
 
         Parameters
@@ -172,7 +216,20 @@ class RejectMixin(FittedMixin):
             Their true classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows in the mean.
+        row_costs : array-like or data frame, default=None
+            Costs of each row, as in `predict`; the mean is then that of the rows' own costs.
         """
-        fitted = self._now
-        costs = fitted.rule.cost_of(computed(y), computed(self._score(fitted, X)))
-        return -mean_price(costs, computed(sample_weight))
+        _, rule, score = self._scored(X, row_costs)
+        return -mean_price(rule.cost_of(computed(y), score), computed(sample_weight))
+
+
+def _of_rows(rule: Rule, row_costs: Any, n: int) -> CostTable:
+    return row_table(row_costs, rule.labels, rule.costs, n)
+
+
+def _by_rows(function: Callable[[Any, Any], Any], rule: Rule, score: NDArray[np.float64], row_costs: Any) -> Any:
+    try:
+        costs = _of_rows(rule, row_costs, len(score))
+    except ValueError as error:  # a chunk of a dask array
+        raise ValueError(f"in a chunk, with rows counted from its first: {error}") from error
+    return function(rule.of_rows(costs), score)

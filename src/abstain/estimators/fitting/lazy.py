@@ -79,18 +79,24 @@ def _scores(estimator: Any, chunk: Any) -> NDArray[np.float64]:
     return np.asarray(estimator.decision_function(chunk))
 
 
-def applied(function: Callable[..., Any], score: Any, row_costs: Any = None) -> Any:
-    """Give `function(score)`, or of each chunk of scores; with `row_costs`, `function(score, row_costs)`."""
+def applied(function: Callable[..., Any], score: Any, row_costs: Any = None, sample: Any = None) -> Any:
+    """Return `function(score)`, or of each chunk of scores; with `row_costs`, `function(score, row_costs)`.
+
+    `sample` has possible costs of one row.
+    """
     if isinstance(score, np.ndarray):
         return function(score) if row_costs is None else function(score, row_costs)
-    sample, costs = np.zeros((1, *score.shape[1:])), np.array([[1.0, 1.0, 0.5]])
-    meta = np.asarray(function(sample) if row_costs is None else function(sample, costs))
+    one = np.zeros((1, *score.shape[1:]))
+    meta = np.asarray(function(one) if row_costs is None else function(one, sample))
     import dask.array as da
 
     rows = "nk"[: score.ndim]
     out = "nm"[: meta.ndim]
     axes = {"m": meta.shape[1]} if meta.ndim > 1 else {}
-    given = (score, rows) if row_costs is None else (score, rows, _like(row_costs, score), "nc")
+    given = (score, rows)
+    if row_costs is not None:
+        costs = _like(row_costs, score)
+        given += (costs, "nca"[: costs.ndim])
     return da.blockwise(
         partial(_whole, function), out, *given, dtype=meta.dtype, new_axes=axes, concatenate=True, meta=meta[:0],
     )
@@ -105,9 +111,8 @@ def _like(row_costs: Any, score: Any) -> Any:
     import dask.array as da
 
     if not is_dask(row_costs):
-        row_costs = row_costs.table()
-        return da.from_array(row_costs, chunks=(score.chunks[0], -1))
-    return row_costs.rechunk((score.chunks[0], -1))
+        row_costs = da.from_array(np.asarray(row_costs))
+    return row_costs.rechunk((score.chunks[0], *(-1,) * (row_costs.ndim - 1)))
 
 
 def computed(values: Any) -> Any:

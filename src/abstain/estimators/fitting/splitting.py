@@ -114,7 +114,7 @@ def held_out_rows(
     Parameters
     ----------
     code : ndarray of intp
-        The true classes, 1 to n.
+        Codes of the true classes.
     sizes : sequence of int
         The number of rows of each class.
     groups : ndarray or None
@@ -122,9 +122,9 @@ def held_out_rows(
     """
     random = check_random_state(random_state)
     if groups is None:
-        chosen = [random.permutation(np.flatnonzero(code == k + 1))[:m] for k, m in enumerate(sizes)]
+        chosen = [random.permutation(np.flatnonzero(code == k))[:m] for k, m in enumerate(sizes)]
         return np.sort(np.concatenate(chosen))
-    counts = np.bincount(code, minlength=len(sizes) + 1)[1:]
+    counts = np.bincount(code, minlength=len(sizes))
     folds = max(2, int(np.min(counts / sizes) + 1e-9))
     if (found := len(np.unique(groups))) < 2:
         raise ValueError(f"groups has {found} label, and whole groups are held out; give rows of at least two groups.")

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from abstain.class_labels import ClassLabels
 from abstain.estimators.fitting.splitting import Groups, held_out_rows, parts_of
 from abstain.estimators.threshold.out_of_fold import (
     ROWS_TWICE,
@@ -27,7 +26,7 @@ from abstain.estimators.threshold.out_of_fold import (
     is_prefit,
     with_probabilities,
 )
-from abstain.labels import Labels, label_vector
+from abstain.labels import NO_CLASS, Labels, label_vector
 from abstain.machines.class_calibration import ClassCalibration
 from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine
@@ -70,7 +69,7 @@ def promise_fit(
     parameters: dict[str, Any],
     *,
     request: Request,
-    labels: Labels | ClassLabels,
+    labels: Labels,
     weight: NDArray[np.float64] | None = None,
 ) -> Scored:
     """Fit the classifier, or one for each fold, without the rows that it scores.
@@ -84,15 +83,15 @@ def promise_fit(
         For the classifier's `fit`.
     request : Request
         For these classes.
-    labels : Labels or ClassLabels
+    labels : Labels
     weight : ndarray or None
         Rows of weight 0 are not calibrated on.
     """
-    code = np.unique(label_vector(y, "y"), return_inverse=True)[1] + 1
+    code = np.unique(label_vector(y, "y"), return_inverse=True)[1]
     if settings.conformal == "cross":
         absent = np.zeros(len(code), dtype=bool) if weight is None else weight == 0.0
-        return _cross(settings, (X, y), (np.where(absent, 0, code), len(labels.classes)), groups, parameters)
-    sizes = calibration_sizes(request, labels, np.bincount(code)[1:], settings.calibration_size)
+        return _cross(settings, (X, y), (np.where(absent, NO_CLASS, code), len(labels.classes)), groups, parameters)
+    sizes = calibration_sizes(request, labels, np.bincount(code), settings.calibration_size)
     held = held_out_rows(code, sizes, groups, settings.random_state)
     part = (np.setdiff1d(np.arange(len(code)), held), held)
     check_classes([part], y, "the calibration rows leave")
@@ -102,7 +101,7 @@ def promise_fit(
         classifier = with_probabilities(given, folds_of(settings, y, groups), settings.n_jobs)
     machine = ResponseMachine.of(classifier, probabilities=probabilities)
     found, score = fitted_part(machine, (X, y), part, None if classifier is given else groups, parameters)
-    counts, own = np.bincount(code)[1:], np.bincount(code[held], minlength=len(sizes) + 1)[1:]
+    counts, own = np.bincount(code), np.bincount(code[held], minlength=len(sizes))
     unequal = groups is None and (np.abs(own - counts * (len(held) / len(code))) > 1).any()
     return Scored(found, score, held, UNEQUAL_SHARES if unequal else "", held_out=True)
 
@@ -112,7 +111,7 @@ def _cross(
 ) -> Scored:
     """One classifier for each fold; together they give p-values.
 
-    `codes` are the true classes, 1 to n, or 0 for a row to leave out of these, and n.
+    `codes` are those of the true classes, or -1 for a row to leave out of these, and the number of classes.
     """
     code, n_classes = codes
     parts = parts_of(folds_of(settings, data[1], groups), *data, groups)

@@ -15,7 +15,6 @@ from abstain.estimators.wrapping import AroundClassifier
 from abstain.machines.class_calibration import in_favour
 from abstain.machines.cross_machine import CrossMachine
 from abstain.machines.response_machine import ResponseMachine, sorted_scores
-from abstain.rules.class_sets import class_sets
 from abstain.rules.tuning.class_error import ClassErrorBound
 
 __all__ = ["TunedDecisions"]
@@ -41,11 +40,11 @@ class TunedDecisions(RejectMixin, AroundClassifier):
         if machine.method == "predict_proba":
             return None  # the rule computes it from the logarithms
         if fitted.rule.costs is None or not hasattr(machine.classifier, "predict_proba"):
-            return np.full(score.shape, np.nan)
+            return np.full((len(score), len(fitted.rule.labels.classes)), np.nan)
         found = np.asarray(computed(_probabilities(machine.classifier, X)), dtype=np.float64)
-        return found if score.ndim > 1 else found[:, 1]
+        return found
 
-    def predict_set(self, X: Any, include: float | None = None) -> NDArray[np.bool_]:
+    def predict_set(self, X: Any, include: float | None = None, row_costs: Any = None) -> NDArray[np.bool_]:
         """The classes that are not ruled out for each row: the answer alone for an accepted row.
 
         Parameters
@@ -57,6 +56,8 @@ class TunedDecisions(RejectMixin, AroundClassifier):
             on the lead, for a cut on the probability the likeliest that exceed it together, and for costs with "chow"
             those that cost less to reject than to miss. For `class_error` the conformal set, which can be empty. A
             number: the answer, and every class that is at least so likely; only if the score is made of probabilities.
+        row_costs : array-like or data frame, default=None
+            Costs of each row, as in `predict`.
 
         Returns
         -------
@@ -65,7 +66,7 @@ class TunedDecisions(RejectMixin, AroundClassifier):
         now = self._now
         bound = now.error_bound
         if include is not None or not isinstance(bound, ClassErrorBound):
-            return applied(lambda score: class_sets(now.rule, score, include), self._score(now, X))
+            return super().predict_set(X, include, row_costs)
         if isinstance(now.machine, CrossMachine):
             return np.asarray(now.machine.p_values(computed(X)) >= now.machine.least)
         cuts = np.array([*bound.cuts.values()])

@@ -14,16 +14,16 @@ from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, St
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import row_weights
-from abstain.class_labels import ClassLabels
+from abstain.costs.per_row import row_table
 from abstain.estimators.fitting.lazy import refuse_dask
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
-from abstain.estimators.threshold.fitted_rejector import labels_for, rows_for, tuned
+from abstain.estimators.threshold.fitted_rejector import labels_for, tuned
 from abstain.estimators.threshold.held_out import promise_fit, refuse_unused
 from abstain.estimators.threshold.out_of_fold import checked_rows, fit_and_score, is_prefit
 from abstain.estimators.threshold.rejector_decisions import TunedDecisions
-from abstain.labels import Labels
 from abstain.machines.cross_machine import CrossMachine
 from abstain.rules.tuning.request import Request
+from abstain.rules.tuning.scored_rows import ScoredRows
 
 
 class ThresholdRejector(TunedDecisions):
@@ -45,9 +45,9 @@ class ThresholdRejector(TunedDecisions):
     ----------
     estimator : classifier
         With `decision_function` or `predict_proba`; with more than two classes, one score for each class.
-    costs : Costs, ClassCosts, Actions or None, default=None
-        Costs of the errors and of a reject, for any number of classes; or, for two classes, of several actions, with
-        ``method="chow"`` only.
+    costs : Costs, Actions or None, default=None
+        Costs of the errors and of a reject, or of several actions, with ``method="chow"`` only; for any number of
+        classes.
     reject_rate : float, (float, float), dict or None, default=None
         At most this share of new rows is rejected, or these shares of the true (negative, positive) class; or, with a
         dict {class: share}, of the rows for which this class is the forced answer. Of n rows that the cut is placed on,
@@ -258,7 +258,12 @@ class ThresholdRejector(TunedDecisions):
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        row_costs: Any = None,
     ) -> Self:
         """Fit the classifier, unless it is already fitted, and tune the thresholds.
 
@@ -276,6 +281,9 @@ class ThresholdRejector(TunedDecisions):
             folds of the sigmoid, and to the classifier's own search if its `fit` takes groups (`RejectSVCCV`, a search
             whose `cv` is a group splitter, a Pipeline that ends in one); whole groups are held out for `max_error` and
             `class_error`. No effect for ``cv="prefit"``.
+        row_costs : array-like or data frame, default=None
+            Costs of each row, as in `RejectSVC.fit`. They say that rows to decide on will come with theirs: decisions
+            are then by Chow's rule, for which nothing is tuned.
 
         Returns
         -------
@@ -283,17 +291,19 @@ class ThresholdRejector(TunedDecisions):
             The fitted estimator.
         """
         self._check_in_memory(X)
-        request = Request.of(self)
+        request = Request.of(self, by_row=row_costs is not None)
         if request.promise is not None:
             refuse_unused(self, request.promise)
         X, y = indexable(X, y)
         prefit, by_class = is_prefit(self), request.class_error is not None
         if prefit:
             check_is_fitted(self.estimator)
-        labels = self._labels(request, self.estimator.classes_ if prefit else y)
+        labels = labels_for(self, request, self.estimator.classes_ if prefit else y)
         request.warn_if_assumed(labels, self.pos_label)
-        request = request.of_classes(labels, self.pos_label)
+        request = request.of_classes(labels)
         code = labels.encode(y)
+        if row_costs is not None:
+            row_table(row_costs, labels, request.costs, len(code))
         weight, groups, parameters = checked_rows(
             self, X, sample_weight, groups, tune=request.needs_rows and not by_class, fits=not prefit
         )
@@ -307,7 +317,8 @@ class ThresholdRejector(TunedDecisions):
             weight = np.sign(weight)
         rows, at = None, scored.index
         if scored.score is not None:
-            rows = rows_for(labels, scored.score, code[at], None if weight is None else weight[at], scored.flaw)
+            weights = None if weight is None else weight[at]
+            rows = ScoredRows.of(scored.score, code[at], weights, flaw=scored.flaw)
         self._fitted_ = tuned(scored.machine, request, labels, rows, held_out=scored.held_out)
         return self
 
@@ -356,9 +367,9 @@ class ThresholdRejector(TunedDecisions):
             raise ValueError(
                 f"method={request.name!r} needs probabilities, and fit used the decision function; fit again instead."
             )
-        labels = other._labels(request, fitted.rule.labels.classes)  # noqa: SLF001 (a copy of self)
+        labels = labels_for(other, request, np.repeat(fitted.rule.labels.classes, 2))
         request.warn_if_assumed(labels, self.pos_label)
-        request = request.of_classes(labels, self.pos_label)
+        request = request.of_classes(labels)
         rows, held_out, crossed = fitted.rows, fitted.held_out, isinstance(fitted.machine, CrossMachine)
         if X is not None:
             if crossed:
@@ -367,11 +378,8 @@ class ThresholdRejector(TunedDecisions):
             weight = row_weights(sample_weight, len(code))
             if weight is not None and class_error is not None:
                 raise ValueError("sample_weight has no effect here: class_error counts each row once; leave it out.")
-            rows, held_out = rows_for(labels, self._score(fitted, X), code, weight), True
+            rows, held_out = ScoredRows.of(self._score(fitted, X), code, weight), True
         if request.needs_rows and rows is None and not crossed:
             raise ValueError("retune needs X and y, because fit had no thresholds to tune and kept no scores.")
         other._fitted_ = tuned(fitted.machine, request, labels, rows, held_out=held_out)
         return other
-
-    def _labels(self, request: Request, y: Any) -> Labels | ClassLabels:
-        return labels_for(self, request, y)

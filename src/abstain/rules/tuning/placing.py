@@ -13,7 +13,7 @@ from abstain.machines.class_calibration import ClassCalibration
 from abstain.rules.by_answer import ByAnswer
 from abstain.rules.class_deciders import Cheapest, Confidence, Sets
 from abstain.rules.deciders import Cuts, Decider, PerRow
-from abstain.rules.readouts import Readout
+from abstain.rules.readouts import LogOdds, Readout, Unknown
 from abstain.rules.rule import Rule
 from abstain.rules.tuning.answer_control import certify_answers
 from abstain.rules.tuning.answer_cuts import cut_within, cuts_within, two_sided
@@ -117,8 +117,8 @@ def conformal_rule(
     return Rule(labels, None, readout, Cuts.at(thresholds, forced_cut(thresholds), labels.answers)), bound
 
 
-def p_value_rule(labels: Labels, least: Any, readout: Readout) -> Rule:
+def p_value_rule(labels: Labels, least: Any) -> Rule:
     """Return the rule of scores that are p-values: of two classes their difference, of more one for each."""
     if labels.n_classes > 2:
-        return Rule(labels, None, readout, Sets(np.array(least), by_p_value=True))
-    return Rule(labels, None, readout, Cuts.at(Thresholds(-0.5, 0.5), 0.0, labels.answers))
+        return Rule(labels, None, Unknown(), Sets(np.array(least), by_p_value=True))
+    return Rule(labels, None, LogOdds(), Cuts.at(Thresholds(-0.5, 0.5), 0.0, labels.answers))
