@@ -21,7 +21,7 @@ from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel, Matrix
 from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
 
-__all__ = ["FittedMachines", "FittedSVC", "fitted_svc"]
+__all__ = ["FittedMachines", "FittedSVC", "fitted_svc", "posed_tasks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ def fitted_svc(
         machine: Any = posed.machine(first.machine)
         proofs: tuple[Proof, ...] = (first.proof(solver.tol),)
     elif training.tasks[0].negative is None:
-        problems = _of_tasks(training, posed, C)
+        problems = posed_tasks(training, posed, C)
         found = _solved_together(solver, problems)
         codes = np.stack([one.sets(sets(s.problem, s.solution.beta)) for one, s in zip(problems, found, strict=True)])
         fits = [FittedMachine.of(posed.kept, one, solver.tol) for one in found]
@@ -89,7 +89,7 @@ def fitted_svc(
     return FittedSVC(*given, n_support=held, sets=codes, n_knots=n_knots)
 
 
-def _of_tasks(training: Training, posed: Posed, C: float) -> list[Posed]:
+def posed_tasks(training: Training, posed: Posed, C: float) -> list[Posed]:
     """Pose all tasks over the rows of the first of them."""
     code, weight = training.code[posed.kept], training.weights(C)[posed.kept]
     each = (task.take(posed.kept) for task in training.tasks)
