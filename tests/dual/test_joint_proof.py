@@ -2,8 +2,7 @@
 
 import pytest
 
-from abstain.dual.joint_proof import joint_proof
-from abstain.dual.proof import Proof
+from abstain.dual.proof import Proof, joint_proof
 
 
 def proof(objective, dual, status="optimal", violation=0.0, *, definite=True):

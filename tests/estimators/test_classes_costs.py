@@ -7,7 +7,8 @@ import pytest
 from scipy.special import logit
 
 from abstain import Costs, RejectSVC, RejectSVCCV
-from abstain.estimators.fitting.class_training import ClassTraining
+from abstain.estimators.fitting.kernel_fit import posed_tasks
+from abstain.estimators.fitting.training import Training
 from clarabel_qp import dual_optimum, primal_optimum
 from class_cases import ANSWERS, GENERAL, gaussians, paid, probabilities, table_costs
 
@@ -24,8 +25,8 @@ def test_the_optimum_is_that_of_a_general_solver(case):
     costs = table_costs(*CASES[case])
     X, y = gaussians(60)
     clf = RejectSVC(costs, C=2.0, gamma=0.5).fit(X, y)
-    training = ClassTraining.of(clf, X, y, None, validator=RejectSVC())
-    posed = training.problems(training.shared(2.0, 0.5))
+    training = Training.of(clf, X, y, None, validator=RejectSVC())
+    posed = posed_tasks(training, training.posed(2.0, 0.5), 2.0)
     for k, (one, proof) in enumerate(zip(posed, clf.proofs_, strict=True)):
         np.testing.assert_array_equal(one.problem.sign, np.where(y == k, 1, -1))
         assert proof.objective == pytest.approx(primal_optimum(one.problem), rel=1e-6)

@@ -10,7 +10,8 @@ from sklearn.svm import SVC
 
 from abstain import Costs, EmbeddedRejectSVC, RejectSVC
 from abstain.dual.certificate import certify
-from abstain.estimators.fitting.class_training import ClassTraining
+from abstain.estimators.fitting.pair_fit import posed_pair
+from abstain.estimators.fitting.training import Training
 from abstain.machines.class_machine import class_pairs
 
 
@@ -81,14 +82,15 @@ def test_weights_are_those_of_svc(class_weight):
 def test_certificates_of_pairs_add_up():
     X, y = blobs()
     clf = RejectSVC(C=3.0, gamma=0.5, solver="smo", tol=0.02).fit(X, y)
-    training = ClassTraining.of(clf, X, y, None, validator=RejectSVC())
+    training = Training.of(clf, X, y, None, validator=RejectSVC())
     each = clf.machine_.each(X)
     total = 0.0
-    for pair, (posed, proof) in enumerate(zip(training.problems(training.shared(3.0, 0.5)), clf.proofs_, strict=True)):
+    whole = training.posed(3.0, 0.5)
+    for pair, ((i, j), proof) in enumerate(zip(class_pairs(3), clf.proofs_, strict=True)):
+        posed = posed_pair(whole, np.flatnonzero(y == i), np.flatnonzero(y == j))
         beta = clf.machine_.coef.toarray()[pair]
         everywhere = np.zeros(len(y))
         everywhere[clf.support_] = beta
-        i, j = class_pairs(3)[pair]
         rows = posed.kept
         assert set(y[rows]) == {i, j}
         found = certify(posed.problem, everywhere[rows], float(clf.machine_.biases[pair]))

@@ -6,10 +6,10 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import PredefinedSplit, RepeatedStratifiedKFold, StratifiedKFold
 
 from abstain import Costs, RejectSVC, RejectSVCCV
+from abstain.estimators.fitting.implied import implied
 from abstain.estimators.fitting.splitting import Splits
-from abstain.estimators.search.cuts import HeldOutRows
 from abstain.estimators.search.grid import Grid
-from abstain.estimators.search.held_out_costs import Pricing
+from abstain.estimators.search.held_out import HeldOutRows, Pricing
 from abstain.rules.tuning.sigmoid import shrunk_sigmoids
 
 COSTS = Costs(1, 3, 0.3)
@@ -62,26 +62,26 @@ class TestTheFinalCuts:
 class TestNoRowSeesItsOwnCuts:
     def rows(self):
         rng = np.random.default_rng(0)
-        sign = np.where(rng.random(90) < 0.5, 1, -1).astype(np.int8)
-        scores = sign * 0.7 + rng.normal(size=(1, 3, 1, 90))
+        code = (rng.random(90) >= 0.5).astype(np.intp)
         tests = np.zeros((3, 90))
         tests[np.arange(90) % 3, np.arange(90)] = 1 / 30
-        return scores, Splits.of((tests == 0).astype(np.int32), tests), sign
+        scores = 1.4 * code[np.nonzero(tests)[1]] - 0.7 + rng.normal(size=(1, 1, 90))
+        return scores, Splits.of((tests == 0).astype(np.int32), tests), code
 
     def test_labels_of_a_fold_do_not_move_its_cuts(self):
-        scores, splits, sign = self.rows()
+        scores, splits, code = self.rows()
         first = splits.tests[0] > 0
-        turned = np.where(first, -sign, sign).astype(np.int8)
-        bayes, choices = COSTS.score_thresholds(), []
+        turned, choices = np.where(first, 1 - code, code), []
+        rule = implied(RejectSVC(COSTS), [0, 1])[0]
 
         class Recorded(Pricing):
-            def paid(self, row, score):
-                choices.append(bayes.decide(score))
-                return COSTS.prices(self.sign[row], choices[-1])
+            def paid(self, row, score, read):
+                choices.append(rule.choose(read[0].scale * score + read[0].shift))
+                return super().paid(row, score, read)
 
-        for labels in (sign, turned):
+        for labels in (code, turned):
             rows = HeldOutRows.of(scores, splits, labels, np.ones(3, dtype=bool))
-            rows.tuned_costs(np.array([0]), Recorded(None, labels))
+            rows.tuned_costs(np.array([0]), Recorded(rule, labels))
         before, after = choices[:3], choices[3:]
         np.testing.assert_array_equal(before[0], after[0])  # the turned fold is decided by the others
         assert any((one != two).any() for one, two in zip(before[1:], after[1:], strict=True))  # which it moves

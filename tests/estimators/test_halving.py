@@ -15,7 +15,7 @@ from abstain.estimators.search import halving, rounds
 from abstain.estimators.search.halving import Schedule, survivors
 from abstain.estimators.search.rounds import coarse_to_fine, wrong_order
 from abstain.estimators.search.subsample import keys_of, subsample
-from abstain.solvers.cross_validation import held_out_scores
+from abstain.solvers.cross_validation import Folds, Limits, held_out_scores
 
 REJECT = Costs(reject=0.2)
 GRID = {"Cs": [0.01, 0.1, 1.0, 10.0], "gammas": [0.02, 0.1, 0.5]}
@@ -101,10 +101,11 @@ class TestSearch:
         trains = np.ones((3, 300))
         for fold, (_, test) in enumerate(StratifiedKFold(3).split(X, y)):
             trains[fold, test] = 0
-        settings = {"tol": 1e-2, "max_iter": 10**7, "cache_size": 500}
-        found = held_out_scores(problem, np.array(GRID["gammas"]), np.array(GRID["Cs"]), trains, **settings)
-        prices = REJECT.prices(problem.sign, training.loss.thresholds.decide(found.scores))
-        means = np.einsum("gfcn,fn->fcg", prices, 1 - trains).reshape(3, -1) / (1 - trains).sum(axis=1, keepdims=True)
+        folds = Folds(training.code, trains, [np.arange(300)] * 3)
+        given = (training.tasks, folds, np.array(GRID["gammas"]), np.array(GRID["Cs"]))
+        scores = held_out_scores(problem, *given, limits=Limits(1e-2, 10**7)).scores.reshape(4, 3, 3, 300)
+        prices = REJECT.prices(problem.sign, training.losses[0].thresholds.decide(scores))
+        means = np.einsum("cgfn,fn->fcg", prices, 1 - trains).reshape(3, -1) / (1 - trains).sum(axis=1, keepdims=True)
         for fold in range(3):
             np.testing.assert_allclose(clf.cv_results_[f"split{fold}_test_score"], -means[fold], rtol=1e-12)
 
@@ -147,7 +148,7 @@ class TestSearch:
         first, _, last = seen
         assert len(first.rows) < 80
         assert len(last.rows) == 400
-        assert last.held_out.scores.shape == (3, 2, 4, 400)
+        assert last.scores.shape == (4, 3, 400)
         assert set(first.rows) <= set(last.rows)
 
 
@@ -161,8 +162,7 @@ def recorded(run, seen):
 
 class TestSubsample:
     def splits(self, y, groups, cv):
-        sign = np.where(y == 1, 1, -1).astype(np.int8)
-        return sign, checked_splits(cv, y, groups, sign, np.ones(len(y)))
+        return y, checked_splits(cv, y, groups, y, np.ones(len(y)))
 
     def test_is_stratified_and_nested(self):
         y = (np.arange(10_000) % 10 == 0).astype(int)
@@ -202,7 +202,7 @@ class TestSubsample:
         y[11] = 1
         sign, splits = self.splits(y, None, [(np.arange(0, 900), np.arange(900, 1000))])
         rows, parts = subsample(splits, keys_of(sign, None, 0.01), sign, np.ones(1000), 0.005)
-        assert set(sign[rows[parts.trains[0] > 0]]) == {-1, 1}
+        assert set(y[rows[parts.trains[0] > 0]]) == {0, 1}
         assert (parts.tests > 0).sum() == 1
 
 
@@ -231,9 +231,11 @@ class TestSurvivors:
             np.testing.assert_array_equal(stay, expected)
 
     def test_the_order_of_scores_is_the_auc(self):
-        sign, score = np.array([-1, -1, 1, 1], dtype=np.int8), np.array([0.0, 2.0, 1.0, 2.0])
-        assert wrong_order(sign, score) == (1 + 0.5) / 4
-        assert wrong_order(sign[:2], score[:2]) == 0.5
+        code, score = np.array([0, 0, 1, 1]), np.array([0.0, 2.0, 1.0, 2.0])
+        assert wrong_order(code, score) == (1 + 0.5) / 4
+        assert wrong_order(code[:2], score[:2]) == 0.5
+        # of several classes the mean, each against the rest
+        assert wrong_order(np.array([0, 1, 2]), np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 1.0], [2.0, 0.5, 0.5]])) == 0.5 / 3
 
 
 class TestTime:

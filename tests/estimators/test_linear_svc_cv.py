@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, RepeatedStratifiedKFold, StratifiedKFold
 
 from abstain import Actions, Costs, LinearRejectSVC, LinearRejectSVCCV, RejectSVCCV
-from abstain.estimators.linear import linear_search
+from abstain.solvers import linear_cross_validation
 from abstain.solvers.linear import LinearNewton
 from class_cases import GENERAL, gaussians, table_costs
 
@@ -94,21 +94,20 @@ def test_warm_starts_save_steps(monkeypatch):
 
     rows, y = make_classification(4000, 10, flip_y=0.1, random_state=0)
 
-    def total(start):
+    def total(Cs):
         steps.clear()
-        monkeypatch.setattr(linear_search, "LinearStart", start)
-        LinearRejectSVCCV(Costs(reject=0.2), Cs=6, cv=2).fit(rows, y)
-        return sum(steps[:12])  # the last fit comes after them
+        LinearRejectSVCCV(Costs(reject=0.2), Cs=Cs, cv=2).fit(rows, y)
+        return sum(steps[: 2 * len(Cs)])  # the last fit comes after them
 
     monkeypatch.setattr(LinearNewton, "solve", counted)
-    warm, cold = total(linear_search.LinearStart), total(lambda *_: None)
-    assert warm < 0.7 * cold
+    Cs = np.logspace(-2, 3, 6)
+    assert total(Cs) < 0.7 * sum(total([C]) for C in Cs)
 
 
 def test_rows_are_not_copied(monkeypatch):
     seen = []
-    sums = linear_search.LocalSums
-    monkeypatch.setattr(linear_search, "LocalSums", lambda X, *rest: seen.append(X) or sums(X, *rest))
+    sums = linear_cross_validation.LocalSums
+    monkeypatch.setattr(linear_cross_validation, "LocalSums", lambda X, *rest: seen.append(X) or sums(X, *rest))
     LinearRejectSVCCV(Cs=2, cv=2).fit(X, Y)
     assert len(seen) == 4
     assert all(np.shares_memory(rows, X) for rows in seen)
@@ -130,7 +129,7 @@ def test_folds_that_run_out_of_time_count_as_not_tried(late, monkeypatch):
         begun.append(limits)
         return 0.0 if len(begun) > 2 * late else 1e9  # asked twice for each fit
 
-    monkeypatch.setattr("abstain.solvers.class_cross_validation.Limits.seconds", property(seconds))
+    monkeypatch.setattr("abstain.solvers.cross_validation.Limits.seconds", property(seconds))
     with pytest.warns(ConvergenceWarning, match=r"LinearRejectSVCCV ran out of time: \d of the 9 fits .* fewer Cs\."):
         clf = LinearRejectSVCCV(Costs(reject=0.2), Cs=CS, cv=3, time_limit=1e9).fit(X, Y)
     known = np.isfinite([clf.cv_results_[f"split{fold}_test_score"] for fold in range(3)])

@@ -9,7 +9,8 @@ from sklearn.svm import SVC
 from abstain import RejectSVC
 from abstain.dual.certificate import certify
 from abstain.estimators.fitting import pair_fit
-from abstain.estimators.fitting.class_training import ClassTraining
+from abstain.estimators.fitting.training import Training
+from abstain.machines.class_machine import class_pairs
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +25,13 @@ def data():
 def test_each_machine_is_optimal_by_its_own_problem(data, C):
     X, y = data
     model = RejectSVC(C=C).fit(X, y)
-    training = ClassTraining.of(model, X, y, None, validator=model)
+    training = Training.of(model, X, y, None, validator=model)
     machine = model.machine_
     beta = np.zeros((len(machine.biases), len(y)))
     beta[:, machine.support] = machine.coef.toarray()
-    for posed, own, bias, proof in zip(
-        training.problems(training.shared(C, "scale")), beta, machine.biases, model.proofs_, strict=True
-    ):
+    whole = training.posed(C, "scale")
+    for (i, j), own, bias, proof in zip(class_pairs(4), beta, machine.biases, model.proofs_, strict=True):
+        posed = pair_fit.posed_pair(whole, np.flatnonzero(y == i), np.flatnonzero(y == j))
         outside = np.ones(len(y), dtype=bool)
         outside[posed.kept] = False
         assert not own[outside].any()

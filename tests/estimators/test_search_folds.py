@@ -12,7 +12,8 @@ from sklearn.model_selection import KFold, PredefinedSplit, RepeatedStratifiedKF
 from abstain import Costs, LinearRejectSVCCV, RejectSVC, RejectSVCCV, ThresholdRejector, compare, load, save
 from abstain.candidates.search import MachineSearch
 from abstain.estimators.fitting.splitting import Splits
-from abstain.estimators.search.class_search import ClassSearch
+from abstain.estimators.search.held_out import HeldOutRows, Pricing
+from abstain.solvers.cross_validation import KernelFits
 
 COSTS = Costs(reject=0.25)
 SHAPE = {"n_informative": 3, "n_redundant": 0, "random_state": 1}
@@ -46,7 +47,7 @@ def test_means_are_over_held_out_rows(kind, weight):
     one = {"C": 1.0} | ({"gamma": found.gamma_} if "gammas" in parameters else {})
     rejected, paid, means = np.zeros(len(y)), np.zeros(len(y)), []
     for train, test in UNEQUAL.split():
-        machine = cls.__bases__[0](COSTS, **one, tol=1e-6).fit(rows[train], y[train], sample_weight=held[train])
+        machine = cls.__bases__[1](COSTS, **one, tol=1e-6).fit(rows[train], y[train], sample_weight=held[train])
         rejected[test] = machine.reject_mask(rows[test])
         wrong = machine.predict(rows[test]) != y[test]
         paid[test] = np.where(rejected[test] > 0, 0.25, wrong)
@@ -152,18 +153,17 @@ def test_a_class_of_weight_0_is_an_error(kind):
 
 def test_a_stopped_search_of_classes_counts_only_the_folds_that_finished(monkeypatch):
     """Unfinished machines score 0 everywhere, which most rules reject."""
-    whole = ClassSearch._scores
+    whole = KernelFits.scores
 
-    def stopped(self, gamma, tests, limits):
-        found = whole(self, gamma, tests, limits)
-        found.finished[1:] = False
-        for scores in found.scores[1:]:
-            scores[:] = 0.0
+    def stopped(self, *given, **line):
+        found = whole(self, *given, **line)
+        found.finished[:, 1:] = False
+        found.total[:, :, :, found.ends[1] :] = 0.0
         return found
 
     cv = [*StratifiedKFold(3).split(X3, Y3)]
     alone = searched("three classes", cv[:1], cuts="bayes")
-    monkeypatch.setattr(ClassSearch, "_scores", stopped)
+    monkeypatch.setattr(KernelFits, "scores", stopped)
     with pytest.warns(ConvergenceWarning, match="2 of the 3 fits of its search count as not tried"):
         found = searched("three classes", cv)
     assert (found.cv_reject_rate_, found.best_score_) == (alone.cv_reject_rate_, alone.best_score_)
@@ -183,18 +183,17 @@ def test_a_search_in_which_nothing_finished_says_so(kind):
 
 def test_the_fold_that_is_judged_has_no_part_in_which_pairs_may_be_tuned():
     """Turning the labels of a fold's test rows changes what is near the best of all rows, but not without that fold."""
-    from abstain.estimators.search.cuts import HeldOutRows
-    from abstain.estimators.search.held_out_costs import Pricing
     from abstain.labels import Labels
     from abstain.losses.double_hinge import double_hinge
     from abstain.rules.rule import Rule
 
     rng = np.random.default_rng(0)
-    sign = np.where(rng.random(120) < 0.5, 1, -1).astype(np.int8)
+    code = (rng.random(120) >= 0.5).astype(np.intp)
     tests = np.zeros((3, 120))
     tests[np.arange(120) % 3, np.arange(120)] = 1.0
     splits = Splits.of((tests == 0).astype(np.int32), tests)
-    scores = sign * rng.normal(0.7, 0.2, (1, 1, 8, 1)) + rng.normal(size=(1, 3, 8, 120))
+    row = np.nonzero(tests)[1]
+    scores = (2 * code - 1)[row] * rng.normal(0.7, 0.2, (8, 1, 1)) + rng.normal(size=(8, 1, 120))
     labels = Labels.of([0, 1], rejects=True)
     rule = Rule.of_loss(double_hinge(COSTS), labels, COSTS)
 
@@ -202,7 +201,7 @@ def test_the_fold_that_is_judged_has_no_part_in_which_pairs_may_be_tuned():
         rows = HeldOutRows.of(scores, splits, truth, np.ones(3, dtype=bool))
         return rows.near_best(np.zeros(8), Pricing(rule, truth), 3)
 
-    before, after = near(sign), near(np.where(tests[0] > 0, -sign, sign).astype(np.int8))
+    before, after = near(code), near(np.where(tests[0] > 0, 1 - code, code))
     np.testing.assert_array_equal(before[:, 0], after[:, 0])
     assert (before[:, 3] != after[:, 3]).any()
     assert before[:, 0].any()

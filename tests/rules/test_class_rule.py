@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from abstain.class_labels import ClassLabels
-from abstain.estimators.fitting.class_training import ladder
+from abstain.estimators.fitting.implied import ladder
 from abstain.losses.tangent_hinge import tangent_hinge
 from abstain.rules.class_rule import ClassRule, VoteRule
 from abstain.rules.tuning.class_lead import Lead

@@ -7,6 +7,7 @@ import pytest
 
 from abstain.costs.costs import Costs
 from abstain.dual.linear_certificate import LinearProblem, certify_linear
+from abstain.dual.tasks import Task
 from abstain.losses.double_hinge import double_hinge
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.linear_rows import LocalSums, first_penalty
@@ -36,11 +37,11 @@ def problem():
 @pytest.fixture
 def sums(problem):
     at = np.cumsum(SIZES)[:-1]
-    code = ((problem.sign + 3) // 2).astype(np.int32)
+    code = (problem.sign > 0).astype(np.intp)
     parts = zip(np.split(code, at), np.split(problem.weight, at), strict=True)
     rows = [dask_rows.BlockRows(*part, None) for part in parts]
     blocks = [dask.delayed(part) for part in np.split(problem.X, at)]
-    pose = dask_rows.Pose(problem.centre, 2, problem.loss, dense=False)
+    pose = dask_rows.Pose(problem.centre, Task(1, None, problem.loss), dense=False)
     return dask_rows.DaskSums(blocks, [dask.delayed(part, traverse=False) for part in rows], pose, len(code))
 
 

@@ -14,12 +14,13 @@ from abstain.costs.costs import Costs
 from abstain.dual.certificate import best_bias, certify
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
+from abstain.dual.tasks import Task
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
 from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.boundary import native_rows, native_task
-from abstain.solvers.cross_validation import held_out_scores
+from abstain.solvers.cross_validation import Folds, Limits, held_out_scores
 from abstain.solvers.smo import SMO
 from looping import looped
 from problems import random_problem
@@ -54,7 +55,7 @@ def at(problem, scale):
 
 def call(problems, **changes):
     """The native call itself, with what a test changes."""
-    tasks = [native_task(problem) | {"scales": SCALES} for problem in problems]
+    tasks = [native_task(problem.sign, problem.loss, problem.weight) | {"scales": SCALES} for problem in problems]
     settings = {
         "gammas": np.array([problems[0].kernel.gamma]),
         "tasks": tasks,
@@ -153,7 +154,7 @@ def test_losses_per_row():
     knots, slopes = problem.loss.tables()
     kind = (problem.sign > 0).astype(np.int32)
     order = np.random.default_rng(0).permutation(problem.n)
-    task = native_task(problem) | {"scales": SCALES}
+    task = native_task(problem.sign, problem.loss, problem.weight) | {"scales": SCALES}
     by_row = task | {
         "knots": np.ascontiguousarray(knots[kind][order]),
         "slopes": np.ascontiguousarray(slopes[kind][order]),
@@ -203,14 +204,14 @@ class TestOneFailingTask:
     )
     def test_that_makes_no_sense_is_refused_before_anything_runs(self, change, text):
         problems = classes()
-        tasks = [native_task(problem) | {"scales": SCALES} for problem in problems]
+        tasks = [native_task(problem.sign, problem.loss, problem.weight) | {"scales": SCALES} for problem in problems]
         tasks[1] |= change
         with pytest.raises(ValueError, match=text):
             call(problems, tasks=tasks)
 
     def test_of_the_wrong_type_is_named(self):
         problems = classes()
-        task = native_task(problems[0]) | {"scales": SCALES}
+        task = native_task(problems[0].sign, problems[0].loss, problems[0].weight) | {"scales": SCALES}
         with pytest.raises(TypeError, match="weight must be an aligned, C-contiguous array"):
             call(problems, tasks=[task | {"weight": np.ones(90, np.float32)}])
         with pytest.raises(TypeError, match="kind must be an aligned, C-contiguous array"):
@@ -307,7 +308,7 @@ class TestShortArrays:
         with pytest.raises(ValueError, match=text):
             call([problem], data=data | change(data))
         keywords = {"gamma": 1.0, "start": None, "method": "auto", "tol": 1e-3, "max_iter": 10, "seconds": np.inf}
-        keywords |= {"cache_size": 1.0, "threads": 1, "report": None} | native_rows(problem) | native_task(problem)
+        keywords |= {"cache_size": 1.0, "threads": 1, "report": None} | native_rows(problem) | native_task(problem.sign, problem.loss, problem.weight)
         with pytest.raises(ValueError, match=text):
             _native.solve(**(keywords | {"data": data | change(data)}))
 
@@ -330,6 +331,12 @@ class TestShortArrays:
             call([problem], data={})
 
 
+def posed(problem, weights):
+    """The task of a problem, and folds that score all rows."""
+    folds = Folds((problem.sign > 0).astype(np.intp), weights, [np.arange(problem.n)] * len(weights))
+    return [Task(1, None, problem.loss)], folds
+
+
 def test_a_search_is_a_list_of_tasks():
     problem = classes()[2]
     trains = np.ones((3, problem.n), np.uint8)
@@ -337,7 +344,8 @@ def test_a_search_is_a_list_of_tasks():
         trains[fold, fold::3] = 0
     gammas = np.array([0.1, 1.0])
     weights = trains * problem.weight
-    found = held_out_scores(problem, gammas, SCALES, weights, tol=1e-4, max_iter=10**6, cache_size=10, n_jobs=2)
+    found = held_out_scores(problem, *posed(problem, weights), gammas, SCALES, limits=Limits(1e-4, 10**6, 10, 2))
+    scores = found.scores.reshape(len(SCALES), 2, 3, problem.n)
     assert found.optimal.all()
     assert found.finished.all()
     for g, gamma in enumerate(gammas):
@@ -346,14 +354,13 @@ def test_a_search_is_a_list_of_tasks():
             part = replace(problem, kernel=kernel, weight=weight)
             for c, C in enumerate(SCALES):
                 alone = ActiveSet().solve(at(part, C))
-                assert_allclose(found.scores[g, fold, c], alone.expansion + alone.bias, atol=5e-3)
+                assert_allclose(scores[c, g, fold], alone.expansion + alone.bias, atol=5e-3)
 
 
 def test_a_search_without_time_is_unfinished():
     problem = classes()[1]
     weights = np.ones((2, problem.n))
-    limits = {"max_iter": 10**6, "cache_size": 10, "time_limit": 0.0}
-    found = held_out_scores(problem, np.ones(2), SCALES, weights, tol=1e-3, **limits)
+    found = held_out_scores(problem, *posed(problem, weights), np.ones(2), SCALES, limits=Limits(1e-3, 10**6, until=0.0))
     assert not found.finished.any()
     assert not found.optimal.any()
     assert not found.scores.any()

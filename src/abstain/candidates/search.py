@@ -22,7 +22,8 @@ from abstain.candidates.probability_costs import Pricing
 from abstain.candidates.trials import Choice, Trials
 from abstain.estimators.fitting.lazy import refuse_dask
 from abstain.estimators.fitting.splitting import Groups, Splits, checked_splits, row_groups
-from abstain.estimators.svm.svc_cv import SEARCHING, RejectSVCCV
+from abstain.estimators.search.search import SEARCHING
+from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.estimators.threshold.threshold import ThresholdRejector
 
 

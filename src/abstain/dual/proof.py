@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 from abstain.dual.certificate import Certificate
 from abstain.dual.solution import DualSolution, Status
 
-__all__ = ["Proof", "certified_gap"]
+__all__ = ["Proof", "certified_gap", "joint_proof"]
 
 SLACK = 3.0  # allowed ratio of the violation to tol: 1 for the solver, 1 for its rounding, 1 for a stretched machine
 NEGLIGIBLE = 1e-9  # a relative gap below this proves an optimum, whatever the violation after rounding
+# how a set of fits ended: as the first of these that any of them ended
+_WORST = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INACCURATE, Status.OPTIMAL)
 CERTIFIED = 10.0  # largest relative gap, in units of tol (at least 1e-3), that counts as optimal
 
 
 def certified_gap(tol: float) -> float:
-    """Give the relative gap up to which a fit to `tol` counts as optimal."""
+    """Return the relative gap up to which a fit to `tol` counts as optimal."""
     return CERTIFIED * max(tol, 1e-3)
 
 
@@ -60,3 +64,28 @@ class Proof:
         """Whether the numbers prove an optimum to the tolerance `tol`."""
         converged = self.violation <= SLACK * tol and self.gap <= certified_gap(tol)
         return self.definite and self.gap >= 0.0 and (converged or self.gap <= NEGLIGIBLE)
+
+
+def joint_proof(proofs: Sequence[Proof]) -> Proof:
+    """Return the combined proof of machines that were trained independently: that of the sum of their problems.
+
+    ::
+
+        objective = sum of objectives,   gap = sum of gaps (not relative) / objective,   violation = the largest
+
+    The status is the worst one: "optimal" only if every machine is.
+    """
+    if len(proofs) == 1:
+        return proofs[0]
+    objective = sum(proof.objective for proof in proofs)
+    apart = sum(proof.gap * abs(proof.objective) for proof in proofs)
+    statuses = {proof.status for proof in proofs}
+    return Proof(
+        objective=objective,
+        dual_objective=sum(proof.dual_objective for proof in proofs),
+        gap=min(apart / max(abs(objective), sys.float_info.min), sys.float_info.max),
+        violation=max(proof.violation for proof in proofs),
+        status=next(status.value for status in _WORST if status.value in statuses),
+        iterations=sum(proof.iterations for proof in proofs),
+        definite=all(proof.definite for proof in proofs),
+    )

@@ -21,7 +21,7 @@ from abstain.compressed import check_indices
 from abstain.kernels import Kernel, Matrix, called_kernel
 from abstain.machines.linear_machine import check_width, finite
 
-__all__ = ["OneVsOneMachine", "OneVsRestMachine", "class_pairs", "ovr_values", "votes"]
+__all__ = ["OneVsOneMachine", "OneVsRestMachine", "class_pairs", "ovr_values", "vote_values", "votes"]
 
 _BLOCK = 4_000_000  # kernel values in memory at a time: 32 MB
 
@@ -180,7 +180,13 @@ def ovr_values(each: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]
             won[:, j] += ~first
             total[:, i] += column
             total[:, j] -= column
-        return won + total / (3.0 * (np.abs(total) + 1.0))
+    return vote_values(won, total)
+
+
+def vote_values(won: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values of `ovr_values` from votes and sums of scores."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(won + total / (3.0 * (np.abs(total) + 1.0)))
 
 
 def votes(values: NDArray[np.float64]) -> NDArray[np.float64]:

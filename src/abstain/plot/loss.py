@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.costs.actions import Actions
 from abstain.costs.class_costs import ClassCosts
 from abstain.costs.costs import Costs, assigned_costs
-from abstain.estimators.fitting.parameters import margin_loss
+from abstain.estimators.fitting.implied import margin_loss
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import encode_pair, free_label
 from abstain.losses.margin_loss import MarginLoss

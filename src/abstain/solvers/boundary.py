@@ -14,8 +14,9 @@ from abstain.arguments import threads
 from abstain.dual.certificate import best_bias
 from abstain.dual.parts import Parts
 from abstain.dual.problem import DualProblem
-from abstain.dual.row_losses import RowLosses
 from abstain.dual.solution import DualSolution, PartSolutions, Status
+from abstain.losses.loss_table import LossTable
+from abstain.losses.margin_loss import MarginLoss
 
 __all__ = [
     "native_problem",
@@ -93,7 +94,7 @@ def native_solve_many(
         **native_rows(first),
         gammas=np.array([first.kernel.gamma], dtype=np.float64),
         tasks=[
-            native_task(problem)
+            native_task(problem.sign, problem.loss, problem.weight)
             | {"scales": scales, "start": None if start is None else np.require(start, np.float64, ["C", "A"])}
             for problem, start in zip(problems, starts, strict=True)
         ],
@@ -126,7 +127,7 @@ def native_solve_parts(method: str, settings: Settings, parts: Parts) -> PartSol
         degree=kernel.degree,
         rows=parts.rows,
         starts=parts.starts,
-        **native_task(parts),
+        **native_task(parts.sign, parts.loss, parts.weight),
         method=method,
         tol=float(settings.tol),
         max_iter=int(settings.max_iter),
@@ -139,17 +140,17 @@ def native_solve_parts(method: str, settings: Settings, parts: Parts) -> PartSol
 
 
 def part_biases(parts: Parts, expansion: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give what `best_bias` gives for each part at these sums."""
-    return _native.best_biases(starts=parts.starts, **native_task(parts), expansion=expansion)
+    """Return what `best_bias` gives for each part at these sums."""
+    return _native.best_biases(starts=parts.starts, **native_task(parts.sign, parts.loss, parts.weight), expansion=expansion)
 
 
 def native_problem(problem: DualProblem) -> dict[str, Any]:
-    """Give the problem as keywords of the native solvers; every conversion of arrays happens here."""
-    return {**native_rows(problem), "gamma": problem.kernel.gamma, **native_task(problem)}
+    """Return the problem as keywords of the native solvers; every conversion of arrays happens here."""
+    return {**native_rows(problem), "gamma": problem.kernel.gamma, **native_task(problem.sign, problem.loss, problem.weight)}
 
 
 def native_rows(problem: DualProblem) -> dict[str, Any]:
-    """Give the rows and the kernel without gamma as keywords: the part shared by tasks over the same rows.
+    """Return the rows and the kernel without gamma as keywords: the part shared by tasks over the same rows.
 
     A kernel that the core does not have is passed as its Gram matrix.
     """
@@ -159,13 +160,15 @@ def native_rows(problem: DualProblem) -> dict[str, Any]:
     return {"data": _rows(problem), "kernel": kernel.name, "coef0": kernel.coef0, "degree": kernel.degree}
 
 
-def native_task(problem: RowLosses) -> dict[str, Any]:
-    """Give signs, weights and losses; `kind` is each row's index in the tables of knots and slopes."""
-    knots, slopes = problem.loss.tables()
+def native_task(
+    sign: NDArray[np.int8], loss: MarginLoss | LossTable, weight: NDArray[np.float64]
+) -> dict[str, Any]:
+    """Return signs, weights and losses as keywords; `kind` is each row's index in the tables of knots and slopes."""
+    knots, slopes = loss.tables()
     return {
-        "sign": problem.sign,
-        "weight": problem.weight,
-        "kind": problem.kind.astype(np.int32),
+        "sign": sign,
+        "weight": np.require(weight, np.float64, ["C", "A"]),
+        "kind": loss.kinds(sign).astype(np.int32),
         "knots": knots,
         "slopes": slopes,
     }

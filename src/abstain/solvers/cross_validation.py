@@ -1,10 +1,15 @@
-"""Scores of held-out rows for every kernel width, fold and C, in one native call."""
+"""Scores of held-out rows for every task, kernel width, fold and C, in few native calls.
+
+All tasks and folds of one width share its kernel matrix. A row is held out of a fold, or of a pair of classes, by a
+weight of 0: it is scored like the others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,91 +18,238 @@ from abstain import _native
 from abstain.arguments import threads
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
+from abstain.dual.tasks import Task
+from abstain.machines.class_machine import vote_values
 from abstain.solvers.boundary import native_rows, native_task
 
-__all__ = ["OutOfFold", "held_out_scores"]
+__all__ = ["Folds", "HeldOut", "KernelFits", "Limits", "Line", "held_out_scores"]
+
+MOST = 32_000_000  # scores of one native call: 256 MB
 
 
-@dataclass(frozen=True, eq=False)
-class OutOfFold:
-    """The scores of all rows by every fit of a search.
+@dataclass(frozen=True)
+class Limits:
+    """What the fits of a search may use.
 
     Attributes
     ----------
-    scores : float64 array of shape (gammas, folds, Cs, rows)
-        f of every row by the machine of that width, fold and C, bias included; 0 where not tried or unfinished.
-    optimal : bool array of shape (gammas, folds, Cs)
-        Whether that fit reached the tolerance.
-    finished : bool array of shape (gammas, folds, Cs)
-        Whether that fit was tried and ended within the time limit.
+    tol, max_iter, cache_size, n_jobs
+        As in `SMO`.
+    until : float or None
+        The time of `time.monotonic` at which they must end.
     """
 
-    scores: NDArray[np.float64]
-    optimal: NDArray[np.bool_]
-    finished: NDArray[np.bool_]
+    tol: float
+    max_iter: int
+    cache_size: float = 500.0
+    n_jobs: int | None = None
+    until: float | None = None
 
-    def __or__(self, other: OutOfFold) -> OutOfFold:
-        """The fits of two searches on the same rows that tried different pairs."""
-        return OutOfFold(self.scores + other.scores, self.optimal | other.optimal, self.finished | other.finished)
+    @property
+    def seconds(self) -> float:
+        """Seconds that are left."""
+        return np.inf if self.until is None else max(0.0, self.until - time.monotonic())
+
+
+class Line(Protocol):
+    """Whoever wants to know how far a search is."""
+
+    def begin(self, fits: NDArray[np.intp]) -> None:
+        """Begin fits, given by the places of their Cs."""
+
+    def report(self, seconds: NDArray[np.float64]) -> None:
+        """Say how long each of them took; 0 if it is not done."""
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Folds of some rows.
+
+    Attributes
+    ----------
+    code : intp array of shape (rows,)
+        The classes of the rows.
+    weights : float64 array of shape (folds, rows)
+        The weights of the rows at C = 1; 0 holds a row out.
+    tests : sequence of intp arrays
+        The rows that each fold scores.
+    """
+
+    code: NDArray[np.intp]
+    weights: NDArray[np.float64]
+    tests: Sequence[NDArray[np.intp]]
+
+    @property
+    def ends(self) -> NDArray[np.intp]:
+        """Where the test rows of each fold begin if they lie one fold after another, and the end."""
+        return np.cumsum([0, *map(len, self.tests)])
+
+
+class HeldOut:
+    """Scores of the test rows of all folds, one fold after another, by every fit of a search.
+
+    Attributes
+    ----------
+    optimal, finished : bool arrays of shape (gammas, folds, Cs)
+        Whether the machines of all tasks reached the tolerance; whether they were tried and ended in time.
+    """
+
+    def __init__(self, tasks: Sequence[Task], folds: Folds, tried: NDArray[np.bool_]) -> None:
+        gammas, _, Cs = tried.shape
+        self.tasks, self.ends = tasks, folds.ends
+        self.pairs = tasks[0].negative is not None
+        n = 1 + max(max(task.positive, task.negative or 0) for task in tasks) if self.pairs else len(tasks)
+        self.total = np.zeros((n, Cs, gammas, self.ends[-1]))
+        self.won = np.zeros(self.total.shape if self.pairs else (0,))
+        self.optimal, self.finished = tried.copy(), tried.copy()
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """(Cs, gammas, test rows), bias included, and for several classes a last axis for these; 0 if unfinished."""
+        if not self.pairs:
+            return self.total[0] if len(self.tasks) == 1 else np.moveaxis(self.total, 0, -1)
+        return np.moveaxis(vote_values(self.won, self.total), 0, -1)
+
+    def add(self, task: int, at: tuple[int, int, Any], scores: NDArray[np.float64], status: Any) -> None:
+        """Add the scores of a task at a gamma, a fold and some Cs, (Cs, test rows of the fold)."""
+        gamma, fold, Cs = at
+        rows = slice(self.ends[fold], self.ends[fold + 1])
+        one = self.tasks[task]
+        if one.negative is None:
+            self.total[task, Cs, gamma, rows] = scores
+        else:
+            first = scores >= 0
+            for k, sign, votes in ((one.positive, 1.0, first), (one.negative, -1.0, ~first)):
+                self.total[k, Cs, gamma, rows] += sign * scores
+                self.won[k, Cs, gamma, rows] += votes
+        self.optimal[gamma, fold, Cs] &= np.asarray(status) == Status.OPTIMAL.value
+        self.finished[gamma, fold, Cs] &= np.asarray(status) != Status.TIME_LIMIT.value
+
+    def joined(self, other: HeldOut) -> HeldOut:
+        """Add the fits of another search of the same rows, which tried other pairs."""
+        for name in ("total", "won", "optimal", "finished"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFits:
+    """The fits of a search over kernel values.
+
+    Attributes
+    ----------
+    problem : DualProblem
+        The kernel and all rows.
+    tasks : sequence of Task
+    gammas : float64 array, ascending
+    limits : Limits
+    """
+
+    problem: DualProblem
+    tasks: Sequence[Task]
+    gammas: NDArray[np.float64]
+    limits: Limits
+    coarse_first: ClassVar[bool] = True  # single pairs of the grid can be tried first, as all may not be done in time
+
+    def scores(
+        self, rows: NDArray[np.intp], folds: Folds, Cs: NDArray[np.float64], tried: NDArray[np.bool_], *, line: Line
+    ) -> HeldOut:
+        """Return held-out scores of some of the rows."""
+        each = [task.take(rows) for task in self.tasks]
+        problem, limits = self.problem.on_rows(rows), self.limits
+        return held_out_scores(problem, each, folds, self.gammas, Cs, tried, limits=limits, line=line)
 
 
 def held_out_scores(
     problem: DualProblem,
+    tasks: Sequence[Task],
+    folds: Folds,
     gammas: NDArray[np.float64],
     Cs: NDArray[np.float64],
-    weights: NDArray[np.float64],
     tried: NDArray[np.bool_] | None = None,
     *,
-    tol: float,
-    max_iter: int,
-    cache_size: float,
-    time_limit: float | None = None,
-    n_jobs: int | None = None,
-    progress: Callable[[NDArray[np.float64]], bool | None] | None = None,
-) -> OutOfFold:
-    """Fit the problem with each fold's weights at C = 1, (folds, rows), which replace its own.
+    limits: Limits,
+    line: Line | None = None,
+) -> HeldOut:
+    """Fit the tasks on each fold; the problem has the rows and the kernel.
 
-    A row of weight 0 is held out of the fold. Cs must ascend: each fit of a fold starts from the previous one. Widths
-    are processed in the order given, and fits not done after `time_limit` seconds are skipped. `tried`, of shape
-    (gammas, folds, Cs), marks the fits to make; all by default. `progress` is called with the seconds that each of them
-    took, in the order of `tried`, and 0 for those that are not done.
+    Cs must ascend: each fit of a task and fold starts from the previous one. `tried`, of shape (gammas, folds, Cs),
+    marks the fits to make; all by default. Under a time limit the widths in the middle come first.
     """
-    shape = (len(gammas), len(weights), len(Cs))
+    shape = (len(gammas), len(folds.tests), len(Cs))
     tried = np.ones(shape, dtype=bool) if tried is None else tried
-    if not problem.kernel.formula.native and len(gammas) > 1:  # a Gram matrix per width
-        limits: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "cache_size": cache_size, "n_jobs": n_jobs}
-        limits["time_limit"] = None if time_limit is None else time_limit / len(gammas)
-        parts = [
-            held_out_scores(problem, gamma, Cs, weights, own, **limits)
-            for gamma, own in zip(gammas[:, np.newaxis], tried[:, np.newaxis], strict=True)
-        ]
-        return OutOfFold(*(np.concatenate([vars(part)[name] for part in parts]) for name in vars(parts[0])))
-    problem = replace(problem, kernel=replace(problem.kernel, gamma=float(gammas[0])))
+    found = HeldOut(tasks, folds, tried)
     used = np.flatnonzero(tried.any(axis=(1, 2)))  # the others need no kernel matrix
-    task, weights, Cs = native_task(problem), *(np.require(given, np.float64, ["C", "A"]) for given in (weights, Cs))
-    fits = _native.solve_many(
+    if limits.until is not None:
+        used = used[np.argsort(np.abs(used - len(gammas) // 2), kind="stable")]
+    # without a formula in the core there is a Gram matrix per width
+    calls = [used] if problem.kernel.formula.native else np.split(used, len(used))
+    for at, widths in enumerate(calls):
+        own = problem if len(widths) == 0 else _at(problem, float(gammas[widths[0]]))
+        seconds = limits.seconds / (len(calls) - at)
+        until = None if limits.until is None else time.monotonic() + seconds
+        _add_fits(found, own, folds, gammas, Cs, tried, widths, replace(limits, until=until), line)
+    return found
+
+
+def _at(problem: DualProblem, gamma: float) -> DualProblem:
+    return replace(problem, kernel=replace(problem.kernel, gamma=gamma))
+
+
+def _add_fits(  # noqa: PLR0917 (those of `held_out_scores`)
+    found: HeldOut,
+    problem: DualProblem,
+    folds: Folds,
+    gammas: NDArray[np.float64],
+    Cs: NDArray[np.float64],
+    tried: NDArray[np.bool_],
+    widths: NDArray[np.intp],
+    limits: Limits,
+    line: Line | None,
+) -> None:
+    shared = {
         **native_rows(problem),
-        gammas=np.require(gammas[used], np.float64, ["C", "A"]),
-        tasks=[
-            task | {"weight": weights[fold], "scales": Cs[tried[used[width], fold]], "kernel": width}
-            for width, fold in np.argwhere(tried[used].any(axis=2)).tolist()
-        ],
-        method="search",
-        tol=float(tol),
-        max_iter=int(max_iter),
-        seconds=np.inf if time_limit is None else float(time_limit),
-        cache_size=float(cache_size),
-        threads=threads(n_jobs),
-        coefficients=False,
-        report=progress,
-    )
-    status = np.full(shape, Status.TIME_LIMIT.value, dtype=object)
-    status[tried] = fits["status"]
-    finished = status != Status.TIME_LIMIT.value
-    found = fits["expansion"].reshape(-1, problem.n)
-    found += fits["bias"][:, np.newaxis]
-    found[~finished[tried]] = 0.0
-    scores = found.reshape(*shape, problem.n) if tried.all() else np.zeros((*shape, problem.n))
-    if not tried.all():
-        scores[tried] = found
-    return OutOfFold(scores, status == Status.OPTIMAL.value, finished)
+        "gammas": np.require(gammas[widths], np.float64, ["C", "A"]),
+        "method": "search",
+        "tol": float(limits.tol),
+        "max_iter": int(limits.max_iter),
+        "cache_size": float(limits.cache_size),
+        "threads": threads(limits.n_jobs),
+        "coefficients": False,
+        "report": None if line is None else line.report,
+    }
+    Cs = np.require(Cs, np.float64, ["C", "A"])
+    for part in _parts(tried, widths, len(found.tasks), problem.n):
+        if line is not None:
+            line.begin(np.concatenate([np.flatnonzero(tried[widths[at], fold]) for _, at, fold in part]))
+        posed = []
+        for task, at, fold in part:
+            one, scales = found.tasks[task], Cs[tried[widths[at], fold]]
+            sign, weight = one.sign(folds.code), one.weight(folds.code, folds.weights[fold])
+            posed.append(native_task(sign, one.loss, weight) | {"scales": scales, "kernel": at})
+        fits = _native.solve_many(**shared, tasks=posed, seconds=limits.seconds)
+        expansion, bias = fits["expansion"].reshape(-1, problem.n), fits["bias"]
+        status, first = np.array(fits["status"]), 0
+        for task, at, fold in part:
+            which = tried[widths[at], fold]
+            own = slice(first, first := first + int(which.sum()))
+            scores = expansion[own][:, folds.tests[fold]] + bias[own, np.newaxis]
+            scores[status[own] == Status.TIME_LIMIT.value] = 0.0
+            found.add(task, (int(widths[at]), fold, which), scores, status[own])
+
+
+def _parts(
+    tried: NDArray[np.bool_], widths: NDArray[np.intp], n_tasks: int, n_rows: int
+) -> Iterator[list[tuple[int, int, int]]]:
+    """Divide the (task, place among the widths, fold) into calls whose scores fit the memory."""
+    part, held = list[tuple[int, int, int]](), 0
+    for at, fold in np.argwhere(tried[widths].any(axis=2)).tolist():
+        for task in range(n_tasks):
+            fits = int(tried[widths[at], fold].sum()) * n_rows
+            if part and held + fits > MOST:
+                yield part
+                part, held = [], 0
+            part.append((task, at, fold))
+            held += fits
+    if part:
+        yield part

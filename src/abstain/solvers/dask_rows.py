@@ -29,8 +29,8 @@ from abstain.dual.linear_certificate import (
     linear_sums,
     side_sums,
 )
+from abstain.dual.tasks import Loss, Task
 from abstain.losses.loss_table import LossTable
-from abstain.losses.margin_loss import MarginLoss
 from abstain.solvers import linear
 from abstain.solvers.dask_rounds import kept, summed, tasks
 from abstain.solvers.linear import Point
@@ -45,14 +45,14 @@ class BlockRows:
 
     Attributes
     ----------
-    code : int32 array of shape (n,)
-        The classes, from 1.
+    code : intp array of shape (n,)
+        The classes, from 0.
     weight : float64 array of shape (n,)
     table : LossTable or None
         The losses of rows with costs of their own.
     """
 
-    code: NDArray[np.int32]
+    code: NDArray[np.intp]
     weight: NDArray[np.float64]
     table: LossTable | None
 
@@ -64,25 +64,25 @@ class Pose:
     Attributes
     ----------
     centre : float64 array of shape (d,)
-    positive : int
-        The class whose rows have y = +1.
-    loss : MarginLoss or None
-        None if the blocks have tables.
+    task : Task
+        Its loss is that of rows without costs of their own.
     dense : bool
         Whether sparse chunks are made dense.
     """
 
     centre: NDArray[np.float64]
-    positive: int
-    loss: MarginLoss | None
+    task: Task
     dense: bool
 
     def problem(self, chunk: Any, rows: BlockRows) -> LinearProblem:
-        """Give the part of the problem that a block has."""
-        sign = np.where(rows.code == self.positive, 1, -1).astype(np.int8)
-        loss: Any = rows.table if self.loss is None else self.loss
+        """Return the part of the problem that a block has."""
+        sign, loss = self.task.sign(rows.code), self.loss_of(rows)
         weight = np.require(rows.weight, None, ["C", "A"])
         return LinearProblem(as_rows(chunk, dense=self.dense), self.centre, sign, weight, loss)
+
+    def loss_of(self, rows: BlockRows) -> Loss:
+        """Return the loss of a block's rows."""
+        return self.task.loss if rows.table is None else rows.table
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class At:
     sigma: float
 
     def sums(self, chunk: Any, rows: BlockRows, multipliers: Any) -> Any:
-        """Give the sums over a block, with its margins at the point."""
+        """Return the sums over a block, with its margins at the point."""
         problem = self.pose.problem(chunk, rows)
         sums: Any = LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss)
         if multipliers is not None:
@@ -104,7 +104,7 @@ class At:
 
 
 def as_rows(chunk: Any, *, dense: bool = False) -> Any:
-    """Give a chunk as the native core reads it: aligned, in C order, or CSR with sorted indices."""
+    """Return a chunk as the native core reads it: aligned, in C order, or CSR with sorted indices."""
     if not issparse(chunk):
         kind = np.float32 if chunk.dtype == np.float32 else np.float64
         return np.require(chunk, kind, ["C", "A"])  # chunks may be misaligned after a transfer
@@ -150,7 +150,7 @@ class DaskSums:
         self.point = self.point + step * self.direction
 
     def slopes(self, sigma: float, steps: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the slopes at all steps, then their derivatives: one round."""
+        """Return the slopes at all steps, then their derivatives: one round."""
         self.sigma = sigma
         return np.asarray(self._round(_slopes, (self.direction, steps)))
 
@@ -164,21 +164,21 @@ class DaskSums:
         return self.sums["sides"]
 
     def between(self) -> int:
-        """Give the number of rows between breakpoints."""
+        """Return the number of rows between breakpoints."""
         return self.held
 
     def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]:
-        """Give the Hessian of the last step, or of about `most` of all rows: one round."""
+        """Return the Hessian of the last step, or of about `most` of all rows: one round."""
         if everything:
             return np.asarray(self._round(_hessian, max(1, self.count // most)))
         return self.sums["hessian"]
 
     def hessian_times(self, direction: Point) -> Point:
-        """Give the Hessian times a direction: one round."""
+        """Return the Hessian times a direction: one round."""
         return np.asarray(self._round(_hessian_times, direction))
 
     def hessian_diagonal(self, everything: bool) -> Point:
-        """Give the diagonal of the Hessian: one round."""
+        """Return the diagonal of the Hessian: one round."""
         return np.asarray(self._round(_hessian_diagonal, everything))
 
     def accept(self) -> None:
@@ -186,19 +186,19 @@ class DaskSums:
         self.multipliers = kept(tasks(partial(_part, 1), zip(self.now, strict=True)))
 
     def shift(self) -> float:
-        """Give the squared change of the multipliers."""
+        """Return the squared change of the multipliers."""
         return float(self.sums["shift"][0])
 
     def loss(self) -> float:
-        """Give the sum of the losses."""
+        """Return the sum of the losses."""
         return float(self.sums["loss"][0])
 
     def dual(self, negative: float, positive: float) -> float:
-        """Give a lower bound on the sum of phi_i(scale gamma_i), without a round: phi is concave, and 0 at 0."""
+        """Return a lower bound on the sum of phi_i(scale gamma_i), without a round: phi is concave, and 0 at 0."""
         return float(self.sums["duals"] @ (negative, positive))
 
     def first_penalty(self) -> float:
-        """Give the first sigma: see `first_penalty` for rows in memory."""
+        """Return the first sigma: see `first_penalty` for rows in memory."""
         parts = tasks(partial(_reach, self.pose), zip(self.rows, strict=True))
         least, steepest, weight = summed(parts, plus=_with_reach)
         return 0.5 * weight / self.count * (least if np.isfinite(least) else steepest)
@@ -240,7 +240,7 @@ def _hessian(at: At, stride: int, chunk: Any, rows: BlockRows, multipliers: Any)
 
 
 def _strided(sums: Any, stride: int, *, everything: bool) -> NDArray[np.float64]:
-    """Give the Hessian of about every stride-th row."""
+    """Return the Hessian of about every stride-th row."""
     rows = sums.rows if everything else sums.between()
     return np.asarray(sums.hessian(max(1, rows // stride), everything=everything))
 
@@ -262,7 +262,7 @@ def _part(which: int, step: tuple[Any, Any]) -> Any:
 
 
 def _reach(pose: Pose, rows: BlockRows) -> tuple[float, float, float]:
-    loss: Any = rows.table if pose.loss is None else pose.loss
+    loss = pose.loss_of(rows)
     return reach_of(loss), loss.steepest, float(rows.weight.sum())
 
 

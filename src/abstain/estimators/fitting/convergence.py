@@ -17,7 +17,7 @@ from abstain.dual.certificate import Certificate, best_bias, certify, feasible, 
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, Status
-from abstain.estimators.fitting.training import Posed
+from abstain.estimators.fitting.posing import Posed
 from abstain.machines.kernel_machine import KernelMachine
 
 SAMPLE = 4000  # rows up to which a kernel is tried for definiteness by a Cholesky factor
@@ -88,7 +88,7 @@ class Solved:
         return cls(problem, solution, machine, certificate)
 
     def proof(self, tol: float) -> Proof:
-        """Give the proof of how good the solution is."""
+        """Return the proof of how good the solution is."""
         problem, beta, primal = self.problem, self.solution.beta, self.certificate.primal
         size = scale(problem, beta, primal, self.certificate.dual) if problem.total else primal
         allowed = DEFORMED * certified_gap(tol) * size
@@ -100,7 +100,7 @@ class Solved:
 def _trusted_sums(
     problem: DualProblem, solution: DualSolution, machine: KernelMachine, beta: NDArray[np.float64], tol: float
 ) -> tuple[NDArray[np.float64] | None, float]:
-    """Give the solver's sums and what single precision may hide of the gap; None if they must be computed again."""
+    """Return the solver's sums and what single precision may hide of the gap; None if they must be computed again."""
     known = machine.linear is None and problem.n > SCORED and beta is solution.beta
     if not known:
         return None, 0.0
@@ -135,17 +135,18 @@ def solved(
         if solution.status is not Status.OPTIMAL or gap <= NEGLIGIBLE or not 1.0 < too_large < 1.0 / NEGLIGIBLE:
             break
         tol *= 0.5 / too_large
-        gone = time.monotonic() - began
-        finer = replace(
-            solver,
-            tol=tol,
-            max_iter=max(0, solver.max_iter - solution.iterations),
-            time_limit=None if solver.time_limit is None else max(0.0, solver.time_limit - gone),
-        )
+        finer = replace(within(solver, began), tol=tol, max_iter=max(0, solver.max_iter - solution.iterations))
         again = finer.solve(problem, solution.beta)
         again = replace(again, iterations=solution.iterations + again.iterations)
         found = Solved.of(posed, again, solver.n_jobs, solver.tol)
     return found
+
+
+def within(solver: Any, began: float) -> Any:
+    """Return the solver with what is left of its time."""
+    if solver.time_limit is None:
+        return solver
+    return replace(solver, time_limit=max(0.0, solver.time_limit - (time.monotonic() - began)))
 
 
 def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: float) -> bool:
@@ -199,7 +200,7 @@ def _has_cholesky_factor(A: NDArray[np.float64]) -> bool:
 
 
 def _lowest_ritz_value(gram: Any) -> float:
-    """Give an upper bound on the smallest eigenvalue, close to it where it lies outside the others."""
+    """Return an upper bound on the smallest eigenvalue, close to it where it lies outside the others."""
     start = np.random.default_rng(0).standard_normal(gram.shape[0])
     try:
         return float(eigsh(gram, k=1, which="SA", maxiter=30, tol=1e-3, v0=start, return_eigenvectors=False)[0])
@@ -208,7 +209,7 @@ def _lowest_ritz_value(gram: Any) -> float:
 
 
 def warning_text(proof: Proof, parameters: Any, *, by_gap: bool = False) -> str | None:
-    """Give the warning for a fit that did not converge, with numbers and advice; None if it converged.
+    """Return the warning for a fit that did not converge, with numbers and advice; None if it converged.
 
     With `by_gap`, `tol` is for the relative duality gap, not for the violation.
     """
@@ -232,25 +233,8 @@ def warning_text(proof: Proof, parameters: Any, *, by_gap: bool = False) -> str 
 NONE_FINISHED = " None finished: the middle of the grid is taken untried, and best_score_ and cv_reject_rate_ are nan."
 
 
-def complaint_of_fits(
-    parameters: Any, optimal: NDArray[np.bool_], finished: NDArray[np.bool_], tried: str
-) -> str | None:
-    """Give the warning about fits of a search that did not end as planned; None if all did.
-
-    `tried` are the parameters whose values are tried.
-    """
-    late = int(np.sum(~finished))
-    if late:
-        return (
-            f"{type(parameters).__name__} ran out of time: {late} of the {finished.size} fits of its search count as "
-            f"not tried; raise time_limit={parameters.time_limit} or try fewer {tried}."
-            + ("" if finished.any() else NONE_FINISHED)
-        )
-    return short_of_tolerance(parameters, int(np.sum(~optimal)), finished.size)
-
-
 def short_of_tolerance(parameters: Any, short: int, fits: int) -> str | None:
-    """Give the warning about so many fits of a search that did not reach their tolerance."""
+    """Return the warning about so many fits of a search that did not reach their tolerance."""
     if not short:
         return None
     return (

@@ -17,18 +17,18 @@ from abstain.dual.parts import PartCertificates, Parts, certify_parts, runs
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, PartSolutions, Status
-from abstain.estimators.fitting.class_training import posed_pair
-from abstain.estimators.fitting.convergence import SCORED, Solved, solved
-from abstain.estimators.fitting.training import Posed
+from abstain.estimators.fitting.convergence import SCORED, Solved, solved, within
+from abstain.estimators.fitting.posing import Posed
 from abstain.machines.class_machine import class_pairs
 from abstain.machines.expansion import expand_parts
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.boundary import part_biases
 from abstain.solvers.smo import SMO
 
-__all__ = ["FittedMachine", "fitted_pairs", "within"]
+__all__ = ["FittedMachine", "fitted_pairs"]
 
 TOGETHER = 500_000  # rows of the pairs that are solved in one call: 20 MB of arrays
+
 
 @dataclass(frozen=True, eq=False)
 class FittedMachine:
@@ -48,7 +48,7 @@ class FittedMachine:
 
 
 def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> list[FittedMachine]:
-    """Fit the machine of each pair of classes; `code` has the class of each of the shared rows, from 1."""
+    """Fit the machine of each pair of classes; `code` has the class of each of the shared rows, from 0."""
     began = time.monotonic()
     classes = _ByClass.of(code)
     pairs = class_pairs(len(classes.starts) - 1)
@@ -85,27 +85,20 @@ class _ByClass:
 
     @classmethod
     def of(cls, code: NDArray[np.intp]) -> _ByClass:
-        return cls(np.argsort(code, kind="stable"), np.cumsum(np.bincount(code), dtype=np.int64))
+        return cls(np.argsort(code, kind="stable"), np.cumsum([0, *np.bincount(code)], dtype=np.int64))
 
     def rows(self, k: int) -> NDArray[np.intp]:
-        """Give the rows of a class, from 0, ascending."""
+        """Return the rows of a class, from 0, ascending."""
         return self.order[self.starts[k] : self.starts[k + 1]]
 
     def parts(self, ordered: DualProblem, pairs: Sequence[tuple[int, int]]) -> Parts:
-        """Give the problems of pairs over the sorted rows, the first of each pair +1 as in `SVC`."""
+        """Return the problems of pairs over the sorted rows, the first of each pair +1 as in `SVC`."""
         each = np.array(pairs, dtype=np.int64).ravel()
         lengths, every = np.diff(self.starts)[each], np.arange(ordered.n, dtype=np.int64)
         rows = np.concatenate([every[self.starts[k] : self.starts[k + 1]] for k in each])
         sign = np.repeat(np.tile(np.array([1, -1], dtype=np.int8), len(pairs)), lengths)
         starts = np.concatenate([[0], np.cumsum(lengths)[1::2]])
         return Parts.of(ordered, rows, starts, sign)
-
-
-def within(solver: Any, began: float) -> Any:
-    """The solver with what is left of its time."""
-    if solver.time_limit is None:
-        return solver
-    return replace(solver, time_limit=max(0.0, solver.time_limit - (time.monotonic() - began)))
 
 
 def _can_be_solved_together(solver: Any, shared: Posed) -> bool:
@@ -167,3 +160,13 @@ def _apart(solver: Any, began: float, shared: Posed, work: Sequence[Any]) -> lis
     if jobs == 1 or len(work) < 2:
         return [fit(*one) for one in work]
     return list(Parallel(n_jobs=jobs, backend="threading")(delayed(fit)(*one) for one in work))
+
+
+def posed_pair(shared: Posed, first: NDArray[np.intp], second: NDArray[np.intp]) -> Posed:
+    """Pose the problem of two classes, the first of them +1 as in `SVC`, on their rows only."""
+    whole, rows = shared.problem, np.concatenate([first, second])
+    gram = whole.kernel.name == "precomputed"
+    X = np.ascontiguousarray(whole.X[np.ix_(rows, rows)]) if gram else whole.X[rows]
+    sign = np.repeat(np.array([1, -1], dtype=np.int8), [len(first), len(second)])
+    problem = replace(whole, X=X, sign=sign, weight=whole.weight[rows])
+    return replace(shared, problem=problem, kept=shared.kept[rows])

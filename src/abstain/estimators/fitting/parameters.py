@@ -1,19 +1,11 @@
-"""The allowed parameters of RejectSVC, and the loss that follows from its costs and rule."""
+"""The allowed parameters of RejectSVC."""
 
 from __future__ import annotations
 
 from numbers import Integral, Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
-
-from abstain.costs.actions import Actions
-from abstain.costs.costs import Costs, checked_costs
-from abstain.losses.action_hinge import action_hinge
-from abstain.losses.double_hinge import double_hinge
-from abstain.losses.generalized_hinge import BartlettWegkamp
-from abstain.losses.hinge import hinge
-from abstain.losses.margin_loss import MarginLoss
+from sklearn.utils._param_validation import Interval, StrOptions
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 
@@ -45,37 +37,3 @@ CONSTRAINTS: dict[str, list[Any] | str] = {
     "n_jobs": [Integral, None],
     "verbose": ["verbose"],
 }
-
-
-def stated_costs(costs: Any) -> Costs | Actions | None:
-    """Give the costs if they are a `Costs`, `Actions` or None; anything else is an error."""
-    if costs is None or isinstance(costs, Actions):
-        return costs
-    return checked_costs(costs, "RejectSVC({}), or give C by name: RejectSVC(C=...)")
-
-
-def margin_loss(costs: Costs | Actions | None, rule: Any) -> MarginLoss:
-    """Give the loss of the machine: the hinge without costs, the double hinge (GRKC08), or that of another rule (BW08).
-
-    For `Actions` it is the tangent hinge at all their cuts.
-
-    A rule is any value with a method ``loss(costs)`` that returns a `MarginLoss`.
-    """
-    if isinstance(rule, str) and rule in _RULES:
-        rule = _RULES[rule]
-    if isinstance(costs, Actions):
-        if rule is not None:
-            raise ValueError(f'rule={rule!r} is for Costs only; with Actions use rule="chow".')
-        return action_hinge(costs)
-    if rule is None:
-        return hinge() if costs is None else double_hinge(costs)
-    if isinstance(rule, str | type) or not callable(getattr(rule, "loss", None)):
-        raise InvalidParameterError(
-            f'rule must be "chow", "bartlett-wegkamp" or a BartlettWegkamp(delta), not {rule!r}.'
-        )
-    if costs is None:
-        raise ValueError(f"rule={rule!r} needs costs, got costs=None; state them, as in costs=Costs(reject=0.3).")
-    return rule.loss(costs)
-
-
-_RULES = {"chow": None, "bartlett-wegkamp": BartlettWegkamp()}

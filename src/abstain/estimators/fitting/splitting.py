@@ -36,7 +36,7 @@ DEFAULT_FOLDS = 5  # scikit-learn's number for cv=None
 
 
 def row_groups(groups: ArrayLike | None, n: int) -> Groups | None:
-    """Give one group label per row; None if no groups are given."""
+    """Return one group label per row; None if no groups are given."""
     if groups is None:
         return None
     labels = np.asarray(groups)
@@ -212,9 +212,9 @@ class Splits:
 
 
 def checked_splits(
-    cv: Any, y: ArrayLike, groups: Groups | None, sign: NDArray[np.int8], sample_weight: NDArray[np.float64]
+    cv: Any, y: ArrayLike, groups: Groups | None, code: NDArray[Any], sample_weight: NDArray[np.float64]
 ) -> Splits:
-    """Make the folds; each must train on both classes and test on rows with weight."""
+    """Make the folds; each must train on all classes and test on rows with weight."""
     name = f"cv={cv!r}" if isinstance(cv, Integral) or hasattr(cv, "split") else "cv"  # too many rows to show
     fewer = not (isinstance(cv, Integral) and cv <= 2)  # of two there are none fewer
     way = f"{'Use fewer folds' if fewer else 'Add rows'}, or RejectSVC without a search."
@@ -226,17 +226,18 @@ def checked_splits(
         raise ValueError(f"{name} cannot split these rows: {error} {way}") from error
     if not splits:
         raise ValueError(f"{name} has no folds; give a number of them, a splitter, or pairs of (train, test) rows.")
-    trains = np.zeros((len(splits), len(sign)), dtype=np.int32)
+    trains = np.zeros((len(splits), len(code)), dtype=np.int32)
     tests = np.zeros(trains.shape)
     for fold, (train, test) in enumerate(splits):
-        trains[fold] = np.bincount(train, minlength=len(sign))
-        tests[fold] = np.bincount(test, minlength=len(sign)) * sample_weight
-        weighted = sign[(trains[fold] > 0) & (sample_weight > 0)]
-        if len(np.unique(weighted)) < 2:
+        trains[fold] = np.bincount(train, minlength=len(code))
+        tests[fold] = np.bincount(test, minlength=len(code)) * sample_weight
+        trained = code[(trains[fold] > 0) & (sample_weight > 0)]
+        if len(left := np.setdiff1d(code, trained)):
             way = "use fewer folds or stratify them"
             if cv is None or isinstance(cv, Integral):  # these are stratified
-                way = "add rows of the other class, or use RejectSVC without a search"
-            raise ValueError(f"fold {fold} of {name} trains on one class only; {way}.")
+                way = "add rows of this class, or use RejectSVC without a search"
+            label = np.asarray(y)[code == left[0]].tolist()[0]
+            raise ValueError(f"fold {fold} of {name} trains without the class {label!r}; {way}.")
         if not tests[fold].any():
             raise ValueError(
                 f"fold {fold} of {name} has no test rows with weight; use fewer folds, or leave out rows of weight 0."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,61 +13,61 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from abstain.dual.certificate import Certificate
-from abstain.dual.joint_proof import joint_proof
 from abstain.dual.linear_certificate import LinearProblem, certify_linear
 from abstain.dual.proof import Proof
 from abstain.dual.solution import Status
-from abstain.estimators.fitting.decide import Fitted
+from abstain.dual.tasks import Task
+from abstain.estimators.fitting.convergence import within
+from abstain.estimators.fitting.posing import centrable
+from abstain.estimators.fitting.training import Training
+from abstain.kernels import Kernel
 from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.machines.linear_machine import LinearMachine
-from abstain.rules.class_rule import VoteRule
-from abstain.rules.lead_rule import LeadRule
 from abstain.solvers.linear import LinearNewton, LinearSolution
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 
-__all__ = ["FittedLinear", "LinearStart", "certified", "fitted_linear", "row_centre"]
+__all__ = ["certified", "check_reach", "fitted_linear", "fitted_tasks", "joined", "linear_machines", "linear_rows"]
 
 _BLOCK = 2_000_000
 POLISHED = 1000  # rows up to which a fit goes on to about the last digits, as that of `RejectSVC` does
 ROUNDS = 3  # times that a solver is sent back with a finer tolerance
 
 
-@dataclass(frozen=True, eq=False)
-class FittedLinear(Fitted):
-    """A fitted `LinearRejectSVC`.
-
-    Attributes
-    ----------
-    proofs : tuple of Proof
-        How good each machine is.
-    largest_row_cost : float or None
-        The largest cost of a training row, if they had costs of their own.
-    """
-
-    proofs: tuple[Proof, ...]
-    largest_row_cost: float | None = None
-
-    @property
-    def proof(self) -> Proof:
-        """The proof of all machines together."""
-        return self.proofs[0] if len(self.proofs) == 1 else joint_proof(self.proofs)
+Fit = Callable[[Task, LinearNewton], tuple[Any, Proof]]
 
 
-@dataclass(frozen=True, eq=False)
-class LinearStart:
-    """Where a fit ended: its point and its multipliers, which a fit with another C scales by the ratio of the two."""
+def fitted_tasks(
+    tasks: Sequence[Task], settings: LinearNewton, fit: Fit, join: Callable[[Sequence[Any]], Any]
+) -> tuple[Any, tuple[Proof, ...]]:
+    """Fit the machine of each task, one after another within the time limit, and join several to one."""
+    began = time.monotonic()
+    found = [fit(task, within(settings, began)) for task in tasks]
+    machines, proofs = zip(*found, strict=True)
+    return (machines[0] if len(machines) == 1 else join(machines)), proofs
 
-    point: NDArray[np.float64]
-    gamma: NDArray[np.float64]
+
+def linear_machines(
+    training: Training, C: float, settings: LinearNewton, n_jobs: int | None
+) -> tuple[LinearMachine | LinearClassMachine, tuple[Proof, ...]]:
+    """Fit the linear machines of all tasks of a training."""
+    rows, code, weight = linear_rows(training.X), training.code, training.weights(C)
+
+    def fit(task: Task, now: LinearNewton) -> tuple[LinearMachine, Proof]:
+        problem = LinearProblem(*rows, task.sign(code), task.weight(code, weight), task.loss)
+        return fitted_linear(problem, now, n_jobs)
+
+    return fitted_tasks(training.tasks, settings, fit, joined)
 
 
-def linear_class_rule(rule: Any) -> Any:
-    """Give the rule of machines for each class against the rest; without costs, the class of the highest score."""
-    return LeadRule(rule.labels, np.full(rule.labels.n_classes, -np.inf)) if isinstance(rule, VoteRule) else rule
+def linear_rows(X: Any) -> tuple[Any, NDArray[np.float64]]:
+    """Return the rows as the solver reads them, and their centre."""
+    check_reach(X)
+    X = centrable(Kernel("linear"), X)
+    return X, row_centre(X)
 
 
 def row_centre(X: Any) -> NDArray[np.float64]:
-    """Give the mean of dense rows, block by block; 0 for sparse rows, whose zeros it would fill."""
+    """Return the mean of dense rows, block by block; 0 for sparse rows, whose zeros it would fill."""
     d = X.shape[1]
     if issparse(X):
         return np.zeros(d)
@@ -89,39 +89,30 @@ def check_reach(X: Any) -> None:
 
 
 def fitted_linear(
-    problem: LinearProblem, settings: LinearNewton, n_jobs: int | None, start: LinearStart | None = None
-) -> tuple[LinearMachine, Proof, LinearStart]:
+    problem: LinearProblem, settings: LinearNewton, n_jobs: int | None
+) -> tuple[LinearMachine, Proof]:
     """Fit one machine until its certificate, by the machine that predicts, is below the tolerance."""
     sums = LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss, n_jobs)
-    sigma, point = first_penalty(problem.weight, problem.loss), None
-    if start is not None:
-        point = start.point
-        sums.start(start.gamma)
     settings = replace(settings, polish=problem.X.shape[0] <= POLISHED)
 
     def certify(found: LinearSolution) -> tuple[LinearMachine, Certificate]:
         machine = LinearMachine(found.point[:-1].copy(), problem.centre, float(found.point[-1]))
-        return machine, certify_linear(problem, machine, scaled(found))
+        gamma = sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0])
+        return machine, certify_linear(problem, machine, gamma)
 
-    def scaled(found: LinearSolution) -> NDArray[np.float64]:
-        return np.asarray(sums.gamma() * np.where(problem.sign > 0, found.scale[1], found.scale[0]))
-
-    machine, proof, found = certified(sums, sigma, point, settings, certify)
-    return machine, proof, LinearStart(found.point, scaled(found))
+    return certified(sums, first_penalty(problem.weight, problem.loss), settings, certify)
 
 
 def certified(
     sums: Any,
     sigma: float,
-    point: NDArray[np.float64] | None,
     settings: LinearNewton,
     certify: Callable[[LinearSolution], tuple[Any, Certificate]],
-) -> tuple[Any, Proof, LinearSolution]:
+) -> tuple[Any, Proof]:
     """Solve, with a finer tolerance each time, until `certify` confirms the tolerance."""
-    began, tol, steps = time.monotonic(), settings.tol, 0
+    began, tol, steps, point = time.monotonic(), settings.tol, 0, None
     for _ in range(ROUNDS):
-        left = None if settings.time_limit is None else max(0.0, settings.time_limit - (time.monotonic() - began))
-        now = replace(settings, tol=0.9 * tol, time_limit=left, max_iter=settings.max_iter - steps)
+        now = replace(within(settings, began), tol=0.9 * tol, max_iter=settings.max_iter - steps)
         found = now.solve(sums, sigma, point)
         steps += found.iterations
         machine, certificate = certify(found)
@@ -134,23 +125,10 @@ def certified(
     if status is Status.INACCURATE and certificate.relative_gap <= settings.tol:
         status = Status.OPTIMAL
     numbers = (certificate.primal, certificate.dual, certificate.relative_gap, certificate.kkt_violation)
-    return machine, Proof(*numbers, status.value, steps), found
-
-
-def fitted_linear_classes(
-    problems: Sequence[LinearProblem], settings: LinearNewton, n_jobs: int | None
-) -> tuple[LinearClassMachine, tuple[Proof, ...]]:
-    """Fit a machine for each class against the rest, on the same rows."""
-    began, machines, proofs = time.monotonic(), [], []
-    for problem in problems:
-        left = None if settings.time_limit is None else max(0.0, settings.time_limit - (time.monotonic() - began))
-        machine, proof, _ = fitted_linear(problem, replace(settings, time_limit=left), n_jobs)
-        machines.append(machine)
-        proofs.append(proof)
-    return joined(machines), tuple(proofs)
+    return machine, Proof(*numbers, status.value, steps)
 
 
 def joined(machines: Sequence[LinearMachine]) -> LinearClassMachine:
-    """Give machines around one centre as one."""
+    """Return machines around one centre as one."""
     weights = np.stack([machine.weights for machine in machines])
     return LinearClassMachine(weights, machines[0].centre, np.array([machine.bias for machine in machines]))

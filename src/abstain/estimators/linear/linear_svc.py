@@ -15,33 +15,23 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from abstain.dual.linear_certificate import LinearProblem
-from abstain.dual.proof import Proof
-from abstain.estimators.fitting.class_training import ClassTraining, refuse_row_costs, takes_classes
 from abstain.estimators.fitting.convergence import warning_text
 from abstain.estimators.fitting.decide import fitted, read_only
+from abstain.estimators.fitting.kernel_fit import FittedMachines
 from abstain.estimators.fitting.kernel_rows import checked_rows
 from abstain.estimators.fitting.lazy import is_dask, refuse_dask_frame
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.fitting.row_decisions import RowCostsMixin
-from abstain.estimators.fitting.training import Training, centrable
+from abstain.estimators.fitting.training import Training
 from abstain.estimators.linear.landmarks import LANDMARKS
-from abstain.estimators.linear.linear_fit import (
-    FittedLinear,
-    check_reach,
-    fitted_linear,
-    fitted_linear_classes,
-    linear_class_rule,
-    row_centre,
-)
-from abstain.estimators.linear.low_rank_fit import check_low_rank, low_rank_machine
-from abstain.kernels import Kernel
+from abstain.estimators.linear.linear_fit import linear_machines
+from abstain.estimators.linear.low_rank_fit import check_low_rank, low_rank_machines
 from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.solvers.linear import LinearNewton
 
-__all__ = ["LinearRejectSVC", "linear_rows"]
+__all__ = ["LinearRejectSVC"]
 
 
 class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -228,27 +218,19 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         refuse_dask_frame(X)
         if is_dask(X):
             solve = self._solver_on_dask(checked, X, y, sample_weight, row_costs)
-        elif takes_classes(self, y):
-            refuse_row_costs(row_costs)
-            classes = ClassTraining.of(self, X, y, sample_weight, validator=checked, single=True)
-            solve = partial(self._fit_classes, classes)
         else:
-            training = Training.of(
-                self, X, y, sample_weight, validator=checked, row_costs=row_costs, single=True
-            )
-            solve = partial(self._fit, training)
+            given = {"validator": checked, "row_costs": row_costs, "linear": True}
+            solve = partial(self._fit, Training.of(self, X, y, sample_weight, **given), float(self.C), self.gamma)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose), shown="relative duality gap")
         try:
             found = solve(task)
         finally:
             task.end_line()
-        self._commit(checked, found)
-        if text := warning_text(found.proof, self, by_gap=True):
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)  # at the caller of fit, past scikit-learn's decorator
+        self._store(checked, found)
         task.end()
         return self
 
-    def _solver_on_dask(self, checked: Any, X: Any, *columns: Any) -> Callable[[FitTask], FittedLinear]:
+    def _solver_on_dask(self, checked: Any, X: Any, *columns: Any) -> Callable[[FitTask], FittedMachines]:
         from abstain.estimators.linear.dask_fit import fitted_on_dask
         from abstain.estimators.linear.dask_table import DaskTable
 
@@ -257,34 +239,27 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         table = DaskTable.of(X, *columns)
         vars(checked).pop("feature_names_in_", None)
         checked.n_features_in_ = table.shape[1]
-        return lambda task: fitted_on_dask(self, table, self._settings(task))
+        return lambda task: fitted_on_dask(self, table, self._settings(task, self.time_limit))
 
-    def _settings(self, task: FitTask) -> LinearNewton:
-        return LinearNewton(float(self.tol), int(self.max_iter), self.time_limit, task.report if task.watched else None)
-
-    def _fit(self, training: Training, task: FitTask) -> FittedLinear:
-        posed = (training.sign, training.weights(float(self.C)), training.loss)
-        machine, proofs = self._machine(training, [posed], task)
-        largest = None if training.row_costs is None else float(training.row_costs.table().max())
-        return FittedLinear(machine, training.rule, proofs, largest)
-
-    def _fit_classes(self, training: ClassTraining, task: FitTask) -> FittedLinear:
-        weight, n = training.weights(float(self.C)), training.n_classes
-        losses = training.losses * (n if len(training.losses) == 1 else 1)
-        machine, proofs = self._machine(training, [(training.sign(k), weight, losses[k]) for k in range(n)], task)
-        return FittedLinear(machine, linear_class_rule(training.rule), proofs)
-
-    def _machine(self, training: Any, posed: list[Any], task: FitTask) -> tuple[Any, tuple[Proof, ...]]:
-        """Fit the machine of one problem, or of one for each class: signs, weights and a loss each."""
-        settings = self._settings(task)
+    def _fit(
+        self, training: Training, C: float, gamma: float | str, task: FitTask, *, time_limit: float | None = None
+    ) -> FittedMachines:
+        """Fit with this C; gamma is read with the other parameters of a low-rank kernel."""
+        del gamma
+        settings = self._settings(task, self.time_limit if time_limit is None else time_limit)
         if check_low_rank(self):
-            return low_rank_machine(self, training.X, training.sample_weight, posed, settings)
-        X, centre = linear_rows(training.X)
-        problems = [LinearProblem(X, centre, *each) for each in posed]
-        if len(problems) > 1:
-            return fitted_linear_classes(problems, settings, self.n_jobs)
-        machine, proof, _ = fitted_linear(problems[0], settings, self.n_jobs)
-        return machine, (proof,)
+            machine, proofs = low_rank_machines(self, training, C, settings)
+        else:
+            machine, proofs = linear_machines(training, C, settings, self.n_jobs)
+        return FittedMachines(machine, training.rule, proofs, training.largest_row_cost)
+
+    def _settings(self, task: FitTask, time_limit: float | None) -> LinearNewton:
+        return LinearNewton(float(self.tol), int(self.max_iter), time_limit, task.report if task.watched else None)
+
+    def _store(self, checked: Any, found: FittedMachines) -> None:
+        self._commit(checked, found)
+        if text := warning_text(found.proof, self, by_gap=True):
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
 
     def _checked(self, X: Any) -> Any:
         return checked_rows(self, X, dense=False, reset=False, single=True)
@@ -312,21 +287,10 @@ class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, Base
         several = isinstance(machine, LinearClassMachine | OneVsRestMachine)
         return read_only(machine.intercepts if several else np.array([machine.intercept]))
 
-    @property
-    def proofs_(self) -> tuple[Proof, ...]:
-        """The proofs of all machines."""
-        return self._now.proofs
-
+    proofs_ = fitted("proofs", "The proofs of all machines.")
     proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
     objective_ = fitted("proof.objective", "The primal value of the training problem.")
     dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")
     duality_gap_ = fitted("proof.gap", "The difference of the primal and dual values, relative to the primal value.")
     status_ = fitted("proof.status", "How the solver ended.")
     n_iter_ = fitted("proof.iterations", "The number of Newton steps.")
-
-
-def linear_rows(X: Any) -> tuple[Any, NDArray[np.float64]]:
-    """The rows as the solver reads them, and their centre."""
-    check_reach(X)
-    X = centrable(Kernel("linear"), X)
-    return X, row_centre(X)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,9 +12,11 @@ from numpy.typing import NDArray
 from abstain.dual.certificate import Certificate
 from abstain.dual.low_rank_certificate import LowRankProblem, certify_low_rank
 from abstain.dual.proof import Proof
-from abstain.estimators.fitting.training import centrable, resolved_kernel
+from abstain.dual.tasks import Task
+from abstain.estimators.fitting.posing import centrable, resolved_kernel
+from abstain.estimators.fitting.training import Training
 from abstain.estimators.linear.landmarks import chosen_landmarks
-from abstain.estimators.linear.linear_fit import POLISHED, certified
+from abstain.estimators.linear.linear_fit import POLISHED, certified, fitted_tasks
 from abstain.kernels import Matrix
 from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
@@ -24,7 +25,7 @@ from abstain.solvers.linear import LinearNewton, LinearSolution
 from abstain.solvers.linear_blocks import BlockSums, MixedSums
 from abstain.solvers.linear_rows import LocalSums, first_penalty
 
-__all__ = ["check_low_rank", "fitted_low_rank", "landmark_rows", "low_rank_machine"]
+__all__ = ["check_low_rank", "fitted_low_rank", "landmark_rows", "low_rank_machines"]
 
 MEGABYTE = 1e6
 SHARE = 8  # the part of the memory limit that a block of kernel values takes is 1 / SHARE
@@ -76,7 +77,7 @@ class LandmarkRows:
         self.features.values(X, out, self.n_jobs)
 
     def sums(self, problem: LowRankProblem) -> LocalSums | MixedSums:
-        """Give the sums that the solver needs."""
+        """Return the sums that the solver needs."""
         given = (problem.sign, problem.weight, problem.loss, self.n_jobs)
         if self.stored is not None:
             return LocalSums(self.stored, np.zeros(self.stored.shape[1]), *given)
@@ -112,29 +113,28 @@ def fitted_low_rank(
         return machine, certify_low_rank(problem, as_scored(machine), gamma, rows.n_jobs)
 
     settings = replace(settings, polish=problem.X.shape[0] <= POLISHED)
-    machine, proof, _ = certified(sums, first_penalty(problem.weight, problem.loss), None, settings, certify)
-    return machine, proof
+    return certified(sums, first_penalty(problem.weight, problem.loss), settings, certify)
 
 
-def low_rank_machine(
-    estimator: Any, X: Matrix, sample_weight: NDArray[np.float64], posed: Sequence[Any], settings: LinearNewton
+def low_rank_machines(
+    estimator: Any, training: Training, C: float, settings: LinearNewton
 ) -> tuple[KernelMachine | OneVsRestMachine, tuple[Proof, ...]]:
-    """Fit the machine of one problem, or of one for each class; each has signs, weights and a loss."""
-    rows = landmark_rows(estimator, X, sample_weight)
-    began, machines, proofs = time.monotonic(), [], []
-    for each in posed:
-        left = None if settings.time_limit is None else max(0.0, settings.time_limit - (time.monotonic() - began))
-        sign, weight, loss = each
-        problem = LowRankProblem(rows.X, np.zeros(0), sign, weight, loss, rows.features)
-        given = (rows, problem, replace(settings, time_limit=left))
-        machine, proof = fitted_low_rank(*given) if len(posed) == 1 else fitted_low_rank(*given, _OneOf)
-        machines.append(machine)
-        proofs.append(proof)
-    first = machines[0]
-    if len(posed) == 1:
-        return first, tuple(proofs)
-    coef, biases = np.stack([one.coef for one in machines]), np.array([one.bias for one in machines])
-    return OneVsRestMachine(first.kernel, first.vectors, coef, biases, first.support, first.n_rows), tuple(proofs)
+    """Fit the machines of all tasks of a training on the same landmarks."""
+    rows = landmark_rows(estimator, training.X, training.sample_weight)
+    code, weight = training.code, training.weights(C)
+
+    def fit(task: Task, now: LinearNewton) -> tuple[KernelMachine, Proof]:
+        given = (task.sign(code), task.weight(code, weight), task.loss)
+        problem = LowRankProblem(rows.X, np.zeros(0), *given, rows.features)
+        return fitted_low_rank(rows, problem, now, *([] if len(training.tasks) == 1 else [_OneOf]))
+
+    return fitted_tasks(training.tasks, settings, fit, _joined)
+
+
+def _joined(machines: Sequence[KernelMachine]) -> OneVsRestMachine:
+    first, coef = machines[0], np.stack([one.coef for one in machines])
+    biases = np.array([one.bias for one in machines])
+    return OneVsRestMachine(first.kernel, first.vectors, coef, biases, first.support, first.n_rows)
 
 
 class _OneOf:

@@ -86,7 +86,7 @@ class Schedule:
 
 
 def planned(search: str, rows: int, pairs: int) -> Schedule:
-    """Give the schedule that the parameter `search` means."""
+    """Return the schedule that the parameter `search` means."""
     halves = search == "halving" or (search == "auto" and rows > BEYOND)
     return Schedule.of(rows, pairs) if halves else Schedule.full(rows, pairs)
 
@@ -100,32 +100,32 @@ def _folds(rows: int, folds: int) -> int:
     return min(folds, int(np.ceil(folds * TESTED / rows)))
 
 
-def halved(
-    rounds: Rounds, splits: Splits, groups: Groups | None, schedule: Schedule, deadline: float | None
-) -> list[Round]:
-    """Run the rounds of the schedule and give those that count.
+def halved(rounds: Rounds, splits: Splits, groups: Groups | None, schedule: Schedule) -> list[Round]:
+    """Run the rounds of the schedule and return those that count.
 
-    Under a deadline, a later round has only as many pairs as are likely to finish. If that is less than two, or if it
+    Under a time limit, a later round has only as many pairs as are likely to finish. If that is less than two, or if it
     is cut short after all, the search ends with the round before, where all pairs were compared on the same rows.
     """
-    sign, weight, n = rounds.training.sign, rounds.training.sample_weight, rounds.problem.n
-    keys = keys_of(sign, groups, schedule.sizes[0] / n)
-    alive, found = np.ones((len(rounds.Cs), len(rounds.widths)), dtype=bool), list[Round]()
+    code, weight, tasks = rounds.training.code, rounds.training.sample_weight, len(rounds.training.tasks)
+    n, deadline = len(code), rounds.fits.limits.until
+    keys = keys_of(code, groups, schedule.sizes[0] / n)
+    alive, found = np.ones((len(rounds.Cs), rounds.n_gammas), dtype=bool), list[Round]()
     for k, size in enumerate(schedule.sizes):
-        rows, part = (np.arange(n), splits) if size == n else subsample(splits, keys, sign, weight, size / n)
+        rows, part = (np.arange(n), splits) if size == n else subsample(splits, keys, code, weight, size / n)
         used = tested_folds(part.tests) if len(schedule.sizes) > 1 else len(part.tests)
         if found:
             count = schedule.pairs[k]
             if deadline is not None:
-                needed = rounds.line.pace.of_rounds([(len(rows), count * used)])
+                needed = rounds.line.pace.of_rounds([(len(rows), count * used * tasks)])
                 count = min(count, int(count * (deadline - time.monotonic()) / needed))
             if count < min(2, schedule.pairs[k]):
                 break
             alive = survivors(*found[-1].means, count, every_gamma=k == 1)
         tried = np.repeat(alive.T[:, np.newaxis], len(part.tests), axis=1)
         tried[:, used:] = False
-        rounds.line.begin_round(int(tried.sum()), len(rows), schedule.after(k, used), k, len(schedule.sizes))
-        done = rounds.run(rows, part, tried, deadline, coarse=not found)
+        later = [(size, fits * tasks) for size, fits in schedule.after(k, used)]
+        rounds.line.begin_round(int(tried.sum()) * tasks, len(rows), later, k, len(schedule.sizes))
+        done = rounds.run(rows, part, tried, coarse=not found)
         if found and not done.complete:
             break
         found.append(done)
@@ -174,7 +174,7 @@ def not_tried(
     """What the time was too short for, in words: rounds, pairs of rounds, and fits of the first round."""
     first, last = rounds[0], rounds[-1]
     if not first.complete:
-        late = first.tried & ~first.held_out.finished
+        late = first.tried & ~first.finished
         words = f"{int(late.sum())} of the {int(first.tried.sum())} fits of its search count as not tried"
         nowhere = np.asarray((late | ~first.tried).all(axis=1))
         if nowhere.any():

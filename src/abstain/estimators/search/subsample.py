@@ -30,14 +30,14 @@ MANY = 30  # groups that a subsample of whole groups must have
 
 
 def rescaled(Cs: NDArray[np.float64], rows: int, chosen: int) -> NDArray[np.float64]:
-    """Give the C for `chosen` of the rows that each C for all rows stands for."""
+    """Return the C for `chosen` of the rows that each C for all rows stands for."""
     return Cs * (rows / chosen) ** EXPONENT
 
 
-def keys_of(sign: NDArray[np.int8], groups: Groups | None, smallest: float) -> NDArray[np.float64]:
-    """Give each row its key; `smallest` is the share of the smallest subsample.
+def keys_of(code: NDArray[np.intp], groups: Groups | None, smallest: float) -> NDArray[np.float64]:
+    """Return the key of each row; `smallest` is the share of the smallest subsample.
 
-    Without groups the keys are evenly spaced within each class, so that the first rows have both in proportion::
+    Without groups the keys are evenly spaced within each class, so that the first rows have all in proportion::
 
         key_i = (place of i in a random order of its class) / (rows of its class)
     """
@@ -45,32 +45,32 @@ def keys_of(sign: NDArray[np.int8], groups: Groups | None, smallest: float) -> N
     labels, group = (np.empty(0), np.empty(0)) if groups is None else np.unique(groups, return_inverse=True)
     if smallest * len(labels) >= MANY:
         return np.asarray(rng.permutation(len(labels))[group.ravel()] / len(labels))
-    keys = np.empty(len(sign))
-    for code in (-1, 1):
-        own = sign == code
+    keys = np.empty(len(code))
+    for k in range(int(code.max()) + 1):
+        own = code == k
         keys[own] = rng.permutation(int(own.sum())) / max(1, int(own.sum()))
     return keys
 
 
 def subsample(
-    splits: Splits, keys: NDArray[np.float64], sign: NDArray[np.int8], weight: NDArray[np.float64], share: float
+    splits: Splits, keys: NDArray[np.float64], code: NDArray[np.intp], weight: NDArray[np.float64], share: float
 ) -> tuple[NDArray[np.intp], Splits]:
-    """Choose this share of each fold's training and test rows; give the indices of all rows chosen, and their folds."""
-    trains = np.stack([first(keys, (train > 0) & (weight > 0), sign, share) for train in splits.trains])
-    tests = np.stack([first(keys, test > 0, sign, share) for test in splits.tests])
+    """Choose this share of each fold's training and test rows; return the indices of all rows chosen, and their folds."""
+    trains = np.stack([first(keys, (train > 0) & (weight > 0), code, share) for train in splits.trains])
+    tests = np.stack([first(keys, test > 0, code, share) for test in splits.tests])
     rows = np.flatnonzero(trains.any(axis=0) | tests.any(axis=0))
     tested = np.where(tests, splits.tests * splits.mass[:, np.newaxis], 0.0)[:, rows]
     return rows, Splits.of(np.where(trains, splits.trains, 0)[:, rows], tested)
 
 
 def first(
-    keys: NDArray[np.float64], part: NDArray[np.bool_], sign: NDArray[np.int8], share: float
+    keys: NDArray[np.float64], part: NDArray[np.bool_], code: NDArray[np.intp], share: float
 ) -> NDArray[np.bool_]:
     """Mark this share of the rows of `part`, those with the smallest keys, and a row at least of each class in it."""
     count = int(np.ceil(share * part.sum()))
     chosen = part & (keys <= np.partition(keys[part], count - 1)[count - 1])
-    for code in (-1, 1):
-        own = part & (sign == code)
+    for k in range(int(code.max()) + 1):
+        own = part & (code == k)
         if own.any() and not (chosen & own).any():
             chosen |= part & (keys == keys[own].min())
     return np.asarray(chosen)

@@ -24,7 +24,7 @@ from abstain.estimators.fitting.kernel_rows import ExpansionMixin, checked_rows
 from abstain.estimators.fitting.lazy import is_dask, lazy_rows, refuse_dask
 from abstain.estimators.fitting.parameters import CONSTRAINTS
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
-from abstain.estimators.fitting.training import Posed, posed_rows, resolved_kernel
+from abstain.estimators.fitting.posing import Posed, posed_rows, resolved_kernel
 from abstain.kernels import Kernel
 from abstain.losses.hinge import origin_hinge
 from abstain.machines.kernel_machine import KernelMachine
@@ -188,7 +188,7 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
         return self
 
     def _posed(self, checked: Any, X: Any, sample_weight: Any) -> tuple[Posed, float]:
-        """Give the problem, and the unit of its weights, which makes the scores about 1: `tol` is a share of them."""
+        """Return the problem, and the unit of its weights, which makes the scores about 1: `tol` is a share of them."""
         named = None if callable(self.kernel) else Kernel(self.kernel)
         dense = named is not None and named.name == "precomputed"
         rows = checked_rows(checked, X, dense=dense, reset=True)
@@ -230,11 +230,11 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
         return self._score(replace(self._now.machine, bias=0.0), X)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give ``score_samples(X) - offset_``, which is negative for unusual rows."""
+        """Return ``score_samples(X) - offset_``, which is negative for unusual rows."""
         return self._score(self._now.machine, X)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Give -1 for rows that score below the offset and +1 for the others.
+        """Return -1 for rows that score below the offset and +1 for the others.
 
         The training rows whose score decides the offset count as usual: it is lowered by a trillionth.
         """
@@ -263,11 +263,11 @@ def _chunk_scores(machine: KernelMachine, frozen: Any, chunk: Any) -> NDArray[np
 
 
 def _power_of_two(size: float) -> float:
-    """Give the power of two next to a size: numbers are divided by it, and multiplied again, without rounding."""
+    """Return the power of two next to a size: numbers are divided by it, and multiplied again, without rounding."""
     return float(2.0 ** np.clip(np.frexp(size)[1], -1000, 1000)) if 0.0 < size < np.inf else 1.0
 
 
 def _in_units(unit: float, machine: KernelMachine, proof: Proof) -> tuple[KernelMachine, Proof]:
-    """Give a machine and its proof in units of the weights as they were given; the violation remains a share."""
+    """Return a machine and its proof in units of the weights as they were given; the violation remains a share."""
     objectives = {name: getattr(proof, name) * unit * unit for name in ("objective", "dual_objective")}
     return replace(machine, coef=machine.coef * unit, bias=machine.bias * unit), replace(proof, **objectives)

@@ -15,8 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from abstain.arguments import positive_number
 from abstain.estimators.fitting.convergence import is_indefinite
 from abstain.estimators.fitting.lazy import refuse_dask
-from abstain.estimators.fitting.parameters import margin_loss
-from abstain.estimators.fitting.row_training import refuse_row_costs_in
+from abstain.estimators.fitting.implied import margin_loss, refuse_row_costs_in
 from abstain.estimators.fitting.training import Training
 from abstain.solvers.path import RegularizationPath, follow_path
 
@@ -101,11 +100,16 @@ def reject_svc_path(
         class_weight=class_weight,
     )
     training = Training.of(parameters, X, y, sample_weight, validator=BaseEstimator())
+    if len(training.tasks) > 1:
+        raise ValueError(
+            f"y has {training.n_classes} classes, and a path is that of one machine; follow one for each class, with "
+            "y == label for y."
+        )
     training.weights(highest)  # raises an error if they overflow
     posed = training.posed(1.0, gamma, all_rows=True).problem
     # in the coefficients of a path, +1 is the positive class
-    sign = posed.sign * np.int8(training.labels.orientation)
-    problem = replace(posed, sign=sign, loss=margin_loss(training.costs, rule))
+    sign = posed.sign * np.int8(training.rule.labels.orientation)
+    problem = replace(posed, sign=sign, loss=margin_loss(training.rule.costs, rule))
     last = replace(problem, weight=highest * problem.weight)
     if is_indefinite(last, last.weight, 1e-3 * float(last.weight.sum())):  # the sum is about the objective
         warnings.warn(

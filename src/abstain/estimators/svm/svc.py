@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,42 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 
-from abstain.dual.certificate import set_names, sets
-from abstain.dual.proof import Proof
-from abstain.estimators.fitting.class_fit import FittedClasses, fitted_classes
-from abstain.estimators.fitting.class_training import ClassTraining, refuse_row_costs, takes_classes
-from abstain.estimators.fitting.convergence import Solved, solved, warning_text
-from abstain.estimators.fitting.decide import Fitted, fitted, read_only
+from abstain.dual.certificate import set_names
+from abstain.estimators.fitting.convergence import warning_text
+from abstain.estimators.fitting.decide import fitted, read_only
+from abstain.estimators.fitting.kernel_fit import FittedSVC, fitted_svc
 from abstain.estimators.fitting.kernel_rows import KernelRowsMixin
 from abstain.estimators.fitting.parameters import CONSTRAINTS
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.fitting.row_decisions import RowCostsMixin
-from abstain.estimators.fitting.training import Posed, Training
+from abstain.estimators.fitting.training import Training
 from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.linear_dual import LinearDual
 from abstain.solvers.smo import SMO
-
-
-@dataclass(frozen=True, eq=False)
-class FittedSVC(Fitted):
-    """A fitted `RejectSVC`.
-
-    Attributes
-    ----------
-    proof : Proof
-        How good the solution is.
-    sets : ndarray of int8, shape (n_samples,)
-        Which piece of the loss each training row lies on.
-    n_knots : int
-        The number of knots of the loss, which determines the number of sets.
-    largest_row_cost : float or None
-        The largest cost of a training row, if they had costs of their own.
-    """
-
-    proof: Proof
-    sets: NDArray[np.int8]
-    n_knots: int
-    largest_row_cost: float | None = None
 
 
 class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -229,13 +204,6 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
             The fitted estimator.
         """
         checked = copy(self)  # so that a fit that fails changes nothing
-        if takes_classes(self, y):
-            refuse_row_costs(row_costs)
-            classes = ClassTraining.of(self, X, y, sample_weight, validator=checked)
-            task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
-            self._store(checked, self._fit_classes(classes, self.C, self.gamma, task))
-            task.end()
-            return self
         training = Training.of(self, X, y, sample_weight, validator=checked, row_costs=row_costs)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         self._store(checked, self._fit(training, self.C, self.gamma, task))
@@ -253,37 +221,16 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
         time_limit: float | None = None,
     ) -> FittedSVC:
         """Fit with this C and gamma, starting from the coefficients `start` of all rows."""
-        posed = training.posed(C, gamma)
-        problem = posed.problem
-        limit = self.time_limit if time_limit is None else time_limit
-        found = self._solve(posed, task, None if start is None else start[posed.kept], limit)
-        codes = posed.sets(sets(problem, found.solution.beta))
-        machine, proof = posed.machine(found.machine), found.proof(float(self.tol))
-        largest = None if training.row_costs is None else float(training.row_costs.table().max())
-        return FittedSVC(machine, training.rule, proof, codes, problem.loss.n_knots, largest)
-
-    def _fit_classes(
-        self, training: ClassTraining, C: float, gamma: float | str, task: FitTask, time_limit: float | None = None
-    ) -> FittedClasses:
-        """Fit the machines of more than two classes with this C and gamma."""
-        limit = self.time_limit if time_limit is None else time_limit
+        solver = self._solver(task, self.time_limit if time_limit is None else time_limit)
         try:
-            return fitted_classes(training, self._solver(task, limit), C, gamma)
+            return fitted_svc(training, solver, C, gamma, start)
         finally:
             task.end_line()
 
-    def _store(self, checked: Any, fitted: FittedSVC | FittedClasses) -> None:
+    def _store(self, checked: Any, fitted: FittedSVC) -> None:
         self._commit(checked, fitted)
         if text := warning_text(fitted.proof, self):
             warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
-
-    def _solve(
-        self, posed: Posed, task: FitTask, start: NDArray[np.float64] | None, time_limit: float | None
-    ) -> Solved:
-        try:
-            return solved(self._solver(task, time_limit), posed, start)
-        finally:
-            task.end_line()
 
     def _solver(self, task: FitTask, time_limit: float | None) -> SMO | ActiveSet:
         settings: dict[str, Any] = {
@@ -299,12 +246,7 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
         return ActiveSet(**settings) if self.solver == "active-set" else SMO(**settings, polish=False)
 
     proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
-
-    @property
-    def proofs_(self) -> tuple[Proof, ...]:
-        """The proofs of all machines: one for two classes, else one for each class, or for each pair without costs."""
-        now = self._now
-        return now.proofs if isinstance(now, FittedClasses) else (now.proof,)
+    proofs_ = fitted("proofs", "The proofs of all machines: one for two classes, else for each class, or each pair.")
 
     @property
     def sets_(self) -> NDArray[np.int8]:
@@ -318,14 +260,7 @@ class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, Classifier
         """The names of the codes in `sets_`."""
         return set_names(self._now.n_knots)
 
-    @property
-    def n_support_(self) -> NDArray[np.int32]:
-        """The number of support vectors of each class; a coefficient has the sign of its class."""
-        if isinstance(self._now, FittedClasses):
-            return read_only(self._now.n_support)
-        coef = self._now.machine.coef
-        return read_only(np.array([np.sum(coef < 0), np.sum(coef > 0)], dtype=np.int32))
-
+    n_support_ = fitted("n_support", "The number of support vectors of each class.")
     objective_ = fitted("proof.objective", "The primal value of the training problem.")
     dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")
     duality_gap_ = fitted("proof.gap", "The difference of the primal and dual values, relative to the primal value.")

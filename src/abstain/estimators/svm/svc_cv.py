@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import time
-import warnings
-from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.exceptions import ConvergenceWarning
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from abstain.arguments import threads
-from abstain.estimators.fitting.class_training import ClassTraining, refuse_row_costs, takes_classes
-from abstain.estimators.fitting.convergence import NONE_FINISHED, complaint_of_fits, short_of_tolerance
-from abstain.estimators.fitting.decide import fitted
-from abstain.estimators.fitting.pace import Pace
+from abstain.estimators.fitting.kernel_fit import FittedSVC
 from abstain.estimators.fitting.parameters import CONSTRAINTS
-from abstain.estimators.fitting.progress import FitsLine, FitTask
-from abstain.estimators.fitting.splitting import Groups, checked_splits, row_groups
 from abstain.estimators.fitting.training import Training
-from abstain.estimators.search.class_search import ClassSearch, FittedClassSearch, search_limits
-from abstain.estimators.search.cuts import HeldOutRows, Searched, placed
-from abstain.estimators.search.grid import Grid, checked_Cs, checked_gammas
-from abstain.estimators.search.halving import Schedule, halved, not_tried, planned
-from abstain.estimators.search.held_out_costs import Pricing
-from abstain.estimators.search.rounds import Round, Rounds, grid_of
-from abstain.estimators.svm.svc import FittedSVC, RejectSVC
-from abstain.kernels import Kernel
+from abstain.estimators.search.search import Searched, SearchMixin
+from abstain.estimators.svm.svc import RejectSVC
+from abstain.solvers.cross_validation import KernelFits, Limits
 
-SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
 LOOSER = 10.0  # the fits of the search stop at this many times `tol`: costs of held-out rows need no finer tolerance
 FINEST = 1e-4  # the search never uses a finer one: with kernel values in single precision, pair steps would cycle
 
@@ -42,7 +25,7 @@ class FittedSearch(Searched, FittedSVC):
     """A fitted `RejectSVCCV`."""
 
 
-class RejectSVCCV(RejectSVC):
+class RejectSVCCV(SearchMixin, RejectSVC):
     """RejectSVC with C and gamma chosen by stratified cross-validation on the mean cost.
 
     The reject cost is never chosen: you state it. The score is corrected by the scores of held-out rows (`cuts`),
@@ -79,7 +62,7 @@ class RejectSVCCV(RejectSVC):
         "full" tries all pairs on all rows. "halving" tries them on a stratified subsample of 2,000 rows, the better
         ones on larger subsamples, and the best three on all rows (more up to 15,000 rows), on as many folds as test
         10,000 rows. Subsamples are parts of the folds; they have whole groups if `fit` is given many. "auto" is
-        "halving" beyond 5,000 rows. With more than two classes the search is always full.
+        "halving" beyond 5,000 rows.
     kernel, degree, coef0, rule, pos_label, reject_label, class_weight, solver, tol, cache_size, max_iter, time_limit, \
 n_jobs, verbose
         As in `RejectSVC`. The fits of the search stop at ten times `tol`, or at 1e-4 if that is more; the last one at
@@ -130,7 +113,8 @@ n_jobs, verbose
     6
     """
 
-    _searching: float = SEARCHING
+    _fitted_kind = FittedSearch
+    _linear = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{name: rule for name, rule in CONSTRAINTS.items() if name not in ("C", "gamma")},
         "Cs": "no_validation",
@@ -185,127 +169,12 @@ n_jobs, verbose
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        row_costs: Any = None,
-    ) -> Self:
-        """Choose C and gamma, then learn from all rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows; the Gram matrix for a precomputed kernel.
-        y : array-like of shape (n_samples,)
-            Their labels, of two or more classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, both in the fits and in the mean costs.
-        groups : array-like of shape (n_samples,), default=None
-            Labels of the groups that rows belong to, such as patients; they are passed to the splitter of `cv`.
-        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
-            Costs of each row, as in `RejectSVC.fit`; the search then minimises the mean of the rows' own costs.
-
-        Returns
-        -------
-        RejectSVCCV
-            The fitted estimator.
-        """
-        began = time.monotonic()
-        checked = copy(self)  # so that a fit that fails changes nothing
-        if takes_classes(self, y):
-            refuse_row_costs(row_costs)
-            classes = ClassTraining.of(self, X, y, sample_weight, validator=checked)
-            task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
-            self._store(checked, self._search_classes(classes, y, row_groups(groups, classes.X.shape[0]), task, began))
-            task.end()
-            return self
-        training = Training.of(self, X, y, sample_weight, validator=checked, row_costs=row_costs)
-        grid, tuned = self._search(training, y, row_groups(groups, training.X.shape[0]), began)
-        C, gamma = grid.best
-        gone = time.monotonic() - began
-        left = None if self.time_limit is None else max(0.0, self.time_limit - gone)
-        task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
-        fitted = self._fit(training, C, gamma if grid.has_gamma else 1.0, task, time_limit=left)
-        self._store(checked, FittedSearch.of(fitted, grid, tuned))
-        task.end()
-        return self
-
-    def _search_classes(
-        self, training: ClassTraining, y: ArrayLike, groups: Groups | None, task: FitTask, began: float
-    ) -> FittedClassSearch:
-        """Search and fit with more than two classes."""
-        search = ClassSearch.of(training, y, groups)
-        seconds = None if self.time_limit is None else self._searching * self.time_limit
-        limits = search_limits(self, max(LOOSER * self.tol, FINEST), seconds)
-        grid, rule, optimal = search.run(limits, tuned=self.cuts == "tuned", shown=bool(self.verbose))
-        finished = np.isfinite(grid.costs)
-        if text := complaint_of_fits(self, optimal | ~finished, finished, "Cs and gammas"):
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
-        C, gamma = grid.best
-        left = None if self.time_limit is None else max(0.0, self.time_limit - (time.monotonic() - began))
-        fitted = self._fit_classes(training, C, gamma if grid.has_gamma else 1.0, task, left)
-        return FittedClassSearch.of(fitted, grid, rule=rule)
-
-    def _search(
-        self, training: Training, y: ArrayLike, groups: Groups | None, began: float
-    ) -> tuple[Grid, tuple[float, float]]:
-        """Give the costs of the grid, and the scale and shift of the best pair's score."""
-        Cs = checked_Cs(self.Cs)
-        has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma
-        gammas = checked_gammas(self.gammas, training.X, training.sample_weight) if has_gamma else np.array([np.nan])
-        widths = np.where(np.isnan(gammas), 1.0, gammas)
-        training.weights(float(Cs[-1]))  # raises an error if they overflow
-        problem = training.posed(1.0, float(widths[-1]), all_rows=True).problem
-        splits = checked_splits(self.cv, y, groups, training.sign, training.sample_weight)
-        schedule = planned(self.search, problem.n, len(Cs) * len(gammas))
-        settings = {
-            "tol": max(LOOSER * self.tol, FINEST),
-            "max_iter": self.max_iter,
-            "cache_size": self.cache_size,
-            "n_jobs": self.n_jobs,
-        }
-        deadline = None if self.time_limit is None else began + self._searching * self.time_limit
-        with FitsLine(type(self).__name__, Pace(Cs, threads(self.n_jobs)), shown=bool(self.verbose)) as line:
-            shared = Rounds(training, problem, Cs, widths, settings, line, halves=len(schedule.sizes) > 1)
-            rounds = halved(shared, splits, groups, schedule, deadline)
-        if text := self._complaint(schedule, rounds, Cs, gammas):
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
-        grid, last = grid_of(Cs, gammas, rounds, has_gamma=has_gamma), rounds[-1]
-        pricing = Pricing.of(training, last.rows)
-        rows = HeldOutRows.of(last.held_out.scores, last.splits, pricing.sign, last.used)
-        return placed(grid, pricing, rows, tune=self.cuts == "tuned")
-
-    def _complaint(
-        self, schedule: Schedule, rounds: list[Round], Cs: NDArray[np.float64], gammas: NDArray[np.float64]
-    ) -> str | None:
-        """The warning about rounds and fits of the search that did not end as planned; None if all did."""
-        fits = sum(int(done.tried.sum()) for done in rounds)
-        if parts := list(not_tried(schedule, rounds, Cs, gammas)):
-            return (
-                f"RejectSVCCV ran out of time: {', and '.join(parts)}; "
-                f"raise time_limit={self.time_limit} or try fewer Cs and gammas."
-                + ("" if rounds[-1].held_out.finished.any() else NONE_FINISHED)
-            )
-        short = sum(int(np.sum(done.tried & ~done.held_out.optimal)) for done in rounds)
-        return short_of_tolerance(self, short, fits)
-
-    @property
-    def C_(self) -> float:
-        """The chosen C."""
-        return self._now.grid.best[0]
+    def _fits(self, training: Training, gammas: NDArray[np.float64], until: float | None) -> KernelFits:
+        limits = Limits(max(LOOSER * self.tol, FINEST), self.max_iter, self.cache_size, self.n_jobs, until)
+        problem = training.posed(1.0, float(gammas[-1]), all_rows=True).problem
+        return KernelFits(problem, training.tasks, gammas, limits)
 
     @property
     def gamma_(self) -> float:
         """The chosen gamma; nan for kernels without gamma."""
         return self._now.grid.best[1]
-
-    best_score_ = fitted("grid.best_score", "Minus the mean cost when each fold is decided by the others' choice.")
-    cv_reject_rate_ = fitted("grid.rejected", "Share of the held-out rows that the chosen pair rejects.")
-    cv_results_ = fitted("grid.results", "The whole search in the form of `GridSearchCV`.")
-    n_splits_ = fitted("grid.n_splits", "The number of folds.")
-    score_scale_ = fitted("scale", "The score is this times the score that training gave, plus `score_shift_`.")
-    score_shift_ = fitted("shift", "What is added to the score that training gave, times `score_scale_`.")

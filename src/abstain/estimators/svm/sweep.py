@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from abstain.costs.costs import Costs
-from abstain.estimators.fitting.parameters import stated_costs
 from abstain.estimators.fitting.progress import FitTask
-from abstain.estimators.fitting.row_training import refuse_row_costs_in
+from abstain.estimators.fitting.implied import check_costs, refuse_row_costs_in
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.losses.margin_loss import MarginLoss
@@ -65,7 +64,8 @@ def reject_price_sweep(
     [0.4, 0.3, 0.2, 0.1]
     """
     refuse_row_costs_in("a sweep varies", row_costs)
-    if not isinstance(stated_costs(estimator.costs), Costs):
+    check_costs(estimator)
+    if not isinstance(estimator.costs, Costs):
         raise ValueError(  # noqa: TRY004 (as for every bad parameter)
             f"estimator.costs must be a Costs, whose reject cost is varied, not {estimator.costs!r}."
         )
@@ -76,7 +76,8 @@ def reject_price_sweep(
         machine._validate_params()  # noqa: SLF001 (scikit-learn's own, as its fit does)
         training = Training.of(machine, X, y, sample_weight, validator=machine)
         task = FitTask(machine, X, y, sample_weight, verbose=bool(machine.verbose))
-        start = None if before is None else _carried_over(machines[-1].machine_, before, training, machine.C)
+        alone = before is not None and len(training.tasks) == 1
+        start = _carried_over(machines[-1].machine_, before, training, machine.C) if alone else None
         fitted = machine._fit(training, machine.C, machine.gamma, task, start=start)  # noqa: SLF001
         machine._store(machine, fitted)  # noqa: SLF001
         task.end()
@@ -94,7 +95,7 @@ def _carried_over(machine: KernelMachine, before: Training, now: Training, C: fl
     """
     beta = np.zeros(machine.n_rows)
     beta[machine.support] = machine.coef
-    old, new = before.loss, now.loss
+    old, new = before.losses[0], now.losses[0]
     assert isinstance(old, MarginLoss) and isinstance(new, MarginLoss)  # noqa: PT018, S101 (a sweep has no row costs)
     if old.n_knots != new.n_knots:  # the reject band closes or opens
         return beta

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from abstain.estimators.fitting.class_fit import FittedClasses
-from abstain.estimators.fitting.class_training import implied_class_rule
-from abstain.estimators.search.class_search import FittedClassSearch
+from abstain.estimators.fitting.implied import implied
+from abstain.estimators.fitting.kernel_fit import FittedSVC
 from abstain.estimators.svm.svc import RejectSVC
-from abstain.estimators.svm.svc_cv import RejectSVCCV
+from abstain.estimators.svm.svc_cv import FittedSearch, RejectSVCCV
 from abstain.files.codecs.machine_codec import (
     DENSE,
     FLOAT,
@@ -68,7 +67,7 @@ PAIRS: dict[str, Spec] = {
 
 def any_svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     """Give the fields and arrays of a fitted machine of any number of classes."""
-    return class_parts(estimator) if isinstance(estimator._fitted_, FittedClasses) else svc_parts(estimator)
+    return (class_parts if len(estimator._fitted_.proofs) > 1 else svc_parts)(estimator)
 
 
 def any_svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> Any:
@@ -78,13 +77,13 @@ def any_svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_feature
 
 def class_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     """Give the fields and arrays of machines of several classes; an error if they contradict the parameters."""
-    fitted: FittedClasses = estimator._fitted_
-    machine, grid = fitted.machine, fitted.grid if isinstance(fitted, FittedClassSearch) else None
+    fitted: FittedSVC = estimator._fitted_
+    machine, grid = fitted.machine, fitted.grid if isinstance(fitted, FittedSearch) else None
     kernel = machine.kernel
     if not isinstance(kernel, Kernel):
         to_json("kernel", kernel)
         raise TypeError  # never reached: to_json raises for a callable
-    rule, _ = implied_class_rule(estimator, _twice(fitted.rule.labels.classes))
+    rule, _ = implied(estimator, _twice(fitted.rule.labels.classes))
     if grid is not None:
         check_grid(estimator, grid, rule.costs)
     check_kernel(estimator, machine, estimator.gamma if grid is None else grid.best[1])
@@ -115,14 +114,14 @@ def class_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
     return state, arrays | ({} if grid is None else grid_arrays(grid, machine.n_rows))
 
 
-def class_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedClasses:
+def class_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedSVC:
     """Make the fitted value from fields and arrays; `class_parts` compares them with the parameters."""
     searches = isinstance(estimator, RejectSVCCV)
     # one number: a scale without the sigmoid's correction, as in older files
     classes, numbers = rule_from(fields.take("rule", dict), *((0, 1, 3) if searches else (0,)))
     if len(classes) < 3 or (np.unique(classes) != classes).any():
         raise ModelFileError("its classes are not more than two, different and sorted.")
-    rule, losses = implied_class_rule(estimator, _twice(classes))
+    rule, losses = implied(estimator, _twice(classes))
     if numbers:
         rule = with_lead(rule, numbers)
     rest, q = isinstance(rule, ClassRule), len(classes)
@@ -134,7 +133,7 @@ def class_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features:
     precomputed = kernel.name == "precomputed"
     specs = SHARED | (REST if rest else PAIRS) | (SPARSE if storage != "dense" else {} if precomputed else DENSE)
     if searches:
-        specs |= search_specs(arrays)
+        specs |= search_specs(arrays, halves=True)
     letters = {"d": n_features, "n": n_rows, "m": m, "q": q, "m + 1": m + 1}
     sizes = fitting(arrays, specs, "machines", letters)
     support, n_support = arrays["support"].astype(np.intp, copy=False), arrays["class_support"]
@@ -155,8 +154,10 @@ def class_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features:
             kernel, vectors, _pair_coef(arrays, m, len(support)), arrays["biases"], support, n_rows, n_support
         )
     n_knots = max(loss.n_knots for loss in losses)
-    found = FittedClasses(machine, rule, proofs, n_support.astype(np.int32), arrays.get("sets"), n_knots)
-    return FittedClassSearch.of(found, grid_from(arrays, n_rows)) if searches else found
+    found = FittedSVC(
+        machine, rule, proofs, n_support=n_support.astype(np.int32), sets=arrays.get("sets"), n_knots=n_knots
+    )
+    return FittedSearch.of(found, grid_from(arrays, n_rows)) if searches else found
 
 
 def with_lead(rule: Any, numbers: Sequence[float]) -> ClassRule:
@@ -178,7 +179,7 @@ def _pair_coef(arrays: Arrays, m: int, s: int) -> Any:
     return coef
 
 
-def _check_machines(fitted: FittedClasses, tol: float) -> None:
+def _check_machines(fitted: FittedSVC, tol: float) -> None:
     """Check that the coefficients of each machine sum to 0, that every vector is used, and the proofs."""
     machine = fitted.machine
     coef = machine.coef if issparse(machine.coef) else csr_array(machine.coef)

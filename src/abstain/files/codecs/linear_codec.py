@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from abstain.costs.actions import Actions
 from abstain.dual.proof import Proof
 from abstain.dual.solution import Status
-from abstain.estimators.fitting.class_training import implied_class_rule
-from abstain.estimators.fitting.row_training import implied_row_rule
-from abstain.estimators.fitting.training import implied_rule
-from abstain.estimators.linear.linear_fit import FittedLinear, linear_class_rule
-from abstain.estimators.linear.linear_search import FittedLinearSearch
+from abstain.estimators.fitting.implied import implied
+from abstain.estimators.fitting.kernel_fit import FittedMachines
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
-from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
+from abstain.estimators.linear.linear_svc_cv import FittedLinearSearch, LinearRejectSVCCV
 from abstain.estimators.search.grid import Grid
 from abstain.files.codecs.class_codec import with_lead
 from abstain.files.codecs.landmark_codec import landmark_from, landmark_parts
@@ -41,7 +39,6 @@ from abstain.files.format.schema import Fields, Spec, fitting, prefixed, within
 from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_class_machine import LinearClassMachine
-from abstain.rules.action_rule import ActionRule
 from abstain.rules.class_rule import ClassRule
 
 __all__ = ["linear_from", "linear_parts"]
@@ -56,7 +53,7 @@ CLASSES: dict[str, Spec] = {
 
 def linear_parts(estimator: LinearRejectSVC) -> tuple[dict[str, Any], Arrays]:
     """Give the fields and arrays of a fitted machine; an error if it contradicts its parameters."""
-    fitted: FittedLinear = estimator._fitted_
+    fitted: FittedMachines = estimator._fitted_
     grid = fitted.grid if isinstance(fitted, FittedLinearSearch) else None
     rule = _implied(estimator, fitted.rule.labels.classes, fitted.largest_row_cost)
     if grid is not None:
@@ -88,7 +85,7 @@ def linear_parts(estimator: LinearRejectSVC) -> tuple[dict[str, Any], Arrays]:
     return state | {"n_rows": n_rows}, arrays | grid_arrays(grid, n_rows)
 
 
-def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedLinear:
+def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedMachines:
     """Make the fitted value from fields and arrays; `linear_parts` compares them with the parameters."""
     searches = isinstance(estimator, LinearRejectSVCCV)
     classes, cuts = rule_from(fields.take("rule", dict), *((0, 2, 3) if searches else (0,)))
@@ -117,7 +114,7 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
     if len(listed) != (q if q > 2 else 1):
         raise ModelFileError("it does not have one proof per machine.")
     proofs = tuple(proof_from(Fields({"proof": proof}, "machine")) for proof in listed)
-    found = FittedLinear(machine, rule, proofs, largest)
+    found = FittedMachines(machine, rule, proofs, largest)
     if not searches:
         return found
     return searched(FittedLinearSearch, found, grid_from(own, fields.whole("n_rows", least=1)), cuts)
@@ -125,15 +122,9 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
 
 def _implied(estimator: Any, classes: Any, largest: float | None) -> Any:
     """Give the rule that follows from the parameters, the classes and the largest cost of a training row."""
-    if len(classes) > 2:
-        rule: Any = linear_class_rule(implied_class_rule(estimator, classes)[0])
-    else:
-        rule, _ = implied_rule(estimator, classes)
-        if largest is not None and rule.costs is None:
-            rule = implied_row_rule(estimator, classes)
-    if largest is not None and (not largest > 0.0 or len(classes) > 2 or isinstance(rule, ActionRule)):
+    if largest is not None and (not largest > 0.0 or len(classes) > 2 or isinstance(estimator.costs, Actions)):
         raise ModelFileError("the costs of its training rows are not possible.")
-    return rule
+    return implied(estimator, np.repeat(classes, 2), linear=True, by_row=largest is not None)[0]
 
 
 def _lead(rule: Any, grid: Grid | None) -> tuple[float, ...]:

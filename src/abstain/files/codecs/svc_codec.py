@@ -14,11 +14,11 @@ from sklearn.model_selection import check_cv
 
 from abstain.dual.proof import Proof
 from abstain.dual.solution import Status
-from abstain.estimators.fitting.row_training import implied_row_rule
-from abstain.estimators.fitting.training import implied_rule
-from abstain.estimators.search.cuts import Searched
+from abstain.estimators.fitting.implied import implied
+from abstain.estimators.fitting.kernel_fit import FittedSVC
 from abstain.estimators.search.grid import Grid, checked_Cs
-from abstain.estimators.svm.svc import FittedSVC, RejectSVC
+from abstain.estimators.search.search import Searched
+from abstain.estimators.svm.svc import RejectSVC
 from abstain.estimators.svm.svc_cv import FittedSearch, RejectSVCCV
 from abstain.files.codecs.machine_codec import FLOAT, check_kernel, machine_from, machine_parts
 from abstain.files.codecs.rule_codec import check_same, rule_from, rule_state
@@ -112,7 +112,9 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     own = {name: array for name, array in arrays.items() if not name.startswith(MACHINE)}
     fitting(own, SETS | (search_specs(own, halves=True) if searches else {}), "machine", {"n": machine.n_rows})
     largest = trained_by["row_costs"]["largest"] if trained_by else None
-    fitted = FittedSVC(machine, rule, proof_from(fields), own["sets"], n_knots, largest)
+    held = np.array([np.sum(machine.coef < 0), np.sum(machine.coef > 0)], dtype=np.int32)
+    given = (machine, rule, (proof_from(fields),), largest)
+    fitted = FittedSVC(*given, n_support=held, sets=own["sets"], n_knots=n_knots)
     return searched(FittedSearch, fitted, grid_from(own, machine.n_rows), cuts) if searches else fitted
 
 
@@ -125,7 +127,7 @@ def _row_costs_state(fitted: FittedSVC) -> dict[str, Any]:
 
 def _implied(estimator: Any, classes: NDArray[Any], trained_by: dict[str, Any]) -> tuple[Any, float, int]:
     """The rule, the largest slope of a loss, and the number of knots."""
-    rule, loss = implied_rule(estimator, classes)
+    rule, (loss,) = implied(estimator, classes)
     if not trained_by:
         return rule, loss.steepest, loss.n_knots
     fields = Fields(dict(trained_by["row_costs"]), "costs of its rows")
@@ -133,7 +135,7 @@ def _implied(estimator: Any, classes: NDArray[Any], trained_by: dict[str, Any]) 
     fields.end()
     if largest <= 0.0 or n_knots > 2 or estimator.rule != "chow":
         raise ModelFileError("the costs of its training rows are not possible.")
-    return rule if rule.costs is not None else implied_row_rule(estimator, classes), 1.0, n_knots
+    return implied(estimator, classes, by_row=True)[0], 1.0, n_knots
 
 
 def tuned_score(fitted: Any) -> tuple[float, ...]:
@@ -168,7 +170,7 @@ def _numbers(machine: KernelMachine | LinearMachine) -> NDArray[np.float64]:
 
 def _check_rows(fitted: FittedSVC, machine: KernelMachine, top: float) -> None:
     """Check that coefficients sum to 0, up to the violation in the proof, and agree with the sets of their rows."""
-    sets = fitted.sets
+    sets = np.asarray(fitted.sets)
     size = np.abs(machine.coef)
     largest = HEAVIEST * max(top, float(size.max(initial=0.0)))
     room = max(UNBALANCED * float(size.sum()), fitted.proof.violation * largest)

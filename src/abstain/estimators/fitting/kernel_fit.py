@@ -1,0 +1,151 @@
+"""Fit and certify the machines of a training, however many classes and tasks it has."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from abstain.dual.certificate import sets
+from abstain.dual.proof import Proof, joint_proof
+from abstain.estimators.fitting.convergence import Solved, solved, within
+from abstain.estimators.fitting.decide import Fitted
+from abstain.estimators.fitting.pair_fit import FittedMachine, fitted_pairs
+from abstain.estimators.fitting.posing import Posed
+from abstain.estimators.fitting.training import Training
+from abstain.kernels import Kernel, Matrix
+from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
+
+__all__ = ["FittedMachines", "FittedSVC", "fitted_svc", "posed_tasks"]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMachines(Fitted):
+    """A fitted machine of each task, scored together.
+
+    Attributes
+    ----------
+    proofs : tuple of Proof
+        How good each of them is.
+    largest_row_cost : float or None
+        The largest cost of a training row, if they had costs of their own.
+    """
+
+    proofs: tuple[Proof, ...]
+    largest_row_cost: float | None = None
+
+    @property
+    def proof(self) -> Proof:
+        """The proof of all machines together."""
+        return joint_proof(self.proofs)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedSVC(FittedMachines):
+    """A fitted `RejectSVC`.
+
+    Attributes
+    ----------
+    n_support : ndarray of int32, shape (n_classes,)
+        The number of support vectors of each class.
+    sets : ndarray of int8, shape (n_samples,), or (n_classes, n_samples) for more than two classes, or None
+        Which piece of the loss each training row lies on; None for pairs of classes.
+    n_knots : int
+        The largest number of knots of the losses, which determines the number of sets.
+    """
+
+    n_support: NDArray[np.int32]
+    sets: NDArray[np.int8] | None
+    n_knots: int
+
+
+def fitted_svc(
+    training: Training, solver: Any, C: float, gamma: float | str, start: NDArray[np.float64] | None = None
+) -> FittedSVC:
+    """Fit all machines with this C and gamma; a single one may start from the coefficients `start` of all rows."""
+    posed, codes = training.posed(C, gamma), None
+    if len(training.tasks) == 1:
+        first = solved(solver, posed, None if start is None else start[posed.kept])
+        codes = posed.sets(sets(posed.problem, first.solution.beta))
+        machine: Any = posed.machine(first.machine)
+        proofs: tuple[Proof, ...] = (first.proof(solver.tol),)
+    elif training.tasks[0].negative is None:
+        problems = posed_tasks(training, posed, C)
+        found = _solved_together(solver, problems)
+        codes = np.stack([one.sets(sets(s.problem, s.solution.beta)) for one, s in zip(problems, found, strict=True)])
+        fits = [FittedMachine.of(posed.kept, one, solver.tol) for one in found]
+        machine, proofs = _joined(training, posed, fits), tuple(fit.proof for fit in fits)
+    else:
+        fits = fitted_pairs(solver, posed, training.code[posed.kept])
+        machine, proofs = _joined(training, posed, fits), tuple(fit.proof for fit in fits)
+    held = np.bincount(training.code[machine.support], minlength=training.n_classes).astype(np.int32)
+    n_knots = max(loss.n_knots for loss in training.losses)
+    given = (machine, training.rule, proofs, training.largest_row_cost)
+    return FittedSVC(*given, n_support=held, sets=codes, n_knots=n_knots)
+
+
+def posed_tasks(training: Training, posed: Posed, C: float) -> list[Posed]:
+    """Pose all tasks over the rows of the first of them."""
+    code, weight = training.code[posed.kept], training.weights(C)[posed.kept]
+    each = (task.take(posed.kept) for task in training.tasks)
+    numbers = ({"sign": task.sign(code), "loss": task.loss, "weight": task.weight(code, weight)} for task in each)
+    return [replace(posed, problem=replace(posed.problem, **given)) for given in numbers]
+
+
+def _solved_together(solver: Any, posed: Sequence[Posed]) -> list[Solved]:
+    """Solve problems over the same rows, with one kernel matrix where it fits the memory."""
+    began = time.monotonic()
+    answers = solver.solve_many([one.problem for one in posed])
+    return [solved(within(solver, began), one, None, answer) for one, (answer,) in zip(posed, answers, strict=True)]
+
+
+def _joined(training: Training, posed: Posed, fits: Sequence[FittedMachine]) -> OneVsRestMachine:
+    """Return machines of classes, or of pairs of classes, as one on the support vectors of all."""
+    pairs = training.tasks[0].negative is not None
+    beta = _coefficients(fits, len(training.code))
+    support = np.flatnonzero(np.bincount(beta.indices, minlength=beta.shape[1]))
+    held = np.bincount(training.code[support], minlength=training.n_classes)
+    if pairs:
+        support = support[np.argsort(training.code[support], kind="stable")]  # by class, as in SVC
+    vectors, coef = _vectors(posed, support), beta[:, support]
+    coef.sort_indices()
+    given = (_biases(fits, vectors), support, beta.shape[1])
+    if pairs:
+        return OneVsOneMachine(posed.kernel, vectors, coef, *given, held)
+    return OneVsRestMachine(posed.kernel, vectors, coef.toarray(), *given)
+
+
+def _coefficients(fits: Sequence[FittedMachine], n_rows: int) -> csr_array:
+    """Return the coefficients of all training rows in each machine, (n_machines, n_samples)."""
+    columns = [fit.support for fit in fits]
+    starts = np.cumsum([0, *map(len, columns)])
+    values = np.concatenate([fit.coef for fit in fits])
+    beta = csr_array((values, np.concatenate(columns), starts), shape=(len(fits), n_rows))
+    beta.sort_indices()
+    return beta
+
+
+def _vectors(posed: Posed, support: NDArray[np.intp]) -> Matrix:
+    """Return the support vectors as the machine keeps them: sparse if given so, unless they had to be centred."""
+    kernel, X = posed.kernel, posed.X
+    if isinstance(kernel, Kernel) and kernel.name == "precomputed":
+        return np.empty((0, 0))
+    if not isinstance(kernel, Kernel) or (issparse(X) and not posed.as_posed):
+        return X[support]
+    return posed.problem.X[np.searchsorted(posed.kept, support)]
+
+
+def _biases(fits: Sequence[FittedMachine], vectors: Matrix) -> NDArray[np.float64]:
+    """Return the biases; those of linear machines are moved to the centre of all vectors."""
+    biases = np.array([fit.bias for fit in fits])
+    linear = [fit.linear for fit in fits]
+    if any(machine is None for machine in linear) or issparse(vectors) or not len(vectors):
+        return biases
+    centre = 2.0 * (0.5 * vectors).mean(axis=0)
+    moved = [machine.weights @ (centre - machine.centre) for machine in linear if machine is not None]
+    return np.asarray(biases + moved)

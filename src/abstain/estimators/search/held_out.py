@@ -1,0 +1,190 @@
+"""The test rows of all folds with their scores: what decisions on them cost, and how their scores are read best.
+
+Each fold is decided with the readout of the other folds, so that no row's label affects its own decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.costs.row_costs import RowCosts
+from abstain.estimators.fitting.splitting import Splits
+from abstain.estimators.search.grid import TIE, Grid
+from abstain.estimators.search.readouts import UNTUNED, Readout, can_be_tuned, readouts
+from abstain.rules.row_rule import rule_of_rows
+
+__all__ = ["HeldOutRows", "Pricing", "placed"]
+
+ERRORS = 1.0  # pairs within this many standard errors of the least mean cost may be best with other cuts
+
+
+@dataclass(frozen=True, eq=False)
+class Pricing:
+    """Decides training rows by their scores, and finds the cost of each decision.
+
+    Attributes
+    ----------
+    rule : rule
+    code : intp array of shape (n,)
+        The classes of the training rows.
+    row_costs : RowCosts or None
+        Their own costs, if any; else those of the rule count, or an error costs 1.
+    """
+
+    rule: Any
+    code: NDArray[np.intp]
+    row_costs: RowCosts | None = None
+
+    @classmethod
+    def of(cls, training: Any, rows: NDArray[np.intp]) -> Self:
+        """Take some of the rows of a `Training`."""
+        own = training.row_costs
+        return cls(training.rule, training.code[rows], None if own is None else own.take(rows))
+
+    @property
+    def known(self) -> bool:
+        """Whether costs were stated."""
+        return self.rule.costs is not None or self.row_costs is not None
+
+    def rejects(self, row: Any, score: NDArray[np.float64], readout: Readout) -> NDArray[np.bool_]:
+        """Return where these training rows are rejected."""
+        rule = readout.rule(self._rule_of(row))
+        return np.asarray(rule.is_reject(rule.choose(readout.scale * score + readout.shift)))
+
+    def paid(
+        self, row: Any, scores: NDArray[np.float64], read: Sequence[Readout] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the cost of the choices of machines for these training rows, (machines, rows).
+
+        The scores are of shape (machines, rows), or (machines, rows, classes); each machine may have its readout.
+        """
+        rule, truth = self._rule_of(row), self.rule.labels.classes[self.code[row]]
+        if scores.ndim == 2:
+            if read is not None:
+                scale, shift = np.array([(one.scale, one.shift) for one in read]).T[..., np.newaxis]
+                scores = scale * scores + shift
+            return np.asarray(rule.cost_of(truth, scores))
+        rules = [rule] * len(scores) if read is None else [one.rule(rule) for one in read]
+        found = [one.cost_of(truth, score) for one, score in zip(rules, scores, strict=True)]
+        return np.array(found).reshape(len(scores), len(truth))
+
+    def _rule_of(self, row: Any) -> Any:
+        return self.rule if self.row_costs is None else rule_of_rows(self.rule, self.row_costs.take(row))
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutRows:
+    """The test rows of all folds, one after the other, and their scores by all pairs of a search.
+
+    Attributes
+    ----------
+    scores : float64 array of shape (pairs, m), or (pairs, m, classes)
+        The held-out score of each row, by pairs in the order of C, then gamma.
+    fold, row : intp arrays of shape (m,)
+        The fold in which the row is tested, and its number; a splitter may test a row in several folds.
+    code : intp array of shape (m,)
+        Their classes.
+    weight : float64 array of shape (m,)
+        Their weights in the mean cost, which sum to 1.
+    """
+
+    scores: NDArray[np.float64]
+    fold: NDArray[np.intp]
+    row: NDArray[np.intp]
+    code: NDArray[np.intp]
+    weight: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, scores: NDArray[np.float64], splits: Splits, code: NDArray[np.intp], used: NDArray[np.bool_]
+    ) -> Self:
+        """Take the test rows of the folds `used` out of scores, (Cs, gammas, test rows of all folds, ...)."""
+        fold, row = np.nonzero(splits.tests)
+        kept = used[fold]
+        fold, row, pairs = fold[kept], row[kept], scores.shape[0] * scores.shape[1]
+        held_out = scores.reshape(pairs, *scores.shape[2:])
+        held_out = held_out if kept.all() else held_out[:, kept]
+        return cls(held_out, fold, row, code[row], splits.weights(used)[fold, row])
+
+    def can_tell(self, rule: Any) -> bool:
+        """Whether there are two folds and enough rows to learn from how to read the scores."""
+        return len(np.unique(self.fold)) > 1 and can_be_tuned(rule, self.code, self.row)
+
+    def near_best(self, costs: NDArray[np.float64], pricing: Pricing, n_splits: int) -> NDArray[np.bool_]:
+        """Mark the pairs whose mean cost is within a standard error of the least, of those whose `costs` are not nan.
+
+        The shape is (pairs, folds + 1): without the test rows of each fold, so that these have no part in the choice
+        that they judge, and last for all rows.
+        """
+        near = np.zeros((len(costs), n_splits + 1), dtype=bool)
+        finished = np.flatnonzero(np.isfinite(costs))
+        if not len(finished):
+            return near
+        paid = pricing.paid(self.row, self.scores[finished])
+        for fold in (*np.unique(self.fold).tolist(), -1):
+            others = ~np.isin(self.row, self.row[self.fold == fold])
+            if not others.any():
+                others[:] = True
+            weight = self.weight[others] / self.weight[others].sum()
+            mean = paid[:, others] @ weight
+            more = paid[:, others] - paid[np.argmax(mean <= mean.min() * (1.0 + TIE)), others]
+            mean = more @ weight
+            error = np.sqrt((weight**2 * (more - mean[:, np.newaxis]) ** 2).sum(axis=1))
+            near[finished, fold] = mean <= ERRORS * error * (1.0 + TIE)
+        return near
+
+    def tuned_costs(
+        self, pairs: NDArray[np.intp], pricing: Pricing
+    ) -> tuple[NDArray[np.float64], list[Readout]]:
+        """Return the mean cost of these pairs on every fold with the readout of the other folds, and that of all.
+
+        The costs have the shape (pairs, folds), for the folds that are there.
+        """
+        scores, n_rows, rule = self.scores[pairs], len(np.unique(self.row)), pricing.rule
+        final = readouts(rule, scores, self.code, n_rows * self.weight)
+        folds = np.unique(self.fold)
+        costs = np.empty((len(pairs), len(folds)))
+        for at, fold in enumerate(folds):
+            test = self.fold == fold
+            train = ~np.isin(self.row, self.row[test])
+            weight = self.weight[train] / max(float(self.weight[train].sum()), np.finfo(np.float64).tiny)
+            counts = len(np.unique(self.row[train])) * weight
+            read = readouts(rule, scores[:, train], self.code[train], counts, final)
+            paid = pricing.paid(self.row[test], scores[:, test], read)
+            costs[:, at] = paid @ (self.weight[test] / self.weight[test].sum())
+        return costs, final
+
+
+def placed(grid: Grid, pricing: Pricing, rows: HeldOutRows, *, tune: bool) -> tuple[Grid, Readout]:
+    """Return the grid with the costs of tuned scores and the rejects of its best pair, and the pair's readout."""
+    readout = UNTUNED
+    if tune and pricing.known and rows.can_tell(pricing.rule):
+        grid, readout = _tuned(grid, pricing, rows)
+    best = int(np.ravel_multi_index(grid.place, grid.rows.shape))
+    done = np.isfinite(grid.costs[grid.place])[rows.fold]
+    if not done.any():
+        return grid, readout
+    weight = rows.weight * done
+    rejects = pricing.rejects(rows.row, rows.scores[best], readout)
+    return replace(grid, rejected=float(weight[rejects].sum() / weight.sum())), readout
+
+
+def _tuned(grid: Grid, pricing: Pricing, rows: HeldOutRows) -> tuple[Grid, Readout]:
+    folds = np.unique(rows.fold)
+    last = np.where((grid.rows == grid.rows.max())[:, :, np.newaxis], grid.costs[:, :, folds], np.nan)
+    near = rows.near_best(last.mean(axis=2).ravel(), pricing, grid.n_splits)
+    pairs = np.flatnonzero(near.any(axis=1))
+    if not len(pairs):
+        return grid, UNTUNED
+    means, found = rows.tuned_costs(pairs, pricing)
+    table = np.full((grid.rows.size, grid.n_splits), np.nan)
+    table[np.ix_(pairs, folds)] = means
+    grid = replace(grid, tuned=table.reshape(grid.costs.shape), near=near.reshape(*grid.rows.shape, -1))
+    if not grid.best_is_tuned:
+        return grid, UNTUNED
+    return grid, found[int(np.searchsorted(pairs, np.ravel_multi_index(grid.place, grid.rows.shape)))]

@@ -1,0 +1,76 @@
+"""What held-out scores say of probabilities: the one way from a search to `rules/tuning`.
+
+A machine trained on few rows gives scores that are too large or too small near its cuts. Held-out scores show by how
+much. One score becomes log-odds by two numbers, e^t score + b (`sigmoid.py`), by which the machine is rescaled, so that
+the cuts stay Bayes'. Scores of several classes become probabilities by three (`class_lead.py`), which the rule keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.rules.tuning.class_lead import Lead, fitted_lead
+from abstain.rules.tuning.sigmoid import shrunk_sigmoids
+
+__all__ = ["UNTUNED", "Readout", "can_be_tuned", "readouts"]
+
+FEWEST = 10  # held-out rows of each class, or for several classes on average; with fewer, Bayes' cuts stay
+
+
+@dataclass(frozen=True)
+class Readout:
+    """How scores are read: rescaled, or by a rule with probabilities of its own.
+
+    Attributes
+    ----------
+    t, shift : float
+        The score becomes e^t score + shift.
+    lead : Lead or None
+        The probabilities of several classes.
+    """
+
+    t: float = 0.0
+    shift: float = 0.0
+    lead: Lead | None = None
+
+    @property
+    def scale(self) -> float:
+        """The factor on the score."""
+        return float(np.exp(self.t))
+
+    def rule(self, rule: Any) -> Any:
+        """Return the rule that decides by scores that are read so."""
+        return rule if self.lead is None else rule.tuned(self.lead)
+
+
+UNTUNED = Readout()
+
+
+def can_be_tuned(rule: Any, code: NDArray[np.intp], row: NDArray[np.intp]) -> bool:
+    """Whether scores of this rule mean probabilities, and there are enough held-out rows of these classes."""
+    n = len(rule.labels.classes)
+    if n > 2:
+        return len(np.unique(row)) >= FEWEST * n
+    return rule.unit == 1.0 and min(len(np.unique(row[code == k])) for k in range(n)) >= FEWEST
+
+
+def readouts(
+    rule: Any,
+    scores: NDArray[np.float64],
+    code: NDArray[np.intp],
+    weight: NDArray[np.float64],
+    start: Sequence[Readout] | None = None,
+) -> list[Readout]:
+    """Fit a readout to the scores of each machine, (machines, rows) or (machines, rows, classes); weights of mean 1."""
+    if scores.ndim > 2:
+        if not len(code):
+            return [UNTUNED] * len(scores)
+        return [Readout(lead=fitted_lead(rule.heights(each), code + 1, weight)) for each in scores]
+    sign = np.where(code == 1, 1, -1).astype(np.int8)
+    first = None if start is None else np.array([(one.t, one.shift) for one in start])
+    return [Readout(float(t), float(b)) for t, b in shrunk_sigmoids(scores, sign, weight, first)]

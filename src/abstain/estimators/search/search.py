@@ -1,0 +1,176 @@
+"""The search of all estimators: C, and gamma if the kernel has one, by the mean cost of held-out rows."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
+
+from abstain.arguments import threads
+from abstain.estimators.fitting.convergence import NONE_FINISHED, short_of_tolerance
+from abstain.estimators.fitting.decide import Fitted, fitted
+from abstain.estimators.fitting.pace import Pace
+from abstain.estimators.fitting.progress import FitsLine, FitTask
+from abstain.estimators.fitting.splitting import Groups, checked_splits, row_groups
+from abstain.estimators.fitting.training import Training
+from abstain.estimators.search.grid import Grid, checked_Cs, checked_gammas
+from abstain.estimators.search.halving import Schedule, halved, not_tried, planned
+from abstain.estimators.search.held_out import HeldOutRows, Pricing, placed
+from abstain.estimators.search.readouts import Readout
+from abstain.estimators.search.rounds import Round, Rounds, grid_of
+from abstain.kernels import Kernel
+
+__all__ = ["SEARCHING", "SearchMixin", "Searched"]
+
+SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Searched(Fitted):
+    """What a search adds to a fitted value; its machine is ``trained.rescaled(scale, shift)``.
+
+    Attributes
+    ----------
+    grid : Grid
+        The costs of all pairs on all folds, from which the pair was chosen.
+    trained : machine
+        As training left it; proof, sets and objective are of this one.
+    scale, shift : float
+        1 and 0 unless the score was tuned.
+    """
+
+    grid: Grid
+    trained: Any
+    scale: float = 1.0
+    shift: float = 0.0
+
+    @classmethod
+    def of(cls, fitted: Any, grid: Grid, tuned: tuple[float, float] = (1.0, 0.0), rule: Any = None) -> Self:
+        """Rescale the machine of a fitted value, or replace its rule."""
+        machine = fitted.machine if tuned == (1.0, 0.0) else fitted.machine.rescaled(*tuned)
+        found = vars(fitted) | {"machine": machine} | ({} if rule is None else {"rule": rule})
+        return cls(**found, grid=grid, trained=fitted.machine, scale=tuned[0], shift=tuned[1])
+
+
+class SearchMixin:
+    """Everything of `RejectSVCCV` and `LinearRejectSVCCV` but their parameters, and what they fit."""
+
+    _searching: float = SEARCHING
+    _fitted_kind: ClassVar[type[Searched]]
+    _linear: ClassVar[bool]
+    _now: Any
+    costs: Any
+    cv: Any
+    Cs: Any
+    gammas: Any = 1
+    cuts: str
+    search: str = "full"
+    time_limit: float | None
+    n_jobs: int | None
+    verbose: bool
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        row_costs: Any = None,
+    ) -> Self:
+        """Search, then learn from all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; the Gram matrix for a precomputed kernel.
+        y : array-like of shape (n_samples,)
+            Their labels, of two or more classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, both in the fits and in the mean costs.
+        groups : array-like of shape (n_samples,), default=None
+            Labels of the groups that rows belong to, such as patients; they are passed to the splitter of `cv`.
+        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+            Costs of each row, as in `RejectSVC.fit`; the search then minimises the mean of the rows' own costs.
+
+        Returns
+        -------
+        object
+            The fitted estimator.
+        """
+        began = time.monotonic()
+        own: Any = self
+        checked = copy(own)  # so that a fit that fails changes nothing
+        given = {"validator": checked, "row_costs": row_costs, "linear": self._linear}
+        training = Training.of(own, X, y, sample_weight, **given)
+        grid, readout = self._search(training, y, row_groups(groups, len(training.code)), began)
+        C, gamma = grid.best
+        left = None if self.time_limit is None else max(0.0, self.time_limit - (time.monotonic() - began))
+        task = FitTask(own, X, y, sample_weight, verbose=bool(self.verbose))
+        try:
+            last = own._fit(training, C, gamma if grid.has_gamma else 1.0, task, time_limit=left)
+        finally:
+            task.end_line()
+        rule, tuned = readout.rule(training.rule), (readout.scale, readout.shift)
+        own._store(checked, self._fitted_kind.of(last, grid, tuned, rule))
+        task.end()
+        return self
+
+    def _fits(self, training: Training, gammas: NDArray[np.float64], until: float | None) -> Any:
+        """Return what makes the fits of the search."""
+        raise NotImplementedError
+
+    def _search(
+        self, training: Training, y: ArrayLike, groups: Groups | None, began: float
+    ) -> tuple[Grid, Readout]:
+        """Return the costs of the grid, and how the scores of the best pair are read."""
+        own: Any = self
+        Cs = checked_Cs(self.Cs)
+        has_gamma = isinstance(own.kernel, str) and Kernel(own.kernel).formula.takes_gamma
+        gammas = checked_gammas(self.gammas, training.X, training.sample_weight) if has_gamma else np.array([np.nan])
+        training.weights(float(Cs[-1]))  # raises an error if they overflow
+        until = None if self.time_limit is None else began + self._searching * self.time_limit
+        fits = self._fits(training, np.where(np.isnan(gammas), 1.0, gammas), until)
+        splits = checked_splits(self.cv, y, groups, training.code, training.sample_weight)
+        schedule = planned(self.search, len(training.code), len(Cs) * len(gammas))
+        with FitsLine(type(self).__name__, Pace(Cs, threads(self.n_jobs)), shown=bool(self.verbose)) as line:
+            shared = Rounds(training, fits, Cs, len(gammas), line, halves=len(schedule.sizes) > 1)
+            rounds = halved(shared, splits, groups, schedule)
+        if text := self._complaint(schedule, rounds, Cs, gammas):
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
+        grid, last = grid_of(Cs, gammas, rounds, has_gamma=has_gamma), rounds[-1]
+        pricing = Pricing.of(training, last.rows)
+        rows = HeldOutRows.of(last.scores, last.splits, pricing.code, np.asarray(last.finished.any(axis=(0, 2))))
+        return placed(grid, pricing, rows, tune=self.cuts == "tuned")
+
+    def _complaint(
+        self, schedule: Schedule, rounds: list[Round], Cs: NDArray[np.float64], gammas: NDArray[np.float64]
+    ) -> str | None:
+        """The warning about rounds and fits of the search that did not end as planned; None if all did."""
+        if parts := list(not_tried(schedule, rounds, Cs, gammas)):
+            return (
+                f"{type(self).__name__} ran out of time: {', and '.join(parts)}; raise time_limit={self.time_limit} or "
+                f"try fewer {'Cs' if np.isnan(gammas).any() else 'Cs and gammas'}."
+                + ("" if rounds[-1].finished.any() else NONE_FINISHED)
+            )
+        short = sum(int(np.sum(done.tried & ~done.optimal)) for done in rounds)
+        return short_of_tolerance(self, short, sum(int(done.tried.sum()) for done in rounds))
+
+    @property
+    def C_(self) -> float:
+        """The chosen C."""
+        return self._now.grid.best[0]
+
+    best_score_ = fitted("grid.best_score", "Minus the mean cost when each fold is decided by the others' choice.")
+    cv_reject_rate_ = fitted("grid.rejected", "Share of the held-out rows that the chosen pair rejects.")
+    cv_results_ = fitted("grid.results", "The whole search in the form of `GridSearchCV`.")
+    n_splits_ = fitted("grid.n_splits", "The number of folds.")
+    score_scale_ = fitted("scale", "The score is this times the score that training gave, plus `score_shift_`.")
+    score_shift_ = fitted("shift", "What is added to the score that training gave, times `score_scale_`.")

@@ -1,0 +1,107 @@
+"""Scores of held-out rows for every task, fold and C by linear machines.
+
+The machines of a fold and task are a path in ascending C: a fit starts where the one before ended. A fold holds rows
+out by their weight, 0, so that the rows are never copied.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abstain.dual.linear_certificate import LinearProblem
+from abstain.dual.solution import Status
+from abstain.dual.tasks import Task
+from abstain.machines.linear_class_machine import LinearClassMachine
+from abstain.solvers.cross_validation import Folds, HeldOut, Limits, Line
+from abstain.solvers.linear import LinearNewton
+from abstain.solvers.linear_rows import LocalSums, first_penalty
+
+__all__ = ["LinearFits"]
+
+BLOCK = 1_000_000  # entries of held-out rows that are copied at a time
+
+
+@dataclass(frozen=True, eq=False)
+class LinearFits:
+    """The fits of a search over rows of features.
+
+    Attributes
+    ----------
+    X, centre : rows and their centre, as in `LinearProblem`
+    tasks : sequence of Task
+    limits : Limits
+    """
+
+    X: Any
+    centre: NDArray[np.float64]
+    tasks: Sequence[Task]
+    limits: Limits
+    coarse_first: ClassVar[bool] = False  # each fold is a path along all Cs
+
+    def scores(
+        self, rows: NDArray[np.intp], folds: Folds, Cs: NDArray[np.float64], tried: NDArray[np.bool_], *, line: Line
+    ) -> HeldOut:
+        """Return held-out scores of all rows."""
+        del rows  # always all: there are no rounds on fewer
+        found = HeldOut(self.tasks, folds, tried)
+        counted = _Counted(line, np.tile(np.arange(len(Cs)), len(folds.tests) * len(self.tasks)))
+        d, n = self.X.shape[1], len(self.tasks)
+        for fold, test in enumerate(folds.tests):
+            points = np.zeros((n, len(Cs), d + 1))
+            status = np.full((n, len(Cs)), Status.TIME_LIMIT.value, dtype=object)
+            for k, task in enumerate(self.tasks):
+                weight = task.weight(folds.code, folds.weights[fold])
+                problem = LinearProblem(self.X, self.centre, task.sign(folds.code), weight, task.loss)
+                for c, (point, ended) in enumerate(self._path(problem, Cs, counted)):
+                    points[k, c], status[k, c] = point, ended.value
+            flat = points.reshape(-1, d + 1)
+            machines = LinearClassMachine(flat[:, :-1], self.centre, flat[:, -1])
+            step = max(1, BLOCK // max(1, d))
+            parts = [machines.score(self.X[test[first : first + step]]) for first in range(0, len(test), step)]
+            scores = np.concatenate(parts).reshape(len(test), n, len(Cs)).transpose(1, 2, 0)
+            for k in range(n):
+                found.add(k, (0, fold, slice(None)), scores[k], status[k])
+        # the smaller Cs of a fold that did not end in time would be preferred for being finished on more folds
+        whole = found.finished.all(axis=2, keepdims=True)
+        found.finished &= whole if whole.any() else True
+        return found
+
+    def _path(
+        self, problem: LinearProblem, Cs: NDArray[np.float64], counted: _Counted
+    ) -> list[tuple[NDArray[np.float64], Status]]:
+        found, start, before = [], None, 1.0
+        for C in Cs.tolist():
+            if self.limits.seconds <= 0.0:
+                found.append((np.zeros(self.X.shape[1] + 1), Status.TIME_LIMIT))
+                continue
+            began = time.monotonic()
+            at = replace(problem, weight=C * problem.weight)
+            sums: Any = LocalSums(at.X, at.centre, at.sign, at.weight, at.loss, self.limits.n_jobs)
+            if start is not None:
+                sums.start(C / before * start[1])
+            seconds = None if self.limits.until is None else self.limits.seconds
+            settings = LinearNewton(self.limits.tol, self.limits.max_iter, seconds)
+            ended = settings.solve(sums, first_penalty(at.weight, at.loss), None if start is None else start[0])
+            start, before = (ended.point, sums.gamma()), C
+            found.append((ended.point, ended.status))
+            counted.done(time.monotonic() - began)
+        return found
+
+
+class _Counted:
+    """The seconds of fits that are made one after another."""
+
+    def __init__(self, line: Line, fits: NDArray[np.intp]) -> None:
+        self.line, self.seconds, self.at = line, np.zeros(len(fits)), 0
+        line.begin(fits)
+
+    def done(self, seconds: float) -> None:
+        self.seconds[self.at] = max(seconds, 1e-9)
+        self.at += 1
+        self.line.report(self.seconds)
