@@ -12,10 +12,11 @@ from abstain.arguments import warn_caller
 from abstain.costs.table import CostTable
 from abstain.labels import NO_CLASS, Labels
 
-__all__ = ["row_table", "sample_costs", "warn_if_never"]
+__all__ = ["row_cells", "row_table", "sample_costs", "warn_if_never"]
 
 ERRORS = ("false_positive", "false_negative")
 ONE_REJECT, TWO_REJECTS = ("reject",), ("reject_negative", "reject_positive")
+WANTED = f"{', '.join((*ERRORS, *ONE_REJECT))} (or {', '.join(TWO_REJECTS)} in place of reject)"
 
 
 def row_table(row_costs: Any, labels: Labels, costs: CostTable | None = None, n: int | None = None) -> CostTable:
@@ -118,24 +119,27 @@ def _check_answers(values: NDArray[np.float64], like: CostTable, known: list[Any
 
 
 def _of_two(row_costs: Any, like: CostTable) -> NDArray[np.float64]:
-    wanted = f"{', '.join((*ERRORS, *ONE_REJECT))} (or {', '.join(TWO_REJECTS)} in place of reject)"
-    if hasattr(row_costs, "columns"):
-        known = [str(name) for name in row_costs.columns]
-        names = (*ERRORS, *(TWO_REJECTS if set(TWO_REJECTS) <= set(known) else ONE_REJECT))
-        if sorted(known) != sorted(names):
-            raise ValueError(f"row_costs must have the columns {wanted}; it has {known}. Rename or select them.")
-        row_costs = np.column_stack([np.asarray(row_costs[name], dtype=object) for name in names])
-    cells = _cells(row_costs)
+    cells = row_cells(row_costs)
     if cells.ndim != 2 or cells.shape[1] not in (3, 4):
         shape = f"shape (n, 3) or (n, 4); its shape is {cells.shape}"
-        raise ValueError(f"row_costs must have the columns {wanted}, {shape}.")
-    names = (*ERRORS, *(ONE_REJECT if cells.shape[1] == 3 else TWO_REJECTS))
-    numbers = _numbers(cells, names)
+        raise ValueError(f"row_costs must have the columns {WANTED}, {shape}.")
+    numbers = _numbers(cells, (*ERRORS, *(ONE_REJECT if cells.shape[1] == 3 else TWO_REJECTS)))
     values = np.zeros((len(numbers), 2, 3))
     negative, _, positive = like.answers
     values[:, negative, 2], values[:, positive, 0] = numbers[:, 0], numbers[:, 1]
     values[:, negative, 1], values[:, positive, 1] = numbers[:, 2], numbers[:, -1]
     return values
+
+
+def row_cells(row_costs: Any) -> NDArray[Any]:
+    """Return the costs of rows as an array; a frame must have the columns of two classes."""
+    if not hasattr(row_costs, "columns"):
+        return _cells(row_costs)
+    known = [str(name) for name in row_costs.columns]
+    names = (*ERRORS, *(TWO_REJECTS if set(TWO_REJECTS) <= set(known) else ONE_REJECT))
+    if sorted(known) != sorted(names):
+        raise ValueError(f"row_costs must have the columns {WANTED}; it has {known}. Rename or select them.")
+    return np.column_stack([np.asarray(row_costs[name], dtype=object) for name in names])
 
 
 def _cells(row_costs: Any) -> NDArray[Any]:

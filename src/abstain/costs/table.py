@@ -126,10 +126,14 @@ class CostTable:
     @property
     def symmetric(self) -> bool:
         """Whether all errors cost the same and all rejects, so that the classes may be exchanged."""
-        if self.names is not None:
-            return False
+        return self.names is None and bool(self.even_rows.all())
+
+    @property
+    def even_rows(self) -> NDArray[np.bool_]:
+        """Whether the answers and rejects of each row cost the same for all classes; of one table a single value."""
         off = self.errors[..., ~np.eye(self.n_classes, dtype=bool)]
-        return bool((off == off[..., :1]).all() and (self.reject_costs == self.reject_costs[..., :1]).all())
+        same = (off == off[..., :1]).all(axis=-1)
+        return np.asarray(same & (self.reject_costs == self.reject_costs[..., :1]).all(axis=-1))
 
     @cached_property
     def unitless(self) -> NDArray[np.float64]:

@@ -55,6 +55,11 @@ class MarginLoss:
         """The largest absolute slope of either loss."""
         return max(-loss.slopes[0] for loss in (self.negative, self.positive))
 
+    def turned(self) -> MarginLoss:
+        """Return the loss of the negated score: the two classes exchanged."""
+        thresholds = Thresholds(0.0 - self.thresholds.upper, 0.0 - self.thresholds.lower)
+        return MarginLoss(self.positive, self.negative, thresholds, 0.0 - self.cut, self.unit)
+
     def of(self, sign: int) -> PiecewiseLinear:
         """Return the loss of the class with this sign."""
         return self.positive if sign > 0 else self.negative
@@ -69,7 +74,7 @@ class MarginLoss:
         return (sign > 0).astype(np.intp)
 
     def take(self, rows: Any) -> MarginLoss:  # noqa: ARG002 (the same for all rows)
-        """Give the loss of these rows, which depends on their class only."""
+        """Return the loss of these rows, which depends on their class only."""
         return self
 
     def value(self, sign: NDArray[np.int8], z: NDArray[np.float64]) -> NDArray[np.float64]:

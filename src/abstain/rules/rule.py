@@ -194,7 +194,8 @@ class Rule:
 
     def tuned(self, lead: Any) -> Rule:
         """Return the rule of several classes with probabilities fitted to held-out scores."""
-        return replace(self, readout=replace(self.readout, lead=lead), decider=Cheapest())
+        decider = self.decider if isinstance(self.decider, PerRow) else Cheapest()
+        return replace(self, readout=replace(self.readout, lead=lead), decider=decider)  # type: ignore[type-var]
 
     def of_rows(self, costs: CostTable) -> Rule:
         """Return the rule that decides rows with these costs, in the order of its scores.

@@ -48,13 +48,13 @@ class BlockRows:
     code : intp array of shape (n,)
         The classes, from 0.
     weight : float64 array of shape (n,)
-    table : LossTable or None
-        The losses of rows with costs of their own.
+    tables : tuple of LossTable or None
+        The losses of rows with costs of their own, one table for each task.
     """
 
     code: NDArray[np.intp]
     weight: NDArray[np.float64]
-    table: LossTable | None
+    tables: tuple[LossTable, ...] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,9 @@ class Pose:
 
     def loss_of(self, rows: BlockRows) -> Loss:
         """Return the loss of a block's rows."""
-        return self.task.loss if rows.table is None else rows.table
+        if rows.tables is None:
+            return self.task.loss
+        return rows.tables[0 if len(rows.tables) == 1 else self.task.positive]
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,10 @@ from abstain.estimators.fitting.kernel_rows import KernelRowsMixin, checked_rows
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.kernels import Kernel
-from abstain.labels import Labels
+from abstain.labels import Labels, two_classes
 from abstain.losses.step_loss import StepLoss
+from abstain.rules.deciders import Cuts
+from abstain.rules.readouts import LogOdds
 from abstain.rules.rule import Rule
 from abstain.solvers.embedded.dual import EmbeddedDual
 from abstain.solvers.embedded.primal import EmbeddedPrimal, hops_for
@@ -242,7 +244,8 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         if not callable(self.kernel):
             Kernel(self.kernel)  # an unknown name is an error before X is checked
         rows = checked_rows(self, X, y, dense=self._pairwise, reset=True)
-        labels = Labels.of(y, pos_label=self.pos_label, reject_label=self.reject_label, rejects=loss.rejects)
+        given = {"pos_label": self.pos_label, "reject_label": self.reject_label}
+        labels = two_classes(Labels.of(y, **given, rejects=loss.rejects))
         if like is None:
             return EmbeddedTraining.of(self, rows, y, labels, loss)
         return replace(like, labels=labels, problem=replace(like.problem, loss=loss))
@@ -270,7 +273,8 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         """The band of FR02. Its score is not a log-odds, so `decide` has no expected costs."""
         # above 1/2, which Costs does not allow, nothing is rejected, so the reject cost does not matter
         costs = Costs(reject=min(self._loss().reject_cost, 0.5))
-        return Rule(labels, Thresholds(-eps if eps else 0.0, eps), cut=0.0, costs=costs)
+        band = Cuts.at(Thresholds(-eps if eps else 0.0, eps), 0.0, labels.answers)
+        return Rule(labels, costs.named(labels), LogOdds(), band)
 
     def _store(self, checked: Any, training: EmbeddedTraining, solution: EmbeddedSolution) -> None:
         problem = training.problem
@@ -286,7 +290,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
             machine=training.machine(solution),
             rule=rule,
             objective=float(solution.objective),
-            training_risk=float(rule.costs.prices(problem.sign, choice).mean()) if rule.costs else np.nan,
+            training_risk=float(rule.cost((problem.sign > 0).astype(np.intp), choice).mean()),
             lower_bound=None if bound is None else float(bound),
             status=solution.status if training.definite or solution.status != "local" else "inaccurate",
             iterations=solution.iterations,

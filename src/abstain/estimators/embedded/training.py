@@ -52,7 +52,7 @@ class EmbeddedTraining:
     @classmethod
     def of(cls, parameters: Any, X: Matrix, y: Any, labels: Labels, loss: StepLoss) -> Self:
         """Make the features of an estimator's kernel and pose the problem."""
-        sign = labels.encode(y)
+        sign = np.where(labels.encode(y) > 0, 1, -1).astype(np.int8)
         if parameters.kernel == "precomputed":
             X = symmetric(X, "X")
             order = _gram_order(X, sign)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import row_weights
-from abstain.costs.row_costs import RowCosts
+from abstain.costs.per_row import row_table
+from abstain.costs.table import CostTable
 from abstain.dual.problem import DualProblem
 from abstain.dual.tasks import Loss, Task, tasks
 from abstain.estimators.fitting.implied import check_costs, implied, of_rows, warn_of_sides
@@ -36,9 +37,9 @@ class Training:
     sample_weight : ndarray of shape (n_samples,)
     losses : tuple of MarginLoss or LossTable
         See `tasks`.
-    rule : rule
-    row_costs : RowCosts or None
-        For the positive class.
+    rule : Rule
+    row_costs : CostTable or None
+        The costs of each row, if rows have their own.
     stakes : ndarray of shape (n_samples,) or None
         Factors on C from the row costs.
     """
@@ -49,7 +50,7 @@ class Training:
     sample_weight: NDArray[np.float64]
     losses: tuple[Loss, ...]
     rule: Any
-    row_costs: RowCosts | None = None
+    row_costs: CostTable | None = None
     stakes: NDArray[np.float64] | None = None
 
     @classmethod
@@ -75,17 +76,17 @@ class Training:
         warn_of_sides(parameters, rule)
         given = row_weights(sample_weight, rows.shape[0])
         weight = np.ones(rows.shape[0]) if given is None else given
-        training = cls(parameters, rows, codes(rule.labels, y), weight, losses, rule)
+        training = cls(parameters, rows, rule.labels.encode(y), weight, losses, rule)
         if row_costs is None:
             return training
-        own = RowCosts.of(row_costs, rows.shape[0])
-        stakes, table = of_rows(parameters, rule, own, training.code, weight)
-        return replace(training, losses=(table,), row_costs=own, stakes=stakes)
+        own = row_table(row_costs, rule.labels, rule.costs, rows.shape[0])
+        stakes, tables = of_rows(parameters, rule, own, training.code, weight)
+        return replace(training, losses=tables, row_costs=own, stakes=stakes)
 
     @property
     def n_classes(self) -> int:
         """The number of classes."""
-        return len(self.rule.labels.classes)
+        return self.rule.labels.n_classes
 
     @cached_property
     def tasks(self) -> list[Task]:
@@ -95,7 +96,7 @@ class Training:
     @property
     def largest_row_cost(self) -> float | None:
         """The largest cost of a row, if rows have costs of their own."""
-        return None if self.row_costs is None else float(self.row_costs.table().max())
+        return None if self.row_costs is None else float(self.row_costs.values.max())
 
     def weights(self, C: float, trains: NDArray[np.int32] | None = None) -> NDArray[np.float64]:
         """Return C s_i for each row, including class weights; an error if the sum of the losses would overflow.
@@ -153,9 +154,3 @@ class Training:
         task, code = replace(self.tasks[0], negative=None).take(kept), self.code[kept]
         problem = DualProblem(known, X, task.sign(code), task.loss, task.weight(code, weight[kept]))
         return Posed(problem, self.X, kernel, kept, as_posed)
-
-
-def codes(labels: Any, y: ArrayLike) -> NDArray[np.intp]:
-    """Return the codes of labels, 0 to n_classes - 1; any other label is an error."""
-    encoded = labels.encode(y)
-    return np.asarray(encoded > 0 if encoded.dtype == np.int8 else encoded - 1, dtype=np.intp)

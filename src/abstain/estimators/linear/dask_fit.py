@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.costs.row_costs import RowCosts
+from abstain.costs.naming import warn_if_assumed
+from abstain.costs.per_row import row_table
+from abstain.costs.table import CostTable
 from abstain.dual.certificate import Certificate
 from abstain.dual.proof import Proof
 from abstain.dual.tasks import Task
 from abstain.estimators.fitting.implied import implied, stakes_and_losses, unit_of_stakes, warn_of_sides
 from abstain.estimators.fitting.kernel_fit import FittedMachines
 from abstain.estimators.fitting.posing import CANCELLED
-from abstain.estimators.fitting.training import Training, codes
+from abstain.estimators.fitting.training import Training
 from abstain.estimators.linear.dask_table import DaskTable, Profile, block_weights, located
 from abstain.estimators.linear.linear_fit import certified, fitted_tasks, joined
+from abstain.labels import Labels
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.dask_rounds import kept, released
 from abstain.solvers.dask_rows import BlockRows, DaskSums, Pose
@@ -33,31 +36,35 @@ class Encoding:
 
     Attributes
     ----------
-    labels : labels
+    labels : Labels
     factors : ndarray
         C times the class weight of each class.
     unit : float or None
-        The error costs of a row with a stake of 1, if the rows have costs.
+        The stake that counts as 1, if the rows have costs.
+    costs : CostTable or None
+        The actions that rows have costs for.
     """
 
-    labels: Any
+    labels: Labels
     factors: NDArray[np.float64]
     unit: float | None = None
+    costs: CostTable | None = None
 
     def rows(self, first: int, y: Any, weight: Any, costs: Any) -> BlockRows:
         """Encode and weight the rows of a block."""
         with located(first):
-            code = codes(self.labels, y)
+            code = self.labels.encode(y)
             found = self.factors[code] * block_weights(weight, len(code))
             if self.unit is None:
                 return BlockRows(code, found, None)
-            stakes, table = stakes_and_losses(self.labels, RowCosts.of(np.asarray(costs), len(code)), code, self.unit)
-            return BlockRows(code, found * stakes, table)
+            own = row_table(np.asarray(costs), self.labels, self.costs, len(code))
+            stakes, tables = stakes_and_losses(own, code, self.unit)
+            return BlockRows(code, found * stakes, tables)
 
 
 def fitted_on_dask(parameters: Any, table: DaskTable, settings: LinearNewton) -> FittedMachines:
     """Fit a machine, or one for each of several classes; `parameters` are those of `LinearRejectSVC`."""
-    seen, by_row = table.profiles(), table.costs[0] is not None
+    seen, by_row = table.profiles(parameters.costs), table.costs[0] is not None
     classes = np.unique(np.concatenate([profile.classes for profile in seen]))
     weight = _by_class(classes, seen, "weight")
     if not weight.any():
@@ -71,20 +78,20 @@ def fitted_on_dask(parameters: Any, table: DaskTable, settings: LinearNewton) ->
     if by_row:
         staked = _by_class(rule.labels.classes, seen, "staked")
         unit = _unit(whole, seen, float(staked.sum() / weight.sum()))
-        whole = replace(whole, stakes=np.divide(staked, weight * unit, out=np.ones(2), where=weight > 0))
-    encoding = Encoding(rule.labels, whole.weights(float(parameters.C)) / weight, unit)
+        whole = replace(whole, stakes=np.divide(staked, weight * unit, out=np.ones(len(weight)), where=weight > 0))
+    encoding = Encoding(rule.labels, whole.weights(float(parameters.C)) / weight, unit, rule.costs)
     machine, proofs = _machines(table, seen, whole.tasks, encoding, settings)
     largest = max(profile.largest_cost for profile in seen) if by_row else None
     return FittedMachines(machine, rule, proofs, largest)
 
 
 def _unit(training: Training, seen: Sequence[Profile], mean: float) -> float:
-    """Return the error costs that a stake of 1 has: see `of_rows`."""
+    """Return the stake that counts as 1: see `of_rows`."""
     if (unit := unit_of_stakes(training.rule)) is not None:
         return unit
     uneven = next((profile.uneven for profile in seen if profile.uneven is not None), None)
     if uneven is not None:
-        uneven.warn_if_assumed(training.rule.labels.classes, training.parameters.pos_label)
+        warn_if_assumed(uneven, training.rule.labels.classes, training.parameters.pos_label)
     least, most = min(profile.stakes[0] for profile in seen), max(profile.stakes[1] for profile in seen)
     return least if least == most else mean
 

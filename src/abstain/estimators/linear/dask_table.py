@@ -16,11 +16,12 @@ from sklearn.utils import check_array
 
 from abstain.arguments import row_weights
 from abstain.compressed import check_indices
-from abstain.costs.row_costs import RowCosts
+from abstain.costs.per_row import row_cells, row_table
+from abstain.costs.table import CostTable
 from abstain.estimators.fitting.lazy import is_dask, one_column_chunk
 from abstain.estimators.linear.linear_fit import check_reach
 from abstain.kernels import Kernel
-from abstain.labels import label_vector
+from abstain.labels import Labels, label_vector
 from abstain.solvers.dask_rounds import tasks
 from abstain.solvers.dask_rows import as_rows
 
@@ -41,12 +42,12 @@ class Profile:
     classes : ndarray
         The labels that occur.
     weight, staked : float64 arrays, one entry for each of the classes
-        The sums of the sample weights, and of the same times c_fp + c_fn of the row.
+        The sums of the sample weights, and of the same times the stake of the row.
     stakes : (float, float)
-        The least and the largest c_fp + c_fn.
+        The least and the largest.
     largest_cost : float
-    uneven : RowCosts or None
-        The first row whose costs differ by class.
+    uneven : CostTable or None
+        The first row whose costs of two classes differ by class.
     """
 
     total: NDArray[np.float64]
@@ -57,7 +58,7 @@ class Profile:
     staked: NDArray[np.float64]
     stakes: tuple[float, float]
     largest_cost: float
-    uneven: RowCosts | None
+    uneven: CostTable | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,7 @@ class DaskTable:
         if not is_dask(sample_weight):
             sample_weight = row_weights(sample_weight, n)
         if row_costs is not None and not is_dask(row_costs):
-            row_costs = RowCosts.of(row_costs, n).table()
+            row_costs = row_cells(row_costs)
         parts = (
             _split("y", y if is_dask(y) else label_vector(y, "y"), sizes),
             _split("sample_weight", sample_weight, sizes),
@@ -105,12 +106,12 @@ class DaskTable:
         return cls(blocks[0], blocks[1], blocks[2], blocks[3], blocks[4], (n, d))
 
     def tasks(self, work: Any, *columns: str) -> list[Any]:
-        """Give a delayed task for each block: its first row, then these columns."""
+        """Return a delayed task for each block: its first row, then these columns."""
         return tasks(work, zip(*(getattr(self, name) for name in ("first", *columns)), strict=True))
 
-    def profiles(self) -> list[Profile]:
-        """Check all rows, in one round."""
-        profile = partial(_profile, self.shape[1])
+    def profiles(self, costs: CostTable | None = None) -> list[Profile]:
+        """Check all rows, in one round; `costs` have the actions that rows have costs for."""
+        profile = partial(_profile, self.shape[1], None if costs is None or costs.names is None else costs)
         return list(compute(*self.tasks(profile, "X", "y", "weight", "costs")))
 
 
@@ -146,7 +147,7 @@ def located(first: int) -> Iterator[None]:
         raise ValueError(f"in the chunk that begins at row {first}, with rows counted from there: {error}") from error
 
 
-def _profile(width: int, first: int, chunk: Any, y: Any, *columns: Any) -> Profile:
+def _profile(width: int, like: CostTable | None, first: int, chunk: Any, y: Any, *columns: Any) -> Profile:
     weight, costs = columns
     with located(first):
         if issparse(chunk):
@@ -170,18 +171,21 @@ def _profile(width: int, first: int, chunk: Any, y: Any, *columns: Any) -> Profi
         about = (total, (float(squares.sum()), float(squares.max())), bool(issparse(X)), classes, held)
         if costs is None:
             return Profile(*about, held, (1.0, 1.0), 0.0, None)
-        row_costs = RowCosts.of(np.asarray(costs), len(labels))
-        stakes = row_costs.stakes
+        found = np.asarray(costs)
+        numbered = Labels.named(np.arange(2 if found.ndim == 2 else found.shape[1]), rejects=True)
+        own = row_table(found, numbered, like, len(labels))
+        stakes = own.stakes
         staked: Any = np.bincount(code, weights=weights * stakes, minlength=len(classes))
-        by_class = row_costs.false_positive != row_costs.false_negative
-        by_class |= row_costs.reject_negative != row_costs.reject_positive
-        uneven = row_costs.take(np.flatnonzero(by_class)[:1]) if by_class.any() else None
+        odd = np.zeros(0, dtype=np.intp)
+        if own.n_classes == 2 and own.names is None:
+            odd = np.flatnonzero(~own.even_rows)
+        uneven = own.take(odd[:1]) if len(odd) else None
         range_of_stakes = (float(stakes.min()), float(stakes.max()))
-        return Profile(*about, staked, range_of_stakes, float(row_costs.table().max()), uneven)
+        return Profile(*about, staked, range_of_stakes, float(own.values.max()), uneven)
 
 
 def block_weights(weight: Any, n: int) -> NDArray[np.float64]:
-    """Give the sample weights of a block; all of them may be 0, unlike those of all rows."""
+    """Return the sample weights of a block; all of them may be 0, unlike those of all rows."""
     if weight is None:
         return np.ones(n)
     found = np.asarray(weight, dtype=np.float64)

@@ -16,13 +16,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from abstain.estimators.fitting.convergence import warning_text
-from abstain.estimators.fitting.decide import fitted, read_only
+from abstain.estimators.fitting.decide import RejectMixin, fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedMachines
 from abstain.estimators.fitting.kernel_rows import checked_rows
 from abstain.estimators.fitting.lazy import is_dask, refuse_dask_frame
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
-from abstain.estimators.fitting.row_decisions import RowCostsMixin
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.linear.landmarks import LANDMARKS
 from abstain.estimators.linear.linear_fit import linear_machines
@@ -34,7 +33,7 @@ from abstain.solvers.linear import LinearNewton
 __all__ = ["LinearRejectSVC"]
 
 
-class LinearRejectSVC(RowCostsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearRejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Support vector classifier with a reject option for millions of rows: linear, or with a kernel of low rank.
 
     It minimises the objective of ``RejectSVC(kernel="linear")``, ``1/2 |w|^2 + C sum_i s_i loss(y_i (w.x_i + b))`` with

@@ -1,6 +1,6 @@
 """The test rows of all folds with their scores: what decisions on them cost, and how their scores are read best.
 
-Each fold is decided with the readout of the other folds, so that no row's label affects its own decision.
+Each fold is decided with the correction of the other folds, so that no row's label affects its own decision.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.costs.row_costs import RowCosts
+from abstain.costs.table import CostTable
 from abstain.estimators.fitting.splitting import Splits
 from abstain.estimators.search.grid import TIE, Grid
-from abstain.estimators.search.readouts import UNTUNED, Readout, can_be_tuned, readouts
-from abstain.rules.row_rule import rule_of_rows
+from abstain.estimators.search.corrections import UNTUNED, Correction, can_be_tuned, corrections
+from abstain.rules.rule import Rule
 
 __all__ = ["HeldOutRows", "Pricing", "placed"]
 
@@ -29,16 +29,16 @@ class Pricing:
 
     Attributes
     ----------
-    rule : rule
+    rule : Rule
     code : intp array of shape (n,)
         The classes of the training rows.
-    row_costs : RowCosts or None
+    row_costs : CostTable or None
         Their own costs, if any; else those of the rule count, or an error costs 1.
     """
 
-    rule: Any
+    rule: Rule
     code: NDArray[np.intp]
-    row_costs: RowCosts | None = None
+    row_costs: CostTable | None = None
 
     @classmethod
     def of(cls, training: Any, rows: NDArray[np.intp]) -> Self:
@@ -51,30 +51,31 @@ class Pricing:
         """Whether costs were stated."""
         return self.rule.costs is not None or self.row_costs is not None
 
-    def rejects(self, row: Any, score: NDArray[np.float64], readout: Readout) -> NDArray[np.bool_]:
+    def rejects(self, row: Any, score: NDArray[np.float64], correction: Correction) -> NDArray[np.bool_]:
         """Return where these training rows are rejected."""
-        rule = readout.rule(self._rule_of(row))
-        return np.asarray(rule.is_reject(rule.choose(readout.scale * score + readout.shift)))
+        rule = correction.rule(self.rule_of(row))
+        return np.asarray(rule.is_reject(rule.choose(correction.scale * score + correction.shift)))
 
     def paid(
-        self, row: Any, scores: NDArray[np.float64], read: Sequence[Readout] | None = None
+        self, row: Any, scores: NDArray[np.float64], read: Sequence[Correction] | None = None
     ) -> NDArray[np.float64]:
         """Return the cost of the choices of machines for these training rows, (machines, rows).
 
-        The scores are of shape (machines, rows), or (machines, rows, classes); each machine may have its readout.
+        The scores are of shape (machines, rows), or (machines, rows, classes); each machine may have its correction.
         """
-        rule, truth = self._rule_of(row), self.rule.labels.classes[self.code[row]]
+        rule, truth = self.rule_of(row), self.code[row]
         if scores.ndim == 2:
             if read is not None:
                 scale, shift = np.array([(one.scale, one.shift) for one in read]).T[..., np.newaxis]
                 scores = scale * scores + shift
-            return np.asarray(rule.cost_of(truth, scores))
+            return rule.cost(truth, rule.choose(scores))
         rules = [rule] * len(scores) if read is None else [one.rule(rule) for one in read]
-        found = [one.cost_of(truth, score) for one, score in zip(rules, scores, strict=True)]
+        found = [one.cost(truth, one.choose(score)) for one, score in zip(rules, scores, strict=True)]
         return np.array(found).reshape(len(scores), len(truth))
 
-    def _rule_of(self, row: Any) -> Any:
-        return self.rule if self.row_costs is None else rule_of_rows(self.rule, self.row_costs.take(row))
+    def rule_of(self, row: Any) -> Rule:
+        """Return the rule that decides these training rows."""
+        return self.rule if self.row_costs is None else self.rule.of_rows(self.row_costs.take(row))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,13 +141,13 @@ class HeldOutRows:
 
     def tuned_costs(
         self, pairs: NDArray[np.intp], pricing: Pricing
-    ) -> tuple[NDArray[np.float64], list[Readout]]:
-        """Return the mean cost of these pairs on every fold with the readout of the other folds, and that of all.
+    ) -> tuple[NDArray[np.float64], list[Correction]]:
+        """Return the mean cost of these pairs on every fold with the correction of the other folds, and that of all.
 
         The costs have the shape (pairs, folds), for the folds that are there.
         """
-        scores, n_rows, rule = self.scores[pairs], len(np.unique(self.row)), pricing.rule
-        final = readouts(rule, scores, self.code, n_rows * self.weight)
+        scores, n_rows = self.scores[pairs], len(np.unique(self.row))
+        final = corrections(pricing.rule_of(self.row), scores, self.code, n_rows * self.weight)
         folds = np.unique(self.fold)
         costs = np.empty((len(pairs), len(folds)))
         for at, fold in enumerate(folds):
@@ -154,27 +155,28 @@ class HeldOutRows:
             train = ~np.isin(self.row, self.row[test])
             weight = self.weight[train] / max(float(self.weight[train].sum()), np.finfo(np.float64).tiny)
             counts = len(np.unique(self.row[train])) * weight
-            read = readouts(rule, scores[:, train], self.code[train], counts, final)
+            rule = pricing.rule_of(self.row[train])
+            read = corrections(rule, scores[:, train], self.code[train], counts, final)
             paid = pricing.paid(self.row[test], scores[:, test], read)
             costs[:, at] = paid @ (self.weight[test] / self.weight[test].sum())
         return costs, final
 
 
-def placed(grid: Grid, pricing: Pricing, rows: HeldOutRows, *, tune: bool) -> tuple[Grid, Readout]:
-    """Return the grid with the costs of tuned scores and the rejects of its best pair, and the pair's readout."""
-    readout = UNTUNED
+def placed(grid: Grid, pricing: Pricing, rows: HeldOutRows, *, tune: bool) -> tuple[Grid, Correction]:
+    """Return the grid with the costs of tuned scores and the rejects of its best pair, and the pair's correction."""
+    correction = UNTUNED
     if tune and pricing.known and rows.can_tell(pricing.rule):
-        grid, readout = _tuned(grid, pricing, rows)
+        grid, correction = _tuned(grid, pricing, rows)
     best = int(np.ravel_multi_index(grid.place, grid.rows.shape))
     done = np.isfinite(grid.costs[grid.place])[rows.fold]
     if not done.any():
-        return grid, readout
+        return grid, correction
     weight = rows.weight * done
-    rejects = pricing.rejects(rows.row, rows.scores[best], readout)
-    return replace(grid, rejected=float(weight[rejects].sum() / weight.sum())), readout
+    rejects = pricing.rejects(rows.row, rows.scores[best], correction)
+    return replace(grid, rejected=float(weight[rejects].sum() / weight.sum())), correction
 
 
-def _tuned(grid: Grid, pricing: Pricing, rows: HeldOutRows) -> tuple[Grid, Readout]:
+def _tuned(grid: Grid, pricing: Pricing, rows: HeldOutRows) -> tuple[Grid, Correction]:
     folds = np.unique(rows.fold)
     last = np.where((grid.rows == grid.rows.max())[:, :, np.newaxis], grid.costs[:, :, folds], np.nan)
     near = rows.near_best(last.mean(axis=2).ravel(), pricing, grid.n_splits)

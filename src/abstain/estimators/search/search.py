@@ -20,10 +20,10 @@ from abstain.estimators.fitting.pace import Pace
 from abstain.estimators.fitting.progress import FitsLine, FitTask
 from abstain.estimators.fitting.splitting import Groups, checked_splits, row_groups
 from abstain.estimators.fitting.training import Training
+from abstain.estimators.search.corrections import Correction
 from abstain.estimators.search.grid import Grid, checked_Cs, checked_gammas
 from abstain.estimators.search.halving import Schedule, halved, not_tried, planned
 from abstain.estimators.search.held_out import HeldOutRows, Pricing, placed
-from abstain.estimators.search.readouts import Readout
 from abstain.estimators.search.rounds import Round, Rounds, grid_of
 from abstain.kernels import Kernel
 
@@ -110,7 +110,7 @@ class SearchMixin:
         checked = copy(own)  # so that a fit that fails changes nothing
         given = {"validator": checked, "row_costs": row_costs, "linear": self._linear}
         training = Training.of(own, X, y, sample_weight, **given)
-        grid, readout = self._search(training, y, row_groups(groups, len(training.code)), began)
+        grid, correction = self._search(training, y, row_groups(groups, len(training.code)), began)
         C, gamma = grid.best
         left = None if self.time_limit is None else max(0.0, self.time_limit - (time.monotonic() - began))
         task = FitTask(own, X, y, sample_weight, verbose=bool(self.verbose))
@@ -118,7 +118,7 @@ class SearchMixin:
             last = own._fit(training, C, gamma if grid.has_gamma else 1.0, task, time_limit=left)
         finally:
             task.end_line()
-        rule, tuned = readout.rule(training.rule), (readout.scale, readout.shift)
+        rule, tuned = correction.rule(training.rule), (correction.scale, correction.shift)
         own._store(checked, self._fitted_kind.of(last, grid, tuned, rule))
         task.end()
         return self
@@ -129,7 +129,7 @@ class SearchMixin:
 
     def _search(
         self, training: Training, y: ArrayLike, groups: Groups | None, began: float
-    ) -> tuple[Grid, Readout]:
+    ) -> tuple[Grid, Correction]:
         """Return the costs of the grid, and how the scores of the best pair are read."""
         own: Any = self
         Cs = checked_Cs(self.Cs)

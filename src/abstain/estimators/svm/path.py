@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from abstain.arguments import positive_number
 from abstain.estimators.fitting.convergence import is_indefinite
 from abstain.estimators.fitting.lazy import refuse_dask
-from abstain.estimators.fitting.implied import margin_loss, refuse_row_costs_in
+from abstain.estimators.fitting.implied import refuse_row_costs_in
 from abstain.estimators.fitting.training import Training
 from abstain.solvers.path import RegularizationPath, follow_path
 
@@ -107,9 +107,9 @@ def reject_svc_path(
         )
     training.weights(highest)  # raises an error if they overflow
     posed = training.posed(1.0, gamma, all_rows=True).problem
-    # in the coefficients of a path, +1 is the positive class
-    sign = posed.sign * np.int8(training.rule.labels.orientation)
-    problem = replace(posed, sign=sign, loss=margin_loss(training.rule.costs, rule))
+    problem, loss = posed, training.losses[0]
+    if training.rule.labels.orientation < 0:  # in the coefficients of a path, +1 is the positive class
+        problem = replace(posed, sign=-posed.sign, loss=loss.turned())  # type: ignore[union-attr]
     last = replace(problem, weight=highest * problem.weight)
     if is_indefinite(last, last.weight, 1e-3 * float(last.weight.sum())):  # the sum is about the objective
         warnings.warn(

@@ -18,14 +18,13 @@ from abstain.estimators.fitting.kernel_fit import FittedSVC, fitted_svc
 from abstain.estimators.fitting.kernel_rows import KernelRowsMixin
 from abstain.estimators.fitting.parameters import CONSTRAINTS
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
-from abstain.estimators.fitting.row_decisions import RowCostsMixin
 from abstain.estimators.fitting.training import Training
 from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.linear_dual import LinearDual
 from abstain.solvers.smo import SMO
 
 
-class RejectSVC(RowCostsMixin, KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Support vector classifier that rejects where a decision would cost more than rejecting.
 
     It minimises ``1/2 ||h||^2 + C sum_i s_i loss(y_i f(x_i))`` over ``f = h + bias``, where the loss is the double

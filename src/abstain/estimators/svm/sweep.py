@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,7 +71,7 @@ def reject_price_sweep(
     machines: list[RejectSVC] = []
     before: Training | None = None
     for reject in rejects:
-        machine = clone(estimator).set_params(costs=replace(estimator.costs, reject=reject))
+        machine = clone(estimator).set_params(costs=estimator.costs.with_reject(reject))
         machine._validate_params()  # noqa: SLF001 (scikit-learn's own, as its fit does)
         training = Training.of(machine, X, y, sample_weight, validator=machine)
         task = FitTask(machine, X, y, sample_weight, verbose=bool(machine.verbose))

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from abstain.rules.tuning.class_lead import Lead, fitted_lead
 from abstain.rules.tuning.sigmoid import shrunk_sigmoids
 
-__all__ = ["UNTUNED", "Readout", "can_be_tuned", "readouts"]
+__all__ = ["UNTUNED", "Correction", "can_be_tuned", "corrections"]
 
 FEWEST = 10  # held-out rows of each class, or for several classes on average; with fewer, Bayes' cuts stay
 
 
 @dataclass(frozen=True)
-class Readout:
-    """How scores are read: rescaled, or by a rule with probabilities of its own.
+class Correction:
+    """How scores are corrected: rescaled, or by a rule with probabilities of its own.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Readout:
         return rule if self.lead is None else rule.tuned(self.lead)
 
 
-UNTUNED = Readout()
+UNTUNED = Correction()
 
 
 def can_be_tuned(rule: Any, code: NDArray[np.intp], row: NDArray[np.intp]) -> bool:
@@ -59,18 +59,18 @@ def can_be_tuned(rule: Any, code: NDArray[np.intp], row: NDArray[np.intp]) -> bo
     return rule.unit == 1.0 and min(len(np.unique(row[code == k])) for k in range(n)) >= FEWEST
 
 
-def readouts(
+def corrections(
     rule: Any,
     scores: NDArray[np.float64],
     code: NDArray[np.intp],
     weight: NDArray[np.float64],
-    start: Sequence[Readout] | None = None,
-) -> list[Readout]:
-    """Fit a readout to the scores of each machine, (machines, rows) or (machines, rows, classes); weights of mean 1."""
+    start: Sequence[Correction] | None = None,
+) -> list[Correction]:
+    """Fit a correction to the scores of each machine, (machines, rows) or (machines, rows, classes); weights of mean 1."""
     if scores.ndim > 2:
         if not len(code):
             return [UNTUNED] * len(scores)
-        return [Readout(lead=fitted_lead(rule.heights(each), code + 1, weight)) for each in scores]
+        return [Correction(lead=fitted_lead(rule.readout.heights(each), code, weight)) for each in scores]
     sign = np.where(code == 1, 1, -1).astype(np.int8)
     first = None if start is None else np.array([(one.t, one.shift) for one in start])
-    return [Readout(float(t), float(b)) for t, b in shrunk_sigmoids(scores, sign, weight, first)]
+    return [Correction(float(t), float(b)) for t, b in shrunk_sigmoids(scores, sign, weight, first)]
