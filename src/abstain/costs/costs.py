@@ -161,7 +161,7 @@ class Costs(CostTable):
             return Costs(self.false_positive, self.false_negative, reject)
         return Costs.of_errors(self.labels, self.errors, named_rejects(reject, self.labels, self.labels))
 
-    def plain(self, same: bool = True) -> Costs:
+    def plain(self, *, same: bool = True) -> Costs:
         """Return costs of two classes without names, -1 first; not `same`, with the other class as +1."""
         if self.n_classes > 2:
             return self

@@ -244,7 +244,7 @@ class CostTable:
             )
         return self.even(known)
 
-    def plain(self, same: bool = True) -> CostTable:  # noqa: ARG002
+    def plain(self, *, same: bool = True) -> CostTable:  # noqa: ARG002
         """Return the costs as users state them; named actions know no positive class."""
         return self
 

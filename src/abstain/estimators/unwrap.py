@@ -165,10 +165,12 @@ class FittedClassifier:
     def costs(self) -> Any:
         """The costs that it uses to decide, if any were stated, with `positive` as the positive class."""
         costs = None if self.rule is None else self.rule.costs
-        return costs if costs is None or self.positive is None else costs.plain(self.positive == self.rule.labels.positive)
+        if costs is None or self.positive is None:
+            return costs
+        return costs.plain(same=self.positive == self.rule.labels.positive)
 
     @property
-    def thresholds(self) -> Thresholds:
+    def thresholds(self) -> Any:
         """The thresholds on its score, oriented to ``classes_[1]``."""
         if self.rule is None:
             raise ValueError(

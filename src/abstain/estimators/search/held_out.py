@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from abstain.costs.table import CostTable
 from abstain.estimators.fitting.splitting import Splits
-from abstain.estimators.search.grid import TIE, Grid
 from abstain.estimators.search.corrections import UNTUNED, Correction, can_be_tuned, corrections
+from abstain.estimators.search.grid import TIE, Grid
 from abstain.rules.rule import Rule
 
 __all__ = ["HeldOutRows", "Pricing", "placed"]

@@ -41,8 +41,7 @@ class TunedDecisions(RejectMixin, AroundClassifier):
             return None  # the rule computes it from the logarithms
         if fitted.rule.costs is None or not hasattr(machine.classifier, "predict_proba"):
             return np.full((len(score), len(fitted.rule.labels.classes)), np.nan)
-        found = np.asarray(computed(_probabilities(machine.classifier, X)), dtype=np.float64)
-        return found
+        return np.asarray(computed(_probabilities(machine.classifier, X)), dtype=np.float64)
 
     def predict_set(self, X: Any, include: float | None = None, row_costs: Any = None) -> NDArray[np.bool_]:
         """The classes that are not ruled out for each row: the answer alone for an accepted row.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -13,7 +12,6 @@ from sklearn.utils import indexable
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.arguments import row_weights
 from abstain.costs.per_row import row_table
 from abstain.estimators.fitting.lazy import refuse_dask
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
@@ -21,12 +19,12 @@ from abstain.estimators.threshold.fitted_rejector import labels_for, tuned
 from abstain.estimators.threshold.held_out import promise_fit, refuse_unused
 from abstain.estimators.threshold.out_of_fold import checked_rows, fit_and_score, is_prefit
 from abstain.estimators.threshold.rejector_decisions import TunedDecisions
-from abstain.machines.cross_machine import CrossMachine
+from abstain.estimators.threshold.retuning import RetuneMixin
 from abstain.rules.tuning.request import Request
 from abstain.rules.tuning.scored_rows import ScoredRows
 
 
-class ThresholdRejector(TunedDecisions):
+class ThresholdRejector(RetuneMixin, TunedDecisions):
     """Reject where the score of a classifier lies between two thresholds, or does not lead by enough.
 
     The score f is the classifier's `decision_function`; if it has none, or if `method` needs probabilities, the
@@ -155,17 +153,9 @@ class ThresholdRejector(TunedDecisions):
     confidence is lower than stated. The test counts rows as independent. Whole groups are held out, but if rows of a
     group resemble each other, the confidence is lower than stated.
 
-    `class_error` promises, in finite samples and for any law of the data: the probability that a row of the true class
-    k is answered as another class is at most its rate, if the row and the calibration rows of this class are
-    exchangeable (drawn alike, in any order). The probability is over the new row and the calibration rows together. So
-    it is an average over calibrations: for one calibration the share varies, without ties by the law
-    Beta(j, n_k + 1 - j), j = floor(rate (n_k + 1)); at a rate of 0.05, 90 % of calibrations lie between 0.02 and 0.09
-    with 99 rows, and between 0.04 and 0.06 with 999 (``certificate_.interval()``). For a ceiling that holds with a
-    confidence, use `max_error`, also for the (negative, positive) class: it is about the rows accepted.
-    Nothing is promised about the rows answered as k, some of which belong to other classes; about parts of the feature
-    space; about rows that have drifted; or about how many rows are answered. Everything that was fitted must not have
-    seen the calibration rows: give the whole Pipeline as `estimator`, with its scaling and its search for parameters.
-    Rows of a group are not exchangeable one by one, so that with groups the promise holds about, not exactly.
+    What `class_error` promises, and what not, is stated in `ClassErrorBound`, which `certificate_` then is. Nothing
+    that was fitted may have seen the calibration rows: give the whole Pipeline as `estimator`, with its scaling and its
+    search for parameters.
 
     With `class_error`, `predict_forced` is the answer where there is one; otherwise the classifier's own decision,
     among the classes in the set if there are any (for "cross" by p-values). `predict_set` is the conformal set, which
@@ -327,59 +317,3 @@ class ThresholdRejector(TunedDecisions):
         if not isinstance(self.estimator, LinearRejectSVC):
             some = 'fit the classifier first, and then ThresholdRejector(fitted, cv="prefit") on some of the rows'
             refuse_dask(X, "ThresholdRejector", some)
-
-    def retune(
-        self,
-        X: Any = None,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        costs: Any = None,
-        reject_rate: Any = None,
-        max_error: Any = None,
-        class_error: Any = None,
-        confidence: float | None = None,
-    ) -> Self:
-        """Tune other thresholds for the same fitted classifier.
-
-        Parameters
-        ----------
-        X, y, sample_weight : as in `fit`, default=None
-            Rows to tune on, preferably rows that the classifier was not fitted on. By default, the scores that `fit`
-            tuned on, if it did.
-        costs, reject_rate, max_error, class_error, confidence : as in the constructor
-            The new request, in one of four ways. The confidence stays unchanged if it is not given. `max_error` and
-            `class_error` need rows that the classifier was not fitted on: those that `fit` held out for one of them,
-            those of ``cv="prefit"``, or X, y. For `max_error` the same share of each class must have been held out.
-
-        Returns
-        -------
-        ThresholdRejector
-            A copy with these parameters and the new thresholds, around the same fitted classifier; the original is not
-            changed.
-        """
-        fitted, other = self._now, copy(self)
-        confidence = self.confidence if confidence is None else confidence
-        asked = {"costs": costs, "reject_rate": reject_rate, "max_error": max_error, "class_error": class_error}
-        other.set_params(**asked, confidence=confidence)
-        request = Request.of(other)
-        if request.method.needs_probabilities and fitted.machine.method != "predict_proba":
-            raise ValueError(
-                f"method={request.name!r} needs probabilities, and fit used the decision function; fit again instead."
-            )
-        labels = labels_for(other, request, np.repeat(fitted.rule.labels.classes, 2))
-        request.warn_if_assumed(labels, self.pos_label)
-        request = request.of_classes(labels)
-        rows, held_out, crossed = fitted.rows, fitted.held_out, isinstance(fitted.machine, CrossMachine)
-        if X is not None:
-            if crossed:
-                raise ValueError('conformal="cross" is calibrated on the rows of its folds; leave out X and y.')
-            code = labels.encode(np.asarray(y))
-            weight = row_weights(sample_weight, len(code))
-            if weight is not None and class_error is not None:
-                raise ValueError("sample_weight has no effect here: class_error counts each row once; leave it out.")
-            rows, held_out = ScoredRows.of(self._score(fitted, X), code, weight), True
-        if request.needs_rows and rows is None and not crossed:
-            raise ValueError("retune needs X and y, because fit had no thresholds to tune and kept no scores.")
-        other._fitted_ = tuned(fitted.machine, request, labels, rows, held_out=held_out)
-        return other
