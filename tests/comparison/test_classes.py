@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 
 from abstain import Costs, RejectSVC, ThresholdRejector, compare
-from abstain.comparison.general_rules import mean_costs
+from abstain.metrics.reading import mean_costs
 from abstain.comparison.rules import default_rules, left_out
 from abstain.comparison.text import as_html
 from abstain.costs.row_costs import RowCosts

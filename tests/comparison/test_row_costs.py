@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC, ThresholdRejector, compare, decide
-from abstain.comparison.general_rules import mean_costs
+from abstain.metrics.reading import mean_costs
 from abstain.costs.row_costs import RowCosts
 from abstain.metrics import mean_cost
 from problems import random_row_costs

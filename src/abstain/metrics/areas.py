@@ -33,13 +33,7 @@ _ASYMPTOTIC = 32.0
 
 
 def aurc(
-    y_true: ArrayLike,
-    score: ArrayLike,
-    *,
-    cut: float = 0.0,
-    pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    y_true: Any, score: Any, *, cut: float = 0.0, pos_label: Any = None, sample_weight: Any = None, classes: Any = None
 ) -> float:
     """Area under the risk-coverage curve: the mean over k = 1 to n of the error among the k most confident rows.
 
@@ -79,13 +73,7 @@ def aurc(
 
 
 def e_aurc(
-    y_true: ArrayLike,
-    score: ArrayLike,
-    *,
-    cut: float = 0.0,
-    pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    y_true: Any, score: Any, *, cut: float = 0.0, pos_label: Any = None, sample_weight: Any = None, classes: Any = None
 ) -> float:
     """Excess of `aurc` over that of a perfect order of the same errors, all of them less confident than the rest.
 
@@ -104,13 +92,7 @@ def e_aurc(
 
 
 def augrc(
-    y_true: ArrayLike,
-    score: ArrayLike,
-    *,
-    cut: float = 0.0,
-    pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    y_true: Any, score: Any, *, cut: float = 0.0, pos_label: Any = None, sample_weight: Any = None, classes: Any = None
 ) -> float:
     """Area under the generalised risk: the mean over k = 1 to n of (errors among the k most confident) / n.
 
