@@ -122,8 +122,8 @@ def bootstrap_band(
     if count < 1 or count % 1 != 0:
         raise ValueError(f"n_resamples={n_resamples!r} must be an integer >= 1.")
     points = _checked_grid(curve, grid)
-    given: dict[str, Any] = {"classes": classes, "costs": costs, "row_costs": row_costs}
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, **given)
+    given = {"pos_label": pos_label, "sample_weight": sample_weight, "classes": classes, "row_costs": row_costs}
+    ranked = RankedRows.of(y_true, score, cut, costs=costs, **given)
     reading = _reading(curve, ranked, points)
     rng, n = np.random.default_rng(random_state), len(ranked.weight)
     resampled = np.empty((int(n_resamples), len(points)))

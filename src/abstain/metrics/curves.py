@@ -60,7 +60,7 @@ def risk_coverage_curve(
     >>> curve.coverage, curve.risk
     (array([0.25, 0.5 , 1.  ]), array([0.  , 0.5 , 0.25]))
     """
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
+    ranked = RankedRows.of(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
     accepted, wrong = _accepted(ranked, ranked.wrong)
     return RiskCoverageCurve(
         coverage=frozen(accepted[1:] / accepted[-1]),
@@ -94,7 +94,7 @@ def accuracy_reject_curve(
     >>> curve.reject_rate, curve.accuracy
     (array([0.  , 0.5 , 0.75]), array([0.75, 0.5 , 1.  ]))
     """
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
+    ranked = RankedRows.of(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
     accepted, right = _accepted(ranked, ~ranked.wrong)
     return AccuracyRejectCurve(
         reject_rate=frozen(_reject_rate(ranked)[:-1]),
@@ -128,7 +128,7 @@ def error_reject_curve(
     >>> curve.reject_rate, curve.error_rate, curve.slope
     (array([0.  , 0.5 , 0.75, 1.  ]), array([0.25, 0.25, 0.  , 0.  ]), array([ 0., -1.,  0.]))
     """
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
+    ranked = RankedRows.of(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
     accepted, wrong = _accepted(ranked, ranked.wrong)
     newly = ranked.merged(ranked.weight * ranked.wrong) / ranked.merged(ranked.weight)
     return ErrorRejectCurve(
@@ -185,8 +185,8 @@ def cost_curve(
     >>> curve.operating_point
     OperatingPoint(reject_rate=0.25, mean_cost=0.05, thresholds=Thresholds(lower=-1.5, upper=1.5))
     """
-    given: dict[str, Any] = {"classes": classes, "costs": stated(costs, row_costs), "row_costs": row_costs}
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, **given)
+    given = {"pos_label": pos_label, "sample_weight": sample_weight, "classes": classes, "row_costs": row_costs}
+    ranked = RankedRows.of(y_true, score, cut, costs=stated(costs, row_costs), **given)
     accepted = running(ranked.merged(ranked.weight))
     share = ranked.weight / accepted[-1]
     decided = running(ranked.merged(share * ranked.decided))

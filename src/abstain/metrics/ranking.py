@@ -57,19 +57,8 @@ class RankedRows:
     choices: Choices
 
     @classmethod
-    def of(
-        cls,
-        y_true: ArrayLike,
-        score: ArrayLike,
-        cut: float,
-        pos_label: Any,
-        sample_weight: Any,
-        *,
-        classes: Any = None,
-        costs: Any = None,
-        row_costs: Any = None,
-    ) -> Self:
-        """Check labels, scores, weights and costs, and rank the rows."""
+    def of(cls, y_true: Any, score: Any, cut: float, *, costs: Any = None, **options: Any) -> Self:
+        """Check labels, scores, weights and costs, and rank the rows; the options are those of the reader."""
         if are_decisions(score):
             raise TypeError("score must be numbers, not Decisions; pass their scores, decisions.score.")
         several = has_class_scores(score)
@@ -81,9 +70,8 @@ class RankedRows:
             )
         s, cut = (np.asarray(score, dtype=np.float64), 0.0) if several else _checked_scores(score, cut)
         check_consistent_length(y_true, s)
-        given = {"row_costs": row_costs, "pos_label": pos_label, "sample_weight": sample_weight, "classes": classes}
-        read_rows = read(y_true, None, costs, several=several or None, **given)
-        truth, choices = read_rows.truth, read_rows.choices
+        outcomes = read(y_true, None, costs, several=several or None, **options)
+        truth, choices = outcomes.truth, outcomes.choices
         k = len(choices.classes)
         if s.shape[1:] != ((k,) if k > 2 else ()) or np.isnan(s).any():
             raise ValueError(
@@ -96,9 +84,10 @@ class RankedRows:
                 confidence = np.where(first == second, 0.0, first - second)
             choice = np.argmax(s, axis=1)
         else:
-            high = choices.classes.index(pos_label) if choices.own_names and pos_label in choices.classes else 1
+            turned = choices.own_names and options["pos_label"] == choices.classes[0]
+            high = 0 if turned else 1
             confidence, choice = distances(s, cut), np.where(s > cut, high, 1 - high)
-        weight = np.ones(len(s)) if read_rows.weight is None else read_rows.weight
+        weight = np.ones(len(s)) if outcomes.weight is None else outcomes.weight
         wrong = choice != truth
         decided, rejected = wrong.astype(np.float64), np.zeros(len(s))
         if choices.values is not None:
@@ -108,7 +97,7 @@ class RankedRows:
         order = order[weight[order] > 0]
         confidence = confidence[order]
         starts = np.flatnonzero(np.append(True, confidence[1:] != confidence[:-1]))
-        rows = (values[order] for values in (wrong, weight, decided, rejected))
+        rows = wrong[order], weight[order], decided[order], rejected[order]
         return cls(*rows, confidence[starts], starts, cut, choices)
 
     def merged(self, values: NDArray[Any]) -> NDArray[np.float64]:

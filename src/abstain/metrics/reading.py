@@ -43,6 +43,8 @@ def read(
     if isinstance(y_pred, ActionDecisions) and costs is None:
         costs = y_pred.actions
     known, positive = y_true if classes is None else classes, pos_label
+    truth: NDArray[Any]
+    taken: NDArray[Any]
     if isinstance(costs, Actions):
         sign, taken = costs.encode(y_true, _any(costs, y_true) if y_pred is None else y_pred)
         truth, choices = sign > 0, choices_of(costs)
@@ -56,10 +58,10 @@ def read(
         own = None if row_costs is not None else costs
         if several:
             named = costs.labels if classes is None and isinstance(costs, ClassCosts) else classes
-            code, choice, found = read_classes(y_true, y_pred, reject_label, None if named is None else tuple(named))
+            code, answer, found = read_classes(y_true, y_pred, reject_label, None if named is None else tuple(named))
             choices = Choices.of_classes(tuple(found.tolist()))
             choices = choices if own is None else choices_of(_for_classes(own, found))
-            truth, taken = code - 1, np.where(choice == 0, len(found), choice - 1)
+            truth, taken = code - 1, np.where(answer == 0, len(found), answer - 1)
         else:
             assigned, positive = (None, positive) if own is None else assigned_costs(own, known, positive)
             sign, choice, pair = read_pair(y_true, y_pred, positive, reject_label)
@@ -79,8 +81,8 @@ def choices_of(costs: Any) -> Choices:
         return costs
     if isinstance(costs, Actions):
         answers = [costs.labels.index(name) if name in costs.labels else -1 for name in costs.names]
-        given = {"values": costs.table(), "costs": costs, "own_names": True}
-        return Choices(costs.labels, costs.names, np.array(answers), costs.rejecting, **given)
+        actions = costs.names, np.array(answers), costs.rejecting
+        return Choices(costs.labels, *actions, values=costs.table(), costs=costs, own_names=True)
     if isinstance(costs, ClassCosts):
         return Choices.of_classes(costs.labels, values=costs.table(), costs=costs)
     if isinstance(costs, RowCosts):
