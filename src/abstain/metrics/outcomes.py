@@ -80,10 +80,6 @@ class Choices:
         found = self.values[np.arange(len(truth)), truth, action] if self.by_row else self.values[truth, action]
         return np.asarray(found, dtype=np.float64)
 
-    def take(self, rows: Any) -> Any:
-        """Return the costs of some rows; None if all rows have the same."""
-        return self.values[rows] if self.by_row and self.values is not None else None
-
     def answering(self) -> tuple[NDArray[np.intp], int]:
         """Return the action that answers each class, and the one reject; an error if that is not what they are."""
         handed = np.flatnonzero(self.hands_on)
