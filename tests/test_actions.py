@@ -187,5 +187,5 @@ class TestMeanCost:
 def test_functions_for_costs_alone_say_so():
     from abstain.metrics import cost_curve
 
-    with pytest.raises(ValueError, match="costs has Actions, and a curve has one reject"):
-        cost_curve([0, 1], [0.0, 1.0], CREDIT)
+    with pytest.raises(ValueError, match="a curve needs one answer for each class and one reject"):
+        cost_curve(["bad", "good"], [0.0, 1.0], CREDIT)

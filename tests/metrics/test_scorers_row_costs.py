@@ -1,4 +1,4 @@
-"""Scorers of actions and of rows with costs of their own, called and routed."""
+"""Scorers of rows with costs of their own, called and routed."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ from sklearn.preprocessing import StandardScaler
 
 from abstain import Costs, RejectSVC
 from abstain.metrics import get_scorer, mean_cost, selective_error
-from action_cases import CREDIT
 from class_cases import gaussians
 from problems import random_row_costs
 
@@ -48,17 +47,11 @@ def test_a_search_routes_them():
     assert routed.shape == (3,)
 
 
-def test_actions_and_refusals():
-    names = np.array(["bad", "good"])[Y]
-    clf = RejectSVC(CREDIT, C=10).fit(X, names)
-    assert get_scorer("mean_cost", CREDIT)(clf, X, names) == pytest.approx(clf.score(X, names))
-    assert get_scorer("coverage")(clf, X, names) == pytest.approx(1 - clf.reject_mask(X).mean())
-    assert get_scorer("aurc")(clf, X, names) < 0
+def test_refusals():
     rows = RejectSVC().fit(X, Y, row_costs=ROWS)
     by_row, by_one = get_scorer("mean_cost", row_costs=True), get_scorer("mean_cost", Costs(reject=0.3))
     bartlett = RejectSVC(Costs(reject=0.3), rule="bartlett-wegkamp").fit(X, Y)
     for call, text in (
-        (lambda: get_scorer("selective_error")(clf, X, names), "chooses between actions; use one of mean_cost"),
         (lambda: by_row(rows, X, Y), "without row_costs; pass row_costs"),
         (lambda: by_one(rows, X, Y, row_costs=ROWS), r"get_scorer\(..., row_costs=True\)"),
         (lambda: get_scorer("mean_cost", Costs(), row_costs=True), "takes the place of costs"),
@@ -72,8 +65,13 @@ def test_actions_and_refusals():
         by_row.set_score_request(groups=True)
 
 
-def test_folds_may_lack_a_class():
+def test_a_classifier_without_costs_is_scored_by_the_table_of_each_row():
+    rng = np.random.default_rng(0)
     X3, Y3 = gaussians(60)
-    clf = RejectSVC(Costs(reject=0.3), C=10).fit(X3, Y3)
-    some = Y3 > 0
-    assert get_scorer("aurc")(clf, X3[some], Y3[some]) <= 0
+    table = rng.uniform(0, 1, (60, 3, 4))
+    plain = LogisticRegression().fit(X3, Y3)
+    said = plain.predict(X3)
+    paid = np.mean([table[row, Y3[row], said[row]] for row in range(60)])
+    found = get_scorer("mean_cost", row_costs=True)(plain, X3, Y3, row_costs=table)
+    assert found == pytest.approx(-paid)
+    assert found != pytest.approx(-table[:, 0, 0].mean())  # control

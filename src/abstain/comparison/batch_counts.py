@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.comparison.two_samples import cells_of
-from abstain.costs.actions import Actions
 from abstain.estimators.unwrap import final_estimator
+from abstain.metrics.reading import choices_of
 
 __all__ = ["ColumnCounts", "DriftCounts", "choice_names", "guarded_rows", "lacking"]
 
@@ -142,8 +142,9 @@ def guarded_rows(estimator: Any, X: Any = None) -> tuple[Any, Any]:
 def choice_names(guarded: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
     """The choices in the order of ``calibration_.choices``, and whether each of them rejects."""
     costs = getattr(getattr(guarded, "rule_", None), "costs", None)
-    if isinstance(costs, Actions):
-        return tuple(costs.names), tuple(bool(reject) for reject in costs.rejecting)
+    choices = None if costs is None else choices_of(costs)
+    if choices is not None and choices.own_names:
+        return choices.actions, tuple(choices.hands_on.tolist())
     classes = np.asarray(guarded.classes_).tolist()
     extra = len(guarded.calibration_.choices) - len(classes)
     return (*classes, *["reject"] * extra), (*[False] * len(classes), *[True] * extra)

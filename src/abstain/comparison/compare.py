@@ -12,15 +12,14 @@ from sklearn.utils import indexable
 
 from abstain.arguments import real_number
 from abstain.comparison.folds import Folds, held_out
-from abstain.comparison.judges import Judge, PairJudge, judge_of
+from abstain.comparison.judges import Judge, judge_of
 from abstain.comparison.result import Comparison
 from abstain.comparison.rules import default_rules, left_out
-from abstain.costs.actions import Actions
-from abstain.costs.costs import Costs
-from abstain.costs.row_costs import RowCosts
 from abstain.estimators.fitting.lazy import refuse_dask
 from abstain.estimators.fitting.splitting import parts_of, row_groups, splitter
 from abstain.metrics.frames import frozen
+from abstain.metrics.outcomes import Outcomes
+from abstain.metrics.tables import counted
 
 __all__ = ["compare"]
 
@@ -29,7 +28,7 @@ def compare(
     models: Mapping[str, Any] | None,
     X: Any,
     y: ArrayLike,
-    costs: Costs | Actions | None = None,
+    costs: Any = None,
     *,
     row_costs: Any = None,
     cv: Any = 5,
@@ -64,8 +63,9 @@ def compare(
         The costs by which decisions are evaluated. Models with a `costs` parameter should get the same ones. With
         `Actions`, every model must predict names of actions.
     row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
-        Costs of each row, as in `RejectSVC.fit`, in place of `costs`. They are also passed to the models whose `fit`
-        and `predict` take them, and to Pipelines that end in one; with metadata routing, to those that request them.
+        Costs of each row, as in `RejectSVC.fit`, in place of those in `costs`; otherwise than for two classes, of shape
+        (n_samples, n_classes, n_actions), as in `mean_cost`. They are also passed to the models whose `fit` and
+        `predict` take them, and to Pipelines that end in one; with metadata routing, to those that request them.
     cv : int, splitter or iterable of (train, test), default=5
         Folds; an integer is the number of stratified folds of shuffled rows. If a splitter repeats rows, the costs of
         each row are averaged first; rows in no test fold are left out.
@@ -126,8 +126,7 @@ def compare(
     folds: Folds = parts_of(splitter(cv, truth, groups, shuffle=True, random_state=random_state), X, truth, groups)
     _check_classes(judge, folds)
     decided = np.concatenate([test for _, test in folds])
-    by_row = judge.costs if isinstance(judge.costs, RowCosts) else None
-    answers = held_out(chosen, X, truth, groups, folds, verbose=verbose, row_costs=by_row)
+    answers = held_out(chosen, X, truth, groups, folds, verbose=verbose, row_costs=judge.row_costs)
     rows, place, times = np.unique(decided, return_inverse=True, return_counts=True)
 
     def mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -135,23 +134,25 @@ def compare(
         columns = [np.bincount(place, weights=column) / times for column in np.atleast_2d(values.T)]
         return frozen(np.column_stack(columns) if values.ndim > 1 else columns[0])
 
-    def priced(name: str, predicted: NDArray[Any], reject_label: Any) -> NDArray[np.float64]:
-        """The mean cost of the decisions on each row."""
+    def read(name: str, predicted: NDArray[Any], reject_label: Any) -> Outcomes:
+        """The outcomes of the predictions, each time a row is repeated."""
         try:
-            return mean(judge.prices(decided, predicted, reject_label))
+            return judge.outcomes(decided, predicted, reject_label, weight)
         except ValueError as error:
             error.add_note(f"Raised by the predictions of model {name!r} in abstain.compare.")
             raise
 
-    named = dict(zip(chosen, answers, strict=True))
     weight = None if (times == 1).all() else 1.0 / times[place]
+    named = list(zip(chosen, answers, strict=True))
+    outcomes = [read(name, one.predicted, one.reject_label) for name, one in named]
+    forced = [None if one.forced is None else read(name, one.forced, one.reject_label) for name, one in named]
     blind = judge.blind(rows)
     return Comparison(
         names=tuple(chosen),
-        prices=frozen(np.column_stack([priced(name, one.predicted, one.reject_label) for name, one in named.items()])),
+        prices=frozen(np.column_stack([mean(one.prices) for one in outcomes])),
         rows=frozen(rows),
         scores=tuple(None if one.score is None else mean(one.score) for one in answers),
-        tables=tuple(judge.table(decided, one.predicted, one.reject_label, weight) for one in answers),
+        tables=tuple(map(counted, outcomes)),
         fit_seconds=frozen(np.array([answer.fit_seconds for answer in answers])),
         predict_seconds=frozen(np.array([answer.predict_seconds for answer in answers])),
         costs=judge.costs,
@@ -161,9 +162,7 @@ def compare(
         classes=judge.classes,
         blind_prices=frozen(np.column_stack(list(blind.values()))),
         blind_names=tuple(blind),
-        forced_prices=tuple(
-            None if one.forced is None else priced(name, one.forced, one.reject_label) for name, one in named.items()
-        ),
+        forced_prices=tuple(None if one is None else mean(one.prices) for one in forced),
         novel=tuple(None if one.novel is None else mean(one.novel.astype(np.float64)) for one in answers),
         answers=tuple(one.take(np.argsort(decided)) for one in answers) if weight is None else (),
     )
@@ -178,13 +177,11 @@ def _check_classes(judge: Judge, folds: Folds) -> None:
             raise ValueError(f"a fold of cv leaves {left} to fit on; use fewer folds, or a stratified splitter.")
 
 
-def _checked_models(
-    models: Any, judge: Judge, X: Any, *, grouped: bool
-) -> tuple[dict[str, Any], dict[str, str]]:
+def _checked_models(models: Any, judge: Judge, X: Any, *, grouped: bool) -> tuple[dict[str, Any], dict[str, str]]:
     """The models by name, and the default rules left out, with the reasons."""
     if models is None:
-        is_sparse, positive = sparse.issparse(X), judge.classes[1] if isinstance(judge, PairJudge) else None
-        rules = default_rules(judge.costs, pos_label=positive, sparse=is_sparse, grouped=grouped)
+        is_sparse = sparse.issparse(X)
+        rules = default_rules(judge.costs, pos_label=judge.positive, sparse=is_sparse, grouped=grouped)
         return rules, left_out(judge.costs, sparse=is_sparse)
     if not isinstance(models, Mapping) or not models:
         raise ValueError(

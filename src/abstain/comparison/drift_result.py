@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.comparison.drift_text import as_html, as_text, sentence_of, words_of
 from abstain.metrics.frames import frame_of
 
 __all__ = ["Drift", "DriftTest"]
@@ -57,8 +58,6 @@ class DriftTest:
     @property
     def words(self) -> str:
         """The two shares in words."""
-        from abstain.comparison.drift_text import words_of
-
         return words_of(self)
 
 
@@ -118,8 +117,6 @@ class Drift:
     @property
     def sentence(self) -> str:
         """The verdict in one line."""
-        from abstain.comparison.drift_text import sentence_of
-
         return sentence_of(self)
 
     def to_frame(self) -> Any:
@@ -132,14 +129,10 @@ class Drift:
         return f"Drift(drifted={self.drifted}, p_value={self.p_value:.3g}, n_rows={self.n_rows}, level={self.level:g})"
 
     def __str__(self) -> str:
-        from abstain.comparison.drift_text import as_text
-
         return as_text(self)
 
     def _repr_html_(self) -> str:
         """Return the tests as a table, for notebooks."""
-        from abstain.comparison.drift_text import as_html
-
         return as_html(self)
 
 

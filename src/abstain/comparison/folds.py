@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split as safe_split
 
-from abstain.costs.row_costs import RowCosts
 from abstain.costs.thresholds import Thresholds
 from abstain.estimators.fitting.progress import SearchLine
 from abstain.estimators.fitting.routing import decider, row_cost_parameters
@@ -20,6 +19,7 @@ from abstain.estimators.fitting.splitting import Groups, group_parameters
 from abstain.estimators.unwrap import FittedClassifier, decide
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+_OF_ROWS = ("predicted", "score", "forced", "novel", "class_scores")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +48,11 @@ class HeldOut:
     """
 
     predicted: NDArray[Any]
-    score: NDArray[np.float64] | None
-    forced: NDArray[Any] | None
     reject_label: Any
     fit_seconds: float
     predict_seconds: float
+    score: NDArray[np.float64] | None = None
+    forced: NDArray[Any] | None = None
     novel: NDArray[np.bool_] | None = None
     thresholds: Thresholds | None = None
     cut: float | None = None
@@ -60,7 +60,7 @@ class HeldOut:
 
     def take(self, at: NDArray[np.intp]) -> Self:
         """The same for some of the rows, in this order."""
-        parts = {name: getattr(self, name) for name in ("predicted", "score", "forced", "novel", "class_scores")}
+        parts = {name: getattr(self, name) for name in _OF_ROWS}
         taken: dict[str, Any] = {name: None if part is None else part[at] for name, part in parts.items()}
         return replace(self, **taken)
 
@@ -73,7 +73,7 @@ def held_out(
     folds: Folds,
     *,
     verbose: bool,
-    row_costs: RowCosts | None = None,
+    row_costs: NDArray[np.float64] | None = None,
 ) -> list[HeldOut]:
     """Fit all models on all folds, one at a time so that their times can be compared."""
     done = 0
@@ -83,61 +83,50 @@ def held_out(
             parts = []
             for at, fold in enumerate(folds):
                 try:
-                    parts.append(_one(model, X, y, groups, fold, row_costs=row_costs))
+                    parts.append(_one(model, X, y, fold, groups=groups, row_costs=row_costs))
                 except Exception as error:
                     error.add_note(f"Raised by model {name!r} on fold {at + 1} of {len(folds)} in abstain.compare.")
                     raise
                 done += 1
                 line.report(done)
-            predicted, scores, forced, labels, fit, predict, unlike, cuts, ranked = zip(*parts, strict=True)
-            seconds = float(np.mean(fit)), float(np.mean(predict))
-            score, decided, novel, by_class = (
-                None if parts[0] is None else np.concatenate(parts) for parts in (scores, forced, unlike, ranked)
-            )
-            thresholds, cut = cuts[0] if all(one == cuts[0] for one in cuts) else (None, None)
-            known = (score, decided, labels[0], *seconds, novel, thresholds, cut, by_class)
-            answers.append(HeldOut(np.concatenate(predicted), *known))
+            answers.append(_joined(parts))
     return answers
 
 
-def _one(
-    model: Any,
-    X: Any,
-    y: NDArray[Any],
-    groups: Groups | None,
-    fold: tuple[NDArray[np.intp], NDArray[np.intp]],
-    *,
-    row_costs: RowCosts | None,
-) -> tuple[Any, ...]:
+def _one(model: Any, X: Any, y: NDArray[Any], fold: tuple[Any, Any], *, groups: Any, row_costs: Any) -> HeldOut:
     train, test = fold
     model = clone(model)
     X_train, y_train = safe_split(model, X, y, train)
     X_test, _ = safe_split(model, X, y, test, train)
     parameters = group_parameters(model, None if groups is None else groups[train])
-    known = None if row_costs is None else row_costs.table()
-    parameters |= {} if known is None else row_cost_parameters(model, "fit", known[train])
+    parameters |= {} if row_costs is None else row_cost_parameters(model, "fit", row_costs[train])
     start = time.perf_counter()
     model.fit(X_train, y_train, **parameters)
     fitted = time.perf_counter()
-    asked_with = {} if known is None else row_cost_parameters(decider(model), "predict", known[test])
+    asked_with = {} if row_costs is None else row_cost_parameters(decider(model), "predict", row_costs[test])
     predicted = np.asarray(decider(model).predict(X_test, **asked_with) if asked_with else model.predict(X_test))
-    asked = time.perf_counter()
+    seconds = fitted - start, time.perf_counter() - fitted
     classifier = FittedClassifier.of_any(model)
-    forced: NDArray[Any] | None = None
-    score: NDArray[np.float64] | None = None
-    novel: NDArray[np.bool_] | None = None
-    cuts: Sequence[Any] = (None, None)
-    ranked: NDArray[np.float64] | None = None
-    if asked_with and known is not None:
-        decisions = decide(model, X_test, known[test])
-        forced, score, novel = decisions.forced, decisions.score, decisions.novel
-    elif classifier.rejects:
-        decisions = decide(model, X_test)
-        forced, score, novel = decisions.forced, decisions.score, decisions.novel
-        if len(classifier.classes) == 2:
-            cuts = classifier.thresholds, classifier.cut
-        else:
-            ranked = classifier.class_scores(score)
+    known: dict[str, Any] = {}
+    if asked_with or classifier.rejects:
+        decisions = decide(model, X_test, row_costs[test]) if asked_with else decide(model, X_test)
+        known = {"score": decisions.score, "forced": decisions.forced, "novel": decisions.novel}
     elif hasattr(model, "decision_function") or hasattr(model, "predict_proba"):
-        score = classifier.score(X_test)
-    return predicted, score, forced, classifier.reject_label, fitted - start, asked - fitted, novel, tuple(cuts), ranked
+        known = {"score": classifier.score(X_test)}
+    if classifier.rejects and not asked_with:
+        if len(classifier.classes) == 2:
+            known |= {"thresholds": classifier.thresholds, "cut": classifier.cut}
+        else:
+            known["class_scores"] = classifier.class_scores(known["score"])
+    return HeldOut(predicted, classifier.reject_label, *seconds, **known)
+
+
+def _joined(folds: Sequence[HeldOut]) -> HeldOut:
+    """Put the folds of one model together."""
+    rows = {name: [getattr(one, name) for one in folds] for name in _OF_ROWS}
+    known: dict[str, Any] = {name: None if parts[0] is None else np.concatenate(parts) for name, parts in rows.items()}
+    for name in ("fit_seconds", "predict_seconds"):
+        known[name] = float(np.mean([getattr(one, name) for one in folds]))
+    cuts = [(one.thresholds, one.cut) for one in folds]
+    thresholds, cut = cuts[0] if all(one == cuts[0] for one in cuts) else (None, None)
+    return replace(folds[0], thresholds=thresholds, cut=cut, **known)

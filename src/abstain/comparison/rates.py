@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from abstain.metrics.action_table import ActionTable
-from abstain.metrics.class_table import ClassTable
+from abstain.metrics.counts import Counts
 
-_COMMON = ("reject_rate", "error_rate", "selective_error")
 # The column of a data frame -> the head of a column of text.
 _WORDS = {
     "reject_rate": "rejected",
@@ -20,16 +16,17 @@ _WORDS = {
 }
 
 
-def rates_of(table: Any) -> dict[str, float]:
-    """Give the rates: of two classes, those of the positive one too; of several, that of the worst; of actions, all."""
-    if isinstance(table, ActionTable):
+def rates_of(table: Counts) -> dict[str, float]:
+    """Return the rates of rejects and errors, and of the positive class or the worst; of actions, their shares."""
+    found = {"reject_rate": table.reject_rate}
+    if table.choices.own_names:
         shares = (table.counts.sum(axis=0) / table.total).tolist()
-        return {"reject_rate": table.reject_rate} | {
-            f"share_{name}": share for name, share in zip(table.actions.names, shares, strict=True)
-        }
-    found = {name: float(getattr(table, name)) for name in _COMMON}
-    if not isinstance(table, ClassTable):
-        return found | {name: float(getattr(table, name)) for name in ("sensitivity", "positive_predictivity")}
+        return found | {f"share_{name}": share for name, share in zip(table.choices.actions, shares, strict=True)}
+    names = ["error_rate", "selective_error"]
+    names += ["sensitivity", "positive_predictivity"] if table.choices.pair else []
+    found |= {name: float(getattr(table, name)) for name in names}
+    if table.choices.pair:
+        return found
     known = table.class_selective_error[np.isfinite(table.class_selective_error)]
     return found | {"worst_class_error": float(known.max()) if known.size else float("nan")}
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from abstain.comparison.folds import HeldOut
 from abstain.comparison.intervals import interval_of_mean
 from abstain.comparison.rates import rates_of
+from abstain.comparison.text import as_html, as_text
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.metrics.frames import frame_of, frozen
 
@@ -149,14 +150,10 @@ class Comparison:
         return f"Comparison(names={self.names}, rows={len(self.rows)}, n_splits={self.n_splits}, best={self.best!r})"
 
     def __str__(self) -> str:
-        from abstain.comparison.text import as_text
-
         return as_text(self)
 
     def _repr_html_(self) -> str:
         """Return the models as a table, for notebooks."""
-        from abstain.comparison.text import as_html
-
         return as_html(self)
 
     def _columns(self) -> dict[str, Any]:

@@ -13,19 +13,18 @@ from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 
 from abstain.candidates.machines import BEST, MACHINES, NAMES, SVM
 from abstain.candidates.search import MachineSearch
-from abstain.comparison.general_rules import CHOSEN, action_rules, class_rules, row_rules
-from abstain.costs.actions import Actions
-from abstain.costs.class_costs import ClassCosts
 from abstain.costs.costs import Costs
-from abstain.costs.row_costs import RowCosts
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.estimators.threshold.threshold import ThresholdRejector
+from abstain.metrics.outcomes import Choices
+from abstain.metrics.reading import choices_of, mean_costs, never_rejecting
 
 # Decades of C and a factor of 16 either way in gamma: enough for a fair comparison, in a third of the usual time.
 _GRID: dict[str, Any] = {"Cs": 6, "gammas": 3}
 _EMBEDDED_CS = tuple(np.logspace(-3, 1, 5).tolist())
 
+CHOSEN, MEAN = "best machine", ", mean costs"
 BARTLETT_WEGKAMP, EMBEDDED = "Bartlett-Wegkamp", "embedded, linear"
 EQUAL_COSTS = "it supports only equal error costs and one reject cost, and these costs differ by class"
 TWO_CLASSES = "it supports only two classes that are answered or rejected, at one set of costs"
@@ -50,10 +49,14 @@ def default_rules(
     probabilities. Logistic regression, forests and boosted trees have Chow's rule, and their parameters are chosen by
     the mean cost.
 
+    Several classes have one machine for each class against the rest, with tuned cuts and with Bayes' cuts, and a cut on
+    the lead over the second class. `Actions` have the tangent hinge, with a knot at each cut. With costs per row, the
+    double hinge is trained and decides by them, and other rules by their means.
+
     Parameters
     ----------
     costs : Costs, RowCosts or Actions
-        The costs. For several classes, `Actions` and costs per row, see `abstain.comparison.general_rules`.
+        The costs.
     pos_label : label, default=None
         The positive class of the costs.
     sparse : bool, default=False
@@ -69,17 +72,13 @@ def default_rules(
     dict of str to Pipeline
         Without the rules returned by `left_out`.
     """
-    if isinstance(costs, ClassCosts):
-        rules = class_rules(costs, machines, _GRID)
-    elif isinstance(costs, Actions):
-        rules = action_rules(costs, machines, _GRID)
-    elif isinstance(costs, RowCosts):
-        rules = row_rules(costs, machines, _GRID, pos_label=pos_label, sparse=sparse)
-    else:
-        rules = _pair_rules(costs, machines, pos_label=pos_label, sparse=sparse, grouped=grouped)
+    choices = choices_of(costs)
+    rules = _of_machines(costs, choices, machines, pos_label=pos_label, sparse=sparse)
+    if SVM in machines:
+        rules = _of_svms(costs, choices, pos_label=pos_label, grouped=grouped) | rules
     if routing_enabled():
         for rule in rules.values():
-            if isinstance(costs, RowCosts) and isinstance(rule, RejectSVCCV):
+            if choices.by_row and isinstance(rule, RejectSVCCV):
                 rule.set_fit_request(row_costs=True).set_predict_request(row_costs=True)
             if grouped and not isinstance(rule, GridSearchCV):
                 rule.set_fit_request(groups=True)
@@ -91,35 +90,56 @@ def default_rules(
     }
 
 
-def _pair_rules(
-    costs: Costs, machines: Sequence[str], *, pos_label: Any, sparse: bool, grouped: bool
+def _of_svms(costs: Any, choices: Choices, *, pos_label: Any, grouped: bool) -> dict[str, Any]:
+    """The rules on a kernel SVM; with costs per row, the one that uses them, and others at their means."""
+    plain, named = RejectSVCCV(**_GRID), {} if pos_label is None else {"pos_label": pos_label}
+    if choices.by_row:
+        mean = mean_costs(costs)
+        return {
+            "double hinge": RejectSVCCV(**named, **_GRID),
+            f"double hinge{MEAN}": MachineSearch(mean, (SVM,), svm=RejectSVCCV(**_GRID), n_jobs=-1, **named),
+            f"SVM, Chow on Platt{MEAN}": ThresholdRejector(plain, mean, method="chow", **named),
+        }
+    chow = {"SVM, Chow on Platt": ThresholdRejector(plain, costs, method="chow", **named)}
+    if choices.own_names:
+        return {"tangent hinge": RejectSVCCV(costs, **_GRID)} | chow
+    rules: dict[str, Any] = {"double hinge": RejectSVCCV(costs, **named, **_GRID)}
+    methods = {"SVM, cut on the lead": "symmetric"}
+    if choices.pair:
+        methods = {"SVM, one threshold": "symmetric", "SVM, two thresholds (ROC)": "roc"}
+        rules[BARTLETT_WEGKAMP] = RejectSVCCV(costs, rule="bartlett-wegkamp", **named, **_GRID)
+        rules[EMBEDDED] = _embedded(costs, pos_label, grouped=grouped)
+    else:
+        rules["double hinge, Bayes' cuts"] = RejectSVCCV(costs, cuts="bayes", **_GRID)
+    rules["SVM with costs, no rejects"] = RejectSVCCV(never_rejecting(costs), **named, **_GRID)
+    cut = {title: ThresholdRejector(plain, costs, method=method, **named) for title, method in methods.items()}
+    return rules | {"SVM": plain} | cut | chow
+
+
+def _of_machines(
+    costs: Any, choices: Choices, machines: Sequence[str], *, pos_label: Any, sparse: bool
 ) -> dict[str, Any]:
-    """The rules for two classes and one set of costs."""
-    machine = RejectSVCCV(**_GRID)
-    rules: dict[str, Any] = {
-        "double hinge": RejectSVCCV(costs, pos_label=pos_label, **_GRID),
-        BARTLETT_WEGKAMP: RejectSVCCV(costs, rule="bartlett-wegkamp", pos_label=pos_label, **_GRID),
-        EMBEDDED: _embedded(costs, pos_label, grouped=grouped),
-        "SVM with costs, no rejects": RejectSVCCV(_never_rejecting(costs), pos_label=pos_label, **_GRID),
-        "SVM": machine,
-    }
-    titles = {"symmetric": "SVM, one threshold", "roc": "SVM, two thresholds (ROC)", "chow": "SVM, Chow on Platt"}
-    for method, title in titles.items():
-        rules[title] = ThresholdRejector(machine, costs, method=method, pos_label=pos_label)
-    rules = rules if SVM in machines else {}
+    """Other machines with Chow's rule, and the choice among all, whose parameters are chosen by the mean cost."""
+    used, suffix = (mean_costs(costs), MEAN) if choices.by_row else (costs, "")
     shared: dict[str, Any] = {"pos_label": pos_label, "svm": RejectSVCCV(**_GRID), "n_jobs": -1}
     able = [name for name in NAMES if name == SVM or MACHINES[name].takes_sparse or not sparse]
-    rules |= {title_of(name): MachineSearch(costs, (name,), **shared) for name in MACHINES if name in machines}
-    return rules | ({CHOSEN: MachineSearch(costs, able, **shared)} if BEST in machines else {})
+    found = {
+        title_of(name) + suffix: MachineSearch(used, (name,), **shared)
+        for name in MACHINES
+        if name in machines and name in able
+    }
+    chosen = {CHOSEN: MachineSearch(used, able, **shared)} if BEST in machines and not choices.by_row else {}
+    return found | chosen
 
 
 def left_out(costs: Any, *, sparse: bool = False, machines: Sequence[str] = NAMES) -> dict[str, str]:
     """The rules that cannot be compared at these costs or on sparse rows, each with the reason."""
     found = {}
     if SVM in machines:
-        if not isinstance(costs, Costs):
+        choices = choices_of(costs)
+        if choices.by_row or not choices.pair:
             found = {BARTLETT_WEGKAMP: TWO_CLASSES, EMBEDDED: TWO_CLASSES}
-        elif costs.false_positive != costs.false_negative or costs.reject_negative != costs.reject_positive:
+        elif not costs.symmetric:
             found = {BARTLETT_WEGKAMP: EQUAL_COSTS, EMBEDDED: EQUAL_COSTS}
         elif sparse:
             found = {EMBEDDED: SPARSE}
@@ -130,12 +150,6 @@ def left_out(costs: Any, *, sparse: bool = False, machines: Sequence[str] = NAME
 def title_of(machine: str) -> str:
     """The name of a machine in a comparison."""
     return f"{machine}, Chow"
-
-
-def _never_rejecting(costs: Costs) -> Costs:
-    """The same error costs with the reject cost 1 / (1 / c_fp + 1 / c_fn), at which the two thresholds meet."""
-    even = 1.0 / (1.0 / costs.false_positive + 1.0 / costs.false_negative)
-    return Costs(costs.false_positive, costs.false_negative, even)
 
 
 def _embedded(costs: Costs, pos_label: Any, *, grouped: bool) -> GridSearchCV:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from abstain.comparison.rates import heading, rates_of
-from abstain.costs.actions import Actions
-from abstain.costs.class_costs import ClassCosts
-from abstain.costs.row_costs import RowCosts
 from abstain.html import html_table, percent
+from abstain.metrics.reading import choices_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from abstain.comparison.result import Comparison
-    from abstain.costs.costs import Costs
 
 _HEAD = ("", "mean cost", "{level} interval", "difference from best", "")
 SIGNIFICANT = "All differences from the best are significant."
@@ -127,11 +124,10 @@ def _rate_heads(comparison: Comparison) -> tuple[str, ...]:
 
 def _title(comparison: Comparison) -> str:
     counts = comparison.tables[0].counts.sum(axis=1)
-    labels = [f" {str(label)[:60]!r}" for label in comparison.classes] or ["", ""]
-    named = [f"{count:,.0f}{label}" for count, label in zip(counts[:_MOST], labels, strict=False)]
-    if not isinstance(comparison.costs, Actions | ClassCosts):
-        named = [f"{counts[0]:,.0f} negative{labels[0]}", f"{counts[1]:,.0f} positive{labels[1]}"]
-    elif len(counts) > _MOST:
+    labels = [f" {str(label)[:60]!r}" for label in comparison.classes] or [""] * len(counts)
+    sides = (" negative", " positive") if comparison.tables[0].choices.pair else [""] * len(counts)
+    named = [f"{count:,.0f}{side}{label}" for count, side, label in zip(counts, sides, labels, strict=True)][:_MOST]
+    if len(counts) > _MOST:
         named.append(f"{counts[_MOST:].sum():,.0f} of {len(counts) - _MOST} more classes")
     return (
         f"{len(comparison.names)} models on {len(comparison.rows):,} rows ({', '.join(named)}), "
@@ -139,29 +135,29 @@ def _title(comparison: Comparison) -> str:
     )
 
 
-def stated_costs(costs: Costs | RowCosts | ClassCosts | Actions) -> str:
+def stated_costs(costs: Any) -> str:
     """The costs in a few words."""
-    if isinstance(costs, Actions):
-        names = [str(name)[:60] for name in costs.names[:_MOST]] + ["..."] * (len(costs.names) > _MOST)
-        return f"{len(costs.names)} actions: {', '.join(names)}"
-    if isinstance(costs, ClassCosts):
-        off = np.array(costs.errors)[~np.eye(len(costs.labels), dtype=bool)]
-        return f"error {_range(off)}, reject {_range(costs.reject_costs)}"
-    if isinstance(costs, RowCosts):
-        errors, rejects = costs.table().mean(axis=0)[:2], np.unique(costs.table().mean(axis=0)[2:])
-        return f"each row has its own costs: {_prices(errors, rejects)} on average"
-    rejects = np.array(costs.reject if isinstance(costs.reject, tuple) else (costs.reject,))
-    return _prices(np.array([costs.false_positive, costs.false_negative]), rejects)
+    choices = choices_of(costs)
+    table, handed = choices.table(), choices.hands_on
+    own = "each row has its own costs: " if choices.by_row else ""
+    if choices.by_row:
+        table = table.mean(axis=0)
+    if choices.own_names:
+        names = [str(name)[:60] for name in choices.actions[:_MOST]] + ["..."] * (len(choices.actions) > _MOST)
+        return f"{own}{len(choices.actions)} actions: {', '.join(names)}"
+    if choices.pair:
+        rejects = table[:, 1] if table[0, 1] != table[1, 1] else table[:1, 1]
+        reject = " / ".join(f"{cost:g}" for cost in rejects)
+        words = f"false positive {table[0, 2]:g}, false negative {table[1, 0]:g}, reject {reject}"
+    else:
+        off = table[:, ~handed][~np.eye(len(table), dtype=bool)]
+        words = f"error {_range(off)}, reject {_range(table[:, handed])}"
+    return f"{own}{words} on average" if own else words
 
 
 def _range(values: NDArray[np.float64]) -> str:
     low, high = values.min(), values.max()
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
-
-
-def _prices(errors: NDArray[np.float64], rejects: NDArray[np.float64]) -> str:
-    reject = " / ".join(f"{price:g}" for price in rejects)
-    return f"false positive {errors[0]:g}, false negative {errors[1]:g}, reject {reject}"
 
 
 def _notes(comparison: Comparison, level: str) -> list[str]:

@@ -19,8 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.comparison.intervals import interval_of_mean
-from abstain.costs.costs import Costs
-from abstain.costs.row_costs import RowCosts
 from abstain.html import percent
 
 __all__ = ["FORCED", "REJECTING", "Verdict", "blind_prices", "cautions", "deciding", "taking", "verdict_on"]
@@ -40,7 +38,7 @@ def taking(action: Any) -> str:
     return f"taking {str(action)[:60]!r} for every row"
 
 
-def blind_prices(costs: Costs | RowCosts, sign: NDArray[np.int8]) -> NDArray[np.float64]:
+def blind_prices(costs: Any, sign: NDArray[np.int8]) -> NDArray[np.float64]:
     """The costs of the rows if all are rejected, decided -1, and decided +1; shape (n, 3)."""
     return np.column_stack([costs.prices(sign, np.full(len(sign), choice)) for choice in (0, -1, 1)])
 

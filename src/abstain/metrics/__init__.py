@@ -1,8 +1,8 @@
 """Metrics for decisions with rejects: arrays in, numbers and frozen results out.
 
 From predictions: `reject_confusion_matrix`, `mean_cost`, `reject_rate`, `coverage`, `error_rate`, `selective_error`,
-`selective_accuracy`, `sensitivity`, `positive_predictivity`, all computed from a `RejectTable`.
-With `Actions`: `action_confusion_matrix`, `mean_cost`, `reject_rate` and `coverage`, from an `ActionTable`.
+`selective_accuracy`, `sensitivity`, `positive_predictivity` and, with `Actions`, `action_confusion_matrix`. They are
+ratios of one table of counts, true classes by actions, or means of the costs of rows.
 
 From scores: the curves `accuracy_reject_curve`, `error_reject_curve`, `risk_coverage_curve`, `cost_curve`, with
 `bootstrap_band` around each, and the areas `aurc`, `e_aurc`, `augrc`.
@@ -13,10 +13,8 @@ A sample weight of k is the same as repeating the row k times, and 0 the same as
 only on the ratios of the weights; areas also depend on their sum, as they do on the number of rows.
 """
 
-from abstain.metrics.action_table import ActionTable, action_confusion_matrix
 from abstain.metrics.areas import augrc, aurc, e_aurc
 from abstain.metrics.bands import CurveBand, bootstrap_band
-from abstain.metrics.class_table import ClassTable
 from abstain.metrics.curve_results import (
     AccuracyRejectCurve,
     CostCurve,
@@ -37,7 +35,7 @@ from abstain.metrics.scores import (
     selective_error,
     sensitivity,
 )
-from abstain.metrics.table import RejectTable
+from abstain.metrics.tables import ActionTable, ClassTable, RejectTable, action_confusion_matrix
 
 __all__ = [
     "AccuracyRejectCurve",

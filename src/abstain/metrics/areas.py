@@ -21,7 +21,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import digamma
 
 from abstain.metrics.ranking import RankedRows, running
@@ -33,13 +33,7 @@ _ASYMPTOTIC = 32.0
 
 
 def aurc(
-    y_true: ArrayLike,
-    score: ArrayLike,
-    *,
-    cut: float = 0.0,
-    pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    y_true: Any, score: Any, *, cut: float = 0.0, pos_label: Any = None, sample_weight: Any = None, classes: Any = None
 ) -> float:
     """Area under the risk-coverage curve: the mean over k = 1 to n of the error among the k most confident rows.
 
@@ -74,18 +68,12 @@ def aurc(
     >>> round(aurc([0, 1, 1], [-2.0, -1.0, 0.5]), 4)  # (0/1 + 1/2 + 1/3) / 3
     0.2778
     """
-    ranked = _ranked(y_true, score, cut, pos_label, sample_weight, classes=classes)
+    ranked = _ranked(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
     return area_of(ranked)
 
 
 def e_aurc(
-    y_true: ArrayLike,
-    score: ArrayLike,
-    *,
-    cut: float = 0.0,
-    pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    y_true: Any, score: Any, *, cut: float = 0.0, pos_label: Any = None, sample_weight: Any = None, classes: Any = None
 ) -> float:
     """Excess of `aurc` over that of a perfect order of the same errors, all of them less confident than the rest.
 
@@ -97,20 +85,14 @@ def e_aurc(
     >>> round(e_aurc([0, 1, 1], [-2.0, -1.0, 0.5]), 4)  # minus the perfect (0/1 + 0/2 + 1/3) / 3
     0.1667
     """
-    ranked = _ranked(y_true, score, cut, pos_label, sample_weight, classes=classes)
+    ranked = _ranked(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
     total, wrong = float(ranked.weight.sum()), float(ranked.weight[ranked.wrong].sum())
     perfect = _mean_risk(np.array([total - wrong, wrong]), np.array([0.0, wrong]))
     return area_of(ranked) - perfect
 
 
 def augrc(
-    y_true: ArrayLike,
-    score: ArrayLike,
-    *,
-    cut: float = 0.0,
-    pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    y_true: Any, score: Any, *, cut: float = 0.0, pos_label: Any = None, sample_weight: Any = None, classes: Any = None
 ) -> float:
     """Area under the generalised risk: the mean over k = 1 to n of (errors among the k most confident) / n.
 
@@ -127,7 +109,7 @@ def augrc(
     >>> round(augrc([0, 1, 1], [-2.0, -1.0, 0.5]), 4)  # (0/3 + 1/3 + 1/3) / 3
     0.2222
     """
-    ranked = _ranked(y_true, score, cut, pos_label, sample_weight, classes=classes)
+    ranked = _ranked(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
     g, e = ranked.merged(ranked.weight), ranked.merged(ranked.weight * ranked.wrong)
     E = running(e)[:-1]
     return float(np.sum(g * E + e * (g + 1.0) / 2.0) / np.sum(g) ** 2)
@@ -138,11 +120,9 @@ def area_of(ranked: RankedRows) -> float:
     return _mean_risk(ranked.merged(ranked.weight), ranked.merged(ranked.weight * ranked.wrong))
 
 
-def _ranked(
-    y_true: ArrayLike, score: ArrayLike, cut: float, pos_label: Any, sample_weight: Any, *, classes: Any
-) -> RankedRows:
+def _ranked(y_true: Any, score: Any, cut: float, **options: Any) -> RankedRows:
     """The ranked rows, with a warning to the caller if the weights cannot be numbers of rows."""
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
+    ranked = RankedRows.of(y_true, score, cut, **options)
     total, n = float(ranked.weight.sum()), len(ranked.weight)
     if total < 1.0 + 1e-6 and len(ranked.confidence) > 1:
         warnings.warn(

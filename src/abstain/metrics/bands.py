@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
-from abstain.costs.costs import Costs
 from abstain.metrics.frames import frame_of, frozen
-from abstain.metrics.ranking import RankedRows, costs_of_scores, running
+from abstain.metrics.ranking import RankedRows, running
 
 __all__ = ["CurveBand", "bootstrap_band"]
 
@@ -63,7 +62,7 @@ def bootstrap_band(
     curve: str,
     y_true: ArrayLike,
     score: ArrayLike,
-    costs: Costs | None = None,
+    costs: Any = None,
     *,
     grid: ArrayLike | None = None,
     level: float = 0.95,
@@ -73,6 +72,7 @@ def bootstrap_band(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    row_costs: Any = None,
 ) -> CurveBand:
     """Pointwise percentile bootstrap band of a curve.
 
@@ -82,8 +82,8 @@ def bootstrap_band(
         The curve, as defined by ``risk_coverage_curve`` and so on.
     y_true, score, cut, pos_label
         As for the curve.
-    costs : Costs, default=None
-        The costs, for "cost" only.
+    costs, row_costs
+        The costs, for "cost" only, as in `cost_curve`.
     grid : array-like, default=None
         Coverages in (0, 1] for "risk_coverage", reject rates in [0, 1) for "accuracy_reject" and in [0, 1] for the
         others; all hundredths by default.
@@ -114,7 +114,7 @@ def bootstrap_band(
     """
     if curve not in _CURVES:
         raise ValueError(f"curve={curve!r} must be one of {', '.join(_CURVES)}.")
-    if (curve == "cost") != (costs is not None):
+    if (curve == "cost") != (costs is not None or row_costs is not None):
         raise ValueError(f'costs={costs!r} with curve={curve!r}: costs are required for "cost" and not used otherwise.')
     if not 0.0 < real_number("level", level) < 1.0:
         raise ValueError(f"level={level!r} must be strictly between 0 and 1, such as 0.95.")
@@ -122,11 +122,9 @@ def bootstrap_band(
     if count < 1 or count % 1 != 0:
         raise ValueError(f"n_resamples={n_resamples!r} must be an integer >= 1.")
     points = _checked_grid(curve, grid)
-    if costs is not None:
-        costs, pos_label = costs_of_scores(costs, y_true if classes is None else classes, score, pos_label)
-        classes = costs.labels
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
-    reading = _reading(curve, ranked, points, costs)
+    given = {"pos_label": pos_label, "sample_weight": sample_weight, "classes": classes, "row_costs": row_costs}
+    ranked = RankedRows.of(y_true, score, cut, costs=costs, **given)
+    reading = _reading(curve, ranked, points)
     rng, n = np.random.default_rng(random_state), len(ranked.weight)
     resampled = np.empty((int(n_resamples), len(points)))
     for values in resampled:
@@ -137,22 +135,18 @@ def bootstrap_band(
     return CurveBand(curve, frozen(points), *ends, level=float(level), n_resamples=int(n_resamples))
 
 
-def _reading(curve: str, ranked: RankedRows, points: NDArray[np.float64], costs: Costs | None) -> _Reading:
+def _reading(curve: str, ranked: RankedRows, points: NDArray[np.float64]) -> _Reading:
     """The curve at the points as a function of the weights.
 
     A sum over the accepted rows is linear in the accepted weight between two confidences, which averages ties.
     """
     coverage = points if curve == "risk_coverage" else 1.0 - points
-    if costs is None:
-        decided, rejected = ranked.wrong.astype(np.float64), np.zeros(len(ranked.sign))
-    else:
-        decided = costs.prices(ranked.sign, ranked.choice)
-        rejected = costs.prices(ranked.sign, np.zeros_like(ranked.choice))
+    rejected, saved = ranked.rejected, ranked.decided - ranked.rejected
 
     def read(weight: NDArray[np.float64]) -> NDArray[np.float64]:
         accepted = running(ranked.merged(weight))
         share = weight / accepted[-1]
-        change = running(ranked.merged(share * (decided - rejected)))
+        change = running(ranked.merged(share * saved))
         value = np.sum(share * rejected) + np.interp(coverage, accepted / accepted[-1], change)
         if curve == "risk_coverage":
             return np.asarray(value / coverage)

@@ -1,47 +1,54 @@
-"""What the tables of counts share: the rates of rejects, and of errors among the answers."""
+"""The weighted counts of true classes and actions taken, from which every metric of predictions is a ratio."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.rules.action_rule import ActionDecisions
+from abstain.metrics.frames import frame_of, frozen
+from abstain.metrics.outcomes import Choices, Outcomes
+from abstain.metrics.reading import read, values_for
 
-__all__ = ["AnswerCounts", "Counts", "quotients", "refuse_action_decisions"]
-
-
-def refuse_action_decisions(y_pred: Any) -> None:
-    """Raise an error for decisions between actions, which are not right or wrong."""
-    if isinstance(y_pred, ActionDecisions):
-        raise ValueError(  # noqa: TRY004 (as for every bad argument)
-            "y_pred has decisions between actions, and an action is not an answer that is right or wrong; use "
-            "mean_cost with costs=decisions.actions, or action_confusion_matrix."
-        )
+__all__ = ["Counts"]
 
 
-
-class Counts(ABC):
-    """Counts of rows by true class and choice."""
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Number of rows by true class and action; a ratio with an empty denominator is nan, without a warning."""
 
     counts: NDArray[Any]
+    choices: Choices = Choices.of_pair()  # noqa: RUF009 (frozen)
+
+    @classmethod
+    def _read(cls, *rows: Any, **options: Any) -> Self:
+        return cls._of(read(*rows, **options))
+
+    @classmethod
+    def _of(cls, outcomes: Outcomes) -> Self:
+        return cls(frozen(outcomes.counts), outcomes.choices)
 
     @property
-    @abstractmethod
-    def rejected(self) -> float:
-        """Number of rows that were rejected."""
-
-    @property
-    @abstractmethod
-    def accepted(self) -> float:
-        """Number of rows that were not rejected."""
+    def classes(self) -> Any:
+        """The true classes; None if they are not known."""
+        return None if self.choices.classes == (None, None) else self.choices.classes
 
     @property
     def total(self) -> float:
         """N, the number of rows or the sum of their weights."""
         return float(self.counts.sum())
+
+    @property
+    def rejected(self) -> float:
+        """Number of rows that were rejected, or whose action hands the case on."""
+        return float(self.counts[:, self.choices.hands_on].sum())
+
+    @property
+    def accepted(self) -> float:
+        """Number of the other rows."""
+        return float(self.counts[:, ~self.choices.hands_on].sum())
 
     @property
     def reject_rate(self) -> float:
@@ -53,29 +60,18 @@ class Counts(ABC):
         """Accepted / N."""
         return self.accepted / self.total
 
-
-class AnswerCounts(Counts):
-    """Counts whose choices are the classes, in the order of the rows, and one reject in the column `reject_column`."""
-
-    @property
-    @abstractmethod
-    def reject_column(self) -> int:
-        """The column of the reject."""
-
     @property
     def answers(self) -> NDArray[Any]:
-        """The counts without the rejects, (n_classes, n_classes): correct answers on the diagonal."""
-        return np.delete(self.counts, self.reject_column, axis=1)
-
-    @property
-    def rejected(self) -> float:
-        """Number of rows that were rejected."""
-        return float(self.counts[:, self.reject_column].sum())
-
-    @property
-    def accepted(self) -> float:
-        """Number of rows that were not rejected."""
-        return float(self.answers.sum())
+        """The counts of answers, (n_classes, n_classes): correct ones on the diagonal."""
+        decided = np.flatnonzero(~self.choices.hands_on)
+        if unknown := [self.choices.actions[at] for at in decided if self.choices.answers[at] < 0]:
+            raise ValueError(
+                f"the action {unknown[0]!r} is not the name of a class, so it is neither right nor wrong, and there "
+                "are no errors to count; use mean_cost."
+            )
+        found = np.zeros((len(self.counts), len(self.counts)), dtype=self.counts.dtype)
+        found[:, self.choices.answers[decided]] = self.counts[:, decided]
+        return found
 
     @property
     def errors(self) -> float:
@@ -90,15 +86,73 @@ class AnswerCounts(Counts):
     @property
     def selective_error(self) -> float:
         """Errors / accepted."""
-        return float(quotients(self.errors, self.accepted))
+        return float(_quotients(self.errors, self.accepted))
 
     @property
     def selective_accuracy(self) -> float:
         """Correct answers / accepted."""
-        return float(quotients(np.diag(self.answers).sum(), self.accepted))
+        return float(_quotients(np.diag(self.answers).sum(), self.accepted))
+
+    @property
+    def class_coverage(self) -> NDArray[np.float64]:
+        """Share of the rows of each true class that were not rejected, shape (n_classes,)."""
+        return _quotients(self.counts[:, ~self.choices.hands_on].sum(axis=1), self.counts.sum(axis=1))
+
+    @property
+    def class_selective_error(self) -> NDArray[np.float64]:
+        """Errors as a share of the accepted rows of each true class, shape (n_classes,)."""
+        accepted = self.answers.sum(axis=1)
+        return _quotients(accepted - np.diag(self.answers), accepted)
+
+    @property
+    def class_sensitivity(self) -> NDArray[np.float64]:
+        """Correct answers as a share of the accepted rows of each true class, shape (n_classes,)."""
+        return _quotients(np.diag(self.answers), self.answers.sum(axis=1))
+
+    @property
+    def class_predictivity(self) -> NDArray[np.float64]:
+        """Share of the answers of each class that are correct, shape (n_classes,)."""
+        return _quotients(np.diag(self.answers), self.answers.sum(axis=0))
+
+    @property
+    def sensitivity(self) -> float:
+        """TP / (TP + FN) of the last class, over accepted rows."""
+        return float(self.class_sensitivity[-1])
+
+    @property
+    def positive_predictivity(self) -> float:
+        """TP / (TP + FP) of the last class, over accepted rows."""
+        return float(self.class_predictivity[-1])
+
+    def place(self, label: Any) -> int:
+        """Return the place of a class, by default the positive one of two; any other label is an error."""
+        known = self.choices.classes
+        if len(known) == 2 and (label is None or self.choices.pair):
+            return 1
+        if label not in known:
+            raise ValueError(
+                f"pos_label={label!r} is not one of the {len(known)} classes {[*known]}; with more than two, pass the "
+                "class that the metric is for."
+            )
+        return known.index(label)
+
+    def mean_cost(self, costs: Any) -> float:
+        """The mean over all rows of the cost of their decision."""
+        return self._mean(values_for(self.choices, costs))
+
+    def _mean(self, values: Any) -> float:
+        if values.ndim > 2:
+            raise ValueError("each row has its own costs, which counts do not have; use mean_cost of abstain.metrics.")
+        return float(np.sum(self.counts / self.total * values))  # shares first: counts may overflow
+
+    def to_frame(self) -> Any:
+        """The counts as a pandas DataFrame: rows true class, columns choice."""
+        known = self.choices.classes if self.choices.own_names else [str(label) for label in self.choices.classes]
+        columns = dict(zip(self.choices.actions, self.counts.T, strict=True))
+        return frame_of(columns, index=("negative", "positive") if self.choices.pair else known)
 
 
-def quotients(parts: Any, wholes: Any) -> NDArray[np.float64]:
-    """Give parts / wholes, nan where the whole is 0."""
+def _quotients(parts: Any, wholes: Any) -> NDArray[np.float64]:
+    """Return parts / wholes, nan where the whole is 0."""
     parts, wholes = np.asarray(parts, dtype=np.float64), np.asarray(wholes, dtype=np.float64)
     return np.divide(parts, wholes, out=np.full(parts.shape, np.nan), where=wholes > 0)

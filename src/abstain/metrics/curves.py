@@ -10,25 +10,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from abstain.costs.costs import Costs
 from abstain.metrics.areas import area_of
 from abstain.metrics.curve_results import AccuracyRejectCurve, CostCurve, ErrorRejectCurve, RiskCoverageCurve
 from abstain.metrics.frames import frozen
-from abstain.metrics.ranking import RankedRows, costs_of_scores, running
+from abstain.metrics.ranking import RankedRows, running
+from abstain.metrics.reading import stated
 
 __all__ = ["accuracy_reject_curve", "cost_curve", "error_reject_curve", "risk_coverage_curve"]
 
 
 def risk_coverage_curve(
-    y_true: ArrayLike,
-    score: ArrayLike,
-    *,
-    cut: float = 0.0,
-    pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    y_true: Any, score: Any, *, cut: float = 0.0, pos_label: Any = None, sample_weight: Any = None, classes: Any = None
 ) -> RiskCoverageCurve:
     """Error among accepted rows against coverage.
 
@@ -66,7 +60,7 @@ def risk_coverage_curve(
     >>> curve.coverage, curve.risk
     (array([0.25, 0.5 , 1.  ]), array([0.  , 0.5 , 0.25]))
     """
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
+    ranked = RankedRows.of(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
     accepted, wrong = _accepted(ranked, ranked.wrong)
     return RiskCoverageCurve(
         coverage=frozen(accepted[1:] / accepted[-1]),
@@ -78,13 +72,7 @@ def risk_coverage_curve(
 
 
 def accuracy_reject_curve(
-    y_true: ArrayLike,
-    score: ArrayLike,
-    *,
-    cut: float = 0.0,
-    pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    y_true: Any, score: Any, *, cut: float = 0.0, pos_label: Any = None, sample_weight: Any = None, classes: Any = None
 ) -> AccuracyRejectCurve:
     """Accuracy among accepted rows against the reject rate (FR02).
 
@@ -106,7 +94,7 @@ def accuracy_reject_curve(
     >>> curve.reject_rate, curve.accuracy
     (array([0.  , 0.5 , 0.75]), array([0.75, 0.5 , 1.  ]))
     """
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
+    ranked = RankedRows.of(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
     accepted, right = _accepted(ranked, ~ranked.wrong)
     return AccuracyRejectCurve(
         reject_rate=frozen(_reject_rate(ranked)[:-1]),
@@ -117,13 +105,7 @@ def accuracy_reject_curve(
 
 
 def error_reject_curve(
-    y_true: ArrayLike,
-    score: ArrayLike,
-    *,
-    cut: float = 0.0,
-    pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    y_true: Any, score: Any, *, cut: float = 0.0, pos_label: Any = None, sample_weight: Any = None, classes: Any = None
 ) -> ErrorRejectCurve:
     """Error rate against the reject rate, and its slope, the error-reject ratio (Chow70, A14).
 
@@ -146,7 +128,7 @@ def error_reject_curve(
     >>> curve.reject_rate, curve.error_rate, curve.slope
     (array([0.  , 0.5 , 0.75, 1.  ]), array([0.25, 0.25, 0.  , 0.  ]), array([ 0., -1.,  0.]))
     """
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=classes)
+    ranked = RankedRows.of(y_true, score, cut, pos_label=pos_label, sample_weight=sample_weight, classes=classes)
     accepted, wrong = _accepted(ranked, ranked.wrong)
     newly = ranked.merged(ranked.weight * ranked.wrong) / ranked.merged(ranked.weight)
     return ErrorRejectCurve(
@@ -159,14 +141,15 @@ def error_reject_curve(
 
 
 def cost_curve(
-    y_true: ArrayLike,
-    score: ArrayLike,
-    costs: Costs,
+    y_true: Any,
+    score: Any,
+    costs: Any = None,
     *,
     cut: float = 0.0,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
+    sample_weight: Any = None,
+    classes: Any = None,
+    row_costs: Any = None,
 ) -> CostCurve:
     """Mean cost against the reject rate, with the operating point of least cost.
 
@@ -180,7 +163,8 @@ def cost_curve(
     go to the fewest rejects. It is chosen using the labels, so its cost on new data is higher: choose it on held-out
     rows. (Drummond & Holte's "cost curve" is something else.)
 
-    `costs` is a `Costs`; the other arguments are those of `risk_coverage_curve`. High scores mean the positive class,
+    `costs` and `row_costs` are those of `mean_cost`, with one answer for each class and one reject; the other arguments
+    are those of `risk_coverage_curve`. High scores mean the positive class,
     `pos_label`; if it is None, the class that sorts last, also for costs by class name. The reject band is symmetric
     about `cut`; for log-odds and unequal error costs the forced choice is cheapest at ``cut=costs.cut``. With more than
     two classes, c is the lead of the highest score over the second, and rows are rejected up to the upper of the
@@ -201,12 +185,12 @@ def cost_curve(
     >>> curve.operating_point
     OperatingPoint(reject_rate=0.25, mean_cost=0.05, thresholds=Thresholds(lower=-1.5, upper=1.5))
     """
-    costs, pos_label = costs_of_scores(costs, y_true if classes is None else classes, score, pos_label)
-    ranked = RankedRows.of(y_true, score, cut, pos_label, sample_weight, classes=costs.labels)
+    given = {"pos_label": pos_label, "sample_weight": sample_weight, "classes": classes, "row_costs": row_costs}
+    ranked = RankedRows.of(y_true, score, cut, costs=stated(costs, row_costs), **given)
     accepted = running(ranked.merged(ranked.weight))
     share = ranked.weight / accepted[-1]
-    decided = running(ranked.merged(share * costs.prices(ranked.sign, ranked.choice)))
-    rejected = running(ranked.merged(share * costs.prices(ranked.sign, np.zeros_like(ranked.choice)))[::-1])
+    decided = running(ranked.merged(share * ranked.decided))
+    rejected = running(ranked.merged(share * ranked.rejected)[::-1])
     mean_cost = decided[::-1] + rejected
     # sums that differ only by rounding count as equal; ties go to the fewest rejects
     chosen = int(np.argmax(mean_cost <= mean_cost.min() * (1.0 + 1e-12)))
@@ -215,7 +199,7 @@ def cost_curve(
         mean_cost=frozen(mean_cost),
         confidence=frozen(np.append(ranked.confidence[::-1], np.inf)),
         total_weight=float(accepted[-1]),
-        costs=costs,
+        costs=ranked.choices.stated,
         cut=ranked.cut,
         chosen=chosen,
     )

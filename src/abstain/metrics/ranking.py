@@ -15,112 +15,90 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from abstain.arguments import real_number, row_weights
-from abstain.class_labels import ClassLabels, has_several_classes
-from abstain.costs.actions import Actions
-from abstain.costs.class_costs import ClassCosts
-from abstain.costs.costs import assigned_costs, checked_costs, costs_for_classes
-from abstain.costs.thresholds import Thresholds, distances
-from abstain.labels import Labels, encode_pair, free_label
+from abstain.arguments import real_number
+from abstain.class_labels import has_several_classes
+from abstain.costs.thresholds import distances
+from abstain.metrics.outcomes import Choices
+from abstain.metrics.reading import are_decisions, read
 
 
 @dataclass(frozen=True, eq=False)
 class RankedRows:
     """Rows of positive weight in order of decreasing confidence.
 
-    Tied rows are ordered by true class, choice and weight, so that sums over them and resamples drawn from them are
-    bitwise equal for every order of the input.
+    Tied rows are ordered by true class, choice, weight and costs, so that sums over them and resamples drawn from them
+    are bitwise equal for every order of the input.
 
     Attributes
     ----------
-    sign, choice : ndarray of integers, shape (n,)
-        The true class and the forced choice: -1 and +1, or 1 to n for more than two classes.
+    wrong : ndarray of bool, shape (n,)
+        Where the forced choice is an error.
     weight : ndarray of float64, shape (n,)
         Sample weights; ones if none are given.
+    decided, rejected : ndarray of float64, shape (n,)
+        The cost of the forced choice and of a reject; without costs, 1 for an error and 0 for a reject.
     confidence : ndarray of float64, shape (m,)
         The distinct confidences, decreasing.
     starts : ndarray of intp, shape (m,)
         Index of the first row of each confidence.
     cut : float
         The threshold of the forced choice.
+    choices : Choices
+        The classes and the costs.
     """
 
-    sign: NDArray[Any]
-    choice: NDArray[Any]
+    wrong: NDArray[np.bool_]
     weight: NDArray[np.float64]
+    decided: NDArray[np.float64]
+    rejected: NDArray[np.float64]
     confidence: NDArray[np.float64]
     starts: NDArray[np.intp]
     cut: float
+    choices: Choices
 
     @classmethod
-    def of(
-        cls,
-        y_true: ArrayLike,
-        score: ArrayLike,
-        cut: float,
-        pos_label: Any,
-        sample_weight: Any,
-        *,
-        classes: ArrayLike | None = None,
-    ) -> Self:
-        """Check labels, scores and weights, and rank the rows; of several classes, `classes`, or those of `y_true`."""
-        if isinstance(getattr(score, "labels", None), Labels | ClassLabels):
+    def of(cls, y_true: Any, score: Any, cut: float, *, costs: Any = None, **options: Any) -> Self:
+        """Check labels, scores, weights and costs, and rank the rows; the options are those of the reader."""
+        if are_decisions(score):
             raise TypeError("score must be numbers, not Decisions; pass their scores, decisions.score.")
-        if has_class_scores(score):
-            return cls._of_classes(y_true, score, sample_weight, classes)
-        if has_several_classes(y_true):
+        several = has_class_scores(score)
+        if not several and has_several_classes(y_true):
             n = len(np.unique(np.asarray(y_true)))
             raise ValueError(
                 f"score must have a column for each of the {n} classes of y_true, sorted; its shape is "
                 f"{np.shape(score)}."
             )
-        s, cut = _checked_scores(score), real_number("cut", cut)
-        if math.isinf(cut):
-            raise ValueError(f"cut={cut} must be finite: 0 for a decision function, 0.5 for a probability.")
+        s, cut = (np.asarray(score, dtype=np.float64), 0.0) if several else _checked_scores(score, cut)
         check_consistent_length(y_true, s)
-        sign = _true_signs(y_true, pos_label)
-        given = row_weights(sample_weight, len(s))
-        weight = np.ones(len(s)) if given is None else given
-        return cls._ranked(sign, Thresholds(cut, cut).decide(s), distances(s, cut), weight, cut)
-
-    @classmethod
-    def _of_classes(cls, y_true: ArrayLike, score: ArrayLike, sample_weight: Any, classes: Any) -> Self:
-        """Rank rows by the lead of their highest score over the second; the choice is the class of the highest."""
-        s = np.asarray(score, dtype=np.float64)
-        labels = ClassLabels.of(y_true, rejects=False) if classes is None else ClassLabels.named(classes, rejects=False)
-        check_consistent_length(y_true, s)
-        if s.shape[1] != labels.n_classes or np.isnan(s).any():
+        outcomes = read(y_true, None, costs, several=several or None, **options)
+        truth, choices = outcomes.truth, outcomes.choices
+        k = len(choices.classes)
+        if s.shape[1:] != ((k,) if k > 2 else ()) or np.isnan(s).any():
             raise ValueError(
-                f"score must have a number for each row and each of the {labels.n_classes} classes of y_true, sorted; "
-                f"its shape is {s.shape}, with {int(np.isnan(s).sum())} NaN."
+                f"score must have a number for each row and each of the {k} classes of y_true, sorted; its shape is "
+                f"{s.shape}, with {int(np.isnan(s).sum())} NaN."
             )
-        given = row_weights(sample_weight, len(s))
-        second, first = np.partition(s, -2, axis=1)[:, -2:].T
-        with np.errstate(invalid="ignore"):
-            lead = np.where(first == second, 0.0, first - second)
-        choice = (np.argmax(s, axis=1) + 1).astype(np.int32)
-        weight = np.ones(len(s)) if given is None else given
-        return cls._ranked(labels.encode(y_true).astype(np.int32), choice, lead, weight, 0.0)
-
-    @classmethod
-    def _ranked(
-        cls,
-        sign: NDArray[Any],
-        choice: NDArray[Any],
-        confidence: NDArray[np.float64],
-        weight: NDArray[np.float64],
-        cut: float,
-    ) -> Self:
-        order = np.lexsort((weight, choice, sign, -confidence))
+        if several:
+            second, first = np.partition(s, -2, axis=1)[:, -2:].T
+            with np.errstate(invalid="ignore"):
+                confidence = np.where(first == second, 0.0, first - second)
+            choice = np.argmax(s, axis=1)
+        else:
+            turned = choices.own_names and options["pos_label"] == choices.classes[0]
+            high = 0 if turned else 1
+            confidence, choice = distances(s, cut), np.where(s > cut, high, 1 - high)
+        weight = np.ones(len(s)) if outcomes.weight is None else outcomes.weight
+        wrong = choice != truth
+        decided, rejected = wrong.astype(np.float64), np.zeros(len(s))
+        if choices.values is not None:
+            answers, reject = choices.answering()
+            decided, rejected = (choices.prices(truth, at) for at in (answers[choice], np.full(len(s), reject)))
+        order = np.lexsort((rejected, decided, weight, choice, truth, -confidence))
         order = order[weight[order] > 0]
         confidence = confidence[order]
         starts = np.flatnonzero(np.append(True, confidence[1:] != confidence[:-1]))
-        return cls(sign[order], choice[order], weight[order], confidence[starts], starts, cut)
-
-    @property
-    def wrong(self) -> NDArray[np.bool_]:
-        """Where the forced choice is an error."""
-        return self.choice != self.sign
+        rows = wrong[order], weight[order], decided[order], rejected[order]
+        return cls(*rows, confidence[starts], starts, cut, choices)
 
     def merged(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Sums of one value per row over the rows of each confidence."""
@@ -132,33 +110,14 @@ def has_class_scores(score: Any) -> bool:
     return np.ndim(score) == 2 and np.shape(score)[-1] > 2
 
 
-def costs_of_scores(costs: Any, y: ArrayLike, score: Any, pos_label: Any) -> tuple[Any, Any]:
-    """Check the costs of a curve for the classes of y, and give them and the positive class; None for several."""
-    if isinstance(costs, Actions):
-        raise ValueError(  # noqa: TRY004 (as for every bad argument)
-            "costs has Actions, and a curve has one reject whose rate it varies; state Costs, or use mean_cost."
-        )
-    if np.ndim(costs) == 2:
-        raise ValueError("costs has a row of costs for each row, and a curve needs one set for all; state Costs.")
-    if isinstance(costs, ClassCosts) and not has_class_scores(score):
-        raise ValueError(
-            f"costs name {len(costs.labels)} classes, so score must have a column for each; its shape is "
-            f"{np.shape(score)}."
-        )
-    if not has_class_scores(score):
-        return assigned_costs(costs, y, pos_label)
-    if isinstance(costs, ClassCosts):
-        return costs, None
-    return costs_for_classes(checked_costs(costs), ClassLabels.of(y, rejects=False).classes), None
-
-
 def running(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums of the first 0, 1, ..., m values."""
     return np.append(0.0, np.cumsum(values))
 
 
-def _checked_scores(score: ArrayLike) -> NDArray[np.float64]:
-    values = np.asarray(score)
+def _checked_scores(score: ArrayLike, cut: Any) -> tuple[NDArray[np.float64], float]:
+    """Return one score per row, and the cut."""
+    values, cut = np.asarray(score), real_number("cut", cut)
     if values.ndim == 2 and values.shape[1] > 1:
         raise ValueError(
             f"score must be one number per row; its shape is {values.shape}. For probabilities pass the column of the "
@@ -166,13 +125,9 @@ def _checked_scores(score: ArrayLike) -> NDArray[np.float64]:
         )
     if values.dtype.kind not in "biuf":
         raise ValueError(f"score must be numbers; its dtype is {values.dtype}. For labels use the metrics of y_pred.")
+    if math.isinf(cut):
+        raise ValueError(f"cut={cut} must be finite: 0 for a decision function, 0.5 for a probability.")
     s: NDArray[np.float64] = column_or_1d(values).astype(np.float64)
     if np.isnan(s).any():
         raise ValueError(f"score contains NaN at row {int(np.flatnonzero(np.isnan(s))[0])}; every row needs a score.")
-    return s
-
-
-def _true_signs(y_true: ArrayLike, pos_label: Any) -> NDArray[np.int8]:
-    """Signs of true labels; no row here is rejected, so any label that is not a class serves as reject label."""
-    y = y_true if hasattr(y_true, "dtype") else np.asarray(y_true)
-    return encode_pair(y_true, y_true, pos_label, free_label(np.asarray(y)))[0]
+    return s, cut

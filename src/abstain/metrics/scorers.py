@@ -8,11 +8,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from abstain.arguments import real_number
-from abstain.costs.actions import Actions
-from abstain.costs.class_costs import ClassCosts
-from abstain.costs.costs import Costs, checked_costs
 from abstain.estimators.unwrap import FittedClassifier, decide, takes_row_costs
-from abstain.metrics import areas, scores
+from abstain.metrics import areas
+from abstain.metrics.reading import choices_of, read
+from abstain.metrics.scores import OF_ONE_CLASS, measured, warn_if_assumed
 
 __all__ = ["RejectScorer", "get_scorer"]
 
@@ -28,7 +27,6 @@ _OF_PREDICTIONS = {
     "positive_predictivity": 1,
 }
 _OF_SCORES = {"aurc": -1, "e_aurc": -1, "augrc": -1}
-_OF_ACTIONS = ("mean_cost", "reject_rate", "coverage")
 _SIGNS = {**_OF_PREDICTIONS, **_OF_SCORES}
 
 
@@ -55,7 +53,7 @@ class RejectScorer:
     def __call__(
         self, estimator: Any, X: Any, y_true: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None
     ) -> float:
-        """Give the metric on these rows, negated if smaller is better."""
+        """Return the metric on these rows, negated if smaller is better."""
         fitted = FittedClassifier.of_any(estimator, self.pos_label if len(estimator.classes_) == 2 else None)
         if (row_costs is not None) is not self.by_row:
             way = "pass row_costs" if self.by_row else "make the scorer by get_scorer(..., row_costs=True)"
@@ -64,7 +62,7 @@ class RejectScorer:
         return float(_SIGNS[self.name] * of(fitted, X, y_true, sample_weight, row_costs))
 
     def _of_scores(self, fitted: FittedClassifier, X: Any, y_true: ArrayLike, weight: Any, row_costs: Any) -> float:
-        """Give an area, of more than two classes by the lead of the highest score over the second."""
+        """Return the area. Beyond two classes, confidence is the top score minus the runner-up."""
         del row_costs  # refused by get_scorer
         area = getattr(areas, self.name)
         if len(fitted.classes) > 2:
@@ -78,41 +76,31 @@ class RejectScorer:
     def _of_predictions(
         self, fitted: FittedClassifier, X: Any, y_true: ArrayLike, weight: Any, row_costs: Any
     ) -> float:
-        """Give a metric of labels, of actions, or of the decisions by the costs of each row."""
-        if row_costs is not None and (len(fitted.classes) > 2 or isinstance(fitted.costs, Actions)):
-            has = "Actions" if isinstance(fitted.costs, Actions) else f"{len(fitted.classes)} classes"
-            raise ValueError(
-                f"row_costs takes the place of Costs of two classes, and the estimator has {has}; make the scorer "
-                "without row_costs."
-            )
-        options: dict[str, Any] = {"pos_label": fitted.positive, "sample_weight": weight}
+        """Return a metric of the decisions, which rows with costs of their own may change."""
         auto = isinstance(self.reject_label, str) and self.reject_label == "auto"
-        options["reject_label"] = fitted.reject_label if auto else self.reject_label
-        if len(fitted.classes) > 2:
-            options["pos_label"] = self.pos_label
-        if isinstance(fitted.costs, Actions):
-            if self.name not in _OF_ACTIONS:
-                raise ValueError(
-                    f"{self.name} is for classes that are decided or rejected, and the estimator chooses between "
-                    f"actions; use one of {', '.join(_OF_ACTIONS)}."
-                )
-            options |= {} if self.name == "mean_cost" else {"actions": fitted.costs}
-        prices = () if self.costs is None else (self.costs,)
-        if self.pos_label is None and len(fitted.classes) == 2 and fitted.assumed:
+        several = len(fitted.classes) > 2
+        label = self.pos_label if several else fitted.positive
+        options = {
+            "pos_label": label,
+            "reject_label": fitted.reject_label if auto else self.reject_label,
+            "sample_weight": weight,
+            "row_costs": row_costs if self.name == "mean_cost" else None,
+            "classes": fitted.classes,
+        }
+        if self.pos_label is None and not several and fitted.assumed:
             if self.costs is not None:
                 options["pos_label"] = None  # so that the metric warns if the costs depend on it
-            if self.name in scores.OF_ONE_CLASS:
-                scores.warn_if_assumed(self.name, y_true)
-        if row_costs is not None and self.name == "mean_cost":
-            options["row_costs"] = row_costs
+            if self.name in OF_ONE_CLASS:
+                warn_if_assumed(self.name, y_true)
         takes = row_costs is not None and takes_row_costs(fitted.final)
-        if takes and fitted.positive != fitted.rule.labels.positive:
+        if takes and not several and fitted.positive != fitted.rule.labels.positive:
             raise ValueError(
                 f"pos_label={self.pos_label!r} is not the positive class of the machine, "
                 f"{fitted.rule.labels.positive!r}, by which it reads row_costs; leave it out."
             )
         predicted = decide(fitted.estimator, X, row_costs).label if takes else fitted.estimator.predict(X)
-        return float(getattr(scores, self.name)(y_true, predicted, *prices, **options))
+        outcomes = read(y_true, predicted, fitted.costs if self.costs is None else self.costs, **options)
+        return measured(self.name, outcomes, label)
 
     def __repr__(self) -> str:
         stated = {"costs": self.costs, "pos_label": self.pos_label, "reject_label": self.reject_label, "cut": self.cut}
@@ -141,17 +129,16 @@ class RejectScorer:
 
 def get_scorer(
     name: str,
-    costs: Costs | Actions | None = None,
+    costs: Any = None,
     *,
     pos_label: Any = None,
     reject_label: Any = "auto",
     cut: float | None = None,
     row_costs: bool = False,
 ) -> RejectScorer:
-    """Give a metric as a scorer, ``scorer(estimator, X, y, sample_weight=None)``, where larger is better.
+    """Return a metric as a scorer, ``scorer(estimator, X, y, sample_weight=None)``, where larger is better.
 
-    It takes classifiers of any number of classes, which "sensitivity" and "positive_predictivity" choose by
-    `pos_label`. Of classifiers with `Actions` it gives "mean_cost", "reject_rate", "coverage" and the areas.
+    With more than two classes, `pos_label` says which one "sensitivity" and "positive_predictivity" are of.
 
     Parameters
     ----------
@@ -196,8 +183,7 @@ def get_scorer(
         raise ValueError('get_scorer("mean_cost") needs costs: get_scorer("mean_cost", costs=Costs(...)).')
     if plain != "mean_cost" and costs is not None:
         raise ValueError(f'costs={costs!r} with name={name!r}: costs are for "mean_cost" only.')
-    stated: Any = costs
-    checked = stated if stated is None or isinstance(stated, Actions | ClassCosts) else checked_costs(stated)
+    checked = None if costs is None else choices_of(costs).costs
     cut = None if cut is None else real_number("cut", cut)
     if plain in _OF_PREDICTIONS and cut is not None:
         raise ValueError(f"cut={cut!r} with name={name!r}: cut is for {', '.join(_OF_SCORES)} only.")

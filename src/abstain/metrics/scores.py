@@ -1,4 +1,4 @@
-"""Metrics of predictions with rejects, each a ratio of counts in `RejectTable` or `ClassTable` (docs/theory.md)."""
+"""Metrics of predictions with rejects, each a ratio of counts, or a mean of the costs of rows (docs/theory.md)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,11 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from abstain.arguments import mean_price, warn_caller
-from abstain.costs.actions import Actions
-from abstain.costs.costs import Costs, assigned_costs
-from abstain.costs.row_costs import RowCosts
-from abstain.labels import classes_of, encode_pair, known_positive
-from abstain.metrics.action_table import ActionTable
-from abstain.metrics.class_table import ClassTable, table_of, takes_classes
-from abstain.metrics.counts import Counts, refuse_action_decisions
-from abstain.rules.action_rule import ActionDecisions
+from abstain.arguments import warn_caller
+from abstain.labels import classes_of, known_positive
+from abstain.metrics.outcomes import Outcomes
+from abstain.metrics.reading import read, stated
+from abstain.metrics.tables import counted
 
 __all__ = [
     "coverage",
@@ -31,16 +27,16 @@ __all__ = [
     "sensitivity",
 ]
 
-OF_ONE_CLASS = ("sensitivity", "positive_predictivity")
+# The metrics of one class, and why those of accepted rows may be undefined.
+OF_ONE_CLASS = {"sensitivity": "class_sensitivity", "positive_predictivity": "class_predictivity"}
+_EMPTY = {
+    "sensitivity": "no row of the positive class is accepted",
+    "positive_predictivity": "no decision is for the positive class",
+}
 
 
 def reject_confusion_matrix(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    pos_label: Any = None,
-    reject_label: Any = "auto",
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike, y_pred: Any, *, pos_label: Any = None, reject_label: Any = "auto", sample_weight: Any = None
 ) -> NDArray[Any]:
     """Count the six outcomes, ``[[TN, Rej_neg, FP], [FN, Rej_pos, TP]]``: rows true class, columns choice.
 
@@ -74,18 +70,17 @@ def reject_confusion_matrix(
     array([[1, 1, 0],
            [1, 0, 1]])
     """
-    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
-    return table.counts.copy()
+    return read(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight).counts
 
 
 def mean_cost(
     y_true: ArrayLike,
     y_pred: Any,
-    costs: Costs | Actions | None = None,
+    costs: Any = None,
     *,
     pos_label: Any = None,
     reject_label: Any = "auto",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     row_costs: Any = None,
 ) -> float:
     """Mean cost of the decisions, ``(c_fn FN + c_fp FP + r_pos Rej_pos + r_neg Rej_neg) / N`` (A14, equation 23).
@@ -94,8 +89,10 @@ def mean_cost(
     arguments are those of `reject_confusion_matrix`, of which `pos_label` and `reject_label` have no effect with
     `Actions`. The result of a `decide` between actions has them. Costs made by `Costs.from_table` name their classes.
     For others the positive class is assumed to be the larger of the two if it is neither given nor that of the
-    decisions; for strings and costs that differ by class this is reported by a `UserWarning`. `row_costs`, as in
-    `RejectSVC.fit`, takes the place of `Costs`: each row's own.
+    decisions; for strings and costs that differ by class this is reported by a `UserWarning`.
+
+    `row_costs` are the costs of each row, in place of those in `costs`: of two classes as in `RejectSVC.fit`, otherwise
+    an array of shape (n_samples, n_classes, n_actions), each row in the layout of ``costs.table()``.
 
     Examples
     --------
@@ -104,28 +101,7 @@ def mean_cost(
     >>> mean_cost([0, 0, 1, 1], [0, 1, -1, 1], Costs(1, 5, 0.25))
     0.3125
     """
-    if costs is None and row_costs is None and isinstance(y_pred, ActionDecisions):
-        costs = y_pred.actions
-    if row_costs is not None and isinstance(costs, Actions):
-        raise ValueError("row_costs takes the place of Costs, and costs has Actions; leave one of the two out.")
-    if isinstance(costs, Actions):
-        return costs.mean_cost(y_true, y_pred, sample_weight=sample_weight)
-    pos_label = known_positive(y_pred) if pos_label is None else pos_label
-    if row_costs is not None:
-        refuse_action_decisions(y_pred)
-        if takes_classes(y_true, y_pred, costs):
-            raise ValueError("row_costs is for two classes, and the labels or the costs have more; leave it out.")
-        own = RowCosts.of(row_costs)
-        own.warn_if_assumed(y_true, pos_label)
-        sign, choice = encode_pair(y_true, y_pred, pos_label, reject_label)
-        prices = RowCosts.of(own, len(sign)).prices(sign, choice)
-        return mean_price(prices, sample_weight)
-    options: dict[str, Any] = {"reject_label": reject_label, "sample_weight": sample_weight}
-    stated: Any = costs
-    if takes_classes(y_true, y_pred, costs):
-        return table_of(y_true, y_pred, costs=stated, **options).mean_cost(stated)
-    assigned, pos_label = assigned_costs(stated, y_true, pos_label)
-    return table_of(y_true, y_pred, pos_label=pos_label, **options).mean_cost(assigned)
+    return _value("mean_cost", y_true, y_pred, (pos_label, reject_label, sample_weight), costs, row_costs=row_costs)
 
 
 def reject_rate(
@@ -134,8 +110,8 @@ def reject_rate(
     *,
     pos_label: Any = None,
     reject_label: Any = "auto",
-    sample_weight: ArrayLike | None = None,
-    actions: Actions | None = None,
+    sample_weight: Any = None,
+    actions: Any = None,
 ) -> float:
     """Share of rows that are rejected, ``R = (Rej_neg + Rej_pos) / N``.
 
@@ -148,8 +124,7 @@ def reject_rate(
     >>> reject_rate([0, 0, 1, 1], [0, 1, -1, 1])
     0.25
     """
-    options: dict[str, Any] = {"reject_label": reject_label, "sample_weight": sample_weight}
-    return _any_table(y_true, y_pred, actions, pos_label=pos_label, **options).reject_rate
+    return _value("reject_rate", y_true, y_pred, (pos_label, reject_label, sample_weight), actions)
 
 
 def coverage(
@@ -158,8 +133,8 @@ def coverage(
     *,
     pos_label: Any = None,
     reject_label: Any = "auto",
-    sample_weight: ArrayLike | None = None,
-    actions: Actions | None = None,
+    sample_weight: Any = None,
+    actions: Any = None,
 ) -> float:
     """Share of rows that are not rejected, ``1 - R``.
 
@@ -172,17 +147,11 @@ def coverage(
     >>> coverage([0, 0, 1, 1], [0, 1, -1, 1])
     0.75
     """
-    options: dict[str, Any] = {"reject_label": reject_label, "sample_weight": sample_weight}
-    return _any_table(y_true, y_pred, actions, pos_label=pos_label, **options).coverage
+    return _value("coverage", y_true, y_pred, (pos_label, reject_label, sample_weight), actions)
 
 
 def error_rate(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    pos_label: Any = None,
-    reject_label: Any = "auto",
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike, y_pred: Any, *, pos_label: Any = None, reject_label: Any = "auto", sample_weight: Any = None
 ) -> float:
     """Errors as a share of all rows, ``E = (FP + FN) / N``; a reject is not an error.
 
@@ -194,17 +163,11 @@ def error_rate(
     >>> error_rate([0, 0, 1, 1], [0, 1, -1, 1])
     0.25
     """
-    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
-    return table.error_rate
+    return _value("error_rate", y_true, y_pred, (pos_label, reject_label, sample_weight))
 
 
 def selective_error(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    pos_label: Any = None,
-    reject_label: Any = "auto",
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike, y_pred: Any, *, pos_label: Any = None, reject_label: Any = "auto", sample_weight: Any = None
 ) -> float:
     """Errors as a share of accepted rows, ``(FP + FN) / (N - Rej_neg - Rej_pos)``; nan if all are rejected.
 
@@ -216,17 +179,11 @@ def selective_error(
     >>> selective_error([0, 0, 0, 1, 1], [0, 0, 1, -1, 1])
     0.25
     """
-    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
-    return _defined(table.selective_error, "selective_error", "every row is rejected")
+    return _value("selective_error", y_true, y_pred, (pos_label, reject_label, sample_weight))
 
 
 def selective_accuracy(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    pos_label: Any = None,
-    reject_label: Any = "auto",
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike, y_pred: Any, *, pos_label: Any = None, reject_label: Any = "auto", sample_weight: Any = None
 ) -> float:
     """Correct decisions as a share of accepted rows, ``1 - selective_error``; nan if all are rejected.
 
@@ -238,17 +195,11 @@ def selective_accuracy(
     >>> selective_accuracy([0, 0, 0, 1, 1], [0, 0, 1, -1, 1])
     0.75
     """
-    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
-    return _defined(table.selective_accuracy, "selective_accuracy", "every row is rejected")
+    return _value("selective_accuracy", y_true, y_pred, (pos_label, reject_label, sample_weight))
 
 
 def sensitivity(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    pos_label: Any = None,
-    reject_label: Any = "auto",
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike, y_pred: Any, *, pos_label: Any = None, reject_label: Any = "auto", sample_weight: Any = None
 ) -> float:
     """Share of accepted positive rows decided as positive, ``TP / (TP + FN)``; nan if no positive row is accepted.
 
@@ -260,20 +211,11 @@ def sensitivity(
     >>> sensitivity([0, 0, 1, 1, 1], [0, 1, -1, 1, 0])
     0.5
     """
-    if pos_label is None and known_positive(y_pred) is None:
-        warn_if_assumed("sensitivity", y_true)
-    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
-    value = _of_one_class(table, pos_label, "sensitivity")
-    return _defined(value, "sensitivity", "no row of the positive class is accepted")
+    return _value("sensitivity", y_true, y_pred, (pos_label, reject_label, sample_weight))
 
 
 def positive_predictivity(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    pos_label: Any = None,
-    reject_label: Any = "auto",
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike, y_pred: Any, *, pos_label: Any = None, reject_label: Any = "auto", sample_weight: Any = None
 ) -> float:
     """Share of positive decisions that are correct, ``TP / (TP + FP)``; nan if no decision is positive.
 
@@ -285,29 +227,36 @@ def positive_predictivity(
     >>> positive_predictivity([0, 0, 1, 1, 1], [0, 1, -1, 1, 0])
     0.5
     """
-    if pos_label is None and known_positive(y_pred) is None:
-        warn_if_assumed("positive_predictivity", y_true)
-    table = table_of(y_true, y_pred, pos_label=pos_label, reject_label=reject_label, sample_weight=sample_weight)
-    value = _of_one_class(table, pos_label, "positive_predictivity")
-    return _defined(value, "positive_predictivity", "no decision is for the positive class")
+    return _value("positive_predictivity", y_true, y_pred, (pos_label, reject_label, sample_weight))
 
 
-def _any_table(y_true: Any, y_pred: Any, actions: Any, **options: Any) -> Counts:
-    """Count answers, or the actions given or decided."""
-    if actions is None and isinstance(y_pred, ActionDecisions):
-        actions = y_pred.actions
-    if actions is None:
-        return table_of(y_true, y_pred, **options)
-    return ActionTable.of(y_true, y_pred, actions, sample_weight=options["sample_weight"])
+def measured(name: str, outcomes: Outcomes, label: Any = None, *, stacklevel: int = 2) -> float:
+    """Return a metric of outcomes, of the class `label` if it is one of a class; a warning says why it is nan."""
+    if name == "mean_cost":
+        return outcomes.mean_cost
+    table = counted(outcomes)
+    shares = getattr(table, OF_ONE_CLASS.get(name, name))
+    value = float(shares[table.place(label)] if name in OF_ONE_CLASS else shares)
+    if math.isnan(value):
+        text = f"{name} is undefined and set to nan: {_EMPTY.get(name, 'every row is rejected')}."
+        warnings.warn(text, UndefinedMetricWarning, stacklevel=stacklevel)
+    return value
 
 
-def _of_one_class(table: Any, pos_label: Any, name: str) -> float:
-    """Give the metric of the positive class, or of the class named if there are more than two."""
-    if not isinstance(table, ClassTable):
-        return float(getattr(table, name))
-    at = table.place(pos_label)
-    shares = 1.0 - table.class_selective_error if name == "sensitivity" else table.class_predictivity
-    return float(shares[at])
+def _value(
+    name: str, y_true: Any, y_pred: Any, given: tuple[Any, Any, Any], costs: Any = None, *, row_costs: Any = None
+) -> float:
+    """Read the arguments of a metric, and return it."""
+    label, reject, weight = given
+    if name in OF_ONE_CLASS and label is None:
+        label = known_positive(y_pred)
+        if label is None:
+            warn_if_assumed(name, y_true)
+    options = {"row_costs": row_costs, "pos_label": label, "reject_label": reject, "sample_weight": weight}
+    outcomes = read(y_true, y_pred, costs, **options)
+    if name == "mean_cost" and outcomes.choices.values is None:
+        stated(costs)
+    return measured(name, outcomes, label, stacklevel=4)
 
 
 def warn_if_assumed(name: str, y_true: ArrayLike) -> None:
@@ -318,11 +267,3 @@ def warn_if_assumed(name: str, y_true: ArrayLike) -> None:
             f"pos_label is not given: {name} is that of {classes[1]!r}, which sorts last; "
             f"pass pos_label={classes[1]!r} or pos_label={classes[0]!r}."
         )
-
-
-def _defined(value: float, name: str, empty: str) -> float:
-    """The value; if it is nan, warn the caller of the metric and give the reason."""
-    if math.isnan(value):
-        text = f"{name} is undefined and set to nan: {empty}."
-        warnings.warn(text, UndefinedMetricWarning, stacklevel=3)
-    return value

@@ -13,9 +13,10 @@ from abstain.costs.actions import Actions
 from abstain.costs.costs import Costs
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.metrics.bands import CurveBand, bootstrap_band
-from abstain.metrics.class_table import ClassTable
+from abstain.metrics.counts import Counts
 from abstain.metrics.curves import cost_curve
-from abstain.metrics.table import RejectTable
+from abstain.metrics.reading import read
+from abstain.metrics.tables import counted
 from abstain.plot.axes import axes_or_new
 from abstain.plot.palette import (
     CHOSEN,
@@ -160,14 +161,9 @@ class CurveDisplay:
         options = (cut, fitted.positive, sample_weight, fitted.classes if several else None)
         display = cls._of(y, score, costs, name or fitted.name, (band, n_resamples), *options)
         if fitted.rejects:
-            counted: dict[str, Any] = {"reject_label": fitted.reject_label, "sample_weight": sample_weight}
-            predicted = np.asarray(estimator.predict(X))
-            table: RejectTable | ClassTable = (
-                ClassTable.of(y, predicted, classes=tuple(fitted.classes), **counted)
-                if several
-                else RejectTable.of(y, predicted, pos_label=fitted.positive, **counted)
-            )
-            display.decided = cls._decided(table, costs)
+            known = {"pos_label": fitted.positive, "reject_label": fitted.reject_label, "classes": fitted.classes}
+            outcomes = read(y, np.asarray(estimator.predict(X)), sample_weight=sample_weight, **known)
+            display.decided = cls._decided(counted(outcomes), costs)
         return display.plot(ax)
 
     @classmethod
@@ -195,7 +191,7 @@ class CurveDisplay:
         return x, float(curve.at(x))
 
     @classmethod
-    def _decided(cls, table: RejectTable | ClassTable, costs: Any) -> Point | None:
+    def _decided(cls, table: Counts, costs: Any) -> Point | None:
         """The point of the decisions in a table; None if nothing is accepted and the curve is undefined there."""
         y = table.mean_cost(costs) if cls.kind == "cost" else getattr(table, _QUOTIENTS[cls.y])
         return (getattr(table, cls.x), y) if np.isfinite(y) else None

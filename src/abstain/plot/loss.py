@@ -16,7 +16,8 @@ from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import encode_pair, free_label
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.tangent_hinge import tangent_hinge
-from abstain.metrics.ranking import costs_of_scores, has_class_scores
+from abstain.metrics.ranking import has_class_scores
+from abstain.metrics.reading import read
 from abstain.plot.axes import axes_or_new
 from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, legend_inside, quiet
 from abstain.plot.zones import Zone, zones_of
@@ -107,7 +108,7 @@ class LossDisplay:
         """
         score = np.asarray(score, dtype=np.float64)
         if has_class_scores(score):
-            named, _ = costs_of_scores(costs, y_true, score, None)
+            named = read(y_true, None, costs, several=True).choices.costs
             at = _place(named, label)
             sign = np.where(np.asarray(y_true) == named.labels[at], 1, -1).astype(np.int8)
             return cls(sign=sign, score=score[:, at], **_against_rest(named, label)).plot(ax)

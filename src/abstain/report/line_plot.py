@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.comparison.judges import Judge, PairJudge
+from abstain.comparison.judges import Judge
 from abstain.metrics.bands import CurveBand, bootstrap_band
 from abstain.report.curves import rejected_first
 from abstain.report.text import amount, share
@@ -55,7 +55,7 @@ def plots_of(judge: Judge, score: ArrayLike, table: Any, novel: NDArray[np.bool_
     """
     y, s = judge.truth, np.asarray(score, dtype=np.float64)
     arguments: dict[str, Any] = {"classes": judge.classes}
-    if isinstance(judge, PairJudge):
+    if judge.choices.pair:
         last = max(judge.classes)
         own = judge.costs if judge.classes[1] == last else judge.costs.swapped()
         s, arguments = s - own.cut, {"pos_label": last}
@@ -64,7 +64,7 @@ def plots_of(judge: Judge, score: ArrayLike, table: Any, novel: NDArray[np.bool_
     at = table.reject_rate
     accuracy = bootstrap_band("accuracy_reject", y, s, n_resamples=count, **arguments)
     found = [_plot("accuracy among accepted rows", accuracy, (at, table.selective_accuracy), banded=count > 1)]
-    if not isinstance(judge, PairJudge):
+    if not judge.choices.pair:
         cost = bootstrap_band("cost", y, s, judge.costs, n_resamples=count)
         found.append(_plot("cost per row", cost, (at, table.mean_cost(judge.costs)), banded=count > 1))
     return tuple(found)

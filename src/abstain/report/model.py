@@ -22,7 +22,7 @@ from abstain.comparison.verdict import FORCED, REJECTING, Verdict, blind_prices,
 from abstain.costs.costs import Costs, assigned_costs
 from abstain.costs.thresholds import Thresholds
 from abstain.labels import Labels
-from abstain.metrics.table import RejectTable
+from abstain.metrics.tables import RejectTable
 from abstain.report.compared import ComparedRules, verdict_shown
 from abstain.report.curves import Curves, are_bayes, curves_of, price_confidence, rejected_first
 from abstain.report.rows import Histogram, ListedRows, NovelRows, Steps, index_of, novel_mask

@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
-from abstain.comparison.judges import Judge, PairJudge, Table, judge_of
+from abstain.comparison.judges import Judge, judge_of
 from abstain.comparison.result import Comparison
 from abstain.comparison.text import stated_costs
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
-from abstain.costs.actions import Actions
-from abstain.costs.row_costs import RowCosts
-from abstain.metrics.action_table import ActionTable
+from abstain.metrics.counts import Counts
 from abstain.report.compared import ComparedRules, verdict_shown
 from abstain.report.line_plot import LinePlot, plots_of
 from abstain.report.rows import index_of, novel_mask
@@ -89,7 +87,7 @@ class TableReport:
     costs: str
     choices: tuple[str, ...]
     classes: tuple[ClassNumbers, ...]
-    table: Table
+    table: Counts
     mean_cost: float
     forced_cost: float
     verdict: Verdict
@@ -168,8 +166,7 @@ class TableReport:
         rate, largest = table.reject_rate, float(judge.costs.table().max())
         own = verdict_on("The machine", prices, judge.blind(every), machines, reject_rate=rate, largest=largest)
         verdict = verdict_shown(own, comparison)
-        by_row = isinstance(judge.costs, RowCosts)
-        kind = "actions" if isinstance(table, ActionTable) else "rows" if by_row else "classes"
+        kind = "actions" if judge.choices.own_names else "rows" if judge.choices.by_row else "classes"
         unlike = novel_mask(novel, len(predicted))
         listed, heading = _listed(judge, predicted, forced, score, names, novel=unlike)
         return cls(
@@ -198,17 +195,17 @@ class TableReport:
 
 def _choices(judge: Judge) -> tuple[str, ...]:
     """The names of the columns of a judge's table."""
-    if isinstance(judge.costs, Actions):
-        return unique_names(judge.costs.names)
+    if judge.choices.own_names:
+        return unique_names(judge.choices.actions)
     names = unique_names(judge.classes)
-    return (names[0], "reject", names[1]) if isinstance(judge, PairJudge) else (*names, "reject")
+    return (names[0], "reject", names[1]) if judge.choices.pair else (*names, "reject")
 
 
-def _numbers(judge: Judge, table: Table, prices: NDArray[np.float64]) -> tuple[ClassNumbers, ...]:
+def _numbers(judge: Judge, table: Counts, prices: NDArray[np.float64]) -> tuple[ClassNumbers, ...]:
     """The decisions on the rows of each true class."""
     counts = table.counts
-    own = np.full(counts.shape, np.nan) if isinstance(judge.costs, RowCosts) else judge.costs.table()
-    kinds = _kinds(judge, counts.shape[1], own)
+    own = np.full(counts.shape, np.nan) if judge.choices.by_row else judge.choices.table()
+    kinds = _kinds(judge, own)
     found = []
     for at, name in enumerate(unique_names(judge.classes)):
         right, reject = (np.array([one == word for one in kinds[at]]) for word in ("right", "reject"))
@@ -232,30 +229,22 @@ def _numbers(judge: Judge, table: Table, prices: NDArray[np.float64]) -> tuple[C
     return tuple(found)
 
 
-def _kinds(judge: Judge, columns: int, own: NDArray[np.float64]) -> list[tuple[str, ...]]:
+def _kinds(judge: Judge, own: NDArray[np.float64]) -> list[tuple[str, ...]]:
     """What each choice is for each true class: "right", "wrong" or "reject"; of actions, the cheapest is right."""
-    if isinstance(judge.costs, Actions):
-        rejecting = judge.costs.rejecting
-        return [
-            tuple("reject" if rejecting[k] else "right" if row[k] == row.min() else "wrong" for k in range(columns))
-            for row in own
-        ]
-    middle = isinstance(judge, PairJudge)
-    reject = 1 if middle else columns - 1
-    return [
-        tuple(
-            "reject" if k == reject else "right" if k == (2 * at if middle else at) else "wrong" for k in range(columns)
-        )
-        for at in range(len(judge.classes))
-    ]
+    choices = judge.choices
+    right = own == own.min(axis=1, keepdims=True)
+    if not choices.own_names:
+        right = choices.answers == np.arange(len(choices.classes))[:, np.newaxis]
+    return [tuple(np.where(choices.hands_on, "reject", np.where(row, "right", "wrong")).tolist()) for row in right]
 
 
 def _listed(
     judge: Judge, predicted: NDArray[Any], forced: Any, score: Any, names: Any, *, novel: NDArray[np.bool_]
 ) -> tuple[tuple[tuple[str, str, str, str, str], ...], str]:
     """Rejected rows in words, and the heading of their names."""
-    if isinstance(judge.costs, Actions):
-        rejected = np.isin(predicted, np.array(judge.costs.rejects, dtype=predicted.dtype))
+    if judge.choices.own_names:
+        handed = [name for name, on in zip(judge.choices.actions, judge.choices.hands_on, strict=True) if on]
+        rejected = np.isin(predicted, np.array(handed, dtype=predicted.dtype))
     else:
         rejected = ~np.isin(predicted, np.array(judge.classes))
     rows = np.flatnonzero(rejected)

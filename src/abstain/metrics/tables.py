@@ -1,0 +1,173 @@
+"""The public tables of counts: one table, `Counts`, with its columns in the order of each kind of costs."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from numpy.typing import ArrayLike, NDArray
+
+from abstain.metrics.counts import Counts
+from abstain.metrics.outcomes import Outcomes
+from abstain.metrics.reading import checked_actions
+
+__all__ = ["ActionTable", "ClassTable", "RejectTable", "action_confusion_matrix", "counted"]
+
+
+class RejectTable(Counts):
+    r"""Number of rows by true class and choice; all metrics of predictions are ratios of its entries.
+
+    ::
+
+        class \ choice    negative    reject      positive
+        negative          TN          Rej_neg     FP
+        positive          FN          Rej_pos     TP
+
+    The layout is that of ``Costs.table()``. A ratio with an empty denominator is nan here, without a warning; the
+    functions of `abstain.metrics` return the same numbers and warn.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (2, 3)
+        The entries, read-only: integers, or floats with sample weights.
+    classes : (label, label) or None
+        The negative and the positive class; None if they are not known. Costs by class name need them.
+
+    Examples
+    --------
+    >>> from abstain.metrics import RejectTable
+    >>> table = RejectTable.of(["a", "a", "b", "b"], ["a", "reject", "b", "a"])
+    >>> table.counts
+    array([[1, 1, 0],
+           [1, 0, 1]])
+    >>> table.coverage, table.error_rate
+    (0.75, 0.25)
+    """
+
+    @classmethod
+    def of(
+        cls, y_true: Any, y_pred: Any, *, pos_label: Any = None, reject_label: Any = "auto", sample_weight: Any = None
+    ) -> Self:
+        """Count predictions by true class; the arguments are those of every metric of predictions."""
+        options = {"pos_label": pos_label, "reject_label": reject_label, "sample_weight": sample_weight}
+        return cls._read(y_true, y_pred, several=False, **options)
+
+
+class ClassTable(Counts):
+    r"""Number of rows by true class and choice, of any number of classes.
+
+    ::
+
+        class \ choice    class 1, ..., class n, reject
+
+    The layout is that of ``table()`` of the costs: classes sorted, the reject last. A ratio with an empty denominator
+    is nan here, without a warning; the functions of `abstain.metrics` return the same numbers and warn.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_classes, n_classes + 1)
+        The entries, read-only: integers, or floats with sample weights.
+    classes : tuple
+        The classes, sorted.
+
+    Examples
+    --------
+    >>> from abstain.metrics import ClassTable
+    >>> table = ClassTable.of(["a", "b", "c", "c"], ["a", "c", "reject", "c"])
+    >>> table.counts
+    array([[1, 0, 0, 0],
+           [0, 0, 1, 0],
+           [0, 0, 1, 1]])
+    >>> table.coverage, table.class_coverage
+    (0.75, array([1. , 1. , 0.5]))
+    """
+
+    @classmethod
+    def of(
+        cls, y_true: Any, y_pred: Any, *, reject_label: Any = "auto", sample_weight: Any = None, classes: Any = None
+    ) -> Self:
+        """Count predictions by true class.
+
+        The classes are those given, or of the decisions, or of `y_true` (and of `y_pred`, if `reject_label` is given).
+        """
+        options = {"reject_label": reject_label, "sample_weight": sample_weight, "classes": classes}
+        return cls._read(y_true, y_pred, several=True, **options)
+
+
+class ActionTable(Counts):
+    """Number of rows by true class and action taken.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_classes, n_actions)
+        Read-only: integers, or floats with sample weights. Rows have the order of ``actions.labels``, columns that of
+        ``actions.names``: the layout of ``actions.table()``.
+    actions : Actions
+        The actions.
+
+    Examples
+    --------
+    >>> from abstain import Actions
+    >>> from abstain.metrics import ActionTable
+    >>> actions = Actions({"no": {"no": 0, "yes": 5}, "yes": {"no": 1, "yes": 0}, "ask": 0.3})
+    >>> table = ActionTable.of(["no", "no", "yes", "yes"], ["no", "ask", "yes", "no"], actions)
+    >>> table.counts
+    array([[1, 0, 1],
+           [1, 1, 0]])
+    >>> table.reject_rate, table.mean_cost
+    (0.25, 1.325)
+    """
+
+    @classmethod
+    def of(cls, y_true: ArrayLike, y_pred: Any, actions: Any, *, sample_weight: Any = None) -> Self:
+        """Count the actions taken by true class; the arguments are those of `action_confusion_matrix`."""
+        return cls._read(y_true, y_pred, checked_actions(actions), sample_weight=sample_weight)
+
+    @property
+    def actions(self) -> Any:
+        """The actions."""
+        return self.choices.costs
+
+    @property
+    def mean_cost(self) -> float:  # type: ignore[override]
+        """The mean cost of the actions taken."""
+        return self._mean(self.choices.values)
+
+
+def counted(outcomes: Outcomes) -> Counts:
+    """Count outcomes in the table of their kind."""
+    choices = outcomes.choices
+    table = ActionTable if choices.own_names else RejectTable if choices.pair else ClassTable
+    return table._of(outcomes)  # noqa: SLF001 (its own)
+
+
+def action_confusion_matrix(
+    y_true: ArrayLike, y_pred: Any, actions: Any, *, sample_weight: ArrayLike | None = None
+) -> NDArray[Any]:
+    """Count the actions taken: rows true class, columns action.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels.
+    y_pred : array-like of shape (n_samples,), or the result of `decide`
+        The actions taken, by name.
+    actions : Actions
+        The actions; rows have the order of ``actions.labels``, columns that of ``actions.names``.
+    sample_weight : array-like of shape (n_samples,), default=None
+        A weight of k is the same as repeating the row k times.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_actions)
+        Integers, or floats if `sample_weight` is given; the layout of ``actions.table()``.
+
+    Examples
+    --------
+    >>> from abstain import Actions
+    >>> from abstain.metrics import action_confusion_matrix
+    >>> actions = Actions({"no": {"no": 0, "yes": 5}, "yes": {"no": 1, "yes": 0}, "ask": 0.3})
+    >>> action_confusion_matrix(["no", "yes"], ["ask", "yes"], actions)
+    array([[0, 0, 1],
+           [0, 1, 0]])
+    """
+    return ActionTable.of(y_true, y_pred, actions, sample_weight=sample_weight).counts.copy()
