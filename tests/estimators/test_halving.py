@@ -235,7 +235,8 @@ class TestSurvivors:
         assert wrong_order(code, score) == (1 + 0.5) / 4
         assert wrong_order(code[:2], score[:2]) == 0.5
         # of several classes the mean, each against the rest
-        assert wrong_order(np.array([0, 1, 2]), np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 1.0], [2.0, 0.5, 0.5]])) == 0.5 / 3
+        scores = np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 1.0], [2.0, 0.5, 0.5]])
+        assert wrong_order(np.arange(3), scores) == 0.5 / 3
 
 
 class TestTime:

@@ -20,7 +20,7 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
 from abstain.dual.tasks import Task
 from abstain.machines.class_machine import vote_values
-from abstain.solvers.boundary import native_rows, native_task
+from abstain.solvers.native import native_rows, native_task
 
 __all__ = ["Folds", "HeldOut", "KernelFits", "Limits", "Line", "held_out_scores"]
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import scipy.linalg
@@ -30,10 +29,9 @@ from numpy.typing import NDArray
 
 from abstain.arguments import one_blas_thread
 from abstain.dual.solution import Status
+from abstain.solvers.linear_rows import Point, Sums
 
-__all__ = ["LinearNewton", "LinearSolution", "Sums", "most_rows"]
-
-Point = NDArray[np.float64]  # w and, last, b
+__all__ = ["LinearNewton", "LinearSolution", "most_rows"]
 
 POLISHED = 1e-15  # relative gap below which nothing can be gained
 ROUNDED, STALLS = 1e-10, 3  # relative gap below which so many penalties that do not halve it mean rounding
@@ -52,32 +50,8 @@ MOST_TRIALS = 60  # step lengths of one line search, or calls for several
 FIRST_STEPS = (0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.3, 2.0, 5.0)  # where several cost as much as one
 
 
-class Sums(Protocol):
-    """Sums over all rows, wherever they are: see ``native/core/linear/linear_block.hpp``.
-
-    One with an attribute ``at_once`` is asked for the slopes at that many step lengths in one call.
-    """
-
-    features: int
-
-    # ruff: noqa: D102 (described there)
-    def score(self, point: Point) -> None: ...
-    def along(self, direction: Point) -> None: ...
-    def move(self, step: float) -> None: ...
-    def slopes(self, sigma: float, steps: NDArray[np.float64]) -> NDArray[np.float64]: ...
-    def gradient(self, sigma: float, *, afresh: bool) -> NDArray[np.float64]: ...
-    def between(self) -> int: ...
-    def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]: ...
-    def hessian_times(self, direction: Point) -> Point: ...
-    def hessian_diagonal(self, everything: bool) -> Point: ...
-    def accept(self) -> None: ...
-    def shift(self) -> float: ...
-    def loss(self) -> float: ...
-    def dual(self, negative: float, positive: float) -> float: ...
-
-
 def most_rows(features: int) -> int:
-    """Give the number of rows from which a Hessian is formed at most; it is estimated where there are more."""
+    """Return the number of rows from which a Hessian is formed at most; it is estimated where there are more."""
     return int(max(SAMPLED * (features + 1), PRODUCTS / (features + 1) ** 2))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np

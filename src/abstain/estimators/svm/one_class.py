@@ -23,8 +23,8 @@ from abstain.estimators.fitting.decide import fitted
 from abstain.estimators.fitting.kernel_rows import ExpansionMixin, checked_rows
 from abstain.estimators.fitting.lazy import is_dask, lazy_rows, refuse_dask
 from abstain.estimators.fitting.parameters import CONSTRAINTS
-from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.fitting.posing import Posed, posed_rows, resolved_kernel
+from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.kernels import Kernel
 from abstain.losses.hinge import origin_hinge
 from abstain.machines.kernel_machine import KernelMachine

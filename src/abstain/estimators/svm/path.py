@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from abstain.arguments import positive_number
 from abstain.estimators.fitting.convergence import is_indefinite
-from abstain.estimators.fitting.lazy import refuse_dask
 from abstain.estimators.fitting.implied import margin_loss, refuse_row_costs_in
+from abstain.estimators.fitting.lazy import refuse_dask
 from abstain.estimators.fitting.training import Training
 from abstain.solvers.path import RegularizationPath, follow_path
 
