@@ -142,7 +142,7 @@ def test_no_problems_no_answers():
 
 def test_problems_over_other_rows_are_refused():
     one, other = classes(90)[0], classes(80)[0]
-    with pytest.raises(ValueError, match="must share their rows X and their kernel; use one call for each"):
+    with pytest.raises(ValueError, match="must share X and their kernel; use one call for each"):
         SMO().solve_many([one, other])
 
 

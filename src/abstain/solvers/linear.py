@@ -13,8 +13,7 @@ D has the rows whose gamma lies between two breakpoints. Newton steps with an ex
 small, then lambda <- gamma and sigma <- 3 sigma. gamma is dual feasible but for sum_i y_i gamma_i = 0: the heavier side
 is scaled down, and the duality gap follows, which ends the fit.
 
-Yan & Li, "An efficient augmented Lagrangian method for support vector machine", Optimization Methods and Software 35
-(2020), have this for the plain hinge without a bias.
+Yan & Li (Optimization Methods and Software 35, 2020) have this for the plain hinge without a bias.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ __all__ = ["LinearNewton", "LinearSolution", "most_rows"]
 POLISHED = 1e-15  # relative gap below which nothing can be gained
 ROUNDED, STALLS = 1e-10, 3  # relative gap below which so many penalties that do not halve it mean rounding
 GROWTH = 3.0  # of sigma
-
 INNER = 0.1  # share of the change of the multipliers that the error of an inner problem may have
 FLAT = 0.1  # share of the first slope at which a line search may end
 MOST_DENSE = 2000  # features up to which the Hessian is formed
@@ -255,6 +253,7 @@ class _Run:
                 p = z + (new / rho) * p
                 rho = new
             return x
+
         return solve
 
     def _search(self, direction: Point, first: float) -> None:
@@ -299,4 +298,3 @@ class _Run:
             beyond = low * np.logspace(0.1, 2.0, self.at_once)
             steps = np.linspace(low, high, self.at_once + 2)[1:-1] if np.isfinite(high) else beyond
         return best[1]
-
