@@ -15,9 +15,10 @@ from sklearn.model_selection import StratifiedKFold
 
 from abstain import Costs
 from abstain.dual.problem import DualProblem
+from abstain.dual.tasks import Task
 from abstain.kernels import Kernel
 from abstain.losses.margin_loss import MarginLoss
-from abstain.solvers.cross_validation import held_out_scores
+from abstain.solvers.cross_validation import Folds, Limits, held_out_scores
 
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
@@ -54,12 +55,15 @@ class Search:
         splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(X, sign)
         weights = np.ones((folds, len(sign)))
         fold_of = np.empty(len(sign), dtype=np.intp)
-        for fold, (_, test) in enumerate(splits):
+        tests = [test for _, test in splits]
+        for fold, test in enumerate(tests):
             weights[fold, test], fold_of[test] = 0, fold
         problem = DualProblem(Kernel("rbf", gamma=1.0), np.ascontiguousarray(X), sign, loss, np.ones(len(sign)))
-        found = held_out_scores(problem, gammas, Cs, weights, tol=TOL, max_iter=10_000_000, cache_size=500)
-        own = found.scores[:, fold_of, :, np.arange(len(sign))]  # (rows, gammas, Cs)
-        return cls(Cs, gammas, sign, fold_of, np.ascontiguousarray(own.transpose(1, 2, 0)))
+        given = ([Task(1, None, loss)], Folds((sign > 0).astype(np.intp), weights, tests), gammas, Cs)
+        found = held_out_scores(problem, *given, limits=Limits(TOL, 10_000_000)).scores  # (Cs, gammas, tests)
+        scores = np.empty((len(gammas), len(Cs), len(sign)))
+        scores[:, :, np.concatenate(tests)] = found.transpose(1, 0, 2)
+        return cls(Cs, gammas, sign, fold_of, scores)
 
     def choose(self, rule: Rule, costs: Costs, *, cross_fit: bool) -> Chosen:
         """The pair of least cross-validated mean cost; ties go to the smaller C, then the smaller gamma.

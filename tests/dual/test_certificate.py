@@ -4,18 +4,18 @@ from numpy.testing import assert_allclose
 
 from abstain.costs.costs import Costs
 from abstain.costs.thresholds import Thresholds
-from abstain.dual.certificate import best_bias, certify, set_names, sets, stretch
-from abstain.dual.problem import DualProblem
+from abstain.dual.certificate import best_bias, certify, stretch
+from abstain.dual.problem import DualProblem, set_names
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.piecewise import PiecewiseLinear
-from abstain.solvers.reference import Reference
-from abstain.solvers.smo import SMO
+from abstain.solvers.native import SMO
 from clarabel_qp import dual_optimum, primal_optimum
 from looping import looped
 from problems import KNOWN, double_hinge_on_rho, pose, random_loss, random_problem, with_one_sign_of_rho
+from reference_solver import Reference
 
 UNIQUE = [known for known in KNOWN if known.beta is not None]
 SEEDS = range(40)
@@ -170,15 +170,15 @@ def test_sets_by_increasing_coefficient():
     g = np.array([0.0, 0.5, 1.0, 2.0, 3.0])  # breakpoints 1 and 3
     for y in (-1, 1):
         problem = pose(np.zeros((5, 1)), np.full(5, y), DOUBLE)
-        assert sets(problem, y * g).tolist() == [0, 1, 2, 3, 4]
-        assert sets(problem, y * (g + 1e-14)).tolist() == [0, 1, 2, 3, 4]
-        assert sets(problem, y * (g - 1e-14)).tolist() == [0, 1, 2, 3, 4]
-        assert sets(problem, y * (g + 1e-6)).tolist() == [1, 1, 3, 3, 4]  # beyond rounding, but for the end
-        assert sets(problem, y * (g + 1e-6), atol=1e-5).tolist() == [0, 1, 2, 3, 4]
+        assert problem.sets(y * g).tolist() == [0, 1, 2, 3, 4]
+        assert problem.sets(y * (g + 1e-14)).tolist() == [0, 1, 2, 3, 4]
+        assert problem.sets(y * (g - 1e-14)).tolist() == [0, 1, 2, 3, 4]
+        assert problem.sets(y * (g + 1e-6)).tolist() == [1, 1, 3, 3, 4]  # beyond rounding, but for the end
+        assert problem.sets(y * (g + 1e-6), atol=1e-5).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_rows_without_weight_are_in_the_first_set():
-    assert sets(pose(np.eye(2), [1, -1], DOUBLE, weight=[0, 1]), np.zeros(2)).tolist() == [0, 0]
+    assert pose(np.eye(2), [1, -1], DOUBLE, weight=[0, 1]).sets(np.zeros(2)).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("n_knots", [1, 2])
@@ -194,7 +194,7 @@ def test_sets_tell_where_the_margin_lies(seed):
     margin = problem.sign * (solution.expansion + solution.bias)
     K = problem.loss.n_knots
     fences = np.column_stack([np.full(problem.n, np.inf), problem.dual_slopes, np.full(problem.n, -np.inf)])
-    code, every = sets(problem, solution.beta), np.arange(problem.n)
+    code, every = problem.sets(solution.beta), np.arange(problem.n)
     weighed = problem.weight > 0
     upper, lower = fences[every, (code + 1) // 2], fences[every, code // 2 + 1]
     assert (margin <= upper + 1e-7)[weighed].all()

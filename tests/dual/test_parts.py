@@ -15,8 +15,7 @@ from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
 from abstain.machines.expansion import expand_parts
-from abstain.solvers.boundary import part_biases
-from abstain.solvers.smo import SMO
+from abstain.solvers.native import SMO, part_biases
 
 
 @pytest.fixture(params=["hinge", "double hinge"])

@@ -1,5 +1,6 @@
 """RejectSVCCV on large tables: subsamples that grow while pairs drop out."""
 
+import re
 import time
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 
 from abstain import Costs, RejectSVCCV
+from abstain.estimators.fitting.progress import FitsLine
 from abstain.estimators.fitting.splitting import checked_splits
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.search import halving, rounds
@@ -16,6 +18,7 @@ from abstain.estimators.search.halving import Schedule, survivors
 from abstain.estimators.search.rounds import coarse_to_fine, wrong_order
 from abstain.estimators.search.subsample import keys_of, subsample
 from abstain.solvers.cross_validation import Folds, Limits, held_out_scores
+from class_cases import gaussians
 
 REJECT = Costs(reject=0.2)
 GRID = {"Cs": [0.01, 0.1, 1.0, 10.0], "gammas": [0.02, 0.1, 0.5]}
@@ -235,7 +238,8 @@ class TestSurvivors:
         assert wrong_order(code, score) == (1 + 0.5) / 4
         assert wrong_order(code[:2], score[:2]) == 0.5
         # of several classes the mean, each against the rest
-        assert wrong_order(np.array([0, 1, 2]), np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 1.0], [2.0, 0.5, 0.5]])) == 0.5 / 3
+        scores = np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 1.0], [2.0, 0.5, 0.5]])
+        assert wrong_order(np.arange(3), scores) == 0.5 / 3
 
 
 class TestTime:
@@ -265,3 +269,56 @@ class TestTime:
     def test_control_enough_time_changes_no_choice(self, table, searched):
         timed = RejectSVCCV(REJECT, **GRID, cv=3, n_jobs=2, time_limit=600.0).fit(*table)
         assert (timed.C_, timed.gamma_) == (searched.C_, searched.gamma_)
+
+
+@pytest.mark.parametrize("costs", [None, REJECT], ids=["votes", "costs"])
+class TestSeveralClasses:
+    """The same rounds, band, progress and limits as for two classes."""
+
+    def test_pairs_drop_out_and_the_best_is_near_that_of_the_full_search(self, costs, monkeypatch):
+        monkeypatch.setattr(halving, "FIRST", 100)
+        X, y = gaussians(600)
+        clf = RejectSVCCV(costs, **GRID, cv=3, search="halving").fit(X, y)
+        full = RejectSVCCV(costs, **GRID, cv=3, search="full").fit(X, y)
+        rows = clf.cv_results_["n_resources"]
+        assert np.unique(rows).tolist() == [107, 600]  # the second round, on 250 rows, leaves all of its pairs
+        assert (rows == 600).sum() == 6
+        assert (full.cv_results_["n_resources"] == 600).all()
+        at = full.cv_results_["params"].index({"C": clf.C_, "gamma": clf.gamma_})
+        scores = full.cv_results_["mean_test_score"]
+        assert scores[at] > scores.max() - 0.01
+        assert scores.min() < scores.max() - 0.05  # the control: not any pair would do
+
+    def test_subsamples_have_every_class(self, costs):  # noqa: ARG002 (of no effect here)
+        y = np.repeat([0, 1, 2], [900, 90, 10])
+        splits = checked_splits(StratifiedKFold(5), y, None, y, np.ones(1000))
+        rows, parts = subsample(splits, keys_of(y, None, 0.02), y, np.ones(1000), 0.02)
+        for train in parts.trains:
+            assert set(y[rows[train > 0]]) == {0, 1, 2}
+        assert len(rows) < 100
+
+    def test_only_pairs_within_a_standard_error_of_the_least_cost_are_tuned(self, costs):
+        clf = RejectSVCCV(costs, **GRID, cv=3).fit(*gaussians(300))
+        grid = clf._now.grid
+        if costs is None:
+            assert grid.tuned is None
+            return
+        assert 0 < grid.near[:, :, -1].sum() < grid.rows.size
+        tuned = clf.cv_results_["mean_tuned_score"].reshape(grid.rows.shape)
+        np.testing.assert_array_equal(np.isfinite(tuned), grid.near[:, :, -1])
+
+    def test_progress_counts_every_machine(self, costs, monkeypatch):
+        monkeypatch.setattr(halving, "FIRST", 100)
+        begun, begin = [], FitsLine.begin_round
+        monkeypatch.setattr(FitsLine, "begin_round", lambda *given: begun.append(given[1:]) or begin(*given))
+        RejectSVCCV(costs, **GRID, cv=3, search="halving").fit(*gaussians(600))
+        assert [fits for fits, *_ in begun] == [12 * 9, 6 * 9, 6 * 9]  # pairs, folds and machines
+        assert begun[0][2] == [(250, 6 * 9), (600, 6 * 9), (600, 3)]
+
+    def test_a_time_limit_stops_it(self, costs):
+        X, y = gaussians(3000)
+        began = time.monotonic()
+        with pytest.warns(ConvergenceWarning) as warned:
+            RejectSVCCV(costs, search="full", time_limit=0.3).fit(X, y)
+        assert time.monotonic() - began < 5.0
+        assert re.match(r"RejectSVCCV ran out of time: \d+ of the 250 fits .* fewer Cs and", str(warned[0].message))

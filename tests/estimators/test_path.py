@@ -179,7 +179,7 @@ REFUSED = {
     "kernel unknown": (r"kernel='rbg' must be one of linear, rbf", {"kernel": "rbg"}),
     "gamma unknown": (r"gamma='large' must be", {"gamma": "large"}),
     "one class": (r"only one class", {"y": [1, 1, 1, 1]}),
-    "three classes": (r"y has 3 classes, and a path is that of one machine; follow one for each class", {"y": [0, 1, 2, 0]}),
+    "three classes": (r"a path is that of one machine; follow one for each class", {"y": [0, 1, 2, 0]}),
     "weight below zero": (r"sample_weight must be finite and >= 0, got -1 at row 0", {"sample_weight": [-1, 1, 1, 1]}),
     "weights that leave one class": (r"class 0 have weight zero", {"sample_weight": [0, 1, 0, 1]}),
     "C_max that overflows": (r"C=1e\+300 times .* overflows", {"C_max": 1e300, "sample_weight": [1e10, 1, 1, 1]}),

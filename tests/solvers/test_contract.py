@@ -10,11 +10,10 @@ from scipy.sparse import csr_array, csr_matrix
 from abstain.dual.certificate import certify
 from abstain.dual.solution import Status
 from abstain.kernels import Kernel
-from abstain.solvers.active_set import ActiveSet
-from abstain.solvers.reference import Reference
-from abstain.solvers.smo import SMO
+from abstain.solvers.native import SMO, ActiveSet
 from looping import looped
 from problems import KNOWN, random_problem
+from reference_solver import Reference
 
 SOLVERS = {
     "reference": Reference(),

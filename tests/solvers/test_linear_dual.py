@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 
 from abstain import Costs, RejectSVC
 from abstain.costs.row_costs import RowCosts
-from abstain.dual.certificate import certify, sets
+from abstain.dual.certificate import certify
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
 from abstain.kernels import Kernel
@@ -20,7 +20,7 @@ from abstain.losses.hinge import hinge
 from abstain.losses.row_tangents import row_losses
 from abstain.solvers import linear_dual
 from abstain.solvers.linear_dual import LinearDual, balanced, suits
-from abstain.solvers.smo import SMO
+from abstain.solvers.native import SMO
 
 
 def problem_of(name="plain", loss=None, C=1.0):
@@ -78,7 +78,7 @@ def test_other_losses(loss):
     problem = problem_of(loss=hinge() if loss == "hinge" else own)
     found = LinearDual(tol=1e-4).solve(problem)
     assert certify(problem, found.beta, found.bias).kkt_violation <= 1e-4
-    assert set(np.unique(sets(problem, found.beta))) <= set(range(2 * problem.loss.n_knots + 1))
+    assert set(np.unique(problem.sets(found.beta))) <= set(range(2 * problem.loss.n_knots + 1))
 
 
 def test_the_judge_has_teeth():
@@ -92,13 +92,13 @@ def test_the_judge_has_teeth():
 def test_only_rows_between_breakpoints_balance():
     problem = problem_of()
     gamma = problem.sign * LinearDual().solve(problem).beta
-    free = np.flatnonzero(sets(problem, problem.sign * gamma) % 2)
+    free = np.flatnonzero(problem.sets(problem.sign * gamma) % 2)
     moved = gamma.copy()
     moved[free[0]] *= 1.0 + 1e-3
     again = balanced(problem, moved)
     assert abs(problem.sign @ again) <= 1e-12 * again.sum()
     assert set(np.flatnonzero(again != moved)) <= set(free)
-    rest = np.where(sets(problem, problem.sign * gamma) % 2, 0.0, gamma)  # nothing to move
+    rest = np.where(problem.sets(problem.sign * gamma) % 2, 0.0, gamma)  # nothing to move
     np.testing.assert_array_equal(balanced(problem, rest), rest)
 
 

@@ -10,14 +10,12 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
 from abstain.kernels import Kernel
 from abstain.losses.hinge import origin_hinge
-from abstain.solvers.active_set import ActiveSet
-from abstain.solvers.boundary import native_solve_many
+from abstain.solvers.native import SMO, ActiveSet
 from abstain.solvers.one_class import OneClassSMO
-from abstain.solvers.reference import Reference
-from abstain.solvers.smo import SMO
 from clarabel_qp import dual_optimum
 from looping import looped
 from problems import random_problem
+from reference_solver import Reference
 
 SOLVERS = {"SMO": SMO(tol=1e-8), "active set": ActiveSet(tol=1e-8), "reference": Reference(), "start": OneClassSMO()}
 
@@ -102,4 +100,4 @@ def test_what_cannot_have_a_total_says_so():
         with pytest.raises(ValueError, match="total must lie between"):
             replace(problem, total=total)
     with pytest.raises(ValueError, match="solved one at a time"):
-        native_solve_many("auto", SMO(), [problem], None, None)
+        SMO().solve_many([problem])

@@ -8,12 +8,12 @@ import pytest
 from scipy.sparse import csr_array
 
 from abstain.costs.costs import Costs
-from abstain.dual.certificate import certify, sets
+from abstain.dual.certificate import certify
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
 from abstain.solvers import path as module
-from abstain.solvers.active_set import ActiveSet
+from abstain.solvers.native import ActiveSet
 from abstain.solvers.path import follow_path
 from looping import looped
 from problems import KNOWN, entropy, pose, random_problem, two_points
@@ -249,7 +249,7 @@ class TestPieces:
     def test_the_sets_are_those_of_an_exact_fit(self, path):
         for C in np.exp(np.random.default_rng(0).uniform(np.log(1e-2), np.log(1e3), 10)):
             problem = path.problem_at(C)
-            np.testing.assert_array_equal(path.sets_at(C), sets(problem, ActiveSet().solve(problem).beta, atol=1e-9))
+            np.testing.assert_array_equal(path.sets_at(C), problem.sets(ActiveSet().solve(problem).beta, atol=1e-9))
 
     def test_asking_changes_nothing(self, path):
         first = path.at(3.0)[0].copy()

@@ -4,10 +4,10 @@ from sklearn.svm import SVC
 
 from abstain.dual.certificate import certify
 from abstain.losses.hinge import hinge
-from abstain.solvers.reference import Reference
 from clarabel_qp import dual_optimum
 from looping import looped
 from problems import pose, random_problem
+from reference_solver import Reference
 
 
 @looped(seed=range(30))

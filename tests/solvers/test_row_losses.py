@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 
 from abstain.costs.row_costs import RowCosts
-from abstain.dual.certificate import certify, sets
+from abstain.dual.certificate import certify
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
 from abstain.losses.row_tangents import row_losses
-from abstain.solvers.active_set import ActiveSet
+from abstain.solvers.native import SMO, ActiveSet
 from abstain.solvers.path import follow_path
-from abstain.solvers.reference import Reference
-from abstain.solvers.smo import SMO
 from clarabel_qp import dual_optimum, primal_optimum
 from looping import looped
 from problems import KERNELS, random_row_costs
+from reference_solver import Reference
 
 
 def problem_of(seed: int) -> DualProblem:
@@ -54,7 +53,7 @@ def _check(problem, *solvers):
         assert certificate.primal == pytest.approx(optimum, rel=1e-6)
         assert certificate.dual == pytest.approx(optimum, rel=1e-6)
         assert certificate.kkt_violation <= 1e-6
-        assert set(sets(problem, solution.beta)) <= set(range(2 * problem.loss.n_knots + 1))
+        assert set(problem.sets(solution.beta)) <= set(range(2 * problem.loss.n_knots + 1))
 
 
 def test_the_judge_tells_row_losses_from_one_loss():

@@ -18,10 +18,8 @@ from abstain.dual.tasks import Task
 from abstain.kernels import Kernel
 from abstain.losses.double_hinge import double_hinge
 from abstain.losses.hinge import hinge
-from abstain.solvers.active_set import ActiveSet
-from abstain.solvers.boundary import native_rows, native_task
 from abstain.solvers.cross_validation import Folds, Limits, held_out_scores
-from abstain.solvers.smo import SMO
+from abstain.solvers.native import SMO, ActiveSet, native_rows, native_task
 from looping import looped
 from problems import random_problem
 
@@ -144,7 +142,7 @@ def test_no_problems_no_answers():
 
 def test_problems_over_other_rows_are_refused():
     one, other = classes(90)[0], classes(80)[0]
-    with pytest.raises(ValueError, match="must share their rows X and their kernel; use one call for each"):
+    with pytest.raises(ValueError, match="must share X and their kernel; use one call for each"):
         SMO().solve_many([one, other])
 
 
@@ -308,7 +306,8 @@ class TestShortArrays:
         with pytest.raises(ValueError, match=text):
             call([problem], data=data | change(data))
         keywords = {"gamma": 1.0, "start": None, "method": "auto", "tol": 1e-3, "max_iter": 10, "seconds": np.inf}
-        keywords |= {"cache_size": 1.0, "threads": 1, "report": None} | native_rows(problem) | native_task(problem.sign, problem.loss, problem.weight)
+        keywords |= {"cache_size": 1.0, "threads": 1, "report": None} | native_rows(problem)
+        keywords |= native_task(problem.sign, problem.loss, problem.weight)
         with pytest.raises(ValueError, match=text):
             _native.solve(**(keywords | {"data": data | change(data)}))
 
@@ -360,7 +359,8 @@ def test_a_search_is_a_list_of_tasks():
 def test_a_search_without_time_is_unfinished():
     problem = classes()[1]
     weights = np.ones((2, problem.n))
-    found = held_out_scores(problem, *posed(problem, weights), np.ones(2), SCALES, limits=Limits(1e-3, 10**6, until=0.0))
+    limits = Limits(1e-3, 10**6, until=0.0)
+    found = held_out_scores(problem, *posed(problem, weights), np.ones(2), SCALES, limits=limits)
     assert not found.finished.any()
     assert not found.optimal.any()
     assert not found.scores.any()

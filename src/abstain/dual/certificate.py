@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from abstain.dual.problem import DualProblem
-from abstain.dual.row_losses import RowLosses
+from abstain.dual.problem import ROUNDING, DualProblem
 from abstain.kernels import Kernel
 
 __all__ = [
@@ -20,19 +19,14 @@ __all__ = [
     "certify",
     "excess",
     "feasible",
-    "gains",
     "magnitudes",
     "rounding",
     "scale",
     "score_rounding",
-    "set_names",
-    "sets",
     "shortest_scale",
     "stretch",
 ]
 
-# The rounding allowed between a coefficient and the breakpoint it rests on, as a share of the row's largest breakpoint.
-_ROUNDING = 1e-12
 # The squared length of a machine of one class that counts as 0, as a share of the longest one.
 _NO_LENGTH = 1e-6
 # As a share of the sum of coefficients of a class: what rounding may leave between the two sums.
@@ -95,13 +89,13 @@ def certify(
 
 
 def excess(problem: DualProblem, beta: NDArray[np.float64]) -> float:
-    """Give sum_i beta_i - total; what rounding leaves of it is 0."""
+    """Return sum_i beta_i - total; what rounding leaves of it is 0."""
     total = float(beta.sum())
     return total - problem.total if problem.total else total
 
 
 def scale(problem: DualProblem, beta: NDArray[np.float64], primal: float, dual: float) -> float:
-    """Give what the gap is relative to.
+    """Return what the gap is relative to.
 
     ::
 
@@ -119,7 +113,7 @@ def scale(problem: DualProblem, beta: NDArray[np.float64], primal: float, dual: 
 
 
 def shortest_scale(beta: NDArray[np.float64], diagonal: NDArray[np.float64]) -> float:
-    """Give the half of the squared length that counts as 0, for coefficients of rows with these k(x, x)."""
+    """Return the half of the squared length that counts as 0, for coefficients of rows with these k(x, x)."""
     return 0.5 * _NO_LENGTH * float(np.abs(beta) @ np.sqrt(np.abs(diagonal))) ** 2
 
 
@@ -160,7 +154,7 @@ def rounding(problem: DualProblem, beta: NDArray[np.float64], error: NDArray[np.
 
 
 def magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.float64] | float]:
-    """Give root_i and s_i of `rounding` for each row."""
+    """Return root_i and s_i of `rounding` for each row."""
     kernel, X = problem.kernel, problem.X
     if kernel.name == "precomputed":
         return np.sqrt(np.abs(kernel.diagonal(X))), 0.0
@@ -178,7 +172,7 @@ def magnitudes(problem: DualProblem) -> tuple[NDArray[np.float64], NDArray[np.fl
 
 
 def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give coefficients inside their boxes that sum to the total, without which the dual value would not be a bound.
+    """Return coefficients inside their boxes that sum to the total, without which the dual value would not be a bound.
 
     The class with the larger sum is shrunk, or for another total than 0 the other one raised. Coefficients that are
     feasible but for rounding stay as they are, on the breakpoints where they rest.
@@ -198,7 +192,7 @@ def feasible(problem: DualProblem, beta: NDArray[np.float64]) -> NDArray[np.floa
 def _of_total(
     problem: DualProblem, beta: NDArray[np.float64], g: NDArray[np.float64], top: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Give y g with the right sum: all rows that can move go the same share of their way to 0 or to their top."""
+    """Return y g with the right sum: all rows that can move go the same share of their way to 0 or to their top."""
     missing = problem.total - float((problem.sign * g).sum())
     if abs(missing) <= UNBALANCED * float(g.sum()) and (g == problem.sign * beta).all():
         return beta
@@ -209,7 +203,7 @@ def _of_total(
 
 
 def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
-    """Give the bias that minimises the primal for a fixed expansion F; the middle if there is an interval of them.
+    """Return the bias that minimises the primal for a fixed expansion F; the middle if there is an interval of them.
 
     ::
 
@@ -238,7 +232,7 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
     at, bend = np.concatenate(bends_at), np.concatenate(bends)
     order = np.argsort(at, kind="stable")
     at, slopes = at[order], slope + np.cumsum(bend[order])
-    flat = _ROUNDING * float(bend.sum())  # a sum this close to 0 is 0 up to rounding
+    flat = ROUNDING * float(bend.sum())  # a sum this close to 0 is 0 up to rounding
     ends = [at[i] for i in (np.searchsorted(slopes, -flat), np.searchsorted(slopes, flat, "right")) if i < len(at)]
     if slope >= -flat:
         ends = ends[1:]
@@ -246,7 +240,7 @@ def best_bias(problem: DualProblem, expansion: NDArray[np.float64]) -> float:
 
 
 def stretch(problem: DualProblem, beta: NDArray[np.float64], violation: float) -> float:
-    """Give the factor s >= 1 for beta that takes rows just short of their last knot t past it.
+    """Return the factor s >= 1 for beta that takes rows just short of their last knot t past it.
 
     ::
 
@@ -262,58 +256,10 @@ def stretch(problem: DualProblem, beta: NDArray[np.float64], violation: float) -
     return max(1.0, min(1.0 + violation / (2.0 * last), room)) if last > 0.0 else 1.0
 
 
-def sets(problem: DualProblem, beta: NDArray[np.float64], atol: float = _ROUNDING) -> NDArray[np.int8]:
-    """Give each row's set as a code 0..2K by increasing g = y beta; `set_names` has the names.
-
-    Rows with an even code 2k rest on the k-th breakpoint, rows with an odd code 2k + 1 lie between two. A row counts as
-    on a breakpoint if it is within `atol` of it, as a share of the row's largest breakpoint.
-    """
-    below, up_to = _pieces(problem, beta, atol)
-    codes = np.where(below == up_to, 2 * below + 1, 2 * up_to)
-    return np.where(below < 0, 0, codes).astype(np.int8)
-
-
-def set_names(n_knots: int) -> tuple[str, ...]:
-    """Name the codes of `sets`: as in GRKC08 (section 4.2; I_B is its I_C) for two knots, else by breakpoints."""
-    names = ("I_0", "I_tau", "I_B", "I_rho", "I_D")
-    if n_knots <= 2:
-        return names[: 2 * n_knots + 1]
-    return tuple(f"I_{k // 2}" if k % 2 == 0 else f"I_{k // 2}_{k // 2 + 1}" for k in range(2 * n_knots + 1))
-
-
-def _pieces(problem: RowLosses, beta: NDArray[np.float64], atol: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Give the pieces of phi to the left and to the right of each g: equal inside a piece, -1 and K beyond the ends."""
-    g = problem.sign * beta
-    slack = atol * problem.breakpoint(problem.loss.n_knots)
-    left = np.where(g <= slack, -1, 0)
-    right = np.zeros(len(g), dtype=np.intp)
-    for k in range(1, problem.loss.n_knots + 1):
-        at = problem.breakpoint(k)
-        right += at <= g + slack
-        if k < problem.loss.n_knots:
-            left += (at < g - slack) & (left >= 0)
-    return left, right
-
-
 def _pair_violation(problem: DualProblem, beta: NDArray[np.float64], F: NDArray[np.float64]) -> float:
     """Compute max(up) - min(down), at least 0: the gain of increasing beta_i plus that of decreasing beta_j."""
-    up, down = gains(problem, beta, F)
+    up, down = problem.gains(beta, F)
     return max(0.0, float(up.max()) - float(down.min()))
-
-
-def gains(
-    problem: RowLosses, beta: NDArray[np.float64], F: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give each row's up and down: the gain of increasing its beta, and minus that of decreasing it, per unit.
-
-    ::
-
-        y_i = +1:  up = phi'(g+) - F_i,   down = phi'(g-) - F_i
-        y_i = -1:  up = -phi'(g-) - F_i,  down = -phi'(g+) - F_i
-    """
-    left, right = (problem.dual_slope(piece) for piece in _pieces(problem, beta, _ROUNDING))
-    positive = problem.sign > 0
-    return np.where(positive, right, -left) - F, np.where(positive, left, -right) - F
 
 
 def _infeasibility(problem: DualProblem, beta: NDArray[np.float64]) -> float:

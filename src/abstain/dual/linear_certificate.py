@@ -96,22 +96,25 @@ class LinearSums:
         )
 
     def certificate(self, w: NDArray[np.float64]) -> Certificate:
-        """Give the certificate of a machine with these weights, if the sums are over all rows."""
+        """Return the certificate of a machine with these weights, if the sums are over all rows."""
         with np.errstate(over="ignore", invalid="ignore"):
             primal = 0.5 * float(w @ w) + self.losses
             dual, expansion = lower_bound(self.duals - 0.5 * float(self.expansion @ self.expansion), self.expansion)
             # a score is off by about eps |x - c| |w|, and a loss by its weight and steepest slope times that
             off = float(np.linalg.norm(w)) * self.steepest * np.sqrt(self.reach)
-            hidden = 10.0 * sys.float_info.epsilon * (off + self.losses)
-            gap = max(0.0, primal - dual) + (hidden if hidden > NEGLIGIBLE * abs(primal) else 0.0)
-            relative = gap / max(abs(primal), sys.float_info.min)
-            violation = float(np.linalg.norm(w - expansion))
-        proven = np.isfinite(relative)
-        return Certificate(primal, dual, gap, relative if proven else sys.float_info.max, violation)
+            return judged(primal, dual, off + self.losses, float(np.linalg.norm(w - expansion)))
+
+
+def judged(primal: float, dual: float, rounded: float, violation: float) -> Certificate:
+    """Return the certificate of these values, if sums of the size `rounded` were rounded on the way to them."""
+    hidden = 10.0 * sys.float_info.epsilon * rounded
+    gap = max(0.0, primal - dual) + (hidden if hidden > NEGLIGIBLE * abs(primal) else 0.0)
+    relative = gap / max(abs(primal), sys.float_info.min)
+    return Certificate(primal, dual, gap, relative if np.isfinite(relative) else sys.float_info.max, violation)
 
 
 def lower_bound(dual: float, expansion: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """Give a dual value and its expansion; those of gamma = 0 if it is below 0, or not a number after an overflow."""
+    """Return a dual value and its expansion; those of gamma = 0 if it is below 0, or not a number after an overflow."""
     return (dual, expansion) if 0.0 < dual < np.inf else (0.0, np.zeros_like(expansion))
 
 
@@ -149,7 +152,7 @@ def bounded_gamma(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray
 
 
 def side_sums(problem: LinearProblem, gamma: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the sums of gamma over the rows with y = -1 and with y = +1."""
+    """Return the sums of gamma over the rows with y = -1 and with y = +1."""
     return np.array([gamma[problem.sign == y].sum() for y in (-1, 1)])
 
 

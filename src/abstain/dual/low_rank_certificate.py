@@ -13,7 +13,6 @@ says nothing about machines on other rows: how much the landmarks cost is seen o
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -23,7 +22,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from abstain.arguments import one_blas_thread
 from abstain.dual.certificate import Certificate
-from abstain.dual.linear_certificate import NEGLIGIBLE, LinearProblem, feasible_gamma, lower_bound
+from abstain.dual.linear_certificate import LinearProblem, feasible_gamma, judged, lower_bound
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.landmark_features import LandmarkFeatures
 
@@ -72,9 +71,5 @@ def certify_low_rank(
         dual, best = lower_bound(duals - 0.5 * float(sums @ best), best)
         # a score is off by about eps |k(landmarks, x)| |c|, and a loss by its weight and steepest slope times that
         steep = float(np.linalg.norm(c)) * problem.loss.steepest
-        hidden = 10.0 * sys.float_info.epsilon * (steep * np.sqrt(reach) + losses)
-        gap = max(0.0, primal - dual) + (hidden if hidden > NEGLIGIBLE * abs(primal) else 0.0)
-        relative = gap / max(abs(primal), sys.float_info.min)
         violation = float(np.sqrt(max(0.0, float((c - best) @ gram @ (c - best)))))
-    proven = np.isfinite(relative)
-    return Certificate(primal, dual, gap, relative if proven else sys.float_info.max, violation)
+        return judged(primal, dual, steep * np.sqrt(reach) + losses, violation)

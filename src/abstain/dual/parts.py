@@ -10,9 +10,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.dual.certificate import UNBALANCED, Certificate, gains, magnitudes
-from abstain.dual.problem import DualProblem
-from abstain.dual.row_losses import RowLosses
+from abstain.dual.certificate import UNBALANCED, Certificate, magnitudes
+from abstain.dual.problem import DualProblem, RowLosses
 from abstain.losses.margin_loss import MarginLoss
 
 __all__ = ["PartCertificates", "Parts", "certify_parts", "runs"]
@@ -48,7 +47,7 @@ class Parts(RowLosses):
     def of(
         cls, whole: DualProblem, rows: NDArray[np.int64], starts: NDArray[np.int64], sign: NDArray[np.int8]
     ) -> Parts:
-        """Give the parts of a problem whose loss depends on the class only."""
+        """Return the parts of a problem whose loss depends on the class only."""
         if not isinstance(whole.loss, MarginLoss):
             raise TypeError("rows with losses of their own cannot be cut into parts; give one loss for each class.")
         return cls(whole, rows, starts, sign, whole.loss, whole.weight[rows])
@@ -57,7 +56,7 @@ class Parts(RowLosses):
         return len(self.starts) - 1
 
     def some(self, first: int, last: int) -> Parts:
-        """Give the parts from `first` to before `last`."""
+        """Return the parts from `first` to before `last`."""
         ends = self.starts[first : last + 1]
         rows = slice(ends[0], ends[-1])
         sign, weight = self.sign[rows], self.weight[rows]
@@ -87,7 +86,7 @@ class PartCertificates:
     hidden: NDArray[np.float64]
 
     def certificates(self) -> list[Certificate]:
-        """Give the certificate of each part."""
+        """Return the certificate of each part."""
         numbers = (self.primal, self.dual, self.gap, self.relative_gap, self.violation)
         return [Certificate(*one) for one in zip(*(number.tolist() for number in numbers), strict=True)]
 
@@ -130,7 +129,7 @@ def _certified(
         gap = total(np.abs(losses + beta * f - duals)) + np.abs(bias * excess)
         relative = gap / np.maximum(np.abs(primal), sys.float_info.min)
         relative[~np.isfinite(relative)] = sys.float_info.max
-        up, down = gains(parts, beta, F)
+        up, down = parts.gains(beta, F)
         top = parts.breakpoint(parts.loss.n_knots)
         outside = np.maximum(np.maximum.reduceat(np.maximum(-g, g - top), starts), 0.0)
         infeasible = np.maximum(outside, np.abs(excess)) / np.maximum(

@@ -14,20 +14,124 @@ breakpoint, or lies between two while the margin sits on a knot.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from abstain.dual.row_losses import RowLosses
 from abstain.kernels import Kernel, Matrix
 from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
 from abstain.machines.kernel_machine import KernelMachine
 
-__all__ = ["DualProblem"]
+__all__ = ["DualProblem", "RowLosses", "set_names"]
 
-ROUNDING = 1e-12  # of a sum, as a share of it
+ROUNDING = 1e-12  # of a sum, as a share of it; also between a coefficient and the breakpoint it rests on
+
+
+class RowLosses:
+    """Signs y, weights w and losses of n rows, as attributes of the classes that inherit from this one."""
+
+    sign: NDArray[np.int8]
+    loss: MarginLoss | LossTable
+    weight: NDArray[np.float64]
+
+    @property
+    def knots(self) -> NDArray[np.float64]:
+        """The knots of each row's loss, (n, K), ascending."""
+        return np.asarray(self.loss.tables()[0][self.kind])
+
+    @property
+    def dual_slopes(self) -> NDArray[np.float64]:
+        """The slopes of each row's phi, (n, K), descending."""
+        return np.asarray(self._dual_slopes[self.kind])
+
+    @property
+    def breakpoints(self) -> NDArray[np.float64]:
+        """Where each row's phi begins, bends and ends, (n, K + 1), ascending from 0, in g = y beta."""
+        return np.stack([self.breakpoint(k) for k in range(self.loss.n_knots + 1)], axis=1)
+
+    def breakpoint(self, k: int) -> NDArray[np.float64]:
+        """Return the k-th breakpoint of every row, (n,); the 0th is 0, the K-th the largest g."""
+        of_kind = self._breakpoints[:, k]
+        if (of_kind == of_kind[0]).all():  # need not be gathered
+            return np.asarray(self.weight * of_kind[0])
+        return np.asarray(self.weight * of_kind[self.kind])
+
+    def dual_slope(self, piece: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the slope of each row's phi on the given piece, (n,): +inf on piece -1 and -inf on piece K."""
+        walls = np.full((len(self._dual_slopes), 1), np.inf)
+        slopes: NDArray[np.float64] = np.hstack([walls, self._dual_slopes, -walls])
+        if (slopes == slopes[0]).all():
+            return slopes[0][piece + 1]
+        return slopes[self.kind, piece + 1]
+
+    def losses(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return w_i loss_i(y_i f_i) for each row, at the scores f (bias included)."""
+        return np.asarray(self.weight * self.loss.value(self.sign, self.sign * scores))
+
+    def dual_values(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return phi_i(y_i beta_i) for each row."""
+        return self.loss.dual_value(self.sign, self.sign * beta, self.weight)
+
+    @cached_property
+    def kind(self) -> NDArray[np.intp]:
+        """The line of each row's loss in the loss's tables."""
+        return self.loss.kinds(self.sign)
+
+    @cached_property
+    def _dual_slopes(self) -> NDArray[np.float64]:
+        return self.loss.tables()[0][:, ::-1]
+
+    @cached_property
+    def _breakpoints(self) -> NDArray[np.float64]:
+        return np.pad(-self.loss.tables()[1][:, ::-1], ((0, 0), (1, 0)))
+
+    def sets(self, beta: NDArray[np.float64], atol: float = ROUNDING) -> NDArray[np.int8]:
+        """Return each row's set as a code 0..2K by increasing g = y beta; `set_names` has the names.
+
+        Rows with an even code 2k rest on the k-th breakpoint, rows with an odd code 2k + 1 lie between two. A row
+        counts as on a breakpoint if it is within `atol` of it, as a share of the row's largest breakpoint.
+        """
+        below, up_to = self._pieces(beta, atol)
+        codes = np.where(below == up_to, 2 * below + 1, 2 * up_to)
+        return np.where(below < 0, 0, codes).astype(np.int8)
+
+    def gains(
+        self, beta: NDArray[np.float64], F: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return each row's up and down: the gain of increasing its beta, and minus that of decreasing it, per unit.
+
+        ::
+
+            y_i = +1:  up = phi'(g+) - F_i,   down = phi'(g-) - F_i
+            y_i = -1:  up = -phi'(g-) - F_i,  down = -phi'(g+) - F_i
+        """
+        left, right = (self.dual_slope(piece) for piece in self._pieces(beta, ROUNDING))
+        positive = self.sign > 0
+        return np.where(positive, right, -left) - F, np.where(positive, left, -right) - F
+
+    def _pieces(self, beta: NDArray[np.float64], atol: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the pieces of phi left and right of each g: equal inside a piece, -1 and K beyond the ends."""
+        g = self.sign * beta
+        slack = atol * self.breakpoint(self.loss.n_knots)
+        left = np.where(g <= slack, -1, 0)
+        right = np.zeros(len(g), dtype=np.intp)
+        for k in range(1, self.loss.n_knots + 1):
+            at = self.breakpoint(k)
+            right += at <= g + slack
+            if k < self.loss.n_knots:
+                left += (at < g - slack) & (left >= 0)
+        return left, right
+
+
+def set_names(n_knots: int) -> tuple[str, ...]:
+    """Name the codes of `sets`: as in GRKC08 (section 4.2; I_B is its I_C) for two knots, else by breakpoints."""
+    names = ("I_0", "I_tau", "I_B", "I_rho", "I_D")
+    if n_knots <= 2:
+        return names[: 2 * n_knots + 1]
+    return tuple(f"I_{k // 2}" if k % 2 == 0 else f"I_{k // 2}_{k // 2 + 1}" for k in range(2 * n_knots + 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +190,7 @@ class DualProblem(RowLosses):
         return len(self.sign)
 
     def on_rows(self, rows: NDArray[np.intp]) -> DualProblem:
-        """Give the problem of some of the rows, by their indices; their share of the total is that of the weights."""
+        """Return the problem of some of the rows, by their indices; their share of the total is that of the weights."""
         if len(rows) == self.n:
             return self
         X = self.X[np.ix_(rows, rows)] if self.kernel.name == "precomputed" else self.X[rows]
@@ -96,19 +200,19 @@ class DualProblem(RowLosses):
         return replace(self, X=X, sign=self.sign[rows], loss=self.loss.take(rows), weight=weight, total=total)
 
     def gram(self) -> NDArray[np.float64]:
-        """Give the full Gram matrix (n, n), for small problems only: it has n^2 numbers."""
+        """Return the full Gram matrix (n, n), for small problems only: it has n^2 numbers."""
         if self.kernel.name != "precomputed":
             return self.kernel(self.X)
         return np.asarray(self.X.toarray() if issparse(self.X) else self.X)
 
     def machine(self, beta: NDArray[np.float64], bias: float = 0.0) -> KernelMachine:
-        """Give the machine with these coefficients, which scores any rows; its support indexes the problem's rows."""
+        """Return the machine with these coefficients, which scores any rows; its support indexes the problem's rows."""
         support = np.flatnonzero(beta)
         vectors = np.empty((0, 0)) if self.kernel.name == "precomputed" else self.X[support]
         return KernelMachine(self.kernel, vectors, beta[support], bias, support, self.n, balanced=self.total == 0.0)
 
     def scores(self, beta: NDArray[np.float64], rows: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-        """Give sum_j beta_j k(x_i, x_j), without bias, for all rows i or the given ones, from the machine."""
+        """Return sum_j beta_j k(x_i, x_j), without bias, for all rows i or the given ones, from the machine."""
         machine, X = self.machine(beta), self.X if rows is None else self.X[rows]
         scores = machine.expansion(X) - machine.intercept
         if machine.linear is not None and machine.balanced and (rest := float(beta.sum())) != 0.0:

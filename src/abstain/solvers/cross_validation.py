@@ -20,7 +20,7 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
 from abstain.dual.tasks import Task
 from abstain.machines.class_machine import vote_values
-from abstain.solvers.boundary import native_rows, native_task
+from abstain.solvers.native import native_rows, native_task
 
 __all__ = ["Folds", "HeldOut", "KernelFits", "Limits", "Line", "held_out_scores"]
 
@@ -157,7 +157,7 @@ class KernelFits:
         """Return held-out scores of some of the rows."""
         each = [task.take(rows) for task in self.tasks]
         problem, limits = self.problem.on_rows(rows), self.limits
-        return held_out_scores(problem, each, folds, self.gammas, Cs, tried, limits=limits, line=line)
+        return held_out_scores(problem, each, folds, self.gammas, Cs, limits=limits, tried=tried, line=line)
 
 
 def held_out_scores(
@@ -166,9 +166,9 @@ def held_out_scores(
     folds: Folds,
     gammas: NDArray[np.float64],
     Cs: NDArray[np.float64],
-    tried: NDArray[np.bool_] | None = None,
     *,
     limits: Limits,
+    tried: NDArray[np.bool_] | None = None,
     line: Line | None = None,
 ) -> HeldOut:
     """Fit the tasks on each fold; the problem has the rows and the kernel.

@@ -33,8 +33,7 @@ from abstain.dual.tasks import Loss, Task
 from abstain.losses.loss_table import LossTable
 from abstain.solvers import linear
 from abstain.solvers.dask_rounds import kept, summed, tasks
-from abstain.solvers.linear import Point
-from abstain.solvers.linear_rows import LocalSums, reach_of
+from abstain.solvers.linear_rows import LocalSums, Point, reach_of
 
 __all__ = ["BlockRows", "DaskSums", "Pose", "as_rows"]
 

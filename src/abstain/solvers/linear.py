@@ -13,8 +13,7 @@ D has the rows whose gamma lies between two breakpoints. Newton steps with an ex
 small, then lambda <- gamma and sigma <- 3 sigma. gamma is dual feasible but for sum_i y_i gamma_i = 0: the heavier side
 is scaled down, and the duality gap follows, which ends the fit.
 
-Yan & Li, "An efficient augmented Lagrangian method for support vector machine", Optimization Methods and Software 35
-(2020), have this for the plain hinge without a bias.
+Yan & Li (Optimization Methods and Software 35, 2020) have this for the plain hinge without a bias.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import scipy.linalg
@@ -30,15 +28,13 @@ from numpy.typing import NDArray
 
 from abstain.arguments import one_blas_thread
 from abstain.dual.solution import Status
+from abstain.solvers.linear_rows import Point, Sums
 
-__all__ = ["LinearNewton", "LinearSolution", "Sums", "most_rows"]
-
-Point = NDArray[np.float64]  # w and, last, b
+__all__ = ["LinearNewton", "LinearSolution", "most_rows"]
 
 POLISHED = 1e-15  # relative gap below which nothing can be gained
 ROUNDED, STALLS = 1e-10, 3  # relative gap below which so many penalties that do not halve it mean rounding
 GROWTH = 3.0  # of sigma
-
 INNER = 0.1  # share of the change of the multipliers that the error of an inner problem may have
 FLAT = 0.1  # share of the first slope at which a line search may end
 MOST_DENSE = 2000  # features up to which the Hessian is formed
@@ -52,32 +48,8 @@ MOST_TRIALS = 60  # step lengths of one line search, or calls for several
 FIRST_STEPS = (0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.3, 2.0, 5.0)  # where several cost as much as one
 
 
-class Sums(Protocol):
-    """Sums over all rows, wherever they are: see ``native/core/linear/linear_block.hpp``.
-
-    One with an attribute ``at_once`` is asked for the slopes at that many step lengths in one call.
-    """
-
-    features: int
-
-    # ruff: noqa: D102 (described there)
-    def score(self, point: Point) -> None: ...
-    def along(self, direction: Point) -> None: ...
-    def move(self, step: float) -> None: ...
-    def slopes(self, sigma: float, steps: NDArray[np.float64]) -> NDArray[np.float64]: ...
-    def gradient(self, sigma: float, *, afresh: bool) -> NDArray[np.float64]: ...
-    def between(self) -> int: ...
-    def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]: ...
-    def hessian_times(self, direction: Point) -> Point: ...
-    def hessian_diagonal(self, everything: bool) -> Point: ...
-    def accept(self) -> None: ...
-    def shift(self) -> float: ...
-    def loss(self) -> float: ...
-    def dual(self, negative: float, positive: float) -> float: ...
-
-
 def most_rows(features: int) -> int:
-    """Give the number of rows from which a Hessian is formed at most; it is estimated where there are more."""
+    """Return the number of rows from which a Hessian is formed at most; it is estimated where there are more."""
     return int(max(SAMPLED * (features + 1), PRODUCTS / (features + 1) ** 2))
 
 
@@ -281,6 +253,7 @@ class _Run:
                 p = z + (new / rho) * p
                 rho = new
             return x
+
         return solve
 
     def _search(self, direction: Point, first: float) -> None:
@@ -325,4 +298,3 @@ class _Run:
             beyond = low * np.logspace(0.1, 2.0, self.at_once)
             steps = np.linspace(low, high, self.at_once + 2)[1:-1] if np.isfinite(high) else beyond
         return best[1]
-

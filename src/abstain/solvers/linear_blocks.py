@@ -15,7 +15,7 @@ from abstain import _native
 from abstain.arguments import threads
 from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
-from abstain.solvers.linear import Point
+from abstain.solvers.linear_rows import Point
 
 __all__ = ["BlockSums", "MixedSums", "RowSource"]
 
@@ -86,7 +86,7 @@ class BlockSums:
         self._all("move", step)
 
     def slopes(self, sigma: float, steps: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the slopes of the objective at some steps along the direction, and their derivatives."""
+        """Return the slopes of the objective at some steps along the direction, and their derivatives."""
         return _added(self._all("slopes", sigma, steps))
 
     def gradient(self, sigma: float, *, afresh: bool) -> NDArray[np.float64]:
@@ -94,11 +94,11 @@ class BlockSums:
         return _added(self._pass("gradient", sigma, afresh))
 
     def between(self) -> int:
-        """Give the number of rows between breakpoints."""
+        """Return the number of rows between breakpoints."""
         return int(sum(self._all("between")))
 
     def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]:
-        """Give the sum over the rows between breakpoints, or over all; an estimate from about `most` of them.
+        """Return the sum over the rows between breakpoints, or over all; an estimate from about `most` of them.
 
         Only the rows that are summed are read.
         """
@@ -122,18 +122,18 @@ class BlockSums:
         return total * (rows / taken) if taken else total
 
     def _outer(self, n: int) -> NDArray[np.float64]:
-        """Give the sum of (x, 1)(x, 1)' over the first n rows of the buffer."""
+        """Return the sum of (x, 1)(x, 1)' over the first n rows of the buffer."""
         of_rows = (np.ones(n, dtype=np.int8), np.zeros(n), np.zeros(n, dtype=np.int32))
         data = {"X": self.buffer[:n], "centre": self.centre}
         found = _native.LinearBlock(data, *of_rows, *self.tables, self.threads, self.first).hessian(True, 1)
         return np.asarray(found)
 
     def hessian_times(self, direction: Point) -> Point:
-        """Give the Hessian's product with a direction."""
+        """Return the Hessian's product with a direction."""
         return _added(self._pass("hessian_times", direction))
 
     def hessian_diagonal(self, everything: bool) -> Point:
-        """Give the Hessian's diagonal."""
+        """Return the Hessian's diagonal."""
         return _added(self._pass("hessian_diagonal", everything))
 
     def accept(self) -> None:
@@ -141,19 +141,19 @@ class BlockSums:
         self._all("accept")
 
     def shift(self) -> float:
-        """Give the squared distance of gamma from the multipliers."""
+        """Return the squared distance of gamma from the multipliers."""
         return float(sum(self._all("shift")))
 
     def loss(self) -> float:
-        """Give the sum of the losses."""
+        """Return the sum of the losses."""
         return float(sum(self._all("loss")))
 
     def dual(self, negative: float, positive: float) -> float:
-        """Give the sum of phi with gamma scaled on either side."""
+        """Return the sum of phi with gamma scaled on either side."""
         return float(sum(self._all("dual", negative, positive)))
 
     def gamma(self) -> NDArray[np.float64]:
-        """Give gamma of all rows."""
+        """Return gamma of all rows."""
         return np.concatenate(self._all("gamma"))
 
     def start(self, gamma: NDArray[np.float64]) -> None:
@@ -194,7 +194,7 @@ class MixedSums:
         return np.concatenate([self._back(first), self._back(second)])
 
     def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]:
-        """Give the sum over the rows between breakpoints, or over all; an estimate from about `most` of them."""
+        """Return the sum over the rows between breakpoints, or over all; an estimate from about `most` of them."""
         d = self.sums.features + 1
         H = self.sums.hessian(most, everything=everything).reshape(d, d)
         found = np.empty((self.features + 1, self.features + 1))
@@ -204,11 +204,11 @@ class MixedSums:
         return found.ravel()
 
     def hessian_times(self, direction: Point) -> Point:
-        """Give the Hessian's product with a direction."""
+        """Return the Hessian's product with a direction."""
         return self._back(self.sums.hessian_times(self._onto(direction)))
 
     def hessian_diagonal(self, everything: bool) -> Point:
-        """Give about the Hessian's diagonal: landmarks like the rows have features of mean square e_j / m."""
+        """Return about the Hessian's diagonal: landmarks like the rows have features of mean square e_j / m."""
         rows = self.sums.rows if everything else self.sums.between()
         return np.append(rows / (len(self.mix) * np.einsum("ij,ij->j", self.mix, self.mix)), float(rows))
 

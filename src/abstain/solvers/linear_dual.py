@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution, Status
 from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_rows import LocalSums, first_penalty
-from abstain.solvers.smo import SMO
+from abstain.solvers.native import SMO, within
 
 __all__ = ["LinearDual"]
 
@@ -49,7 +49,7 @@ class LinearDual(SMO):
         found = self._newton(problem, start)
         if found.status is not Status.INACCURATE:
             return found
-        rest = replace(self._within(began), max_iter=max(0, self.max_iter - found.iterations))
+        rest = replace(within(self, began), max_iter=max(0, self.max_iter - found.iterations))
         first = feasible(problem, found.beta)
         again = super(LinearDual, rest).solve(problem, first)
         if again.status is not Status.OPTIMAL:  # on rows of very different lengths pair steps may lead away
@@ -72,16 +72,10 @@ class LinearDual(SMO):
         began = time.monotonic()
         starts = [None] * len(problems) if starts is None else starts
         pairs = zip(problems, starts, strict=True)
-        return [[self._within(began).solve(problem, start)] for problem, start in pairs]
-
-    def _within(self, began: float) -> Self:
-        """The solver with what is left of its time."""
-        if self.time_limit is None:
-            return self
-        return replace(self, time_limit=max(0.0, self.time_limit - (time.monotonic() - began)))
+        return [[within(self, began).solve(problem, start)] for problem, start in pairs]
 
     def _newton(self, problem: DualProblem, start: NDArray[np.float64] | None) -> DualSolution:
-        """Give the coefficients after Newton steps; "inaccurate" if pair steps should go on from them."""
+        """Return the coefficients after Newton steps; "inaccurate" if pair steps should go on from them."""
         until = None if self.time_limit is None else time.monotonic() + self.time_limit
         X, n_steps = problem.X, 0
         centre = np.zeros(X.shape[1]) if issparse(X) else X.mean(axis=0)

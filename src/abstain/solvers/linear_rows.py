@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,35 @@ from abstain import _native
 from abstain.arguments import threads
 from abstain.losses.loss_table import LossTable
 from abstain.losses.margin_loss import MarginLoss
+from abstain.solvers.native import native_matrix
 
-__all__ = ["LocalSums"]
+__all__ = ["LocalSums", "Point", "Sums", "first_penalty"]
+
+Point = NDArray[np.float64]  # w and, last, b
+
+
+class Sums(Protocol):
+    """Sums over all rows, wherever they are: see ``native/core/linear/linear_block.hpp``.
+
+    One with an attribute ``at_once`` is asked for the slopes at that many step lengths in one call.
+    """
+
+    features: int
+
+    # ruff: noqa: D102 (described there)
+    def score(self, point: Point) -> None: ...
+    def along(self, direction: Point) -> None: ...
+    def move(self, step: float) -> None: ...
+    def slopes(self, sigma: float, steps: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def gradient(self, sigma: float, *, afresh: bool) -> NDArray[np.float64]: ...
+    def between(self) -> int: ...
+    def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]: ...
+    def hessian_times(self, direction: Point) -> Point: ...
+    def hessian_diagonal(self, everything: bool) -> Point: ...
+    def accept(self) -> None: ...
+    def shift(self) -> float: ...
+    def loss(self) -> float: ...
+    def dual(self, negative: float, positive: float) -> float: ...
 
 
 class LocalSums:
@@ -40,11 +67,11 @@ class LocalSums:
         self.gamma, self.start = self.block.gamma, self.block.start
 
     def between(self) -> int:
-        """Give the number of rows between breakpoints."""
+        """Return the number of rows between breakpoints."""
         return int(self.block.between())
 
     def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]:
-        """Give the sum over the rows between breakpoints, or over all; an estimate from about `most` of them."""
+        """Return the sum over the rows between breakpoints, or over all; an estimate from about `most` of them."""
         rows = self.rows if everything else self.between()
         stride = max(1, rows // most)
         found = self.block.hessian(everything, stride)
@@ -52,26 +79,19 @@ class LocalSums:
 
 
 def native_data(X: Any, centre: NDArray[np.float64]) -> dict[str, Any]:
-    """Give rows as the native core reads them; dense rows of either precision are not copied."""
-    kind = np.float32 if X.dtype == np.float32 else np.float64
-    if not issparse(X):
-        return {"X": np.require(X, kind, ["C", "A"]), "centre": np.require(centre, np.float64, ["C", "A"])}
-    return {
-        "values": np.require(X.data, kind, ["C", "A"]),
-        "columns": np.require(X.indices, np.int32, ["C", "A"]),
-        "starts": np.require(X.indptr, np.int64, ["C", "A"]),
-        "features": X.shape[1],
-    }
+    """Return rows as the native core reads them; dense rows of either precision are not copied."""
+    rows = native_matrix(X, np.float32 if X.dtype == np.float32 else np.float64)
+    return rows if issparse(X) else rows | {"centre": np.require(centre, np.float64, ["C", "A"])}
 
 
 def first_penalty(weight: NDArray[np.float64], loss: MarginLoss | LossTable) -> float:
-    """Give a penalty with which rows of margin 0 lie on the way to their last knot, where the objective is curved."""
+    """Return a penalty with which rows of margin 0 lie on the way to their last knot, where the objective is curved."""
     least = reach_of(loss)
     return 0.5 * float(weight.mean()) * (least if np.isfinite(least) else loss.steepest)
 
 
 def reach_of(loss: MarginLoss | LossTable) -> float:
-    """Give the least slope at a last knot over that knot; inf if no last knot is above 0."""
+    """Return the least slope at a last knot over that knot; inf if no last knot is above 0."""
     knots, slopes = loss.tables()
     reach = np.where(knots[:, -1] > 0.0, -slopes[:, -1] / np.maximum(knots[:, -1], 1e-300), np.inf)
     return float(reach.min())

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import DualSolution
-from abstain.solvers.smo import SMO
+from abstain.solvers.native import SMO, within
 
 __all__ = ["OneClassSMO"]
 
@@ -34,20 +34,11 @@ class OneClassSMO(SMO):
             return super().solve(problem, start)
         began = time.monotonic()
         start, iterations = self._start(problem)
-        gone = time.monotonic() - began
-        rest = SMO.solve(
-            replace(
-                self,
-                max_iter=max(0, self.max_iter - iterations),
-                time_limit=None if self.time_limit is None else max(0.0, self.time_limit - gone),
-            ),
-            problem,
-            start,
-        )
+        rest = SMO.solve(replace(within(self, began), max_iter=max(0, self.max_iter - iterations)), problem, start)
         return replace(rest, iterations=rest.iterations + iterations)
 
     def _start(self, problem: DualProblem) -> tuple[NDArray[np.float64], int]:
-        """Give coefficients by the scores in the machine of a sample, and the iterations that these took."""
+        """Return coefficients by the scores in the machine of a sample, and the iterations that these took."""
         rows = np.linspace(0, problem.n - 1, max(LEAST, problem.n // ONE_IN)).astype(np.intp)
         part = problem.on_rows(rows)
         found = replace(self, tol=max(self.tol, COARSE * part.total / problem.total), polish=False).solve(part)

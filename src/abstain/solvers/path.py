@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from abstain import _native
 from abstain.arguments import threads
-from abstain.dual.certificate import best_bias, certify, feasible, rounding, score_rounding, sets
+from abstain.dual.certificate import best_bias, certify, feasible, rounding, score_rounding
 from abstain.dual.problem import DualProblem
-from abstain.solvers.active_set import ActiveSet
-from abstain.solvers.boundary import Progress, native_problem
+from abstain.solvers.native import ActiveSet, Progress, native_problem
 
 __all__ = ["RegularizationPath", "follow_path"]
 
@@ -49,7 +48,7 @@ class RegularizationPath:
     _n_jobs: int | None = None
 
     def at(self, C: float) -> tuple[NDArray[np.float64], float]:
-        """Give the coefficients beta of all training rows, signed, and the intercept, at any C on the path.
+        """Return the coefficients beta of all training rows, signed, and the intercept, at any C on the path.
 
         What is returned is certified: its relative duality gap is at most `CERTIFIED` = 1e-6, computed in float64. That
         costs one product of the kernel matrix with beta. Where rounding has led the path astray, the active set is
@@ -84,7 +83,7 @@ class RegularizationPath:
         return beta, intercept
 
     def _interpolated(self, C: float) -> tuple[NDArray[np.float64], float | None]:
-        """Give beta and the bias on the path's line at C; None where the line leaves the bias open."""
+        """Return beta and the bias on the path's line at C; None where the line leaves the bias open."""
         pieces, lam = self._pieces, 1.0 / C
         piece = int(np.searchsorted(-pieces["start"], -lam, side="right")) - 1
         piece = max(piece, 0)  # 1 / (1 / C_min) may exceed C_min in the last digit
@@ -100,12 +99,12 @@ class RegularizationPath:
         return C * gamma, float(C * (pieces["bias"][piece] + past * pieces["bias_rate"][piece]))
 
     def problem_at(self, C: float) -> DualProblem:
-        """Give the dual problem at this C."""
+        """Return the dual problem at this C."""
         return replace(self.problem, weight=C * self.problem.weight)
 
     def sets_at(self, C: float) -> NDArray[np.int8]:
-        """Give each row's set at this C, as `abstain.dual.certificate.sets` codes them."""
-        return sets(self.problem_at(C), self.at(C)[0], atol=1e-9)
+        """Return each row's set at this C, as `RowLosses.sets` codes them."""
+        return self.problem_at(C).sets(self.at(C)[0], atol=1e-9)
 
 
 def follow_path(
@@ -149,7 +148,7 @@ def follow_path(
 
 
 def _certified(problem: DualProblem, beta: NDArray[np.float64], bias: float | None) -> tuple[float, float]:
-    """Give the relative gap of beta, with what rounding is likely to hide, and the intercept; an open bias is chosen.
+    """Return the relative gap of beta, with what rounding is likely to hide, and the intercept; an open bias is chosen.
 
     The safety factor of ten in `rounding` is left out: with it, one point in 18 went to an exact fit on noise with a
     small reject cost. Without any rounding, gaps near 1 went unseen on poly kernels. The error of a score that is far

@@ -19,6 +19,7 @@ from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, Status
 from abstain.estimators.fitting.posing import Posed
 from abstain.machines.kernel_machine import KernelMachine
+from abstain.solvers.native import within
 
 SAMPLE = 4000  # rows up to which a kernel is tried for definiteness by a Cholesky factor
 PANEL = 1024  # columns of the factor between two interrupts
@@ -140,13 +141,6 @@ def solved(
         again = replace(again, iterations=solution.iterations + again.iterations)
         found = Solved.of(posed, again, solver.n_jobs, solver.tol)
     return found
-
-
-def within(solver: Any, began: float) -> Any:
-    """Return the solver with what is left of its time."""
-    if solver.time_limit is None:
-        return solver
-    return replace(solver, time_limit=max(0.0, solver.time_limit - (time.monotonic() - began)))
 
 
 def is_indefinite(problem: DualProblem, beta: NDArray[np.float64], allowed: float) -> bool:

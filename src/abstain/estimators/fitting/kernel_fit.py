@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from abstain.dual.certificate import sets
 from abstain.dual.proof import Proof, joint_proof
-from abstain.estimators.fitting.convergence import Solved, solved, within
+from abstain.estimators.fitting.convergence import Solved, solved
 from abstain.estimators.fitting.decide import Fitted
 from abstain.estimators.fitting.pair_fit import FittedMachine, fitted_pairs
 from abstain.estimators.fitting.posing import Posed
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel, Matrix
 from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
+from abstain.solvers.native import within
 
 __all__ = ["FittedMachines", "FittedSVC", "fitted_svc", "posed_tasks"]
 
@@ -71,13 +71,13 @@ def fitted_svc(
     posed, codes = training.posed(C, gamma), None
     if len(training.tasks) == 1:
         first = solved(solver, posed, None if start is None else start[posed.kept])
-        codes = posed.sets(sets(posed.problem, first.solution.beta))
+        codes = posed.sets(posed.problem.sets(first.solution.beta))
         machine: Any = posed.machine(first.machine)
         proofs: tuple[Proof, ...] = (first.proof(solver.tol),)
     elif training.tasks[0].negative is None:
         problems = posed_tasks(training, posed, C)
         found = _solved_together(solver, problems)
-        codes = np.stack([one.sets(sets(s.problem, s.solution.beta)) for one, s in zip(problems, found, strict=True)])
+        codes = np.stack([one.sets(s.problem.sets(s.solution.beta)) for one, s in zip(problems, found, strict=True)])
         fits = [FittedMachine.of(posed.kept, one, solver.tol) for one in found]
         machine, proofs = _joined(training, posed, fits), tuple(fit.proof for fit in fits)
     else:

@@ -17,13 +17,12 @@ from abstain.dual.parts import PartCertificates, Parts, certify_parts, runs
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, PartSolutions, Status
-from abstain.estimators.fitting.convergence import SCORED, Solved, solved, within
+from abstain.estimators.fitting.convergence import SCORED, Solved, solved
 from abstain.estimators.fitting.posing import Posed
 from abstain.machines.class_machine import class_pairs
 from abstain.machines.expansion import expand_parts
 from abstain.machines.linear_machine import LinearMachine
-from abstain.solvers.boundary import part_biases
-from abstain.solvers.smo import SMO
+from abstain.solvers.native import SMO, part_biases, within
 
 __all__ = ["FittedMachine", "fitted_pairs"]
 

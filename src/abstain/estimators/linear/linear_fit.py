@@ -17,7 +17,6 @@ from abstain.dual.linear_certificate import LinearProblem, certify_linear
 from abstain.dual.proof import Proof
 from abstain.dual.solution import Status
 from abstain.dual.tasks import Task
-from abstain.estimators.fitting.convergence import within
 from abstain.estimators.fitting.posing import centrable
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel
@@ -25,6 +24,7 @@ from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.linear import LinearNewton, LinearSolution
 from abstain.solvers.linear_rows import LocalSums, first_penalty
+from abstain.solvers.native import within
 
 __all__ = ["certified", "check_reach", "fitted_linear", "fitted_tasks", "joined", "linear_machines", "linear_rows"]
 

@@ -65,11 +65,13 @@ class SearchMixin:
     _searching: float = SEARCHING
     _fitted_kind: ClassVar[type[Searched]]
     _linear: ClassVar[bool]
+    _fit: Any  # this and what follows is the estimator's
+    _store: Any
     _now: Any
-    costs: Any
-    cv: Any
+    kernel: Any
     Cs: Any
     gammas: Any = 1
+    cv: Any
     cuts: str
     search: str = "full"
     time_limit: float | None
@@ -106,20 +108,19 @@ class SearchMixin:
             The fitted estimator.
         """
         began = time.monotonic()
-        own: Any = self
-        checked = copy(own)  # so that a fit that fails changes nothing
+        checked = copy(self)  # so that a fit that fails changes nothing
         given = {"validator": checked, "row_costs": row_costs, "linear": self._linear}
-        training = Training.of(own, X, y, sample_weight, **given)
+        training = Training.of(self, X, y, sample_weight, **given)
         grid, correction = self._search(training, y, row_groups(groups, len(training.code)), began)
         C, gamma = grid.best
         left = None if self.time_limit is None else max(0.0, self.time_limit - (time.monotonic() - began))
-        task = FitTask(own, X, y, sample_weight, verbose=bool(self.verbose))
+        task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         try:
-            last = own._fit(training, C, gamma if grid.has_gamma else 1.0, task, time_limit=left)
+            last = self._fit(training, C, gamma if grid.has_gamma else 1.0, task, time_limit=left)
         finally:
             task.end_line()
         rule, tuned = correction.rule(training.rule), (correction.scale, correction.shift)
-        own._store(checked, self._fitted_kind.of(last, grid, tuned, rule))
+        self._store(checked, self._fitted_kind.of(last, grid, tuned, rule))
         task.end()
         return self
 
@@ -131,9 +132,8 @@ class SearchMixin:
         self, training: Training, y: ArrayLike, groups: Groups | None, began: float
     ) -> tuple[Grid, Correction]:
         """Return the costs of the grid, and how the scores of the best pair are read."""
-        own: Any = self
         Cs = checked_Cs(self.Cs)
-        has_gamma = isinstance(own.kernel, str) and Kernel(own.kernel).formula.takes_gamma
+        has_gamma = isinstance(self.kernel, str) and Kernel(self.kernel).formula.takes_gamma
         gammas = checked_gammas(self.gammas, training.X, training.sample_weight) if has_gamma else np.array([np.nan])
         training.weights(float(Cs[-1]))  # raises an error if they overflow
         until = None if self.time_limit is None else began + self._searching * self.time_limit

@@ -55,7 +55,7 @@ def keys_of(code: NDArray[np.intp], groups: Groups | None, smallest: float) -> N
 def subsample(
     splits: Splits, keys: NDArray[np.float64], code: NDArray[np.intp], weight: NDArray[np.float64], share: float
 ) -> tuple[NDArray[np.intp], Splits]:
-    """Choose this share of each fold's training and test rows; return the indices of all rows chosen, and their folds."""
+    """Choose this share of each fold's training and test rows; return the indices of all rows chosen, and folds."""
     trains = np.stack([first(keys, (train > 0) & (weight > 0), code, share) for train in splits.trains])
     tests = np.stack([first(keys, test > 0, code, share) for test in splits.tests])
     rows = np.flatnonzero(trains.any(axis=0) | tests.any(axis=0))

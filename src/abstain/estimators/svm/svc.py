@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 
-from abstain.dual.certificate import set_names
+from abstain.dual.problem import set_names
 from abstain.estimators.fitting.convergence import warning_text
 from abstain.estimators.fitting.decide import fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedSVC, fitted_svc
@@ -19,9 +19,8 @@ from abstain.estimators.fitting.kernel_rows import KernelRowsMixin
 from abstain.estimators.fitting.parameters import CONSTRAINTS
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
 from abstain.estimators.fitting.training import Training
-from abstain.solvers.active_set import ActiveSet
 from abstain.solvers.linear_dual import LinearDual
-from abstain.solvers.smo import SMO
+from abstain.solvers.native import SMO, ActiveSet
 
 
 class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]

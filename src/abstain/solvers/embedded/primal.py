@@ -13,7 +13,7 @@ from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
 from abstain.losses.hinge import hinge
 from abstain.solvers.embedded.problem import EmbeddedProblem, EmbeddedSolution, rounded
-from abstain.solvers.smo import SMO
+from abstain.solvers.native import SMO
 
 __all__ = ["EmbeddedPrimal", "hops_for"]
 

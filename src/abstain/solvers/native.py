@@ -1,0 +1,238 @@
+"""The solvers of the native core: the dual problem as arrays of the right types, and the solution as a value."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from abstain import _native
+from abstain.arguments import threads
+from abstain.dual.certificate import best_bias
+from abstain.dual.parts import Parts
+from abstain.dual.problem import DualProblem
+from abstain.dual.solution import DualSolution, PartSolutions, Status
+from abstain.losses.loss_table import LossTable
+from abstain.losses.margin_loss import MarginLoss
+
+__all__ = ["SMO", "ActiveSet", "Solver", "native_matrix", "native_problem", "native_rows", "native_task", "part_biases"]
+
+_NO_FORMULA = {"kernel": "precomputed", "coef0": 0.0, "degree": 1}
+Progress = Callable[[int, float], bool | None]
+
+
+@dataclass(frozen=True)
+class Solver:
+    """Settings, and methods that solve dual problems by one of the methods of the core.
+
+    A solver takes no probabilities, labels or estimators. It never warns and never raises for lack of convergence: the
+    solution's `status` says how it ended, and `abstain.dual.certificate` proves how good it is.
+
+    Parameters
+    ----------
+    tol : float
+        Violation of the optimality conditions at which it stops, or up to which a solution counts as optimal.
+    cache_size : float
+        Megabytes for the kernel matrix, or for some of its rows if it does not fit.
+    max_iter : int
+        Steps after which it stops in any case, with status ``iteration_limit``.
+    time_limit : float or None
+        Seconds after which it stops, with status ``time_limit``.
+    n_jobs : int or None
+        Threads; None is one. The solution is bit for bit the same for any number of threads.
+    progress : callable or None
+        Called with ``(iterations, violation)`` about every 20 ms; True stops it, with status ``iteration_limit``.
+    """
+
+    tol: float = 1e-3
+    cache_size: float = 500.0
+    max_iter: int = 10_000_000
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    progress: Progress | None = None
+
+    @property
+    def method(self) -> str:
+        """The name of the core's method."""
+        raise NotImplementedError
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "method": self.method,
+            "tol": float(self.tol),
+            "max_iter": int(self.max_iter),
+            "seconds": np.inf if self.time_limit is None else float(self.time_limit),
+            "cache_size": float(self.cache_size),
+            "threads": threads(self.n_jobs),
+        }
+
+    def solve(self, problem: DualProblem, start: NDArray[np.float64] | None = None) -> DualSolution:
+        """Solve the dual problem, starting from ``start`` (coefficients beta) if it is given."""
+        beta, expansion, status, iterations, _ = _native.solve(
+            **native_problem(problem),
+            total=float(problem.total),
+            start=None if start is None else np.require(start, np.float64, ["C", "A"]),
+            report=self.progress,
+            **self._settings,
+        )
+        return DualSolution(beta, best_bias(problem, expansion), expansion, Status(status), iterations)
+
+    def solve_many(
+        self,
+        problems: Sequence[DualProblem],
+        scales: NDArray[np.float64] | None = None,
+        starts: Sequence[NDArray[np.float64] | None] | None = None,
+    ) -> list[list[DualSolution]]:
+        """Solve problems over the same rows and kernel, each at its weights times every one of the ascending `scales`.
+
+        They share one kernel matrix and the threads; along the scales each fit starts from the previous ones. Returns a
+        list of solutions per problem, one for each scale. Fits skipped by the time limit have status ``time_limit`` and
+        beta = 0. `progress` is called with the number of fits done and nan.
+        """
+        if not problems:
+            return []
+        first, progress = problems[0], self.progress
+        if any(problem.total for problem in problems):
+            raise ValueError("problems of one class (total other than 0) are solved one at a time.")
+        if any(problem.X is not first.X or problem.kernel != first.kernel for problem in problems):
+            raise ValueError("the problems of one call must share X and their kernel; use one call for each.")
+        scales = np.ones(1) if scales is None else np.require(scales, np.float64, ["C", "A"])
+        starts = [None] * len(problems) if starts is None else starts
+        fits = _native.solve_many(
+            **native_rows(first),
+            gammas=np.array([first.kernel.gamma], dtype=np.float64),
+            tasks=[
+                native_task(problem.sign, problem.loss, problem.weight)
+                | {"scales": scales, "start": None if start is None else np.require(start, np.float64, ["C", "A"])}
+                for problem, start in zip(problems, starts, strict=True)
+            ],
+            coefficients=True,
+            report=None if progress is None else lambda seconds: progress(int(np.count_nonzero(seconds)), np.nan),
+            **self._settings,
+        )
+        beta, expansion = (fits[name].reshape(-1, first.n) for name in ("beta", "expansion"))
+        status, iterations = fits["status"], fits["iterations"]
+        found = [
+            DualSolution(beta[fit], float(fits["bias"][fit]), expansion[fit], Status(status[fit]), int(iterations[fit]))
+            for fit in range(len(status))
+        ]
+        return [found[first : first + len(scales)] for first in range(0, len(found), len(scales))]
+
+    def solve_parts(self, parts: Parts) -> PartSolutions:
+        """Solve problems over parts of the same dense rows, with a kernel that the core has, several at a time."""
+        kernel = parts.whole.kernel
+        beta, status, iterations = _native.solve_parts(
+            **_rows(parts.whole),
+            kernel=kernel.name,
+            gamma=kernel.gamma,
+            coef0=kernel.coef0,
+            degree=kernel.degree,
+            rows=parts.rows,
+            starts=parts.starts,
+            **native_task(parts.sign, parts.loss, parts.weight),
+            report=self.progress,
+            **self._settings,
+        )
+        return PartSolutions(beta, [Status(word) for word in status], iterations)
+
+
+@dataclass(frozen=True)
+class SMO(Solver):
+    """Pair steps on blocks of the worst violators; see ``native/core/decomposition.hpp``.
+
+    Stops when max(up) - min(down) <= ``tol``, the largest gain of any pair of coordinates per unit moved.
+
+    Parameters
+    ----------
+    polish : bool
+        Solve small problems exactly, by the linear system on their active set.
+    """
+
+    polish: bool = True
+
+    @property
+    def method(self) -> str:
+        """The name of the core's method."""
+        return "auto" if self.polish else "smo"
+
+
+@dataclass(frozen=True)
+class ActiveSet(Solver):
+    """The exact optimum by a finite number of changes of the active set; see ``native/core/active_set.hpp``.
+
+    A few pair steps find sets that are nearly right, unless ``start`` already has them: the scaled solution at another
+    C, the solution for other costs, or that of SMO.
+    """
+
+    @property
+    def method(self) -> str:
+        """The name of the core's method."""
+        return "active-set"
+
+
+def within(solver: Any, began: float) -> Any:
+    """Return a solver with what is left of its time, if it has a limit and began at this `time.monotonic`."""
+    if solver.time_limit is None:
+        return solver
+    return replace(solver, time_limit=max(0.0, solver.time_limit - (time.monotonic() - began)))
+
+
+def part_biases(parts: Parts, expansion: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what `best_bias` returns for each part at these sums."""
+    rows = native_task(parts.sign, parts.loss, parts.weight)
+    return _native.best_biases(starts=parts.starts, **rows, expansion=expansion)
+
+
+def native_problem(problem: DualProblem) -> dict[str, Any]:
+    """Return the problem as keywords of the native solvers; every conversion of arrays happens here."""
+    task = native_task(problem.sign, problem.loss, problem.weight)
+    return {**native_rows(problem), "gamma": problem.kernel.gamma, **task}
+
+
+def native_rows(problem: DualProblem) -> dict[str, Any]:
+    """Return the rows and the kernel without gamma as keywords: the part shared by tasks over the same rows.
+
+    A kernel that the core does not have is passed as its Gram matrix.
+    """
+    kernel = problem.kernel
+    if not kernel.formula.native:
+        return {"data": {"gram": np.require(kernel(problem.X), np.float64, ["C", "A"])}, **_NO_FORMULA}
+    return {"data": _rows(problem), "kernel": kernel.name, "coef0": kernel.coef0, "degree": kernel.degree}
+
+
+def native_task(
+    sign: NDArray[np.int8], loss: MarginLoss | LossTable, weight: NDArray[np.float64]
+) -> dict[str, Any]:
+    """Return signs, weights and losses as keywords; `kind` is each row's index in the tables of knots and slopes."""
+    knots, slopes = loss.tables()
+    return {
+        "sign": sign,
+        "weight": np.require(weight, np.float64, ["C", "A"]),
+        "kind": loss.kinds(sign).astype(np.int32),
+        "knots": knots,
+        "slopes": slopes,
+    }
+
+
+def _rows(problem: DualProblem) -> dict[str, Any]:
+    if problem.kernel.name == "precomputed" and not issparse(problem.X):
+        return {"gram": np.require(problem.X, np.float64, ["C", "A"])}
+    return native_matrix(problem.X, np.float64)
+
+
+def native_matrix(X: Any, kind: type[np.floating[Any]]) -> dict[str, Any]:
+    """Return dense or CSR rows as keywords, in this precision; what has it already is not copied."""
+    if not issparse(X):
+        return {"X": np.require(X, kind, ["C", "A"])}
+    return {
+        "values": np.require(X.data, kind, ["C", "A"]),
+        "columns": np.require(X.indices, np.int32, ["C", "A"]),
+        "starts": np.require(X.indptr, np.int64, ["C", "A"]),
+        "features": X.shape[1],
+    }
