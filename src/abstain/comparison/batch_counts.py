@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from abstain.comparison.two_samples import cells_of
 from abstain.estimators.unwrap import final_estimator
-from abstain.metrics.reading import choices_of
 
 __all__ = ["ColumnCounts", "DriftCounts", "choice_names", "guarded_rows", "lacking"]
 
@@ -142,9 +141,8 @@ def guarded_rows(estimator: Any, X: Any = None) -> tuple[Any, Any]:
 def choice_names(guarded: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
     """The choices in the order of ``calibration_.choices``, and whether each of them rejects."""
     costs = getattr(getattr(guarded, "rule_", None), "costs", None)
-    choices = None if costs is None else choices_of(costs)
-    if choices is not None and choices.own_names:
-        return choices.actions, tuple(choices.hands_on.tolist())
+    if costs is not None and costs.names is not None:
+        return costs.names, costs.hands_on
     classes = np.asarray(guarded.classes_).tolist()
     extra = len(guarded.calibration_.choices) - len(classes)
     return (*classes, *["reject"] * extra), (*[False] * len(classes), *[True] * extra)

@@ -149,7 +149,7 @@ def compare(
     blind = judge.blind(rows)
     return Comparison(
         names=tuple(chosen),
-        prices=frozen(np.column_stack([mean(one.prices) for one in outcomes])),
+        prices=frozen(np.column_stack([mean(one.cost) for one in outcomes])),
         rows=frozen(rows),
         scores=tuple(None if one.score is None else mean(one.score) for one in answers),
         tables=tuple(map(counted, outcomes)),
@@ -162,7 +162,7 @@ def compare(
         classes=judge.classes,
         blind_prices=frozen(np.column_stack(list(blind.values()))),
         blind_names=tuple(blind),
-        forced_prices=tuple(None if one is None else mean(one.prices) for one in forced),
+        forced_prices=tuple(None if one is None else mean(one.cost) for one in forced),
         novel=tuple(None if one.novel is None else mean(one.novel.astype(np.float64)) for one in answers),
         answers=tuple(one.take(np.argsort(decided)) for one in answers) if weight is None else (),
     )

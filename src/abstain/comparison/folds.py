@@ -106,7 +106,7 @@ def _one(model: Any, X: Any, y: NDArray[Any], fold: tuple[Any, Any], *, groups: 
     asked_with = {} if row_costs is None else row_cost_parameters(decider(model), "predict", row_costs[test])
     predicted = np.asarray(decider(model).predict(X_test, **asked_with) if asked_with else model.predict(X_test))
     seconds = fitted - start, time.perf_counter() - fitted
-    classifier = FittedClassifier.of_any(model)
+    classifier = FittedClassifier.of(model)
     known: dict[str, Any] = {}
     if asked_with or classifier.rejects:
         decisions = decide(model, X_test, row_costs[test]) if asked_with else decide(model, X_test)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.comparison.verdict import REJECTING, deciding, taking
 from abstain.metrics.counts import Counts
+from abstain.costs.per_row import row_array
 from abstain.metrics.outcomes import Choices, Outcomes
 from abstain.metrics.reading import read, stated
 from abstain.metrics.tables import counted
@@ -43,7 +44,7 @@ class Judge:
     @property
     def costs(self) -> Any:
         """The costs, as they were stated for these classes."""
-        return self.choices.stated
+        return self.choices.costs
 
     @property
     def positive(self) -> Any:
@@ -53,18 +54,18 @@ class Judge:
     @property
     def row_costs(self) -> NDArray[np.float64] | None:
         """The costs of each row, as a model takes them; None if all rows have the same."""
-        return np.asarray(self.costs.table()) if self.choices.by_row else None
+        return row_array(self.costs) if self.choices.by_row else None
 
     def outcomes(self, rows: Any, predicted: Any, reject_label: Any, weight: Any = None) -> Outcomes:
         """Read the predictions for these rows."""
         given = {"pos_label": self.positive, "reject_label": reject_label, "classes": self.classes}
         own = None if self.row_costs is None else self.row_costs[rows]
-        costs = None if self.choices.pair and own is not None else self.choices.costs
+        costs = self.choices.costs if own is None or self.choices.own_names else None
         return read(self.truth[rows], predicted, costs, row_costs=own, sample_weight=weight, **given)
 
     def prices(self, rows: Any, predicted: Any, reject_label: Any) -> NDArray[np.float64]:
         """Return the cost of the prediction for each of these rows."""
-        return self.outcomes(rows, predicted, reject_label).prices
+        return self.outcomes(rows, predicted, reject_label).cost
 
     def table(self, rows: Any, predicted: Any, reject_label: Any, weight: Any = None) -> Counts:
         """Count the predictions for these rows by true class."""
@@ -74,7 +75,7 @@ class Judge:
         """Return the costs of these rows if all are treated alike, by the name of the treatment: the reject first."""
         first = self.choices.hands_on & (not self.choices.own_names)
         order = np.argsort(~first, kind="stable").tolist()
-        return {self._named(at): self.choices.prices(self.code, np.full(len(self.code), at))[rows] for at in order}
+        return {self._named(at): self.choices.of_each(self.code, np.full(len(self.code), at))[rows] for at in order}
 
     def _named(self, action: int) -> str:
         if self.choices.own_names:

@@ -14,11 +14,10 @@ from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from abstain.candidates.machines import BEST, MACHINES, NAMES, SVM
 from abstain.candidates.search import MachineSearch
 from abstain.costs.costs import Costs
+from abstain.costs.per_row import mean_costs
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.estimators.threshold.threshold import ThresholdRejector
-from abstain.metrics.outcomes import Choices
-from abstain.metrics.reading import choices_of, mean_costs, never_rejecting
 
 # Decades of C and a factor of 16 either way in gamma: enough for a fair comparison, in a third of the usual time.
 _GRID: dict[str, Any] = {"Cs": 6, "gammas": 3}
@@ -55,8 +54,8 @@ def default_rules(
 
     Parameters
     ----------
-    costs : Costs, RowCosts or Actions
-        The costs.
+    costs : CostTable
+        The costs, perhaps of each row.
     pos_label : label, default=None
         The positive class of the costs.
     sparse : bool, default=False
@@ -72,13 +71,12 @@ def default_rules(
     dict of str to Pipeline
         Without the rules returned by `left_out`.
     """
-    choices = choices_of(costs)
-    rules = _of_machines(costs, choices, machines, pos_label=pos_label, sparse=sparse)
+    rules = _of_machines(costs, machines, pos_label=pos_label, sparse=sparse)
     if SVM in machines:
-        rules = _of_svms(costs, choices, pos_label=pos_label, grouped=grouped) | rules
+        rules = _of_svms(costs, pos_label=pos_label, grouped=grouped) | rules
     if routing_enabled():
         for rule in rules.values():
-            if choices.by_row and isinstance(rule, RejectSVCCV):
+            if costs.per_row and isinstance(rule, RejectSVCCV | ThresholdRejector):
                 rule.set_fit_request(row_costs=True).set_predict_request(row_costs=True)
             if grouped and not isinstance(rule, GridSearchCV):
                 rule.set_fit_request(groups=True)
@@ -90,37 +88,38 @@ def default_rules(
     }
 
 
-def _of_svms(costs: Any, choices: Choices, *, pos_label: Any, grouped: bool) -> dict[str, Any]:
+def _of_svms(costs: Any, *, pos_label: Any, grouped: bool) -> dict[str, Any]:
     """The rules on a kernel SVM; with costs per row, the one that uses them, and others at their means."""
     plain, named = RejectSVCCV(**_GRID), {} if pos_label is None else {"pos_label": pos_label}
-    if choices.by_row:
+    if costs.per_row:
         mean = mean_costs(costs)
+        own = {} if costs.names is None else {"costs": mean}  # whose actions the rows have costs for
         return {
-            "double hinge": RejectSVCCV(**named, **_GRID),
+            "double hinge": RejectSVCCV(**own, **named, **_GRID),
             f"double hinge{MEAN}": MachineSearch(mean, (SVM,), svm=RejectSVCCV(**_GRID), n_jobs=-1, **named),
-            f"SVM, Chow on Platt{MEAN}": ThresholdRejector(plain, mean, method="chow", **named),
+            "SVM, Chow on Platt": ThresholdRejector(plain, **own, method="chow", **named),
         }
     chow = {"SVM, Chow on Platt": ThresholdRejector(plain, costs, method="chow", **named)}
-    if choices.own_names:
+    if costs.names is not None:
         return {"tangent hinge": RejectSVCCV(costs, **_GRID)} | chow
     rules: dict[str, Any] = {"double hinge": RejectSVCCV(costs, **named, **_GRID)}
     methods = {"SVM, cut on the lead": "symmetric"}
-    if choices.pair:
+    if costs.n_classes == 2:
         methods = {"SVM, one threshold": "symmetric", "SVM, two thresholds (ROC)": "roc"}
         rules[BARTLETT_WEGKAMP] = RejectSVCCV(costs, rule="bartlett-wegkamp", **named, **_GRID)
         rules[EMBEDDED] = _embedded(costs, pos_label, grouped=grouped)
     else:
         rules["double hinge, Bayes' cuts"] = RejectSVCCV(costs, cuts="bayes", **_GRID)
-    rules["SVM with costs, no rejects"] = RejectSVCCV(never_rejecting(costs), **named, **_GRID)
+    rules["SVM with costs, no rejects"] = RejectSVCCV(costs.never_rejecting(), **named, **_GRID)
     cut = {title: ThresholdRejector(plain, costs, method=method, **named) for title, method in methods.items()}
     return rules | {"SVM": plain} | cut | chow
 
 
 def _of_machines(
-    costs: Any, choices: Choices, machines: Sequence[str], *, pos_label: Any, sparse: bool
+    costs: Any, machines: Sequence[str], *, pos_label: Any, sparse: bool
 ) -> dict[str, Any]:
     """Other machines with Chow's rule, and the choice among all, whose parameters are chosen by the mean cost."""
-    used, suffix = (mean_costs(costs), MEAN) if choices.by_row else (costs, "")
+    used, suffix = (mean_costs(costs), MEAN) if costs.per_row else (costs, "")
     shared: dict[str, Any] = {"pos_label": pos_label, "svm": RejectSVCCV(**_GRID), "n_jobs": -1}
     able = [name for name in NAMES if name == SVM or MACHINES[name].takes_sparse or not sparse]
     found = {
@@ -128,7 +127,7 @@ def _of_machines(
         for name in MACHINES
         if name in machines and name in able
     }
-    chosen = {CHOSEN: MachineSearch(used, able, **shared)} if BEST in machines and not choices.by_row else {}
+    chosen = {CHOSEN: MachineSearch(used, able, **shared)} if BEST in machines and not costs.per_row else {}
     return found | chosen
 
 
@@ -136,8 +135,7 @@ def left_out(costs: Any, *, sparse: bool = False, machines: Sequence[str] = NAME
     """The rules that cannot be compared at these costs or on sparse rows, each with the reason."""
     found = {}
     if SVM in machines:
-        choices = choices_of(costs)
-        if choices.by_row or not choices.pair:
+        if costs.per_row or costs.names is not None or costs.n_classes > 2:
             found = {BARTLETT_WEGKAMP: TWO_CLASSES, EMBEDDED: TWO_CLASSES}
         elif not costs.symmetric:
             found = {BARTLETT_WEGKAMP: EQUAL_COSTS, EMBEDDED: EQUAL_COSTS}

@@ -9,7 +9,6 @@ import numpy as np
 
 from abstain.comparison.rates import heading, rates_of
 from abstain.html import html_table, percent
-from abstain.metrics.reading import choices_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,21 +136,17 @@ def _title(comparison: Comparison) -> str:
 
 def stated_costs(costs: Any) -> str:
     """The costs in a few words."""
-    choices = choices_of(costs)
-    table, handed = choices.table(), choices.hands_on
-    own = "each row has its own costs: " if choices.by_row else ""
-    if choices.by_row:
-        table = table.mean(axis=0)
-    if choices.own_names:
-        names = [str(name)[:60] for name in choices.actions[:_MOST]] + ["..."] * (len(choices.actions) > _MOST)
-        return f"{own}{len(choices.actions)} actions: {', '.join(names)}"
-    if choices.pair:
-        rejects = table[:, 1] if table[0, 1] != table[1, 1] else table[:1, 1]
-        reject = " / ".join(f"{cost:g}" for cost in rejects)
-        words = f"false positive {table[0, 2]:g}, false negative {table[1, 0]:g}, reject {reject}"
+    own = "each row has its own costs: " if costs.per_row else ""
+    if costs.names is not None:
+        names = [str(name)[:60] for name in costs.names[:_MOST]] + ["..."] * (costs.n_actions > _MOST)
+        return f"{own}{costs.n_actions} actions: {', '.join(names)}"
+    mean = costs.with_values(costs.values.mean(axis=0)) if own else costs
+    if costs.n_classes == 2:
+        reject = " / ".join(f"{cost:g}" for cost in dict.fromkeys((mean.reject_negative, mean.reject_positive)))
+        words = f"false positive {mean.false_positive:g}, false negative {mean.false_negative:g}, reject {reject}"
     else:
-        off = table[:, ~handed][~np.eye(len(table), dtype=bool)]
-        words = f"error {_range(off)}, reject {_range(table[:, handed])}"
+        off = mean.errors[~np.eye(costs.n_classes, dtype=bool)]
+        words = f"error {_range(off)}, reject {_range(mean.reject_costs)}"
     return f"{own}{words} on average" if own else words
 
 

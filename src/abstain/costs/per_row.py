@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.arguments import warn_caller
+from abstain.costs.costs import Costs
 from abstain.costs.table import CostTable
 from abstain.labels import NO_CLASS, Labels
 
-__all__ = ["row_cells", "row_table", "sample_costs", "warn_if_never"]
+__all__ = ["mean_costs", "row_array", "row_cells", "row_table", "sample_costs", "warn_if_never"]
 
 ERRORS = ("false_positive", "false_negative")
 ONE_REJECT, TWO_REJECTS = ("reject",), ("reject_negative", "reject_positive")
@@ -29,7 +30,7 @@ def row_table(row_costs: Any, labels: Labels, costs: CostTable | None = None, n:
     if isinstance(row_costs, CostTable):
         table = row_costs
     else:
-        like = CostTable.blank(labels) if costs is None else costs
+        like = Costs.blank(labels) if costs is None else costs
         known, actions = labels.classes.tolist(), _actions(like, labels)
         if labels.n_classes == 2 and like.names is None and not _by_action(row_costs, known, actions):
             values = _of_two(row_costs, like)
@@ -43,9 +44,25 @@ def row_table(row_costs: Any, labels: Labels, costs: CostTable | None = None, n:
     return table
 
 
+def row_array(table: CostTable) -> NDArray[np.float64]:
+    """Return the costs of rows as `row_table` reads them: false positive, false negative and both rejects of two classes."""
+    if table.n_classes > 2 or table.names is not None:
+        return table.values
+    negative, _, positive = table.answers
+    values = table.values
+    errors = values[:, negative, 2], values[:, positive, 0]
+    return np.column_stack([*errors, values[:, negative, 1], values[:, positive, 1]])
+
+
+def mean_costs(table: CostTable) -> CostTable:
+    """Return the mean of each cost over the rows; rejects that could never pay cost the most that can."""
+    mean = table.with_values(table.values.mean(axis=0))
+    return mean.paying() if isinstance(mean, Costs) else mean
+
+
 def sample_costs(labels: Labels, costs: CostTable | None = None) -> NDArray[np.float64]:
     """Return possible costs of one row, in the form that `row_table` reads."""
-    like = CostTable.blank(labels) if costs is None else costs
+    like = Costs.blank(labels) if costs is None else costs
     wrong = np.array(like.answers) != np.arange(labels.n_classes)[:, np.newaxis]
     return np.where(like.rejecting, 0.25, 1.0 * wrong)[np.newaxis]
 

@@ -51,9 +51,9 @@ class CostTable:
     values: NDArray[np.float64]
 
     @classmethod
-    def blank(cls, labels: Labels) -> CostTable:
+    def blank(cls, labels: Labels) -> Self:
         """Return the table of the answers and a reject of these classes, without costs: those of rows come later."""
-        found = object.__new__(CostTable)
+        found = object.__new__(cls)
         found._fill(None, labels.answers, np.full((labels.n_classes, len(labels.answers)), np.nan))
         return found
 

@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.arguments import mean_price
+from abstain.costs.table import CostTable
+from abstain.labels import NO_CLASS, Labels
 
 __all__ = ["Choices", "Outcomes"]
+
+PAIR = ("negative", "reject", "positive")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +33,12 @@ class Choices:
         Whether the action hands the case on; a reject is one of these.
     values : ndarray of shape (n_classes, n_actions) or (n, n_classes, n_actions), or None
         The costs, of all rows or of each.
-    costs : object or None
+    costs : CostTable or None
         The costs as they were stated.
     own_names : bool
         Whether predictions have the names of `actions`; otherwise classes and a reject label.
+    rows : tuple of int
+        The code of each of `classes`.
     """
 
     classes: tuple[Any, ...]
@@ -40,41 +46,57 @@ class Choices:
     answers: NDArray[np.intp]
     hands_on: NDArray[np.bool_]
     values: NDArray[np.float64] | None = None
-    costs: Any = None
+    costs: CostTable | None = None
     own_names: bool = False
+    rows: tuple[int, ...] = (0, 1)
 
     @classmethod
-    def of_pair(cls, classes: tuple[Any, Any] = (None, None), **costs: Any) -> Self:
-        """Answer one of two classes, or reject; in the layout of ``Costs.table()``."""
-        return cls(classes, ("negative", "reject", "positive"), np.array([0, -1, 1]), np.arange(3) == 1, **costs)
+    def of_pair(cls) -> Self:
+        """Answer one of two classes that are not known, or reject; in the layout of ``Costs.table()``."""
+        return cls((None, None), PAIR, np.array([0, NO_CLASS, 1]), np.arange(3) == 1)
 
     @classmethod
-    def of_classes(cls, classes: tuple[Any, ...], **costs: Any) -> Self:
-        """Answer one of the classes, or reject, which is the last column."""
-        n, names = len(classes), tuple(str(label) for label in classes)
-        return cls(classes, (*names, "reject"), np.append(np.arange(n), -1), np.arange(n + 1) == n, **costs)
+    def of(
+        cls, labels: Labels, table: CostTable | None, answers: tuple[int, ...] | None = None, *, missing: Any = None
+    ) -> Self:
+        """Return the choices between classes, or between the actions of a table for these classes.
+
+        Two classes are the negative and the positive one, with the reject in the middle; with `answers`, which says
+        what each action answers, they are sorted. A class called `missing` has no name.
+        """
+        known = tuple(labels.classes.tolist())
+        if table is not None and table.names is not None:
+            answered, every = np.array(table.answers), tuple(range(len(known)))
+            return cls(known, table.names, answered, table.rejecting, table.values, table, own_names=True, rows=every)
+        pair = labels.n_classes == 2 and answers in (None, (0, NO_CLASS, 1))
+        rows = (labels.answers[0], labels.answers[-1]) if pair else tuple(range(len(known)))
+        order = labels.answers if answers is None or pair else answers
+        classes = tuple(None if missing is not None and known[k] == missing else known[k] for k in rows)
+        names = PAIR if pair else tuple("reject" if k == NO_CLASS else str(known[k]) for k in order)
+        answered = np.array([0, NO_CLASS, 1] if pair else order)
+        values = None
+        if table is not None:
+            columns = [table.answers.index(k) for k in order]
+            values = table.values[..., list(rows), :][..., columns]
+        costs = None if table is None else table.plain()
+        return cls(classes, names, answered, answered == NO_CLASS, values, costs, rows=rows)
 
     @property
     def pair(self) -> bool:
         """Whether two classes are answered or rejected, with the reject in the middle."""
-        return not self.own_names and self.answers.tolist() == [0, -1, 1]
+        return not self.own_names and self.answers.tolist() == [0, NO_CLASS, 1]
 
     @property
     def by_row(self) -> bool:
         """Whether each row has its own costs."""
         return self.values is not None and self.values.ndim == 3
 
-    @property
-    def stated(self) -> Any:
-        """The costs as they were stated; this table if it has costs of rows that no other value can hold."""
-        return self if self.by_row and not self.pair else self.costs
+    def row_of(self, code: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the places of classes, given their codes."""
+        return np.asarray(np.argsort(self.rows)[code], dtype=np.intp)
 
-    def table(self) -> Any:
-        """Return all costs."""
-        return self.values
-
-    def prices(self, truth: Any, action: Any) -> NDArray[np.float64]:
-        """Return the cost of each row's action, given its true class."""
+    def of_each(self, truth: Any, action: Any) -> NDArray[np.float64]:
+        """Return the cost of each row's action, given the place of its true class."""
         if self.values is None:
             raise ValueError("these choices have no costs; state costs or row_costs.")
         found = self.values[np.arange(len(truth)), truth, action] if self.by_row else self.values[truth, action]
@@ -120,11 +142,11 @@ class Outcomes:
         return np.bincount(cell, weights=self.weight, minlength=shape[0] * shape[1]).reshape(shape)
 
     @property
-    def prices(self) -> NDArray[np.float64]:
+    def cost(self) -> NDArray[np.float64]:
         """The cost of each row."""
-        return self.choices.prices(self.truth, self.taken)
+        return self.choices.of_each(self.truth, self.taken)
 
     @property
     def mean_cost(self) -> float:
         """The mean cost of a row."""
-        return mean_price(self.prices, self.weight)
+        return mean_price(self.cost, self.weight)

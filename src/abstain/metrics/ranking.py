@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.arguments import real_number
-from abstain.class_labels import has_several_classes
 from abstain.costs.thresholds import distances
+from abstain.labels import classes_of
 from abstain.metrics.outcomes import Choices
 from abstain.metrics.reading import are_decisions, read
 
@@ -62,8 +62,7 @@ class RankedRows:
         if are_decisions(score):
             raise TypeError("score must be numbers, not Decisions; pass their scores, decisions.score.")
         several = has_class_scores(score)
-        if not several and has_several_classes(y_true):
-            n = len(np.unique(np.asarray(y_true)))
+        if not several and (n := len(classes_of(y_true))) > 2:
             raise ValueError(
                 f"score must have a column for each of the {n} classes of y_true, sorted; its shape is "
                 f"{np.shape(score)}."
@@ -92,7 +91,7 @@ class RankedRows:
         decided, rejected = wrong.astype(np.float64), np.zeros(len(s))
         if choices.values is not None:
             answers, reject = choices.answering()
-            decided, rejected = (choices.prices(truth, at) for at in (answers[choice], np.full(len(s), reject)))
+            decided, rejected = (choices.of_each(truth, at) for at in (answers[choice], np.full(len(s), reject)))
         order = np.lexsort((rejected, decided, weight, choice, truth, -confidence))
         order = order[weight[order] > 0]
         confidence = confidence[order]

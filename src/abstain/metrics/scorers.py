@@ -7,10 +7,11 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from abstain.costs.naming import checked_costs
 from abstain.arguments import real_number
-from abstain.estimators.unwrap import FittedClassifier, decide, takes_row_costs
+from abstain.estimators.unwrap import FittedClassifier, decide
 from abstain.metrics import areas
-from abstain.metrics.reading import choices_of, read
+from abstain.metrics.reading import read
 from abstain.metrics.scores import OF_ONE_CLASS, measured, warn_if_assumed
 
 __all__ = ["RejectScorer", "get_scorer"]
@@ -54,7 +55,7 @@ class RejectScorer:
         self, estimator: Any, X: Any, y_true: ArrayLike, sample_weight: ArrayLike | None = None, row_costs: Any = None
     ) -> float:
         """Return the metric on these rows, negated if smaller is better."""
-        fitted = FittedClassifier.of_any(estimator, self.pos_label if len(estimator.classes_) == 2 else None)
+        fitted = FittedClassifier.of(estimator, self.pos_label if len(estimator.classes_) == 2 else None)
         if (row_costs is not None) is not self.by_row:
             way = "pass row_costs" if self.by_row else "make the scorer by get_scorer(..., row_costs=True)"
             raise ValueError(f"{self!r} was called {'without' if self.by_row else 'with'} row_costs; {way}.")
@@ -92,7 +93,7 @@ class RejectScorer:
                 options["pos_label"] = None  # so that the metric warns if the costs depend on it
             if self.name in OF_ONE_CLASS:
                 warn_if_assumed(self.name, y_true)
-        takes = row_costs is not None and takes_row_costs(fitted.final)
+        takes = row_costs is not None and fitted.rule is not None and fitted.rule.takes_rows
         if takes and not several and fitted.positive != fitted.rule.labels.positive:
             raise ValueError(
                 f"pos_label={self.pos_label!r} is not the positive class of the machine, "
@@ -183,7 +184,7 @@ def get_scorer(
         raise ValueError('get_scorer("mean_cost") needs costs: get_scorer("mean_cost", costs=Costs(...)).')
     if plain != "mean_cost" and costs is not None:
         raise ValueError(f'costs={costs!r} with name={name!r}: costs are for "mean_cost" only.')
-    checked = None if costs is None else choices_of(costs).costs
+    checked = None if costs is None else checked_costs(costs)
     cut = None if cut is None else real_number("cut", cut)
     if plain in _OF_PREDICTIONS and cut is not None:
         raise ValueError(f"cut={cut!r} with name={name!r}: cut is for {', '.join(_OF_SCORES)} only.")

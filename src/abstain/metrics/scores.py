@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from abstain.arguments import warn_caller
-from abstain.labels import classes_of, known_positive
+from abstain.labels import classes_of
 from abstain.metrics.outcomes import Outcomes
-from abstain.metrics.reading import read, stated
+from abstain.metrics.reading import known_positive, read, stated
 from abstain.metrics.tables import counted
 
 __all__ = [

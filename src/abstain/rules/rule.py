@@ -197,6 +197,11 @@ class Rule:
         decider = self.decider if isinstance(self.decider, PerRow) else Cheapest()
         return replace(self, readout=replace(self.readout, lead=lead), decider=decider)  # type: ignore[type-var]
 
+    @property
+    def takes_rows(self) -> bool:
+        """Whether rows with costs of their own can be decided: scores are probabilities, and costs decide."""
+        return self.readout.known and (isinstance(self.decider, PerRow) or self.costs_decide)
+
     def of_rows(self, costs: CostTable) -> Rule:
         """Return the rule that decides rows with these costs, in the order of its scores.
 
