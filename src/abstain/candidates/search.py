@@ -97,7 +97,6 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         elif not hasattr(cv, "split"):  # an iterator can be read once only
             cv = list(cv)
         splits = checked_splits(cv, truth, groups, pricing.truth, np.ones(len(truth)))
-        _check_classes(splits, pricing)
         if any(name != SVM and MACHINES[name].sigmoid for name in self.machines):
             _whole_folds(splits)
         rows = Rows(X, truth, pricing, splits)
@@ -195,13 +194,6 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         """The log-odds of ``classes_[1]`` by the chosen machine; of more than two classes, a score for each."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.decision_function(X))
-
-
-def _check_classes(splits: Splits, pricing: Pricing) -> None:
-    """Raise an error if a fold trains without one of several classes."""
-    for fold, train in enumerate(splits.trains):
-        if len(np.unique(pricing.truth[train > 0])) < len(pricing.codes):
-            raise ValueError(f"fold {fold} of cv trains without one of the classes; stratify the folds, or add rows.")
 
 
 def _whole_folds(splits: Splits) -> list[int]:

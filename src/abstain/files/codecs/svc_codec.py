@@ -74,7 +74,7 @@ def svc_parts(estimator: RejectSVC) -> tuple[dict[str, Any], Arrays]:
         "proof": proof_state(fitted.proof),
         **_row_costs_state(fitted),
     }
-    arrays = prefixed(arrays, MACHINE) | {"sets": fitted.sets}
+    arrays = prefixed(arrays, MACHINE) | {"sets": np.asarray(fitted.sets)}
     return state, arrays | ({} if grid is None else grid_arrays(grid, fitted.machine.n_rows))
 
 
