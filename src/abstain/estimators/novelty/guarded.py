@@ -139,17 +139,22 @@ def machine_and_rule(estimator: Any, reject_label: Any) -> tuple[Any, Any]:
 
 
 def novel_action(actions: Actions) -> int:
-    """Give the position of the action that a novel row gets: of `rejects`, the one that costs least at worst.
-
-    Nothing is known of a novel row, so that no probability weighs the classes. Ties go to the smaller sum of the two
-    costs, then to the first.
-    """
-    among = np.flatnonzero(actions.rejecting).tolist()
-    if not among:
+    """Return the position of the action that a novel row gets; an error if none hands the case on."""
+    if not actions.rejecting.any():
         raise ValueError(
             f"costs={actions!r} have no action that hands a case on, so that a novel row could not be rejected; name "
             "one in rejects=(...), or add one, as in Actions({..., 'ask': 0.3})."
         )
+    return least_at_worst(actions)
+
+
+def least_at_worst(actions: Actions) -> int:
+    """Return the position of the action, of `rejects` if there are any, that costs least at worst.
+
+    Nothing is known of a novel row, so that no probability weighs the classes. Ties go to the smaller sum of the two
+    costs, then to the first.
+    """
+    among = np.flatnonzero(actions.rejecting | ~actions.rejecting.any()).tolist()
     return int(min(among, key=lambda at: (max(actions.costs[at]), sum(actions.costs[at]))))
 
 
