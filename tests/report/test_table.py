@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, compare
 from abstain.metrics import mean_cost
-from abstain.report import TableReport, render, report_for
+from abstain.report import Report, render, report_for
 from action_cases import CREDIT
 from class_cases import GENERAL, gaussians, paid
 from problems import random_row_costs
@@ -108,10 +108,10 @@ def test_rows_may_lack_a_class(reports):
 
 def test_refusals():
     for call, text in (
-        (lambda: report_for(RejectSVC().fit(X, Y), X, Y), "pass costs"),
+        (lambda: report_for(RejectSVC().fit(X, Y), X, Y), "a report needs costs: pass them"),
         (lambda: report_for(CLF, X, Y, pos_label="flu"), "pos_label='flu' is for two classes"),
         (lambda: report_for(CLF, X, Y, row_costs=ROWS), "row_costs is for two classes"),
-        (lambda: TableReport.of(Y, Y[:5], COSTS), "inconsistent numbers of samples"),
+        (lambda: Report.of_decisions(Y, Y[:5], COSTS), "inconsistent numbers of samples"),
     ):
         with pytest.raises(ValueError, match=text):
             call()
@@ -132,7 +132,7 @@ def test_names_cannot_run_code():
 def test_wide_tables_scroll_and_the_page_does_not(open_report, reports):
     many = np.arange(40) % 20
     names = np.array([f"a class with a long name {k}" for k in range(20)])
-    wide = TableReport.of(names[many], names[many[::-1]], Costs(reject=0.2), comparison=_comparison())
+    wide = Report.of_decisions(names[many], names[many[::-1]], Costs(reject=0.2), comparison=_comparison())
     for report in (*reports.values(), wide):
         seen = open_report(report, width=360)
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360

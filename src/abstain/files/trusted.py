@@ -13,7 +13,8 @@ from abstain.costs.costs import Costs
 from abstain.costs.levels import Levels
 from abstain.costs.thresholds import Thresholds
 from abstain.dual.proof import Proof
-from abstain.estimators.embedded.estimator import EmbeddedRejectSVC, FittedEmbedded
+from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
+from abstain.estimators.embedded.training import FittedEmbedded
 from abstain.estimators.fitting.class_fit import FittedClasses
 from abstain.estimators.forced import Forced
 from abstain.estimators.novelty.calibration import Calibration

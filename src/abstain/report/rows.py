@@ -90,10 +90,19 @@ class ListedRows:
         kept = among if complete else among[np.argsort(nearness[among], kind="stable")[:LISTED]]
         kept = kept if complete else kept[np.isfinite(nearness[kept])]
         kept = kept[np.argsort(score[kept], kind="stable")]
-        heading = getattr(names, "name", None)
-        listed = None if names is None else list(names)
-        called = tuple(row + 1 if listed is None else plain(listed[row], _NAME) for row in kept.tolist())
-        return cls(score[kept], sign[kept] > 0, called, "row" if heading is None else plain(heading, _NAME), complete)
+        return cls(score[kept], sign[kept] > 0, called(names, kept), heading_of(names), complete)
+
+
+def called(names: Sequence[Any] | None, rows: NDArray[np.intp]) -> tuple[str | int, ...]:
+    """The names of these rows, or their numbers, counted from 1."""
+    known = None if names is None else list(names)
+    return tuple(row + 1 if known is None else plain(known[row], _NAME) for row in rows.tolist())
+
+
+def heading_of(names: Any) -> str:
+    """What the names of rows are."""
+    heading = getattr(names, "name", None)
+    return "row" if heading is None else plain(heading, _NAME)
 
 
 def index_of(rows: Any) -> Any:
@@ -118,10 +127,9 @@ class Histogram:
 
     @classmethod
     def of(
-        cls, sign: NDArray[np.int8], score: NDArray[np.float64], marks: Sequence[float], novel: Any = None
+        cls, sign: NDArray[np.int8], score: NDArray[np.float64], marks: Sequence[float], novel: Any = False
     ) -> Self:
         """Count the rows; the range covers the middle 99 % of the scores and the finite marks."""
-        novel = novel_mask(novel, len(score))
         finite = score[np.isfinite(score)]
         ends = [mark for mark in marks if np.isfinite(mark)]
         ends += np.quantile(finite, [0.005, 0.995]).tolist() if finite.size else [-1.0, 1.0]
