@@ -86,7 +86,7 @@ FAR = np.vstack([NEW, 1e3 * NEW, 40.0 * NEW])  # also where probabilities round 
     ids=["costs", "actions", "actions behind a pipeline", "classes", "table", "highest"],
 )
 def test_chow_around_logistic_regression(classes, rejector):
-    mine = CODES < classes
+    mine = classes > CODES
     clf = rejector.fit(X[mine], Y[mine])
     found, (label, score, rejected) = clf.decide(FAR), run(to_onnx(clf), {"X": FAR})
     assert label.tolist() == found.label.tolist()

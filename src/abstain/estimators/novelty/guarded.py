@@ -103,6 +103,14 @@ class Guarded(Fitted):
         renamed = novel if own is None or own == ours else novel | np.asarray(label == own)
         return np.where(renamed, np.array(ours, dtype=label.dtype), label)
 
+    def counted(self, found: Any) -> NDArray[np.int64]:
+        """Count decisions of the classifier: each class, then rejects; or each action."""
+        actions = _actions(self.rule)
+        if actions is not None:
+            return np.array([np.sum(found.label == name) for name in actions.names], dtype=np.int64)
+        answered = [np.sum((found.label == known) & ~found.rejected) for known in self.rule.labels.classes.tolist()]
+        return np.array([*answered, np.sum(found.rejected)], dtype=np.int64)
+
     def rule_of(self, row_costs: Any, n: int) -> Any:
         """Return the rule that decides n rows, by their own costs if they are given."""
         return self.rule if row_costs is None else rule_of_rows(self.rule, RowCosts.of(row_costs, n))
