@@ -31,7 +31,8 @@ from onnx_cases import run
 X, CODES = gaussians(150)
 NEW = gaussians(5000, seed=1)[0]
 Y = np.array(["ant", "bee", "cow"])[CODES]
-TWO = Actions({"ant": {"ant": 0, "bee": 5}, "bee": {"ant": 1, "bee": 0}, "call": 0.3, "visit": {"ant": 0.4, "bee": 0.2}})
+ANSWER = {"ant": {"ant": 0, "bee": 5}, "bee": {"ant": 1, "bee": 0}}
+TWO = Actions({**ANSWER, "call": 0.3, "visit": {"ant": 0.4, "bee": 0.2}})
 NAMED = Costs.from_matrix(GENERAL, labels=["ant", "bee", "cow"], reject=0.6)
 
 

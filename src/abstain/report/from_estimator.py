@@ -44,7 +44,7 @@ def report_for(
     row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
         Costs of each row, as in `RejectSVC.predict`, in place of `costs`.
     **arguments
-        Those of `Report.of_decisions`, such as `title` and `row_names`, which is by default the index of a data frame X.
+        Those of `Report.of_decisions`, such as `title` and `row_names`, by default the index of a data frame X.
         `data_facts` and `model_facts` add to what is known here.
 
     Returns

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
-from abstain.comparison.judges import Judge, Table, judge_of
+from abstain.comparison.judges import Table, judge_of
 from abstain.comparison.result import Comparison
 from abstain.comparison.text import stated_costs
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
@@ -25,7 +25,7 @@ from abstain.labels import Labels, free_label
 from abstain.report.class_numbers import Choices, ClassNumbers
 from abstain.report.compared import ComparedRules, verdict_shown
 from abstain.report.line_plot import LinePlot, plots_of
-from abstain.report.rows import called, heading_of, index_of, novel_mask
+from abstain.report.rows import called, heading_of, index_of, most_confident_first, novel_mask
 from abstain.report.slider import Slider
 from abstain.report.text import Facts, facts_of, plain
 
@@ -255,7 +255,10 @@ class Report:
         own = verdict_on("The machine", paid, judge.blind(every), without, reject_rate=rate, largest=largest)
         verdict = verdict_shown(own, comparison)
         unlike = novel_mask(novel, len(predicted))
-        rejected = _ordered(choices.rejected(predicted), score, unlike)[:_LISTED]
+        rejected = most_confident_first(choices.rejected(predicted), score, unlike)[:_LISTED]
+        decided = np.full(len(predicted), "") if forced is None else np.asarray(forced)
+        reason = np.where(unlike, "novel", "ambiguous")
+        columns = ([plain(cell, _NAME) for cell in of[rejected]] for of in (judge.truth, reason, predicted, decided))
         return cls(
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
@@ -269,7 +272,7 @@ class Report:
             forced_cost=float(without[FORCED].mean()) if without else float("nan"),
             verdict=verdict,
             plots=() if score is None or choices.kind == "actions" else plots_of(judge, score, table, unlike),
-            listed=_listed(judge, predicted, forced, names, rejected, unlike),
+            listed=tuple(zip(map(str, called(names, rejected)), *columns, strict=True)),
             novel=int(unlike.sum()),
             heading=heading_of(names),
             data_facts=facts_of(data_facts),
@@ -286,29 +289,3 @@ class Report:
             costs, truth = self.slider.costs, self.slider.upwards(self.table.counts).sum(axis=1) / self.table.total
             found["rejecting_cost"] = float(truth @ [costs.reject_negative, costs.reject_positive])
         return found | {name: getattr(self.table, name) for name in _MEASURES if hasattr(self.table, name)}
-
-
-def _ordered(rejected: NDArray[np.bool_], score: Any, novel: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The rejected rows: those closest to a decision first if there is a score for each class, and novel ones last."""
-    rows = np.flatnonzero(rejected)
-    if score is not None and np.ndim(score) == 2:
-        second, first = np.partition(np.asarray(score, dtype=np.float64)[rows], -2, axis=1)[:, -2:].T
-        rows = rows[np.argsort(second - first, kind="stable")]  # the largest lead first
-    return np.concatenate([rows[~novel[rows]], rows[novel[rows]]])
-
-
-def _listed(
-    judge: Judge, predicted: NDArray[Any], forced: Any, names: Any, rows: NDArray[np.intp], novel: NDArray[np.bool_]
-) -> tuple[tuple[str, str, str, str, str], ...]:
-    """Rows in words."""
-    decided = [""] * len(predicted) if forced is None else np.asarray(forced).tolist()
-    return tuple(
-        (
-            str(name),
-            plain(judge.truth[row], _NAME),
-            "novel" if novel[row] else "ambiguous",
-            plain(predicted[row], _NAME),
-            plain(decided[row], _NAME),
-        )
-        for name, row in zip(called(names, rows), rows.tolist(), strict=True)
-    )

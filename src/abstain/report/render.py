@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from abstain.files.format.atomic import whole_file
 from abstain.report import text
 from abstain.report.model import Report
+from abstain.report.rows import ListedRows
 from abstain.report.slider import Slider
 
 __all__ = ["render", "write_report"]
@@ -99,30 +100,21 @@ def payload(slider: Slider) -> dict[str, Any]:
             "below": None if steps.exact else steps.below.tolist(),  # each row belongs to one of the two classes
             "above": steps.above.tolist(),
         },
-        "listed": {
-            "score": None if listed.complete else _packed(listed.score),
-            "above": None if listed.complete else listed.above.astype(int).tolist(),
-            "name": listed.name,
-            "complete": listed.complete,
-        },
+        "listed": _rows(listed) | ({"score": None, "above": None} if listed.complete else {}),
         "histogram": {
             "edges": _short(bars.edges),
-            "below": bars.below.tolist(),
-            "above": bars.above.tolist(),
-            "novelBelow": bars.novel_below.tolist(),
-            "novelAbove": bars.novel_above.tolist(),
+            **{name: getattr(bars, name).tolist() for name in ("below", "above", "novel_below", "novel_above")},
         },
-        "novel": {
-            "rejected": novel.rejected,
-            "forced": novel.forced,
-            "score": _packed(novel.listed.score),
-            "above": novel.listed.above.astype(int).tolist(),
-            "name": novel.listed.name,
-        },
+        "novel": {"rejected": novel.rejected, "forced": novel.forced, **_rows(novel.listed)},
         "accuracy": _band([curves.accuracy]),
         "cost": {"shares": curves.shares, **_band(list(curves.cost))},
         "level": curves.accuracy.level,
     }
+
+
+def _rows(listed: ListedRows) -> dict[str, Any]:
+    above = listed.above.astype(int).tolist()
+    return {"score": _packed(listed.score), "above": above, "name": listed.name, "complete": listed.complete}
 
 
 def _band(bands: list[Any]) -> dict[str, Any]:

@@ -147,15 +147,12 @@ class NovelRows:
 
     Attributes
     ----------
-    rejected : (int, int)
-        Their number, of the class of low and of high scores.
     forced : ((int, int), (int, int))
-        The same by forced decision.
+        Their number by true class, that of low and that of high scores, and by forced decision.
     listed : ListedRows
         Those that the page can list.
     """
 
-    rejected: tuple[int, int]
     forced: tuple[tuple[int, int], tuple[int, int]]
     listed: ListedRows
 
@@ -171,8 +168,12 @@ class NovelRows:
         """Count the novel rows."""
         counts = [[int(np.sum(novel & (sign == truth) & (forced == said))) for said in (-1, 1)] for truth in (-1, 1)]
         below, above = ((row[0], row[1]) for row in counts)
-        listed = ListedRows.of(sign, score, np.zeros(len(score)), names, np.flatnonzero(novel))
-        return cls((sum(below), sum(above)), (below, above), listed)
+        return cls((below, above), ListedRows.of(sign, score, np.zeros(len(score)), names, np.flatnonzero(novel)))
+
+    @property
+    def rejected(self) -> tuple[int, int]:
+        """Their number, of the class of low and of high scores."""
+        return sum(self.forced[0]), sum(self.forced[1])
 
     @property
     def count(self) -> int:
@@ -187,3 +188,12 @@ def novel_mask(novel: Any, n: int) -> NDArray[np.bool_]:
         got = f"{found.dtype} {found.shape}"
         raise ValueError(f"novel must have one True or False for each of the {n} rows; got {got}.")
     return found
+
+
+def most_confident_first(rejected: NDArray[np.bool_], score: Any, novel: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The rejected rows, by the lead of the highest score if there is one for each class; novel ones come last."""
+    rows = np.flatnonzero(rejected)
+    if score is not None and np.ndim(score) == 2:
+        second, first = np.partition(np.asarray(score, dtype=np.float64)[rows], -2, axis=1)[:, -2:].T
+        rows = rows[np.argsort(second - first, kind="stable")]
+    return np.concatenate([rows[~novel[rows]], rows[novel[rows]]])
