@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, compare
+from abstain import Actions, Costs, RejectSVC, RejectSVCCV, ThresholdRejector, compare
 from abstain.metrics import mean_cost
 from abstain.report import Report, render, report_for
 from action_cases import CREDIT
@@ -64,6 +64,14 @@ def test_the_numbers_of_actions(reports):
     assert report.classes[1].coverage == pytest.approx(counts[1, :2].sum() / counts[1].sum())
     assert report.plots == ()
     assert "taking &#39;visit&#39; for every row" in render(report)
+
+
+def test_the_right_action_is_the_cheapest_of_those_that_answer():
+    """Also where handing the case on costs less than any answer."""
+    table = {"sell": {"bad": 0.1, "good": 3}, "keep": {"bad": 5, "good": 0.1}, "ask": {"bad": 0.05, "good": 0.4}}
+    report = Report.of_decisions(["bad", "good"], ["sell", "ask"], Actions(table, rejects=["ask"]))
+    assert [one.kinds for one in report.classes] == [("right", "wrong", "reject"), ("wrong", "right", "reject")]
+    assert [one.coverage for one in report.classes] == [1.0, 0.0]
 
 
 def test_the_numbers_of_rows_with_their_own_costs(reports):

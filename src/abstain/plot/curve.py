@@ -156,18 +156,18 @@ class CurveDisplay:
         _refuse(fitted)
         costs = fitted.costs if costs is None else costs
         given: dict[str, Any] = {"sample_weight": sample_weight}
-        if len(fitted.classes) > 2:
-            score, kind = fitted.class_scores(fitted.score(X)), ClassTable
+        cut: dict[str, float] = {}
+        counting: Any = ClassTable if len(fitted.classes) > 2 else RejectTable
+        if counting is ClassTable:
             given["classes"] = tuple(fitted.classes)
-            curve = given
+            score = fitted.class_scores(fitted.score(X))
         else:
-            score, cut = fitted.positive_score(X, fitted.cut)
-            given["pos_label"], kind = fitted.positive, RejectTable
-            curve = given | {"cut": cut}
-        display = cls._of(y, score, costs, name or fitted.name, (band, n_resamples), **curve)
+            score, cut["cut"] = fitted.positive_score(X, fitted.cut)
+            given["pos_label"] = fitted.positive
+        display = cls._of(y, score, costs, name or fitted.name, (band, n_resamples), **cut, **given)
         if fitted.rejects:
             predicted = np.asarray(estimator.predict(X))
-            display.decided = cls._decided(kind.of(y, predicted, reject_label=fitted.reject_label, **given), costs)
+            display.decided = cls._decided(counting.of(y, predicted, reject_label=fitted.reject_label, **given), costs)
         return display.plot(ax)
 
     @classmethod

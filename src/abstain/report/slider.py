@@ -93,8 +93,10 @@ class Slider:
         choice, forced = np.where(unlike, np.int8(0), thresholds.decide(s)), Thresholds(middle, middle).decide(s)
         ranked, ranked_cut = (price_confidence(turned, s), 0.0) if follows else (s, middle)
         distance = np.minimum(s - thresholds.lower, thresholds.upper - s)
+        below, above = unique_names(labels.classes.tolist())
         return cls(
-            *unique_names(labels.classes.tolist()),
+            below,
+            above,
             positive_above=labels.orientation > 0,
             costs=turned,
             thresholds=thresholds,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from abstain.estimators.novelty.columns import as_numbers, as_texts
 
-__all__ = ["KEPT", "LONGEST", "SeenCategories", "SeenColumn", "SeenNumbers", "seen_column", "seen_floats"]
+__all__ = ["KEPT", "LONGEST", "SeenCategories", "SeenColumn", "SeenNumbers", "seen_floats"]
 
 BLOCK = 4096  # rows of an array at a time, which stay in the cache
 KEPT, LONGEST = 1000, 200  # categories of a column, and letters of a category: longer ones are prose
@@ -117,8 +117,3 @@ def seen_floats(names: Sequence[str | int], X: NDArray[np.floating[Any]]) -> tup
     least, largest = (np.where(present > 0, np.clip(ends, -most, most), ends) for ends in (least, largest))
     counts = (present.tolist(), missing.tolist(), least.tolist(), largest.tolist())
     return tuple(map(SeenNumbers, names, *counts))
-
-
-def seen_column(name: str | int, cells: NDArray[Any]) -> SeenColumn:
-    """A column of the kind of its cells."""
-    return SeenCategories.of(name, cells) if cells.dtype == object else SeenNumbers.of(name, cells)

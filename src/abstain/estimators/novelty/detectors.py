@@ -25,7 +25,7 @@ def transformers_of(estimator: Any) -> list[tuple[str, Any]]:
 
 def _parts(estimator: Any) -> tuple[list[tuple[str, Any]], Any]:
     """Return the steps before the classifier, and the classifier."""
-    steps = []
+    steps: list[tuple[str, Any]] = []
     while True:
         inner = getattr(estimator, "estimator", None)
         if isinstance(estimator, Pipeline):

@@ -77,11 +77,12 @@ class OutsideColumn:
         """The counts of both."""
         unseen = self.unseen + other.unseen
         kept = Counter(dict(_ranked(unseen)[:KEPT])) if len(unseen) > KEPT else unseen
-        counts = (getattr(self, name) + getattr(other, name) for name in ("rows", "missing", "below", "above"))
-        ends = min(self.smallest, other.smallest), max(self.largest, other.largest)
-        return OutsideColumn(
-            self.seen, *counts, *ends, kept, self.hidden + other.hidden + unseen.total() - kept.total()
-        )
+        summed: dict[str, Any] = {
+            name: getattr(self, name) + getattr(other, name) for name in ("rows", "missing", "below", "above")
+        }
+        summed |= {"hidden": self.hidden + other.hidden + unseen.total() - kept.total(), "unseen": kept}
+        summed |= {"smallest": min(self.smallest, other.smallest), "largest": max(self.largest, other.largest)}
+        return OutsideColumn(self.seen, **summed)
 
     @property
     def newly_missing(self) -> int:
@@ -141,7 +142,7 @@ class OutsideColumn:
     def range_facts(self) -> dict[str, Any]:
         """The numbers outside the range; None for the extremes if training had no number."""
         known = isinstance(self.seen, SeenNumbers) and self.seen.present
-        facts = {"column": self.seen.name, "rows": self.rows, "below": self.below, "above": self.above}
+        facts: dict[str, Any] = {"column": self.seen.name, "rows": self.rows, "below": self.below, "above": self.above}
         facts |= {f"{end} in training": getattr(self.seen, end) if known else None for end in ("smallest", "largest")}
         return facts | {"smallest": self.smallest, "largest": self.largest}
 

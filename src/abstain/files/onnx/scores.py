@@ -62,7 +62,7 @@ class Scoring:
         biases = np.atleast_1d(np.asarray(getattr(machine, "biases", getattr(machine, "bias", None)), np.float64))
         found: dict[str, Any] = {"biases": biases, "is_vote": isinstance(machine, OneVsOneMachine)}
         linear: Any = getattr(machine, "linear", machine)
-        if linear is None:
+        if isinstance(machine, KernelMachine | OneVsRestMachine) and linear is None:
             return cls(np.atleast_2d(dense(machine.coef)), vectors=dense(machine.vectors), kernel=kernel, **found)
         weights, centre = linear if isinstance(linear, tuple) else (linear.weights, linear.centre)
         return cls(np.atleast_2d(dense(weights)), centre=centre, **found)

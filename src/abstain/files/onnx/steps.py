@@ -96,34 +96,18 @@ def _wide(values: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(values, dtype=np.float64)
 
 
-def _shifted(graph: Graph, X: str, centre: Any, scale: Any) -> Table:
-    """(x - centre) / scale."""
-    X = X if centre is None else graph.apply("Sub", X, _wide(centre))
-    return Table(X if scale is None else graph.apply("Div", X, _wide(scale)))
-
-
-def _clipped(graph: Graph, step: Any, X: str, low: float, high: float) -> Table:
-    if not getattr(step, "clip", False):
-        return Table(X)
-    return Table(graph.apply("Clip", X, _wide(low), _wide(high)))
-
-
-def _standard(graph: Graph, step: Any, table: Table) -> Table:
-    return _shifted(graph, table.numbers(graph), step.mean_ if step.with_mean else None, step.scale_)
-
-
-def _robust(graph: Graph, step: Any, table: Table) -> Table:
-    return _shifted(graph, table.numbers(graph), step.center_, step.scale_)
-
-
-def _min_max(graph: Graph, step: Any, table: Table) -> Table:
-    X = graph.apply("Mul", table.numbers(graph), _wide(step.scale_))
-    return _clipped(graph, step, graph.apply("Add", X, _wide(step.min_)), *step.feature_range)
-
-
-def _max_abs(graph: Graph, step: Any, table: Table) -> Table:
-    X = graph.apply("Div", table.numbers(graph), _wide(step.scale_))
-    return _clipped(graph, step, X, -1.0, 1.0)
+def _scaler(graph: Graph, step: Any, table: Table) -> Table:
+    """(x - centre) / scale, or x scale + least, and then clipped to the range."""
+    X, ends = table.numbers(graph), getattr(step, "feature_range", (-1.0, 1.0))
+    if hasattr(step, "min_"):
+        X = graph.apply("Add", graph.apply("Mul", X, _wide(step.scale_)), _wide(step.min_))
+    else:
+        centre = getattr(step, "center_", None)
+        if getattr(step, "with_mean", False):
+            centre = step.mean_
+        X = X if centre is None else graph.apply("Sub", X, _wide(centre))
+        X = X if step.scale_ is None else graph.apply("Div", X, _wide(step.scale_))
+    return Table(graph.apply("Clip", X, *map(_wide, ends)) if getattr(step, "clip", False) else X)
 
 
 def _normalizer(graph: Graph, step: Any, table: Table) -> Table:
@@ -250,10 +234,7 @@ def _ordinal(graph: Graph, step: Any, table: Table) -> Table:
 
 
 _GRAPHS: dict[str, Callable[[Any, Any, Table], Table]] = {
-    "StandardScaler": _standard,
-    "MinMaxScaler": _min_max,
-    "MaxAbsScaler": _max_abs,
-    "RobustScaler": _robust,
+    **dict.fromkeys(("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"), _scaler),
     "Normalizer": _normalizer,
     "SimpleImputer": _imputer,
     "OneHotEncoder": _one_hot,
