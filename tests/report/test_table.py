@@ -68,7 +68,7 @@ def test_the_numbers_of_actions(reports):
 
 def test_the_right_action_is_the_cheapest_of_those_that_answer():
     """Also where handing the case on costs less than any answer."""
-    table = {"sell": {"bad": 0.1, "good": 3}, "keep": {"bad": 5, "good": 0.1}, "ask": {"bad": 0.05, "good": 0.4}}
+    table = {"sell": {"bad": 0.1, "good": 0.5}, "keep": {"bad": 5, "good": 0}, "ask": {"bad": 0.05, "good": 3}}
     report = Report.of_decisions(["bad", "good"], ["sell", "ask"], Actions(table, rejects=["ask"]))
     assert [one.kinds for one in report.classes] == [("right", "wrong", "reject"), ("wrong", "right", "reject")]
     assert [one.coverage for one in report.classes] == [1.0, 0.0]
