@@ -161,17 +161,18 @@ class Report:
         names = index_of(y_true) if row_names is None else row_names
         rows: dict[str, Any] = {"cut": cut, "novel": novel, "names": names}
         slider = Slider.of(y_true, score, own, thresholds, labels=labels, **rows)
-        known: dict[str, Any] = {"reject_label": free_label(labels.classes), "pos_label": labels.positive}
-        decoded = replace(labels, reject_label=known["reject_label"], rejects=True)
+        reject = free_label(labels.classes) if labels.reject_label is None else labels.reject_label
+        decoded = replace(labels, reject_label=reject, rejects=True)
         report = cls.of_decisions(
             y_true,
             decoded.decode(slider.choice),
             own,
             forced=decoded.decode(slider.forced),
             novel=novel,
+            pos_label=labels.positive,
+            reject_label=reject,
             classes=labels.classes,
             row_names=names,
-            **known,
             **page,
         )
         return replace(report, slider=slider)
