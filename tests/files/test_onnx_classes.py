@@ -101,6 +101,16 @@ def test_chow_around_logistic_regression(classes, rejector):
     assert near.any()
 
 
+@pytest.mark.parametrize("setting", [{"multi_class": "ovr"}, {"solver": "liblinear"}], ids=str)
+def test_probabilities_of_one_class_against_the_rest_are_refused(setting):
+    """As scikit-learn 1.7 computes them for these settings, which later versions do not fit."""
+    clf = ThresholdRejector(LogisticRegression(), Costs(reject=0.3), method="chow").fit(X, Y)
+    for name, value in setting.items():
+        setattr(clf.estimator_, name, value)
+    with pytest.raises(ValueError, match=r"have no ONNX graph; leave both at their defaults"):
+        to_onnx(clf)
+
+
 def test_scores_of_another_regression_are_noticed():
     """The control: the room for rounding of probabilities does not hide a machine with another bias."""
     clf = ThresholdRejector(LogisticRegression(), TWO, method="chow").fit(X[CODES < 2], Y[CODES < 2])

@@ -55,7 +55,8 @@ def plots_of(judge: Judge, score: ArrayLike, table: Any, novel: NDArray[np.bool_
     """
     y, s = judge.truth, np.asarray(score, dtype=np.float64)
     arguments: dict[str, Any] = {"classes": judge.classes}
-    if isinstance(judge, PairJudge):
+    pair = isinstance(judge, PairJudge)
+    if pair:
         last = max(judge.classes)
         own = judge.costs if judge.classes[1] == last else judge.costs.swapped()
         s, arguments = s - own.cut, {"pos_label": last}
@@ -63,7 +64,7 @@ def plots_of(judge: Judge, score: ArrayLike, table: Any, novel: NDArray[np.bool_
     count = _RESAMPLES if len(judge.truth) <= _BAND_ROWS else 0
     accuracy = band_of("accuracy_reject", (y, s), count, arguments)
     points = {"accuracy among accepted rows": (accuracy, table.selective_accuracy)}
-    if not isinstance(judge, PairJudge):
+    if not pair:
         points["cost per row"] = band_of("cost", (y, s, judge.costs), count, {}), table.mean_cost(judge.costs)
     return tuple(_plot(title, band, (table.reject_rate, value)) for title, (band, value) in points.items())
 

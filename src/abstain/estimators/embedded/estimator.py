@@ -246,15 +246,13 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         now = FittedEmbedded.of(training, solution, self._rule(training.labels, solution.eps), bound)
         self._commit(checked, now)
         if now.status != "local":
-            advice = {
-                "iteration_limit": f"raise max_iter={self.max_iter}",
-                "time_limit": f"raise time_limit={self.time_limit} or lower n_starts={hops}",
-                "inaccurate": "scale the features or lower C",
-            }[now.status]
-            if not training.definite:
-                advice = (
-                    "the kernel is not positive semidefinite on these rows and was replaced by one that is; use another"
-                )
+            advice = "the kernel is not positive semidefinite on these rows, and one that is took its place; use another"
+            if training.definite:
+                advice = {
+                    "iteration_limit": f"raise max_iter={self.max_iter}",
+                    "time_limit": f"raise time_limit={self.time_limit} or lower n_starts={hops}",
+                    "inaccurate": "scale the features or lower C",
+                }[now.status]
             warnings.warn(
                 f"{type(self).__name__} stopped after {now.iterations} steps with status {now.status!r} at objective "
                 f"{now.objective:.6g}; {advice}.",

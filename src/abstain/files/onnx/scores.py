@@ -69,7 +69,14 @@ class Scoring:
 
     @classmethod
     def of_logistic(cls, classifier: Any, method: str) -> Self:
-        """Read a fitted LogisticRegression."""
+        """Read a fitted LogisticRegression; an error where its probabilities are not those of `score_nodes`."""
+        by_rest = len(classifier.classes_) > 2 and classifier.solver == "liblinear"
+        asked = getattr(classifier, "multi_class", None) in ("ovr", "multinomial")
+        if method == "predict_proba" and (by_rest or asked):
+            raise ValueError(
+                "the probabilities of a LogisticRegression with multi_class or with solver='liblinear' for several "
+                "classes have no ONNX graph; leave both at their defaults."
+            )
         coef, biases = (np.asarray(part, np.float64) for part in (classifier.coef_, classifier.intercept_))
         return cls(coef, biases, np.zeros(coef.shape[1]), is_probability=method == "predict_proba")
 
