@@ -246,7 +246,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         now = FittedEmbedded.of(training, solution, self._rule(training.labels, solution.eps), bound)
         self._commit(checked, now)
         if now.status != "local":
-            advice = "the kernel is not positive semidefinite on these rows, and one that is took its place; use another"
+            advice = "the kernel is not positive semidefinite on these rows and was replaced; use another"
             if training.definite:
                 advice = {
                     "iteration_limit": f"raise max_iter={self.max_iter}",

@@ -9,9 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
-
-from abstain.estimators.novelty.column_range import SeenCategories, SeenColumn, SeenNumbers, seen_floats
+from abstain.estimators.novelty.column_range import SeenCategories, SeenColumn, SeenNumbers
 from abstain.estimators.novelty.columns import CellTable
 from abstain.estimators.novelty.outside_ranges import Outside, OutsideColumn
 
@@ -51,8 +49,6 @@ class SeenColumns:
         table = CellTable.of(X)
         if table is None:
             return None
-        if isinstance(table.X, np.ndarray) and table.X.dtype.kind == "f" and table.rows:
-            return cls(table.rows, seen_floats(table.names, table.X))
         named = zip(table.names, table.columns(range(len(table.names))), strict=True)
         kinds = ((name, its, SeenCategories if its.dtype == object else SeenNumbers) for name, its in named)
         return cls(table.rows, tuple(kind.of(name, its) for name, its, kind in kinds))
