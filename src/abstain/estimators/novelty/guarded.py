@@ -61,17 +61,16 @@ class Guarded(Fitted):
     @property
     def novel_label(self) -> Any:
         """The label of a novel row: the reject label, or the action of `novel_action`."""
-        if isinstance(self.rule, ActionRule):
-            return self.rule.costs.names[novel_action(self.rule.costs)]
-        return self.rule.labels.reject_label
+        actions = _actions(self.rule)
+        return self.rule.labels.reject_label if actions is None else actions.names[novel_action(actions)]
 
     def score(self, X: Any) -> NDArray[np.float64]:
-        """Give the score of the classifier, whether a row is novel or not."""
+        """Return the score of the classifier, whether a row is novel or not."""
         method = "decision_function" if self.is_ours else self.machine.method
         return ResponseMachine(self.estimator, method).score(X)
 
     def decided(self, X: Any, row_costs: Any = None) -> Any:
-        """Give the decisions of the classifier alone."""
+        """Return the decisions of the classifier alone."""
         if self.is_ours or row_costs is not None:  # others take no row_costs, which `decide` says
             return decide(self.estimator, X, row_costs)
         label = np.asarray(self.estimator.predict(X))
@@ -79,11 +78,11 @@ class Guarded(Fitted):
         return replace(found, label=label, forced=label)
 
     def decide(self, X: Any, row_costs: Any = None) -> Any:
-        """Give the decisions, with novel rows rejected."""
+        """Return the decisions, with novel rows rejected."""
         return self.without(self.decided(X, row_costs), self.guard.novel_rows(X))
 
     def without(self, found: Any, novel: NDArray[np.bool_]) -> Any:
-        """Give decisions of the classifier with the novel rows among them rejected."""
+        """Return decisions of the classifier with the novel rows among them rejected."""
         expected = np.where(novel[:, np.newaxis], np.nan, found.expected_cost)
         label, rejected = self.relabelled(found.label, novel), found.rejected | novel
         novel = novel if found.novel is None else novel | found.novel
@@ -91,70 +90,86 @@ class Guarded(Fitted):
         return replace(found, label=label, rejected=rejected, expected_cost=expected, labels=labels, novel=novel)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the labels, with novel rows rejected."""
+        """Return the labels, with novel rows rejected."""
         label = np.asarray(self.estimator.predict(X))  # first: it checks the rows
         return self.relabelled(label, self.guard.novel_rows(X))
 
     def relabelled(self, label: NDArray[Any], novel: NDArray[np.bool_]) -> NDArray[Any]:
-        """Give the classifier's labels with our reject label for its rejects and for novel rows."""
-        if isinstance(self.rule, ActionRule):
-            return np.where(novel, np.array(self.novel_label, dtype=label.dtype), label)
-        ours = self.rule.labels.reject_label
-        found = label.astype(decoded_dtype(self.rule.labels.classes, ours))
-        own = getattr(final_estimator(self.estimator), "reject_label_", None) if self.is_ours else None
-        if own is not None and own != ours:
-            found[np.asarray(label == own)] = ours
-        found[novel] = ours
-        return found
+        """Return the classifier's labels with our reject label for its rejects and for novel rows."""
+        ours, own = self.novel_label, None
+        if _actions(self.rule) is None:
+            label = label.astype(decoded_dtype(self.rule.labels.classes, ours))
+            own = getattr(final_estimator(self.estimator), "reject_label_", None) if self.is_ours else None
+        renamed = novel if own is None or own == ours else novel | np.asarray(label == own)
+        return np.where(renamed, np.array(ours, dtype=label.dtype), label)
+
+    def counted(self, found: Any) -> NDArray[np.int64]:
+        """Count decisions of the classifier: each class, then rejects; or each action."""
+        actions = _actions(self.rule)
+        if actions is not None:
+            return np.array([np.sum(found.label == name) for name in actions.names], dtype=np.int64)
+        answered = [np.sum((found.label == known) & ~found.rejected) for known in self.rule.labels.classes.tolist()]
+        return np.array([*answered, np.sum(found.rejected)], dtype=np.int64)
 
     def rule_of(self, row_costs: Any, n: int) -> Any:
         """Return the rule that decides n rows, by their own costs if they are given."""
         return self.rule if row_costs is None else rule_of_rows(self.rule, RowCosts.of(row_costs, n))
 
     def costs(self, X: Any, y: ArrayLike, row_costs: Any = None) -> NDArray[np.float64]:
-        """Give the cost of each row's decision; without costs an error costs 1 and a novel row nothing."""
-        found = self.decided(X, row_costs)
-        novel = self.guard.novel_rows(X) | (False if found.novel is None else found.novel)
-        rule, truth = self.rule_of(row_costs, len(found)), self.rule.labels.encode(y)
-        paid = rule.cost_of(y, found.score) if self.is_ours else self.rule.labels.encode(found.label) != truth
-        return np.where(novel, _price_of_reject(rule, truth), paid)
+        """Return the cost of each row's decision; without costs an error costs 1 and a novel row nothing."""
+        found, actions, labels = self.decide(X, row_costs), _actions(self.rule), self.rule.labels
+        rule, truth = self.rule_of(row_costs, len(found)), labels.encode(y)
+        codes = dict(zip(labels.classes.tolist(), labels.encode(labels.classes).tolist(), strict=True))
+        if actions is not None:
+            codes = {name: at for at, name in enumerate(actions.names)}
+        choice = np.zeros(len(found), dtype=np.int64)
+        for name, code in codes.items():
+            choice[np.asarray(found.label == name)] = code
+        if rule.costs is None:
+            return ((choice != truth) & (choice != 0)).astype(np.float64)
+        return np.asarray((rule if hasattr(rule, "prices") else rule.costs).prices(truth, choice))
 
 
 def machine_and_rule(estimator: Any, reject_label: Any) -> tuple[Any, Any]:
-    """Give what scores rows and what decides on them, of any fitted classifier."""
+    """Return what scores rows and what decides on them, of any fitted classifier."""
     final = final_estimator(estimator)
     rule = getattr(final, "rule_", None)
     if rule is None or not hasattr(final, "decide"):
         machine = ResponseMachine.of(estimator)
         return machine, _never_rejecting(machine, reject_label)
-    if isinstance(rule, ActionRule):
+    if (actions := _actions(rule)) is not None:
         if not (isinstance(reject_label, str) and reject_label == "auto"):
             raise ValueError(
                 f"reject_label={reject_label!r} has no effect with Actions, whose names are predicted; leave it at "
                 '"auto".'
             )
-        novel_action(rule.costs)
+        novel_action(actions)
         return final.machine_, rule
     return final.machine_, replace(rule, labels=_rejecting(rule.labels, reject_label))
 
 
 def novel_action(actions: Actions) -> int:
-    """Give the position of the action that a novel row gets: of `rejects`, the one that costs least at worst.
-
-    Nothing is known of a novel row, so that no probability weighs the classes. Ties go to the smaller sum of the two
-    costs, then to the first.
-    """
-    among = np.flatnonzero(actions.rejecting).tolist()
-    if not among:
+    """Return the position of the action that a novel row gets; an error if none hands the case on."""
+    if not actions.rejecting.any():
         raise ValueError(
             f"costs={actions!r} have no action that hands a case on, so that a novel row could not be rejected; name "
             "one in rejects=(...), or add one, as in Actions({..., 'ask': 0.3})."
         )
+    return least_at_worst(actions)
+
+
+def least_at_worst(actions: Actions) -> int:
+    """Return the position of the action, of `rejects` if there are any, that costs least at worst.
+
+    Nothing is known of a novel row, so that no probability weighs the classes. Ties go to the smaller sum of the two
+    costs, then to the first.
+    """
+    among = np.flatnonzero(actions.rejecting | ~actions.rejecting.any()).tolist()
     return int(min(among, key=lambda at: (max(actions.costs[at]), sum(actions.costs[at]))))
 
 
 def _rejecting(labels: Any, reject_label: Any) -> Any:
-    """Give the labels with a reject label: as asked for, else the classifier's own, else the default."""
+    """Return the labels with a reject label: as asked for, else the classifier's own, else the default."""
     auto = isinstance(reject_label, str) and reject_label == "auto"
     if auto and labels.reject_label is not None:
         return replace(labels, rejects=True)
@@ -164,7 +179,7 @@ def _rejecting(labels: Any, reject_label: Any) -> Any:
 
 
 def _never_rejecting(machine: ResponseMachine, reject_label: Any) -> Rule | LeadRule:
-    """Give a rule that answers as a classifier of another library does."""
+    """Return a rule that answers as a classifier of another library does."""
     classes = np.unique(np.asarray(machine.classifier.classes_))
     if len(classes) > 2:
         several = ClassLabels.named(classes, reject_label=reject_label, rejects=True)
@@ -174,11 +189,6 @@ def _never_rejecting(machine: ResponseMachine, reject_label: Any) -> Rule | Lead
     return Rule(labels, Thresholds(0.0, 0.0), 0.0, None, machine.unit)
 
 
-def _price_of_reject(rule: Any, truth: NDArray[Any]) -> NDArray[np.float64]:
-    """Give the cost of rejecting a row of each true class."""
-    if isinstance(rule, ActionRule):
-        return rule.prices(truth, np.full(len(truth), novel_action(rule.costs), dtype=np.int8))
-    rejects = np.zeros_like(truth)
-    if isinstance(rule, Rule):
-        return rule.prices(truth, rejects)
-    return np.zeros(len(truth)) if rule.costs is None else rule.costs.prices(truth, rejects)
+def _actions(rule: Any) -> Actions | None:
+    """The actions that a rule chooses between; None if it answers classes."""
+    return rule.costs if isinstance(rule, ActionRule) else None
