@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.class_labels import ClassLabels
-from abstain.costs.actions import Actions
-from abstain.costs.row_costs import RowCosts
+from abstain.costs.per_row import row_table
+from abstain.costs.table import CostTable
 from abstain.costs.thresholds import Thresholds
 from abstain.estimators.fitting.decide import Fitted
 from abstain.estimators.novelty.calibration import Calibration
 from abstain.estimators.novelty.guard import Guard
 from abstain.estimators.unwrap import decide, final_estimator
-from abstain.labels import Labels, chosen_reject_label, decoded_dtype
+from abstain.labels import Labels, positions
 from abstain.machines.response_machine import ResponseMachine
-from abstain.rules.action_rule import ActionRule
-from abstain.rules.lead_rule import LeadRule
-from abstain.rules.row_rule import rule_of_rows
+from abstain.reject_labels import chosen_reject_label, decoded_dtype
+from abstain.rules.class_deciders import Confidence
+from abstain.rules.deciders import Cuts, Decider
+from abstain.rules.readouts import readout_of
 from abstain.rules.rule import Rule
 
 __all__ = ["Guarded", "novel_action"]
@@ -34,7 +34,7 @@ class Guarded(Fitted):
     ----------
     machine : object
         That of the classifier; a `ResponseMachine` around it if it is not of this library.
-    rule : object
+    rule : Rule
         That of the classifier, with the reject label of the `NoveltyRejector`; one that rejects nothing if the
         classifier has none.
     estimator : classifier
@@ -47,7 +47,6 @@ class Guarded(Fitted):
         What the training rows had in each column.
     """
 
-    rule: Any
     estimator: Any
     guard: Guard
     calibration: Calibration
@@ -61,8 +60,12 @@ class Guarded(Fitted):
     @property
     def novel_label(self) -> Any:
         """The label of a novel row: the reject label, or the action of `novel_action`."""
-        actions = _actions(self.rule)
-        return self.rule.labels.reject_label if actions is None else actions.names[novel_action(actions)]
+        return self.rule.labels.reject_label if self._names is None else self._names[novel_action(self.rule.costs)]
+
+    @property
+    def _names(self) -> Any:
+        """The names of the actions that the rule chooses between; None if it answers classes."""
+        return None if self.rule.costs is None else self.rule.costs.names
 
     def score(self, X: Any) -> NDArray[np.float64]:
         """Return the score of the classifier, whether a row is novel or not."""
@@ -97,7 +100,7 @@ class Guarded(Fitted):
     def relabelled(self, label: NDArray[Any], novel: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the classifier's labels with our reject label for its rejects and for novel rows."""
         ours, own = self.novel_label, None
-        if _actions(self.rule) is None:
+        if self._names is None:
             label = label.astype(decoded_dtype(self.rule.labels.classes, ours))
             own = getattr(final_estimator(self.estimator), "reject_label_", None) if self.is_ours else None
         renamed = novel if own is None or own == ours else novel | np.asarray(label == own)
@@ -105,29 +108,25 @@ class Guarded(Fitted):
 
     def counted(self, found: Any) -> NDArray[np.int64]:
         """Count decisions of the classifier: each class, then rejects; or each action."""
-        actions = _actions(self.rule)
-        if actions is not None:
-            return np.array([np.sum(found.label == name) for name in actions.names], dtype=np.int64)
+        if self._names is not None:
+            return np.array([np.sum(found.label == name) for name in self._names], dtype=np.int64)
         answered = [np.sum((found.label == known) & ~found.rejected) for known in self.rule.labels.classes.tolist()]
         return np.array([*answered, np.sum(found.rejected)], dtype=np.int64)
 
-    def rule_of(self, row_costs: Any, n: int) -> Any:
+    def rule_of(self, row_costs: Any, n: int) -> Rule:
         """Return the rule that decides n rows, by their own costs if they are given."""
-        return self.rule if row_costs is None else rule_of_rows(self.rule, RowCosts.of(row_costs, n))
+        rule = self.rule
+        return rule if row_costs is None else rule.of_rows(row_table(row_costs, rule.labels, rule.costs, n))
 
     def costs(self, X: Any, y: ArrayLike, row_costs: Any = None) -> NDArray[np.float64]:
         """Return the cost of each row's decision; without costs an error costs 1 and a novel row nothing."""
-        found, actions, labels = self.decide(X, row_costs), _actions(self.rule), self.rule.labels
-        rule, truth = self.rule_of(row_costs, len(found)), labels.encode(y)
-        codes = dict(zip(labels.classes.tolist(), labels.encode(labels.classes).tolist(), strict=True))
-        if actions is not None:
-            codes = {name: at for at, name in enumerate(actions.names)}
-        choice = np.zeros(len(found), dtype=np.int64)
-        for name, code in codes.items():
-            choice[np.asarray(found.label == name)] = code
-        if rule.costs is None:
-            return ((choice != truth) & (choice != 0)).astype(np.float64)
-        return np.asarray((rule if hasattr(rule, "prices") else rule.costs).prices(truth, choice))
+        found, labels = self.decide(X, row_costs), self.rule.labels
+        rule = self.rule_of(row_costs, len(found))
+        if self._names is not None:
+            choice = positions(found.label, self._names, "the decisions", "the actions")
+        else:
+            choice = labels.choices(found.label)
+        return rule.cost(labels.encode(y), choice)
 
 
 def machine_and_rule(estimator: Any, reject_label: Any) -> tuple[Any, Any]:
@@ -137,18 +136,18 @@ def machine_and_rule(estimator: Any, reject_label: Any) -> tuple[Any, Any]:
     if rule is None or not hasattr(final, "decide"):
         machine = ResponseMachine.of(estimator)
         return machine, _never_rejecting(machine, reject_label)
-    if (actions := _actions(rule)) is not None:
+    if rule.costs is not None and rule.costs.names is not None:
         if not (isinstance(reject_label, str) and reject_label == "auto"):
             raise ValueError(
                 f"reject_label={reject_label!r} has no effect with Actions, whose names are predicted; leave it at "
                 '"auto".'
             )
-        novel_action(actions)
+        novel_action(rule.costs)
         return final.machine_, rule
     return final.machine_, replace(rule, labels=_rejecting(rule.labels, reject_label))
 
 
-def novel_action(actions: Actions) -> int:
+def novel_action(actions: Any) -> int:
     """Return the position of the action that a novel row gets; an error if none hands the case on."""
     if not actions.rejecting.any():
         raise ValueError(
@@ -158,14 +157,14 @@ def novel_action(actions: Actions) -> int:
     return least_at_worst(actions)
 
 
-def least_at_worst(actions: Actions) -> int:
+def least_at_worst(actions: CostTable) -> int:
     """Return the position of the action, of `rejects` if there are any, that costs least at worst.
 
-    Nothing is known of a novel row, so that no probability weighs the classes. Ties go to the smaller sum of the two
-    costs, then to the first.
+    Nothing is known of a novel row, so that no probability weighs the classes. Ties go to the smaller sum of
+    its costs, then to the first.
     """
     among = np.flatnonzero(actions.rejecting | ~actions.rejecting.any()).tolist()
-    return int(min(among, key=lambda at: (max(actions.costs[at]), sum(actions.costs[at]))))
+    return int(min(among, key=lambda at: (actions.values[:, at].max(), actions.values[:, at].sum())))
 
 
 def _rejecting(labels: Any, reject_label: Any) -> Any:
@@ -178,17 +177,11 @@ def _rejecting(labels: Any, reject_label: Any) -> Any:
     return replace(labels, reject_label=label, rejects=True)
 
 
-def _never_rejecting(machine: ResponseMachine, reject_label: Any) -> Rule | LeadRule:
+def _never_rejecting(machine: ResponseMachine, reject_label: Any) -> Rule:
     """Return a rule that answers as a classifier of another library does."""
-    classes = np.unique(np.asarray(machine.classifier.classes_))
-    if len(classes) > 2:
-        several = ClassLabels.named(classes, reject_label=reject_label, rejects=True)
-        never = np.full(len(classes), -np.inf)
-        return LeadRule(several, never, is_log_probability=machine.method == "predict_proba")
-    labels = Labels.of(classes, reject_label=reject_label, rejects=True)
-    return Rule(labels, Thresholds(0.0, 0.0), 0.0, None, machine.unit)
-
-
-def _actions(rule: Any) -> Actions | None:
-    """The actions that a rule chooses between; None if it answers classes."""
-    return rule.costs if isinstance(rule, ActionRule) else None
+    labels = Labels.named(np.unique(np.asarray(machine.classifier.classes_)), reject_label=reject_label, rejects=True)
+    n = labels.n_classes
+    decider: Decider = Confidence(np.full(n, -np.inf))
+    if n == 2:
+        decider = Cuts.at(Thresholds(0.0, 0.0), 0.0, labels.answers)
+    return Rule(labels, None, readout_of(machine, n), decider)

@@ -15,7 +15,6 @@ from abstain.estimators.fitting.routing import decider, row_cost_parameters
 from abstain.estimators.unwrap import final_estimator
 from abstain.estimators.wrapping import AroundClassifier
 from abstain.machines.response_machine import sorted_scores
-from abstain.rules.class_sets import class_sets
 from abstain.rules.rule import Decisions
 
 __all__ = ["GuardedDecisions", "in_memory"]
@@ -68,7 +67,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Rows to decide on.
-        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+        row_costs : array-like or data frame, default=None
             Costs of each row, for a classifier that takes them.
 
         Returns
@@ -125,7 +124,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
             Their true classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows in the mean.
-        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+        row_costs : array-like or data frame, default=None
             Costs of each row, as in `predict`.
         """
         return -mean_price(self._for(X).costs(X, y, row_costs), sample_weight)
@@ -139,7 +138,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
             Rows to decide on.
         include : float or None, default=None
             As in the classifier's own `predict_set`.
-        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+        row_costs : array-like or data frame, default=None
             Costs of each row, as in `predict`.
 
         Returns
@@ -148,7 +147,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         """
         now = self._for(X)
         found = now.decide(X, row_costs)
-        sets = class_sets(now.rule_of(row_costs, len(found)), found.score, include)
+        sets = now.rule_of(row_costs, len(found)).included(found.score, include)
         return np.asarray(sets | found.novel[:, np.newaxis])
 
     @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
