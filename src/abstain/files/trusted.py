@@ -13,8 +13,9 @@ from abstain.costs.costs import Costs
 from abstain.costs.levels import Levels
 from abstain.costs.thresholds import Thresholds
 from abstain.dual.proof import Proof
-from abstain.estimators.embedded.estimator import EmbeddedRejectSVC, FittedEmbedded
-from abstain.estimators.fitting.kernel_fit import FittedSVC
+from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
+from abstain.estimators.embedded.training import FittedEmbedded
+from abstain.estimators.fitting.class_fit import FittedClasses
 from abstain.estimators.forced import Forced
 from abstain.estimators.novelty.calibration import Calibration
 from abstain.estimators.novelty.column_range import SeenCategories, SeenNumbers
@@ -23,9 +24,10 @@ from abstain.estimators.novelty.guarded import Guarded
 from abstain.estimators.novelty.novelty import NoveltyRejector
 from abstain.estimators.novelty.novelty_detector import Columns, FittedDetector, NoveltyDetector
 from abstain.estimators.novelty.training_ranges import SeenColumns
+from abstain.estimators.search.class_search import FittedClassSearch
 from abstain.estimators.search.grid import Grid
 from abstain.estimators.svm.one_class import FittedOneClass, OneClassSVM
-from abstain.estimators.svm.svc import RejectSVC
+from abstain.estimators.svm.svc import FittedSVC, RejectSVC
 from abstain.estimators.svm.svc_cv import FittedSearch, RejectSVCCV
 from abstain.estimators.threshold.fitted_rejector import Tuned
 from abstain.estimators.threshold.threshold import ThresholdRejector
@@ -47,7 +49,7 @@ from abstain.rules.tuning.scored_rows import ScoredRows
 
 _TYPES: tuple[Any, ...] = (
     *(RejectSVC, RejectSVCCV, EmbeddedRejectSVC, OneClassSVM, ThresholdRejector, NoveltyRejector, Forced),
-    *(FittedSVC, FittedSearch, FittedEmbedded, FittedOneClass, Tuned),
+    *(FittedSVC, FittedSearch, FittedEmbedded, FittedOneClass, Tuned, FittedClasses, FittedClassSearch),
     *(KernelMachine, LinearMachine, ResponseMachine, OneVsRestMachine, OneVsOneMachine, Proof),
     *(Rule, ActionRule, ClassRule, VoteRule, Ladder, LeadRule, ProbabilityRule, ClassRows, ClassCosts, ClassLabels),
     *(Actions, BartlettWegkamp, Costs, ErrorBound, Grid, Kernel, Labels, Levels, ScoredRows, Thresholds),

@@ -13,10 +13,9 @@ from abstain.costs.actions import Actions
 from abstain.costs.costs import Costs
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.metrics.bands import CurveBand, bootstrap_band
-from abstain.metrics.counts import Counts
+from abstain.metrics.class_table import ClassTable
 from abstain.metrics.curves import cost_curve
-from abstain.metrics.reading import read
-from abstain.metrics.tables import counted
+from abstain.metrics.table import RejectTable
 from abstain.plot.axes import axes_or_new
 from abstain.plot.palette import (
     CHOSEN,
@@ -80,9 +79,9 @@ class CurveDisplay:
     # set by each subclass; x and y name arrays of the curve and ratios of a RejectTable
     kind: ClassVar[str]
     measure: ClassVar[Callable[..., Any]]
-    x: ClassVar[str]
+    x: ClassVar[str] = "reject_rate"
     y: ClassVar[str]
-    x_label: ClassVar[str]
+    x_label: ClassVar[str] = "reject rate (share of all rows)"
     y_label: ClassVar[str]
     reading: ClassVar[str]
     of_accepted: ClassVar[bool] = False
@@ -119,8 +118,8 @@ class CurveDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; pass the axes of another display to draw both models in one plot. None makes a new figure.
         """
-        display = cls._of(y_true, score, costs, name, (band, n_resamples), cut, pos_label, sample_weight, None)
-        return display.plot(ax)
+        given = {"cut": cut, "pos_label": pos_label, "sample_weight": sample_weight}
+        return cls._of(y_true, score, costs, name, (band, n_resamples), **given).plot(ax)
 
     @classmethod
     def from_estimator(
@@ -156,30 +155,31 @@ class CurveDisplay:
         fitted = FittedClassifier.of_any(estimator, pos_label)
         _refuse(fitted)
         costs = fitted.costs if costs is None else costs
-        several = len(fitted.classes) > 2
-        score, cut = (fitted.class_scores(fitted.score(X)), 0.0) if several else fitted.positive_score(X, fitted.cut)
-        options = (cut, fitted.positive, sample_weight, fitted.classes if several else None)
-        display = cls._of(y, score, costs, name or fitted.name, (band, n_resamples), *options)
+        given: dict[str, Any] = {"sample_weight": sample_weight}
+        cut: dict[str, float] = {}
+        counting: Any = ClassTable if len(fitted.classes) > 2 else RejectTable
+        if counting is ClassTable:
+            given["classes"] = tuple(fitted.classes)
+            score = fitted.class_scores(fitted.score(X))
+        else:
+            score, cut["cut"] = fitted.positive_score(X, fitted.cut)
+            given["pos_label"] = fitted.positive
+        display = cls._of(y, score, costs, name or fitted.name, (band, n_resamples), **cut, **given)
         if fitted.rejects:
-            known = {"pos_label": fitted.positive, "reject_label": fitted.reject_label, "classes": fitted.classes}
-            outcomes = read(y, np.asarray(estimator.predict(X)), sample_weight=sample_weight, **known)
-            display.decided = cls._decided(counted(outcomes), costs)
+            predicted = np.asarray(estimator.predict(X))
+            display.decided = cls._decided(counting.of(y, predicted, reject_label=fitted.reject_label, **given), costs)
         return display.plot(ax)
 
     @classmethod
-    def _of(cls, y_true: Any, score: Any, costs: Any, name: str | None, band: tuple[Any, int], *options: Any) -> Self:
+    def _of(cls, y: Any, score: Any, costs: Any, name: str | None, band: tuple[Any, int], **given: Any) -> Self:
         """Compute the curve, its band and the point of least cost."""
-        given = dict(zip(("cut", "pos_label", "sample_weight", "classes"), options, strict=True))
         prices = (costs,) if cls.kind == "cost" else ()
-        curve = cls.measure(y_true, score, *prices, **given)
-        level, count = band
-        around = None
+        curve, (level, count) = cls.measure(y, score, *prices, **given), band
+        around, chosen = None, None
         if level is not None:
-            around = bootstrap_band(cls.kind, y_true, score, *prices, level=level, n_resamples=count, **given)
-        chosen = None
+            around = bootstrap_band(cls.kind, y, score, *prices, level=level, n_resamples=count, **given)
         if costs is not None:
-            rejected = cost_curve(y_true, score, costs, **given).operating_point.reject_rate
-            chosen = cls._at(curve, rejected)
+            chosen = cls._at(curve, cost_curve(y, score, costs, **given).operating_point.reject_rate)
         return cls(curve, name, around, chosen)
 
     @classmethod
@@ -191,7 +191,7 @@ class CurveDisplay:
         return x, float(curve.at(x))
 
     @classmethod
-    def _decided(cls, table: Counts, costs: Any) -> Point | None:
+    def _decided(cls, table: RejectTable | ClassTable, costs: Any) -> Point | None:
         """The point of the decisions in a table; None if nothing is accepted and the curve is undefined there."""
         y = table.mean_cost(costs) if cls.kind == "cost" else getattr(table, _QUOTIENTS[cls.y])
         return (getattr(table, cls.x), y) if np.isfinite(y) else None
@@ -204,10 +204,8 @@ class CurveDisplay:
         colour, style, marker = next_stroke(ax)
         x, y = self._drawn()
         self.line_ = ax.plot(x, y, color=colour, linestyle=style, linewidth=1.8, label=self._label(), gid=CURVE)[0]
-        self.band_ = None
-        if self.band is not None:
-            ends = (self.band.grid, self.band.lower, self.band.upper)
-            self.band_ = ax.fill_between(*ends, color=colour, alpha=0.16, linewidth=0)
+        ends = None if self.band is None else (self.band.grid, self.band.lower, self.band.upper)
+        self.band_ = None if ends is None else ax.fill_between(*ends, color=colour, alpha=0.16, linewidth=0)
         self.marks_ = self._mark(ax, colour, marker)
         if alone:
             self._axes(ax)

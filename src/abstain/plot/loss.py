@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from abstain.costs.actions import Actions
 from abstain.costs.class_costs import ClassCosts
 from abstain.costs.costs import Costs, assigned_costs
-from abstain.estimators.fitting.implied import margin_loss
+from abstain.estimators.fitting.parameters import margin_loss
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.labels import encode_pair, free_label
 from abstain.losses.margin_loss import MarginLoss
 from abstain.losses.tangent_hinge import tangent_hinge
-from abstain.metrics.ranking import has_class_scores
-from abstain.metrics.reading import read
+from abstain.metrics.ranking import costs_of_scores, has_class_scores
 from abstain.plot.axes import axes_or_new
 from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, legend_inside, quiet
 from abstain.plot.zones import Zone, zones_of
@@ -85,10 +84,7 @@ class LossDisplay:
         Costs of more than two classes have a loss for each: that of `label` against the rest. It is not needed if all
         are the same.
         """
-        if isinstance(costs, ClassCosts):
-            return cls(**_against_rest(costs, label)).plot(ax)
-        likelihood = costs is not None and rule == "chow"
-        return cls(margin_loss(costs, rule), likelihood, **_named(costs)).plot(ax)
+        return cls(**_loss_of(costs, rule, label)).plot(ax)
 
     @classmethod
     def from_predictions(
@@ -108,17 +104,16 @@ class LossDisplay:
         """
         score = np.asarray(score, dtype=np.float64)
         if has_class_scores(score):
-            named = read(y_true, None, costs, several=True).choices.costs
-            at = _place(named, label)
-            sign = np.where(np.asarray(y_true) == named.labels[at], 1, -1).astype(np.int8)
-            return cls(sign=sign, score=score[:, at], **_against_rest(named, label)).plot(ax)
-        if isinstance(costs, Actions):  # their loss is oriented to the class that sorts last
-            score, pos_label = -score if pos_label == costs.labels[0] else score, costs.labels[1]
-        elif costs is not None:
-            costs, pos_label = assigned_costs(costs, y_true, pos_label)
-        sign = encode_pair(y_true, y_true, pos_label, free_label(np.asarray(y_true)))[0]
-        drawn = (costs is not None and rule == "chow", sign, score)
-        return cls(margin_loss(costs, rule), *drawn, **_named(costs)).plot(ax)
+            costs, _ = costs_of_scores(costs, y_true, score, None)
+            at = _place(costs, label)
+            sign, score = np.where(np.asarray(y_true) == costs.labels[at], 1, -1).astype(np.int8), score[:, at]
+        else:
+            if isinstance(costs, Actions):  # their loss is oriented to the class that sorts last
+                score, pos_label = -score if pos_label == costs.labels[0] else score, costs.labels[1]
+            elif costs is not None:
+                costs, pos_label = assigned_costs(costs, y_true, pos_label)
+            sign = encode_pair(y_true, y_true, pos_label, free_label(np.asarray(y_true)))[0]
+        return cls(sign=sign, score=score, **_loss_of(costs, rule, label)).plot(ax)
 
     @classmethod
     def from_estimator(
@@ -134,19 +129,18 @@ class LossDisplay:
             raise ValueError(
                 f"estimator={estimator!r} does not have one of our losses; pass a RejectSVC, or use from_costs."
             )
-        if len(fitted.classes) > 2:
-            if not isinstance(fitted.costs, ClassCosts):
-                raise ValueError(
-                    "without costs there is a hinge loss for each pair of classes; draw it by from_costs(None), or fit "
-                    "the machine with costs."
-                )
-            return cls.from_predictions(y, fitted.score(X), fitted.costs, label=label, ax=ax)
+        several, options = len(fitted.classes) > 2, {"rule": fitted.final.rule, "label": label, "ax": ax}
+        if several and fitted.costs is None:
+            raise ValueError(
+                "without costs there is a hinge loss for each pair of classes; draw it by from_costs(None), or fit the "
+                "machine with costs."
+            )
         if isinstance(fitted.rule, RowRule):
             raise ValueError(  # noqa: TRY004
                 "the machine has a loss for each row, by its costs; draw that of one set of costs by from_costs."
             )
-        (score, _), rule = fitted.positive_score(X, fitted.cut), fitted.final.rule
-        return cls.from_predictions(y, score, fitted.costs, rule, pos_label=fitted.positive, ax=ax)
+        score = fitted.score(X) if several else fitted.positive_score(X, fitted.cut)[0]
+        return cls.from_predictions(y, score, fitted.costs, pos_label=fitted.positive, **options)
 
     def plot(self, ax: Axes | None = None, *, classes: tuple[int, ...] = (1, -1)) -> Self:
         """Draw into `ax`, or into a new figure, the losses of `classes`, +1 and -1 by default."""
@@ -203,14 +197,14 @@ def _place(costs: ClassCosts, label: Any) -> int:
     return costs.labels.index(label)
 
 
-def _against_rest(costs: ClassCosts, label: Any) -> dict[str, Any]:
-    """The loss of one class against the rest, as arguments of the display."""
-    same = len({tuple(costs.tangents(k)) for k in range(len(costs.labels))}) == 1
-    at, name = (0, "the class") if label is None and same else (_place(costs, label), label)
-    loss, names = tangent_hinge(costs.tangents(at)), ("the rest", name)
-    return {"loss": loss, "likelihood": True, "classes": names, "against_rest": True}
-
-
-def _named(costs: Any) -> dict[str, Any]:
-    """The zones and the names of the classes that `Actions` state."""
-    return {"zones": zones_of(costs, costs.levels()), "classes": costs.labels} if isinstance(costs, Actions) else {}
+def _loss_of(costs: Any, rule: Any, label: Any) -> dict[str, Any]:
+    """Return the loss of the costs, and the names that they state, as arguments of the display."""
+    if isinstance(costs, ClassCosts):  # that of one class against the rest
+        same = len({tuple(costs.tangents(k)) for k in range(len(costs.labels))}) == 1
+        at, name = (0, "the class") if label is None and same else (_place(costs, label), label)
+        loss, names = tangent_hinge(costs.tangents(at)), ("the rest", name)
+        return {"loss": loss, "likelihood": True, "classes": names, "against_rest": True}
+    found = {"loss": margin_loss(costs, rule), "likelihood": costs is not None and rule == "chow"}
+    if isinstance(costs, Actions):
+        found |= {"zones": zones_of(costs, costs.levels()), "classes": costs.labels}
+    return found

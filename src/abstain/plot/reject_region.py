@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.class_labels import ClassLabels
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.plot.axes import axes_or_new
-from abstain.plot.class_region import draw_classes
 from abstain.plot.contours import draw_levels, plane
-from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, legend_below
+from abstain.plot.palette import BAND, CLASSES, LINE, NEGATIVE, POSITIVE, legend_below
 from abstain.plot.zones import Zone, zones_of
 from abstain.rules.action_rule import ActionRule
 
@@ -98,70 +96,87 @@ class RejectRegionDisplay:
         xx0, xx1 = plane(points, grid_resolution, margin)
         grid = np.column_stack([xx0.ravel(), xx1.ravel()])
         grid = type(X)(grid, columns=names) if hasattr(X, "iloc") else grid
+        truth, choice = _codes(fitted, y), _codes(fitted, predicted)
+        if not truth.all():
+            odd = np.asarray(y)[truth == 0].tolist()[0]
+            raise ValueError(f"y has the label {odd!r}, which is not one of the classes {fitted.classes}.")
+        texts = tuple(map(str, fitted.classes))
+        display = cls(xx0, xx1, xx0, (np.nan, np.nan), np.nan, points, truth, choice, texts, columns)
         if len(fitted.classes) > 2:
-            labels = ClassLabels.named(fitted.classes, reject_label=fitted.reject_label, rejects=True)
-            region, *rows = (labels.codes(values) for values in (estimator.predict(grid), y, predicted))
-            plane_of = region.reshape(xx0.shape).astype(np.float64)
-            texts = tuple(map(str, fitted.classes))
-            display = cls(xx0, xx1, plane_of, (np.nan, np.nan), np.nan, points, rows[0], rows[1], texts, columns)
+            display.score = _codes(fitted, estimator.predict(grid)).reshape(xx0.shape).astype(np.float64)
             return display.plot(ax, annotate=annotate)
-        negative, positive = fitted.classes
-        score = fitted.score(grid).reshape(xx0.shape)
-        thresholds = (fitted.thresholds.lower, fitted.thresholds.upper)
-        truth = np.where(np.asarray(y) == positive, 1, -1).astype(np.int8)
-        choice = (predicted == positive).astype(np.int8) - (predicted == negative).astype(np.int8)
-        zones: tuple[Zone, ...] = ()
-        forced: tuple[float, ...] = ()
+        display.score = fitted.score(grid).reshape(xx0.shape)
+        display.thresholds, display.cut = (fitted.thresholds.lower, fitted.thresholds.upper), fitted.cut
         if isinstance(rule := fitted.rule, ActionRule):
-            zones = zones_of(rule.costs, rule.thresholds)
-            forced = tuple(cut for cut in rule.forced_thresholds.cuts if cut not in rule.thresholds.cuts)
+            display.zones = zones_of(rule.costs, rule.thresholds)
+            display.forced_cuts = tuple(cut for cut in rule.forced_thresholds.cuts if cut not in rule.thresholds.cuts)
             named = [rule.costs.names[at] for at in rule.thresholds.choices]
-            choice = np.array([named.index(name) for name in predicted.tolist()], dtype=np.int8)
-        classes = (str(negative), str(positive))
-        display = cls(xx0, xx1, score, thresholds, fitted.cut, points, truth, choice, classes, columns, zones, forced)
+            display.choice = np.array([named.index(name) for name in predicted.tolist()], dtype=np.int8)
         return display.plot(ax, annotate=annotate)
 
     def plot(self, ax: Axes | None = None, *, annotate: bool = False) -> Self:
         """Draw into ``ax``, or a new figure; ``annotate`` labels each line, including f = 0 (A14, figures 4, 5)."""
         self.ax_ = ax = axes_or_new(ax)
-        self.figure_, (lower, upper) = ax.figure, self.thresholds
-        if len(self.classes) > 2:
-            rows: dict[str, Any] = {"truth": self.truth, "choice": self.choice, "names": self.classes}
-            draw_classes(ax, (self.xx0, self.xx1, self.score), self.X, **rows)
-            return self._finish(ax)
-        least, most = self.score.min(), self.score.max()
-        regions = [(-np.inf, lower, NEGATIVE, 0.12), (lower, upper, BAND, 1.0), (upper, np.inf, POSITIVE, 0.12)]
-        if self.zones:
-            regions = [(zone.start, zone.end, zone.colour, zone.alpha) for zone in self.zones]
-        for start, end, colour, alpha in regions:
-            levels = np.clip([start, end], least - 1, most + 1)
-            if levels[0] < levels[1]:
-                ax.contourf(self.xx0, self.xx1, self.score, levels=levels, colors=[colour], alpha=alpha)
-        styles = {**({0.0: ":"} if annotate else {}), **{end: "-" for _, end, *_ in regions[:-1]}}
-        forced = self.forced_cuts if self.zones else (self.cut,)
-        styles |= dict.fromkeys(forced, "--")
-        draw_levels(ax, (self.xx0, self.xx1, self.score), styles, self.X if annotate else None)
-        self._scatter(ax, -1, marker="o", facecolor="none", edgecolor=NEGATIVE, linewidth=1.1, s=26)
-        self._scatter(ax, 1, marker="^", facecolor=POSITIVE, edgecolor="white", linewidth=0.5, s=34)
+        self.figure_, several = ax.figure, len(self.classes) > 2
+        (self._draw_choices if several else self._draw_scores)(ax, annotate=annotate)
+        for at, name in enumerate(self.classes):
+            self._scatter(ax, at, name, at + 1 if several else 2 * at - 1)
         for zone in self.zones:
             ax.fill(np.nan, np.nan, facecolor=zone.colour, alpha=zone.alpha, edgecolor=LINE, label=zone.name)
-        if lower < upper and not self.zones:
+        lower, upper = self.thresholds
+        if (self.score == 0).any() or (self.choice == 0).any() if several else lower < upper and not self.zones:
             ax.fill(np.nan, np.nan, facecolor=BAND, edgecolor=LINE, linewidth=1.2, label="reject")
-        if forced:
+        if not several and (self.forced_cuts or not self.zones):
             ax.plot([], [], color=LINE, linestyle="--", linewidth=1.2, label="cut when forced to decide")
-        return self._finish(ax)
-
-    def _finish(self, ax: Axes) -> Self:
         legend_below(ax)
         ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
         return self
 
-    def _scatter(self, ax: Axes, sign: int, **marker: Any) -> None:
-        rows = self.truth == sign
-        choice = sign * self.choice[rows]
+    def _draw_scores(self, ax: Axes, *, annotate: bool) -> None:
+        """Fill the zones of one score, and draw the lines between them."""
+        (lower, upper), grid = self.thresholds, (self.xx0, self.xx1, self.score)
+        regions = [(-np.inf, lower, NEGATIVE, 0.12), (lower, upper, BAND, 1.0), (upper, np.inf, POSITIVE, 0.12)]
         if self.zones:
-            of = np.bincount(self.choice[rows], minlength=len(self.zones))
+            regions = [(zone.start, zone.end, zone.colour, zone.alpha) for zone in self.zones]
+        for start, end, colour, alpha in regions:
+            levels = np.clip([start, end], self.score.min() - 1, self.score.max() + 1)
+            if levels[0] < levels[1]:
+                ax.contourf(*grid, levels=levels, colors=[colour], alpha=alpha)
+        styles = {**({0.0: ":"} if annotate else {}), **{end: "-" for _, end, *_ in regions[:-1]}}
+        styles |= dict.fromkeys(self.forced_cuts if self.zones else (self.cut,), "--")
+        draw_levels(ax, grid, styles, self.X if annotate else None)
+
+    def _draw_choices(self, ax: Axes, *, annotate: bool) -> None:  # noqa: ARG002 (there are no lines of one score)
+        """Fill the region of each choice: 1 to n is a class, 0 a reject."""
+        for code in range(len(self.classes) + 1):
+            inside = (self.score == code).astype(np.float64)
+            if inside.any():
+                colour, alpha = (BAND, 1.0) if code == 0 else (CLASSES[(code - 1) % len(CLASSES)][0], 0.15)
+                ax.contourf(self.xx0, self.xx1, inside, levels=[0.5, 1.5], colors=[colour], alpha=alpha)
+                if not inside.all():
+                    ax.contour(self.xx0, self.xx1, inside, levels=[0.5], colors=LINE, linewidths=1.0)
+
+    def _scatter(self, ax: Axes, at: int, name: str, code: int) -> None:
+        """Draw the rows of a class, which has this code in `truth` and `choice`, open or filled in turn."""
+        rows, (colour, marker) = self.truth == code, CLASSES[at % len(CLASSES)]
+        choice = self.choice[rows]
+        if self.zones:
+            of = np.bincount(choice, minlength=len(self.zones))
             counts = ", ".join(f"{count} {zone.name}" for count, zone in zip(of, self.zones, strict=True))
         else:
-            counts = f"{np.sum(choice > 0)} correct, {np.sum(choice < 0)} wrong, {np.sum(choice == 0)} rejected"
-        ax.scatter(*self.X[rows].T, label=f"{self.classes[sign > 0]}: {counts}", zorder=3, **marker)
+            right, rejected = np.sum(choice == code), np.sum(choice == 0)
+            counts = f"{right} correct, {len(choice) - right - rejected} wrong, {rejected} rejected"
+        style: dict[str, Any] = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5, "s": 34}
+        if at % 2 == 0:
+            style = {"facecolor": "none", "edgecolor": colour, "linewidth": 1.1, "s": 26}
+        ax.scatter(*self.X[rows].T, marker=marker, label=f"{name}: {counts}", zorder=3, **style)
+
+
+def _codes(fitted: FittedClassifier, labels: Any) -> NDArray[np.int64]:
+    """Return -1 and +1 for two classes, 1 to n for more, and 0 for any other label."""
+    codes = range(1, len(fitted.classes) + 1) if len(fitted.classes) > 2 else (-1, 1)
+    values = np.asarray(labels)
+    found = np.zeros(values.shape, dtype=np.int64)
+    for code, label in zip(codes, fitted.classes, strict=True):
+        found[np.asarray(values == label)] = code
+    return found

@@ -36,7 +36,7 @@ class Zone:
 
 
 def zones_of(actions: Actions, levels: Levels) -> tuple[Zone, ...]:
-    """Give the zones from the lowest scores to the highest: rejects are grey, others between blue and vermilion."""
+    """Return the zones from the lowest scores to the highest: rejects are grey, others between blue and vermilion."""
     ends = (-np.inf, *levels.cuts, np.inf)
     zones, last, rejects = [], len(levels.choices) - 1, 0
     for k, at in enumerate(levels.choices):

@@ -90,10 +90,19 @@ class ListedRows:
         kept = among if complete else among[np.argsort(nearness[among], kind="stable")[:LISTED]]
         kept = kept if complete else kept[np.isfinite(nearness[kept])]
         kept = kept[np.argsort(score[kept], kind="stable")]
-        heading = getattr(names, "name", None)
-        listed = None if names is None else list(names)
-        called = tuple(row + 1 if listed is None else plain(listed[row], _NAME) for row in kept.tolist())
-        return cls(score[kept], sign[kept] > 0, called, "row" if heading is None else plain(heading, _NAME), complete)
+        return cls(score[kept], sign[kept] > 0, called(names, kept), heading_of(names), complete)
+
+
+def called(names: Sequence[Any] | None, rows: NDArray[np.intp]) -> tuple[str | int, ...]:
+    """The names of these rows, or their numbers, counted from 1."""
+    known = None if names is None else list(names)
+    return tuple(row + 1 if known is None else plain(known[row], _NAME) for row in rows.tolist())
+
+
+def heading_of(names: Any) -> str:
+    """What the names of rows are."""
+    heading = getattr(names, "name", None)
+    return "row" if heading is None else plain(heading, _NAME)
 
 
 def index_of(rows: Any) -> Any:
@@ -118,10 +127,9 @@ class Histogram:
 
     @classmethod
     def of(
-        cls, sign: NDArray[np.int8], score: NDArray[np.float64], marks: Sequence[float], novel: Any = None
+        cls, sign: NDArray[np.int8], score: NDArray[np.float64], marks: Sequence[float], novel: Any = False
     ) -> Self:
         """Count the rows; the range covers the middle 99 % of the scores and the finite marks."""
-        novel = novel_mask(novel, len(score))
         finite = score[np.isfinite(score)]
         ends = [mark for mark in marks if np.isfinite(mark)]
         ends += np.quantile(finite, [0.005, 0.995]).tolist() if finite.size else [-1.0, 1.0]
@@ -139,15 +147,12 @@ class NovelRows:
 
     Attributes
     ----------
-    rejected : (int, int)
-        Their number, of the class of low and of high scores.
     forced : ((int, int), (int, int))
-        The same by forced decision.
+        Their number by true class, that of low and that of high scores, and by forced decision.
     listed : ListedRows
         Those that the page can list.
     """
 
-    rejected: tuple[int, int]
     forced: tuple[tuple[int, int], tuple[int, int]]
     listed: ListedRows
 
@@ -163,8 +168,12 @@ class NovelRows:
         """Count the novel rows."""
         counts = [[int(np.sum(novel & (sign == truth) & (forced == said))) for said in (-1, 1)] for truth in (-1, 1)]
         below, above = ((row[0], row[1]) for row in counts)
-        listed = ListedRows.of(sign, score, np.zeros(len(score)), names, np.flatnonzero(novel))
-        return cls((sum(below), sum(above)), (below, above), listed)
+        return cls((below, above), ListedRows.of(sign, score, np.zeros(len(score)), names, np.flatnonzero(novel)))
+
+    @property
+    def rejected(self) -> tuple[int, int]:
+        """Their number, of the class of low and of high scores."""
+        return sum(self.forced[0]), sum(self.forced[1])
 
     @property
     def count(self) -> int:
@@ -179,3 +188,12 @@ def novel_mask(novel: Any, n: int) -> NDArray[np.bool_]:
         got = f"{found.dtype} {found.shape}"
         raise ValueError(f"novel must have one True or False for each of the {n} rows; got {got}.")
     return found
+
+
+def most_confident_first(rejected: NDArray[np.bool_], score: Any, novel: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The rejected rows, by the lead of the highest score if there is one for each class; novel ones come last."""
+    rows = np.flatnonzero(rejected)
+    if score is not None and np.ndim(score) == 2:
+        second, first = np.partition(np.asarray(score, dtype=np.float64)[rows], -2, axis=1)[:, -2:].T
+        rows = rows[np.argsort(second - first, kind="stable")]
+    return np.concatenate([rows[~novel[rows]], rows[novel[rows]]])

@@ -25,7 +25,6 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     """Write the report of a model on labelled rows."""
     from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report
-    from abstain.report.table_model import TableReport
 
     model = judged.model
     if model.costs is None and judged.row_costs is None:
@@ -47,7 +46,7 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     by_row = judged.row_costs
     score = model.class_scores(judged.score) if model.several else judged.score
     if model.several or model.actions is not None or by_row is not None:
-        report = TableReport.of(
+        report = Report.of_decisions(
             judged.y_true,
             judged.y_pred,
             model.costs if by_row is None else None,
@@ -76,7 +75,6 @@ def write_comparison(
     from abstain.estimators.unwrap import final_estimator
     from abstain.report.from_estimator import model_facts
     from abstain.report.model import Report
-    from abstain.report.table_model import TableReport
 
     name = compared.best if compared.verdict is None else compared.verdict.name
     held_out = compared.answers[compared.names.index(name)]
@@ -101,7 +99,7 @@ def write_comparison(
     else:
         answers = {"forced": held_out.forced, "reject_label": held_out.reject_label}
         score = held_out.class_scores  # of two classes, scores of different folds have no order
-        report = TableReport.of(table.y, held_out.predicted, compared.costs, score=score, **answers, **shared)
+        report = Report.of_decisions(table.y, held_out.predicted, compared.costs, score=score, **answers, **shared)
     write_page(report, path, force=force)
     return name
 

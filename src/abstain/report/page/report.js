@@ -147,8 +147,8 @@
   }
 
   function drawHistogram(m) {
-    const { edges, below, above, novelBelow, novelAbove } = data.histogram;
-    const most = Math.max(...below.map((count, i) => count + novelBelow[i]), ...above.map((count, i) => count + novelAbove[i]), 1);
+    const { edges, below, above, novel_below, novel_above } = data.histogram;
+    const most = Math.max(...below.map((count, i) => count + novel_below[i]), ...above.map((count, i) => count + novel_above[i]), 1);
     const words = `Histogram of ${n} scores${novelCount ? `, of which ${novelCount} are of novel rows` : ""}; the reject band is from ${amount(m.thresholds.lower)} to ${amount(m.thresholds.upper)}.`;
     const plain = (v) => (Number.isInteger(v) ? String(Math.abs(v)) : "");
     const f = frame("histogram", 300, [edges[0], edges.at(-1)], [-most * 1.05, most * 1.05], "score", "rows", amount, plain, words);
@@ -159,8 +159,8 @@
       const bar = { x: f.x(edges[i]) + 0.5, width: Math.max(f.x(edges[i + 1]) - f.x(edges[i]) - 1, 1) };
       make(f.svg, "rect", { class: "bar-above", ...bar, y: f.y(above[i]), height: f.y(0) - f.y(above[i]) });
       make(f.svg, "rect", { class: "bar-below", ...bar, y: f.y(0), height: f.y(-count) - f.y(0) });
-      if (novelAbove[i]) make(f.svg, "rect", { class: "bar-novel", ...bar, y: f.y(above[i] + novelAbove[i]), height: f.y(above[i]) - f.y(above[i] + novelAbove[i]) });
-      if (novelBelow[i]) make(f.svg, "rect", { class: "bar-novel", ...bar, y: f.y(-count), height: f.y(-count - novelBelow[i]) - f.y(-count) });
+      if (novel_above[i]) make(f.svg, "rect", { class: "bar-novel", ...bar, y: f.y(above[i] + novel_above[i]), height: f.y(above[i]) - f.y(above[i] + novel_above[i]) });
+      if (novel_below[i]) make(f.svg, "rect", { class: "bar-novel", ...bar, y: f.y(-count), height: f.y(-count - novel_below[i]) - f.y(-count) });
     });
     make(f.svg, "line", { class: "axis", x1: f.x(edges[0]), x2: f.x(edges.at(-1)), y1: f.y(0), y2: f.y(0) });
     const lines = m.thresholds.lower < m.thresholds.upper ? [["threshold", m.thresholds.lower], ["threshold", m.thresholds.upper]] : [];
