@@ -14,7 +14,7 @@ from abstain import Actions, Costs, Forced, RejectSVC, RejectSVCCV, ThresholdRej
 from abstain.datasets import Gaussians
 from abstain.dual.problem import DualProblem
 from abstain.kernels import Kernel
-from abstain.losses.action_hinge import action_hinge
+from abstain.losses.double_hinge import double_hinge
 from action_cases import CREDIT, THREE, with_crossings
 from clarabel_qp import primal_optimum
 from looping import looped
@@ -40,13 +40,13 @@ def test_the_machine_is_the_optimum_for_any_number_of_cuts(K, kernel):
     X, y = LAW.sample(40, random_state=K)
     machine = RejectSVC(actions, C=3.0, kernel=kernel, gamma=0.5, tol=1e-6).fit(X, y)
     sign = np.where(y == 1, 1, -1).astype(np.int8)
-    problem = DualProblem(Kernel(kernel, gamma=0.5), X, sign, action_hinge(actions), np.full(len(y), 3.0))
+    problem = DualProblem(Kernel(kernel, gamma=0.5), X, sign, double_hinge(actions), np.full(len(y), 3.0))
     assert problem.loss.n_knots == K
     assert machine.objective_ == pytest.approx(primal_optimum(problem), rel=1e-7)
     assert machine.duality_gap_ < 1e-7
     assert len(machine.set_names_) == 2 * K + 1
     # control: the loss of other actions has another optimum
-    other = action_hinge(with_crossings(np.sort(rng.uniform(0.05, 0.95, K)), rng))
+    other = double_hinge(with_crossings(np.sort(rng.uniform(0.05, 0.95, K)), rng))
     moved = DualProblem(problem.kernel, X, sign, other, problem.weight)
     assert abs(machine.objective_ / primal_optimum(moved) - 1) > 1e-3
 
@@ -60,7 +60,7 @@ def test_as_many_actions_as_are_allowed_can_be_trained():
 
 
 def test_the_loss_touches_the_likelihood_at_every_cut_and_nowhere_else():
-    loss, cuts = action_hinge(CREDIT), np.array(CREDIT.levels().cuts)
+    loss, cuts = double_hinge(CREDIT), np.array(CREDIT.levels().cuts)
     for sign in (-1, 1):
         value = loss.of(sign).value
         np.testing.assert_allclose(value(sign * cuts), np.logaddexp(0, -sign * cuts), rtol=1e-12)

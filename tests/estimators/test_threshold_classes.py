@@ -16,9 +16,9 @@ from sklearn.svm import SVC, LinearSVC
 import abstain
 from abstain import Actions, Costs, RejectSVC, ThresholdRejector
 from abstain.metrics import ClassTable, get_scorer, mean_cost, reject_rate
-from abstain.rules.lead_rule import LeadRule
+from abstain.rules.class_deciders import Confidence
 from abstain.rules.tuning.answer_cuts import cheapest_cut, cheapest_cuts, cut_within
-from abstain.rules.tuning.answered_rows import ClassRows
+from abstain.rules.tuning.scored_rows import ScoredRows
 from class_cases import GENERAL, gaussians, table_costs
 
 X, Y = gaussians(300)
@@ -60,7 +60,7 @@ class TestDecisions:
         fitted, folds = clone(model).fit(X, Y), StratifiedKFold(4, shuffle=True, random_state=1)
 
         def expected(score):
-            return placed(ClassRows.of(score, Y + 1).answered("lead"), costs)
+            return placed(ScoredRows.of(score, Y).answered("lead"), costs)
 
         def found(estimator=model, **options):
             return rejector(estimator, costs=costs, method=method, **options).fit(X, Y).thresholds_
@@ -175,7 +175,7 @@ class TestBudgets:
         weight = np.random.default_rng(0).uniform(0.1, 3, len(Y))
         clf = rejector(LogisticRegression(), reject_rate=0.3, cv="train").fit(X, Y, weight)
         model = LogisticRegression().fit(X, Y, weight)
-        rows = ClassRows.of(model.decision_function(X), Y + 1, weight).answered("lead")
+        rows = ScoredRows.of(model.decision_function(X), Y, weight).answered("lead")
         np.testing.assert_array_equal(clf.thresholds_, cut_within(rows, 0.3))
         assert weight @ clf.reject_mask(X) <= 0.3 * weight.sum()
 
@@ -276,7 +276,7 @@ class TestElsewhere:
         for model in (RejectSVC(), RejectSVC(PRICE), SVC(), RandomForestClassifier(5, random_state=0)):
             clf = rejector(model, reject_rate=0.2, cv="train").fit(X, Y)
             assert 0 < clf.reject_mask(X).mean() <= 0.2
-        assert isinstance(clf.rule_, LeadRule)
+        assert isinstance(clf.rule_.decider, Confidence)
 
 
 REFUSED = {
