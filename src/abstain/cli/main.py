@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from abstain.cli.commands import compare, evaluate, export, fit, predict, reproduce
+from abstain.cli.commands.options import FILE, Given, command_of, option
 from abstain.cli.exit_codes import exit_on_error, own_process
-from abstain.cli.training.options import Force
 
 # Plain help, because rich takes longer to load than everything else.
 app = typer.Typer(
@@ -46,27 +46,23 @@ def _abstain(version: Version = False) -> None:
     """Support vector machines that know when not to decide."""
 
 
-@app.command()
-def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the output.")] = Path("demo"),
-    splits: Annotated[int, typer.Option(metavar="N", min=1, help="Number of random splits for the mean costs.")] = 20,
-    csv: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Only write the biopsies as FILE and FILE with _new in its name."),
-    ] = None,
-    force: Force = False,
-) -> None:
+@command_of(
+    *("output", "splits", "csv", "force"),
+    output=option(Path, "FOLDER", "For the output.", "--output", "-o", default=Path("demo")),
+    splits=option(int, "N", "Number of random splits for the mean costs.", default=20, min=1),
+    csv=option(FILE, "FILE", "Only write the biopsies as FILE and FILE with _new in its name."),
+)
+def _demo(given: Given) -> None:
     """Show on biopsies what a reject option saves, with a picture."""
-    with exit_on_error():
-        from abstain.cli.commands.demo import demo as demonstrate
-        from abstain.cli.commands.demo import write_tables
+    from abstain.cli.commands.demo import demo, write_tables
 
-        if csv is not None:
-            write_tables(csv, force=force)
-        else:
-            demonstrate(output, splits)
+    if given.csv is not None:
+        write_tables(given.csv, force=given.force)
+    else:
+        demo(given.output, given.splits)
 
 
+app.command("demo")(_demo)
 for _module in (fit, predict, evaluate, compare, export, reproduce):
     app.command(_module.__name__.rpartition(".")[2])(_module.command)
 

@@ -2,69 +2,45 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from abstain.cli.exit_codes import exit_on_error, one_line
-from abstain.cli.training import options as o
+from abstain.cli.commands.options import FILE, NOTATION, TEXT, Given, command_of, option
+from abstain.cli.exit_codes import one_line
 
 if TYPE_CHECKING:
     from abstain.cli.commands.evaluation import Judged
 
 OF_THEM = "of them novel"
-Report = Annotated[Path | None, typer.Option("--report", metavar="HTML", help="Also write a report as one HTML file.")]
-Target = Annotated[
-    str | None, typer.Option("--target", "-t", metavar="COL", help="Column of the labels; detected if not given.")
-]
-Id = Annotated[
-    str | None, typer.Option("--id", metavar="COL", help="Column that names the rows in the report, instead of lines.")
-]
 
 
-def command(
-    model: o.Model,
-    data: o.Data,
-    *,
-    target: Target = None,
-    report: Report = None,
-    id: Id = None,  # noqa: A002 (the name of the option)
-    encoding: o.Encoding = None,
-    decimal: o.Decimal = ".",
-    thousands: o.Thousands = None,
-    dates: o.Dates = None,
-    missing_value: o.MissingValue = None,
-    drop_unlabelled: o.DropUnlabelled = False,
-    json: o.Json = False,
-    force: o.Force = False,
-) -> None:
+@command_of(
+    *("model", "data", "target", "report", "id", *NOTATION, "drop_unlabelled", "json", "force"),
+    target=option(TEXT, "COL", "Column of the labels; detected if not given.", "--target", "-t"),
+    report=option(FILE, "HTML", "Also write a report as one HTML file.", "--report"),
+    id=option(TEXT, "COL", "Column that names the rows in the report, instead of lines.", "--id"),
+)
+def command(given: Given) -> None:
     """Evaluate a model on labelled rows that it was not trained on."""
-    with exit_on_error():
-        from abstain.cli.commands.evaluation import Judged
-        from abstain.cli.input.drifting import drift_facts
-        from abstain.cli.input.models import load_model
-        from abstain.cli.output.files import check_free
-        from abstain.cli.output.printing import print_judged
-        from abstain.cli.tables.notation import Notation
+    from abstain.cli.commands.evaluation import Judged
+    from abstain.cli.input.drifting import drift_facts
+    from abstain.cli.input.models import load_model
+    from abstain.cli.output.files import check_free
+    from abstain.cli.output.printing import print_judged
+    from abstain.cli.output.reports import write_evaluation
 
-        check_free(report, force=force, inputs=[model, data])
-        notation = Notation.of(encoding, decimal, thousands, dates, missing_value)
-        judged = Judged.of(
-            load_model(model), data, target, id=id, notation=notation, drop_unlabelled=drop_unlabelled
-        )
-        if report is not None:
-            from abstain.cli.output.reports import write_evaluation
-
-            write_evaluation(judged, report, force=force)
-        facts = judged.facts() | {"drift": drift_facts(judged.drift)}
-        if json:
-            written = {} if report is None else {"report": str(report)}
-            print_judged(facts | judged.outside | written, json=True)
-        else:
-            show(judged, facts)
-            if report is not None:
-                print(f"{one_line(str(report))} written: the report on {len(judged.y_true)} rows")
+    report = given.report
+    check_free(report, force=given.force, inputs=[given.model, given.data])
+    asked = {"id": given.id, "notation": given.notation, "drop_unlabelled": given.drop_unlabelled}
+    judged = Judged.of(load_model(given.model), given.data, given.target, **asked)
+    if report is not None:
+        write_evaluation(judged, report, force=given.force)
+    facts = judged.facts() | {"drift": drift_facts(judged.drift)}
+    if given.json:
+        print_judged(facts | judged.outside | ({} if report is None else {"report": str(report)}), json=True)
+        return
+    show(judged, facts)
+    if report is not None:
+        print(f"{one_line(str(report))} written: the report on {len(judged.y_true)} rows")
 
 
 def show(judged: Judged, facts: dict[str, Any]) -> None:

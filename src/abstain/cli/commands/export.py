@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from abstain.cli.exit_codes import DataError, Note, UsageError, exit_on_error, one_line
-from abstain.cli.training import options as o
-
-Onnx = Annotated[Path, typer.Option("--onnx", metavar="FILE", help="ONNX file to write.")]
+from abstain.cli.commands.options import Given, command_of, option
+from abstain.cli.exit_codes import DataError, Note, UsageError, one_line
 
 
-def command(model: o.Model, onnx: Onnx, force: o.Force = False) -> None:
+@command_of("model", "onnx", "force", onnx=option(Path, "FILE", "ONNX file to write.", "--onnx", default=...))
+def command(given: Given) -> None:
     """Write the model as an ONNX graph with the outputs label, score and rejected; with a guard, novel and p_value."""
-    with exit_on_error():
-        from abstain.cli.input.models import load_estimator
-        from abstain.cli.output.files import check_free
+    from abstain.cli.input.models import load_estimator
+    from abstain.cli.output.files import check_free
 
-        check_free(onnx, force=force, inputs=[model])
-        export(load_estimator(model), onnx, force=force)
-        print(f"{one_line(str(onnx))} written")
+    check_free(given.onnx, force=given.force, inputs=[given.model])
+    export(load_estimator(given.model), given.onnx, force=given.force)
+    print(f"{one_line(str(given.onnx))} written")
 
 
 def export(estimator: Any, path: Path, *, force: bool = False) -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from abstain.cli.exit_codes import DataError, Note, UsageError, exit_on_error
-from abstain.cli.training import options as o
+from abstain.cli.commands.options import FILE, NOTATION, Given, command_of, option
+from abstain.cli.exit_codes import DataError, Note, UsageError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,31 +19,17 @@ if TYPE_CHECKING:
     from abstain.cli.tables.read_table import Batch, InputTable
 
 ADDED = ("label", "rejected", "reason", "score", "cost_negative", "cost_reject", "cost_positive")
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="CSV", help="CSV file to write; standard output if not given.")
-]
-Prefix = Annotated[str, typer.Option(metavar="TEXT", help="Prefix for the names of the added columns.")]
-
-Safe = Annotated[
-    bool, typer.Option(help="Put an apostrophe before texts that a spreadsheet would run as formulas, or do not.")
-]
 
 
-def command(
-    model: o.Model,
-    data: o.Data,
-    *,
-    output: Output = None,
-    prefix: Prefix = "",
-    spreadsheet_safe: Safe = True,
-    encoding: o.Encoding = None,
-    decimal: o.Decimal = ".",
-    thousands: o.Thousands = None,
-    dates: o.Dates = None,
-    missing_value: o.MissingValue = None,
-    json: o.Json = False,
-    force: o.Force = False,
-) -> None:
+@command_of(
+    *("model", "data", "output", "prefix", "spreadsheet_safe", *NOTATION, "json", "force"),
+    output=option(FILE, "CSV", "CSV file to write; standard output if not given.", "--output", "-o"),
+    prefix=option(str, "TEXT", "Prefix for the names of the added columns.", default=""),
+    spreadsheet_safe=option(
+        bool, None, "Put an apostrophe before texts that a spreadsheet would run as formulas, or do not.", default=True
+    ),
+)
+def command(given: Given) -> None:
     """Write each row with label, rejected, reason, score and the expected costs of the decisions.
 
     The reason is decided, ambiguous, or novel for rows that are rejected as unlike the training rows.
@@ -55,25 +39,22 @@ def command(
     the thresholds, where decisions change. Rows are read and written a few megabytes at a time. With --json a summary
     is printed, which names the classes, and -o is required for the rows.
     """
-    with exit_on_error():
-        from abstain.cli.input.models import load_model
-        from abstain.cli.input.outside_notes import NOTED
-        from abstain.cli.output.files import check_free
-        from abstain.cli.output.printing import print_drift, print_facts, print_json
-        from abstain.cli.tables.notation import Notation
+    from abstain.cli.input.models import load_model
+    from abstain.cli.input.outside_notes import NOTED
+    from abstain.cli.output.files import check_free
+    from abstain.cli.output.printing import print_drift, print_facts, print_json
 
-        if json and output is None:
-            raise UsageError("--json prints a summary, so the rows need a separate file; specify it with -o.")
-        notation = Notation.of(encoding, decimal, thousands, dates, missing_value)
-        check_free(output, force=force, inputs=[model, data])
-        counted = predict(
-            load_model(model), data, output, prefix=prefix, safe=spreadsheet_safe, notation=notation, force=force
-        )
-        if json:
-            print_json(counted)
-        elif output is not None:
-            print_facts({name: value for name, value in counted.items() if name not in (*NOTED, "drift")})
-            print_drift(counted["drift"])
+    output, notation = given.output, given.notation
+    if given.json and output is None:
+        raise UsageError("--json prints a summary, so the rows need a separate file; specify it with -o.")
+    check_free(output, force=given.force, inputs=[given.model, given.data])
+    asked = {"prefix": given.prefix, "safe": given.spreadsheet_safe, "notation": notation, "force": given.force}
+    counted = predict(load_model(given.model), given.data, output, **asked)
+    if given.json:
+        print_json(counted)
+    elif output is not None:
+        print_facts({name: value for name, value in counted.items() if name not in (*NOTED, "drift")})
+        print_drift(counted["drift"])
 
 
 def predict(

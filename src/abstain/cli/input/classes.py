@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.tables.read_table import Batch, InputTable
 
-__all__ = ["TWO_ONLY", "checked_classes", "in_order", "two_class_option"]
+__all__ = ["TWO_ONLY", "checked_classes", "in_order"]
 
 UNLABELLED = ("na", "n/a", "null", "none", "unknown", "missing", "?", "-", ".", "99", "999", "-999", "-9999")
 MOST = 100  # more labels are quantities or names
@@ -30,11 +29,6 @@ TWO_ONLY = {
     "--reject-column": "give one cost with --reject, or one per class in a column 'reject' of --cost-matrix",
     "--actions": f"{BY_NAME}, and one way to hand rows on with --reject",
 }
-
-
-def two_class_option(given: Mapping[str, Any]) -> str | None:
-    """The first option of `TWO_ONLY` that was given; None if there is none."""
-    return next((name for name in TWO_ONLY if given.get(name) not in (None, False, [])), None)
 
 
 def checked_classes(

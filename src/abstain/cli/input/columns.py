@@ -86,10 +86,11 @@ def features(
 
 
 def labels(table: InputTable, batch: Batch, name: str, missing: Sequence[str] = ()) -> NDArray[Any]:
-    """The labels, or groups, as text, None where missing."""
+    """Return the labels, or groups, as text, None where missing; each distinct one is in memory once."""
     text = _as_text(table, batch.frame[name])
     empty = text.str.strip_chars().str.to_lowercase().is_in(["", "nan"]) | text.is_in([*missing])
-    return np.asarray(text.set(empty.fill_null(value=False), None).to_list(), dtype=object)
+    cells, known = text.set(empty.fill_null(value=False), None).to_list(), dict[Any, Any]()
+    return np.array([known.setdefault(cell, cell) for cell in cells], dtype=object)
 
 
 def row_names(table: InputTable, batch: Batch, name: str, lines: list[str]) -> list[str]:

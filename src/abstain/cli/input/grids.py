@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from abstain.cli.exit_codes import UsageError
 
-__all__ = ["stated_grid", "stated_search"]
-
-SEARCHES = ("auto", "full", "halving")
-
-
-def stated_search(search: str) -> str:
-    """Give the way to search if it is one."""
-    if search not in SEARCHES:
-        raise UsageError(f"--search={search} must be auto, full or halving.")
-    return search
+__all__ = ["stated_grid"]
 
 
 def stated_grid(

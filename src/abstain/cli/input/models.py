@@ -17,8 +17,8 @@ from abstain.cli.input.drifting import DriftOfTable
 from abstain.cli.input.outside_notes import OutsideTraining, seen_of
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import Batch, InputTable
-from abstain.estimators.unwrap import FittedClassifier, final_estimator
-from abstain.preprocessing import CellPlan, frame, plan_of
+from abstain.estimators.unwrap import FittedClassifier
+from abstain.preprocessing import NAN_TEXT, NUMBER, TEXT, CellPlan, columns_read, frame, plan_of
 from abstain.rules.action_rule import ActionRule
 
 if TYPE_CHECKING:
@@ -52,28 +52,24 @@ class FittedModel(FittedClassifier):
     @classmethod
     def of(cls, estimator: Any, pos_label: Any = None) -> Self:
         """Make the model from a fitted estimator."""
-        from abstain.files.onnx.inputs import Inputs
-        from abstain.files.onnx.steps import NUMBER, TEXT
         from abstain.files.sklearn_codecs.preprocessing_codec import is_default
 
         names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
         if not names:
             raise DataError("the model has no column names; fit it with 'abstain fit' or to a data frame.")
         pipeline = _pipeline(estimator)
-        kinds = [NUMBER] * len(names) if pipeline is None else Inputs.of(pipeline).kinds
-        read = {kind: [name for name, its in zip(names, kinds, strict=True) if its == kind] for kind in (NUMBER, TEXT)}
-        if len(estimator.classes_) > 2:  # none of them is positive
-            fitted = FittedClassifier(estimator, final_estimator(estimator), None)
-        else:
-            fitted = FittedClassifier.of(estimator, pos_label)
-        ours = pipeline is not None and is_default(pipeline)
-        odd = {names[at] for at in ([] if ours or not read[TEXT] else Inputs.nan_texts(pipeline))}  # ours take both
-        nan_texts = [name for name in read[TEXT] if name in odd]
-        preprocess = pipeline[0] if ours else None
-        plan = CellPlan() if preprocess is None else plan_of(preprocess)
-        seen = seen_of(estimator, preprocess, [*read[NUMBER], *read[TEXT]])
-        columns = {"numeric": read[NUMBER], "categorical": read[TEXT], "nan_texts": nan_texts}
-        return cls(**vars(fitted), **columns, plan=plan, seen=seen)
+        kinds = dict.fromkeys(names, NUMBER) if pipeline is None else columns_read(pipeline[:-1], names)
+        numeric = [name for name in names if kinds.get(name) == NUMBER]
+        categorical = [name for name in names if kinds.get(name) in (TEXT, NAN_TEXT)]
+        preprocess = pipeline[0] if pipeline is not None and is_default(pipeline) else None
+        return cls(
+            **vars(FittedClassifier.of_any(estimator, pos_label)),
+            numeric=numeric,
+            categorical=categorical,
+            plan=plan_of(preprocess),
+            seen=seen_of(estimator, preprocess, [*numeric, *categorical]),
+            nan_texts=[name for name in categorical if kinds[name] == NAN_TEXT],
+        )
 
     def reading(self, notation: Notation) -> Self:
         """The model for a table in this notation: its own plan, with what the options add."""

@@ -75,7 +75,7 @@ class ParquetRows:
         """Fit the preprocessing to these columns; `y` are the labels of the rows chosen, `categorical` are codes."""
         places: Any = None if chosen is None else np.flatnonzero(chosen) + 1
         classes, plan = len({*y.tolist()}), CellPlan(missing=table.notation.missing)
-        columns: dict[str, _Numbers | _Texts] = {}
+        moments, categories = dict[str, tuple[float, ...]](), dict[str, list[str | None]]()
         with progress("read columns", len(names)) as report:
             for name in names:
                 batch = table.whole([name])
@@ -86,11 +86,12 @@ class ParquetRows:
                 plan = replace(plan, dates=(*plan.dates, *found.dates), day_first=first)
                 if cells[name].n_unique() == classes:
                     suspect_copies(cells, y)
-                columns[name] = _numbers(cells[name]) if cells[name].dtype.is_float() else _texts(cells[name])
-                report(len(columns))
-        numeric = [name for name in names if isinstance(columns[name], _Numbers)]
-        texts = [name for name in names if isinstance(columns[name], _Texts)]
-        return cls(table, numeric, texts, plan, _preprocess(columns, numeric, texts, len(y)), chosen)
+                if cells[name].dtype.is_float():
+                    moments[name] = _moments(cells[name])
+                else:
+                    categories[name] = _categories(cells[name])
+                report(len(moments) + len(categories))
+        return cls(table, [*moments], [*categories], plan, _preprocess(moments, categories, len(y)), chosen)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -108,7 +109,7 @@ class ParquetRows:
                 yield self.preprocess.transform(for_sklearn(cells)).astype(self.dtype)
 
     def mapped(self, path: str | Path) -> NDArray[np.float32]:
-        """Write all preprocessed rows to a ``.npy`` file, and give them mapped to memory, read-only."""
+        """Write all preprocessed rows to a ``.npy`` file, and return them mapped to memory, read-only."""
         out, done = np.lib.format.open_memmap(path, "w+", self.dtype, self.shape), 0
         with progress("encode rows", self.shape[0]) as report:
             for rows in self.blocks():
@@ -119,23 +120,6 @@ class ParquetRows:
         del out
         found: NDArray[np.float32] = np.load(path, mmap_mode="r")
         return found
-
-
-@dataclass(frozen=True)
-class _Numbers:
-    """A column of numbers: moments after imputation by the median, and the share of missing ones."""
-
-    median: float
-    mean: float
-    variance: float
-    missing: float
-
-
-@dataclass(frozen=True)
-class _Texts:
-    """A column of texts: the distinct ones, None among them if some are missing."""
-
-    categories: tuple[str | None, ...]
 
 
 def _cells(table: ParquetFiles, batch: Batch, name: str, *, coded: bool) -> tuple[pl.DataFrame, CellPlan]:
@@ -153,44 +137,45 @@ def _cells(table: ParquetFiles, batch: Batch, name: str, *, coded: bool) -> tupl
     return cells, plan
 
 
-def _texts(values: pl.Series) -> _Texts:
+def _categories(values: pl.Series) -> list[str | None]:
+    """Return the distinct texts of a column, None last if some are missing."""
     found = values.unique().to_list()
     if len(found) > MOST_CATEGORIES:
         raise DataError(
             f"column {values.name!r} has {len(found):,} distinct texts, more than {MOST_CATEGORIES:,}; pass --ignore "
             f"{values.name!r} if it names the rows, or group its values."
         )
-    return _Texts(tuple(sorted(found, key=lambda text: (text is None, text or ""))))
+    return sorted(found, key=lambda text: (text is None, text or ""))
 
 
-def _numbers(values: pl.Series) -> _Numbers:
+def _moments(values: pl.Series) -> tuple[float, ...]:
+    """Return the median of a column, its mean and variance after imputation by it, and the share of missing values."""
     numbers = np.array(values.to_numpy(), dtype=np.float64)
     here = ~np.isnan(numbers)
     median = float(np.median(numbers[here])) if here.any() else 0.0  # as the imputer does for an empty column
     numbers[~here] = median
-    return _Numbers(median, float(numbers.mean()), float(numbers.var()), float(1.0 - here.mean()))
+    return median, float(numbers.mean()), float(numbers.var()), float(1.0 - here.mean())
 
 
-def _preprocess(columns: dict[str, Any], numeric: Sequence[str], categorical: Sequence[str], n: int) -> Any:
+def _preprocess(moments: dict[str, tuple[float, ...]], categories: dict[str, list[str | None]], n: int) -> Any:
     """Fit the default preprocessing to a few rows with all categories and missing cells; then set the moments."""
-    height = max([3, *(len(columns[name].categories) for name in categorical)])
+    height = max([3, *map(len, categories.values())])
     cells: dict[str, Any] = {}
-    for name in numeric:
+    for name, (*_, missing) in moments.items():
         cells[name] = np.arange(height, dtype=np.float64)
-        cells[name][0] = np.nan if columns[name].missing else 0.0
-    for name in categorical:
-        known = columns[name].categories
+        cells[name][0] = np.nan if missing else 0.0
+    for name, known in categories.items():
         cells[name] = np.array([known[min(at, len(known) - 1)] for at in range(height)], dtype=object)
-    fitted = default_pipeline(None, numeric, categorical).named_steps[PREPROCESS].fit(frame(cells))
-    if numeric:
+    fitted = default_pipeline(None, [*moments], [*categories]).named_steps[PREPROCESS].fit(frame(cells))
+    if moments:
         part = fitted.named_transformers_[NUMERIC]
         impute, scale = part.named_steps["impute"], part.named_steps["scale"]
-        found = [columns[name] for name in numeric]
-        flags = [column.missing for column in found if column.missing]
-        impute.statistics_ = np.array([column.median for column in found])
+        median, mean, variance, missing = np.array([*moments.values()]).T
+        flags = missing[missing > 0.0]
+        impute.statistics_ = median
         scale.n_samples_seen_ = np.int64(n)
-        scale.mean_ = np.array([column.mean for column in found] + flags)
-        scale.var_ = np.array([column.variance for column in found] + [p * (1.0 - p) for p in flags])
+        scale.mean_ = np.concatenate([mean, flags])
+        scale.var_ = np.concatenate([variance, flags * (1.0 - flags)])
         constant = scale.var_ <= 10 * np.finfo(np.float64).eps * np.maximum(scale.var_, scale.mean_**2)
         scale.scale_ = np.where(constant, 1.0, np.sqrt(scale.var_))
     return fitted

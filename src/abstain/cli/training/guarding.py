@@ -11,7 +11,6 @@ from typing import Any
 
 from abstain.cli.exit_codes import Note, UsageError
 from abstain.cli.input.training_table import TrainingTable
-from abstain.cli.tables.mapped_table import MappedTable
 from abstain.costs.actions import Actions
 from abstain.estimators.novelty.guard import rows_needed
 from abstain.estimators.novelty.guard_rows import calibration_size
@@ -87,9 +86,9 @@ def guard_plan(
 
 def _no_guard(table: TrainingTable, costs: Any) -> str:
     """Why these rows or costs cannot have a guard; empty if they can."""
-    if isinstance(table, MappedTable):
+    if table.mapped:
         return "rows that are read by blocks are not in memory, where the guard is fitted"
-    if isinstance(costs, Actions) and not costs.rejecting.any():
+    if isinstance(costs, Actions) and not costs.rejects:
         return "none of the actions hands a case on, so that such a row could not be rejected"
     return ""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from abstain.cli.exit_codes import UsageError
@@ -29,38 +28,33 @@ __all__ = ["promise_facts", "promised"]
 def promised(
     table: TrainingTable,
     options: TrainingOptions,
-    promise: dict[str, Any],
+    model: ThresholdRejector,
     classifier: Callable[[TrainingTable, TrainingOptions], Any],
 ) -> Pipeline:
-    """Fit preprocessing, search and machine on some rows, and calibrate on rows that none of these has seen.
-
-    `promise` has the parameters of a `ThresholdRejector` that say what is promised.
-    """
-    reject_label = options.reject_label or "auto"
-    model = ThresholdRejector(None, **promise, cv="prefit", pos_label=table.positive, reject_label=reject_label)
+    """Fit preprocessing, search and machine on some rows, and calibrate `model` on rows that none of these has seen."""
     code = np.unique(table.y, return_inverse=True)[1] + 1
-    try:
+    with _plain_errors():
         request = Request.of(model)
         labels = labels_for(model, request, table.y)
         request = request.of_classes(labels, table.positive)
         sizes = calibration_sizes(request, labels, np.bincount(code)[1:], None)
         held = held_out_rows(code, sizes, table.groups, options.seed)
-    except ValueError as error:
-        raise UsageError(str(error).partition(OTHERWISE)[0]) from error
-    fitting, calibration = (_part(table, rows) for rows in (np.setdiff1d(np.arange(len(code)), held), held))
+    fitting, calibration = table.take(np.setdiff1d(np.arange(len(code)), held)), table.take(held)
     pipeline = fitted_pipeline(fitting, classifier(fitting, options))
     model.estimator = pipeline[-1]
-    try:
+    with _plain_errors():
         model.fit(pipeline[:-1].transform(calibration.rows), calibration.y)
-    except ValueError as error:
-        raise UsageError(str(error).partition(OTHERWISE)[0]) from error
     pipeline.steps[-1] = (ESTIMATOR, model)
     return pipeline
 
 
-def _part(table: TrainingTable, rows: NDArray[np.intp]) -> TrainingTable:
-    groups = None if table.groups is None else table.groups[rows]
-    return replace(table, X=table.X[rows], y=table.y[rows], groups=groups)
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Leave out of errors what no option can change."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error).partition(OTHERWISE)[0]) from error
 
 
 def promise_facts(bound: ClassErrorBound | ErrorBound, rejected: float) -> dict[str, Any]:
