@@ -54,7 +54,7 @@ def plan_of(preprocess: Any) -> CellPlan:
 
 
 def default_pipeline(estimator: Any, numeric: Sequence[str], categorical: Sequence[str]) -> Pipeline:
-    """Return a Pipeline of preprocessing for named columns and `estimator`, in the form that :func:`abstain.save` can write.
+    """Return a Pipeline of preprocessing for named columns and `estimator`, which :func:`abstain.save` can write.
 
     Numeric columns: missing values are replaced by the column's median and flagged in an extra column (only for columns
     with missing values in training); then all are scaled to mean 0 and variance 1. Categorical columns: missing values
@@ -104,7 +104,8 @@ def columns_read(step: Any, names: Sequence[str]) -> dict[str, str]:
         The names of its columns.
     """
     if isinstance(step, ColumnTransformer):
-        parts = [(part, step._transformer_to_input_indices[name]) for name, part, _ in step.transformers_]
+        places = step._transformer_to_input_indices  # noqa: SLF001 (no public name gives the columns by place)
+        parts = [(part, places[name]) for name, part, _ in step.transformers_]
         found = [columns_read(part, [names[at] for at in chosen]) for part, chosen in parts if part != "drop"]
         return {name: kind for part in found for name, kind in part.items()}
     steps = [one for _, one in step.steps if one not in (None, "passthrough")] if isinstance(step, Pipeline) else [step]
@@ -144,7 +145,7 @@ def frame(columns: dict[str, Any]) -> Any:
 
 
 def takes_polars() -> bool:
-    """Say whether scikit-learn can select polars columns by name; before 1.9 it needs a protocol that polars 2 dropped."""
+    """Whether scikit-learn can select polars columns by name; before 1.9 it needs a protocol that polars 2 dropped."""
     import polars as pl
 
     return hasattr(pl.DataFrame, "__dataframe__") or parse_version(sklearn.__version__) >= parse_version("1.9.dev0")

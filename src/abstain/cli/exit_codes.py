@@ -23,26 +23,9 @@ BUG, USAGE, DATA, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 4, 130
 OUTPUT_FAILED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 TRACEBACK = "ABSTAIN_TRACEBACK"
 # Parameters of the library -> the options that set them.
-OPTIONS = {
-    "pos_label": "--pos-label",
-    "reject_label": "--reject-label",
-    "false_positive": "--false-positive",
-    "false_negative": "--false-negative",
-    "reject": "--reject",
-    "reject_negative": "--reject",
-    "reject_positive": "--reject",
-    "reject_rate": "--reject-rate",
-    "max_error": "--max-error",
-    "class_error": "--class-error",
-    "confidence": "--confidence",
-    "C": "--C",
-    "gamma": "--gamma",
-    "search": "--search",
-    "rate": "--novelty",
-    "groups": "--groups",
-    "random_state": "--seed",
-    "time_limit": "--time-limit",
-}
+_SAME = "pos_label reject_label false_positive false_negative reject reject_rate max_error class_error confidence C"
+OPTIONS = {name: f"--{name.replace('_', '-')}" for name in (*_SAME.split(), "gamma", "search", "groups", "time_limit")}
+OPTIONS |= {"reject_negative": "--reject", "reject_positive": "--reject", "rate": "--novelty", "random_state": "--seed"}
 _WORDS: dict[str, Any] = {
     r"\b(Cs|gammas)\[\d+\]=": lambda found: f"--{found[1].removesuffix('s')} ",
     r"\bThe '(\w+)' parameter of \w+": lambda found: OPTIONS.get(found[1], f"{found[1]!r}"),

@@ -6,49 +6,30 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from abstain.cli.commands.options import COSTS, FILE, FLOAT, NOTATION, Given, command_of, option
+from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import TimeUpError, UsageError, one_line, within
-
-if TYPE_CHECKING:
-    from abstain.cli.input.training_table import TrainingTable
-    from abstain.cli.training.guarding import GuardPlan
-    from abstain.comparison.result import Comparison
+from abstain.cli.input.cost_options import CostOptions
+from abstain.cli.input.table_options import TableOptions
+from abstain.cli.input.training_table import TrainingTable, read_training
+from abstain.cli.output.files import check_free
+from abstain.cli.output.printing import print_judged, warn_all
+from abstain.cli.training.guarding import GuardPlan, guard_plan, stated_rate
+from abstain.cli.training.machines import checked_machines
+from abstain.cli.training.training import LINEAR
+from abstain.comparison.compare import compare as compared_by
+from abstain.comparison.result import Comparison
+from abstain.comparison.rules import default_rules, left_out
+from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
+from abstain.preprocessing import default_pipeline
 
 RATES = {"error rate": "error_rate", "error among the accepted": "selective_error"}  # actions have none
 FEW = 20  # rows of the rarer class below which an error of a rule is one of too few rows
 
 
-@command_of(
-    *("data", "target", "output", *COSTS, "pos_label", "categorical", "ignore", "groups", *NOTATION),
-    *("drop_unlabelled", "machine", "novelty", "folds", "seed", "time_limit", "max_memory", "json", "force"),
-    output=option(FILE, "HTML", "Also write a report as one HTML file.", "--output", "-o"),
-    machine=option(
-        str,
-        "NAMES",
-        "Machines to compare, with commas: svm (all of its rules), logistic, forest, boosting, linear, best; all "
-        "stands for the first four.",
-        default="all",
-    ),
-    novelty=option(
-        FLOAT,
-        "RATE",
-        "Compare all machines with a guard that rejects rows unlike the training rows, as 'abstain fit' does: the "
-        "largest share of rows like these that it rejects.",
-    ),
-    folds=option(int, "N", "Number of cross-validation folds.", default=5, min=2),
-)
 def command(given: Given) -> None:
-    """Compare all rules on your data: cross-validated mean costs with intervals."""
-    from abstain.cli.input.cost_options import CostOptions
-    from abstain.cli.input.table_options import TableOptions
-    from abstain.cli.input.training_table import read_training
-    from abstain.cli.output.files import check_free
-    from abstain.cli.output.printing import print_judged, warn_all
-    from abstain.cli.training.guarding import guard_plan, stated_rate
-    from abstain.cli.training.machines import checked_machines
-
+    """Run the command."""
     output, limit = given.output, given.time_limit
     check_free(output, force=given.force, inputs=[given.data])
     machines, stated = checked_machines(given.machine), CostOptions(given)
@@ -87,12 +68,6 @@ def compare(
     force: bool = False,
 ) -> Comparison:
     """Compare the rules on a table, each with the default preprocessing, and optionally write the report."""
-    from abstain.cli.training.training import LINEAR
-    from abstain.comparison.compare import compare as compared_by
-    from abstain.comparison.rules import default_rules, left_out
-    from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
-    from abstain.preprocessing import default_pipeline
-
     if folds > table.smallest_class:
         name, count = table.rarest
         rarer = f"{name[:60]!r}, the rarest," if table.several else "the rarer"

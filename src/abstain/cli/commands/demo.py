@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV, train_test_split
@@ -15,10 +17,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from abstain.cli.commands.options import Given
+from abstain.cli.exit_codes import one_line
+from abstain.cli.output.files import check_free, write_csv, writing
 from abstain.costs.costs import Costs
 from abstain.estimators.novelty.novelty import NoveltyRejector
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.plot.reject_region import RejectRegionDisplay
+from abstain.report.from_estimator import report_for
+from abstain.report.render import write_report
 
 COSTS = Costs.from_table({"benign": {"malignant": 1}, "malignant": {"benign": 5}}, reject=0.3)
 ANSWERS = ("benign", "malignant", "reject")
@@ -75,8 +82,6 @@ def outcome(truth: NDArray[Any], decided: NDArray[Any]) -> Outcome:
 
 def picture(path: Path, seed: int = 0) -> None:
     """Train on two features only, so that the regions can be drawn, and plot the other half of the patients."""
-    from matplotlib.figure import Figure
-
     X_train, X_test, y_train, y_test = _halves(seed, PICTURED)
     model = tuned(RejectSVC(COSTS), None).fit(X_train, y_train).best_estimator_
     figure = Figure(figsize=(7.0, 5.2), layout="constrained")
@@ -88,9 +93,6 @@ def picture(path: Path, seed: int = 0) -> None:
 
 def report(path: Path, seed: int = 0) -> str:
     """Write the report of the machine with rejects on new patients; return where it is, or what is missing."""
-    from abstain.report.from_estimator import report_for
-    from abstain.report.render import write_report
-
     X_train, X_test, y_train, y_test = _halves(seed)
     model = tuned(RejectSVC(COSTS), None).fit(X_train, y_train)
     title, question = "Biopsies: benign, malignant, or reject", "Is the tumour benign or malignant?"
@@ -145,6 +147,14 @@ def over_splits(runs: Sequence[Demonstration]) -> str:
     )
 
 
+def command(given: Given) -> None:
+    """Run the command."""
+    if given.csv is not None:
+        write_tables(given.csv, force=given.force)
+    else:
+        demo(given.output, given.splits)
+
+
 def demo(output: Path, splits: int) -> None:
     """Print the results, draw the picture, write the report, and print where they are."""
     path = output / "reject_region.png"
@@ -158,11 +168,6 @@ def demo(output: Path, splits: int) -> None:
 
 def write_tables(path: Path, *, force: bool) -> None:
     """Write the biopsies as two tables, for training and for new patients, and print where they are."""
-    import polars as pl
-
-    from abstain.cli.exit_codes import one_line
-    from abstain.cli.output.files import check_free, write_csv, writing
-
     names = load_breast_cancer().feature_names
     new = path.with_name(f"{path.stem}_new{path.suffix}")
     X_train, X_new, y_train, y_new = _halves(0)

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from abstain.cli.commands.options import FILE, NOTATION, TEXT, Given, command_of, option
+from abstain.cli.commands.evaluation import Judged
+from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import one_line
-
-if TYPE_CHECKING:
-    from abstain.cli.commands.evaluation import Judged
+from abstain.cli.input.deciding import drift_facts
+from abstain.cli.input.models import load_model
+from abstain.cli.output.files import check_free
+from abstain.cli.output.printing import print_judged, print_table
+from abstain.cli.output.reports import write_evaluation
 
 OF_THEM = "of them novel"
 
 
-@command_of(
-    *("model", "data", "target", "report", "id", *NOTATION, "drop_unlabelled", "json", "force"),
-    target=option(TEXT, "COL", "Column of the labels; detected if not given.", "--target", "-t"),
-    report=option(FILE, "HTML", "Also write a report as one HTML file.", "--report"),
-    id=option(TEXT, "COL", "Column that names the rows in the report, instead of lines.", "--id"),
-)
 def command(given: Given) -> None:
-    """Evaluate a model on labelled rows that it was not trained on."""
-    from abstain.cli.commands.evaluation import Judged
-    from abstain.cli.input.drifting import drift_facts
-    from abstain.cli.input.models import load_model
-    from abstain.cli.output.files import check_free
-    from abstain.cli.output.printing import print_judged
-    from abstain.cli.output.reports import write_evaluation
-
+    """Run the command."""
     report = given.report
     check_free(report, force=given.force, inputs=[given.model, given.data])
     asked = {"id": given.id, "notation": given.notation, "drop_unlabelled": given.drop_unlabelled}
@@ -44,46 +34,27 @@ def command(given: Given) -> None:
 
 
 def show(judged: Judged, facts: dict[str, Any]) -> None:
-    """Print the table, the metrics, the key points and the verdict."""
-    from abstain.cli.output.printing import print_judged, print_table
-
-    model = judged.model
-    if model.several or model.actions is not None:
-        show_classes(facts, novel=model.guarded)
-        return
-    negative, positive = str(model.negative), str(model.positive)
-    counts = facts.pop("table")
-    decided = {"called negative": f"decided {negative}", "rejected": "rejected"}
-    decided |= ({"novel": OF_THEM} if model.guarded else {}) | {"called positive": f"decided {positive}"}
-    rows = [
-        (f"actual {name}", *(counts[side][column] for column in decided))
-        for name, side in ((negative, "negative"), (positive, "positive"))
-    ]
-    print_table(("", *decided.values()), rows)
-    accuracy = facts.pop("accuracy by reject rate", {})
-    facts.pop("classes")
-    said = {name: f"{name} (of {positive})" for name in ("sensitivity", "positive predictivity")}
-    said |= {name: f"{name} (chosen on these rows)" for name in ("least mean cost of any two thresholds",)}
-    if accuracy:
-        print_table(("reject rate", *accuracy), [("accuracy among accepted rows", *accuracy.values())])
-    print_judged({said.get(name, name): value for name, value in facts.items()}, json=False)
-
-
-def show_classes(facts: dict[str, Any], *, novel: bool) -> None:
-    """Print the same for several classes, or for actions."""
-    from abstain.cli.output.printing import print_judged, print_table
-
+    """Print the tables, the metrics, the key points and the verdict."""
+    model, novel = judged.model, judged.model.guarded
     records, classes, actions = facts.pop("table"), facts.pop("classes"), facts.pop("actions", None)
+    said: dict[str, str] = {}
     if actions is not None:
-        rows = [(f"actual {one['actual']}", *one["actions"], *[one["novel"]] * novel) for one in records]
-        print_table(("", *actions, *["novel"] * novel), rows)
+        header = (*actions, *["novel"] * novel)
+        rows = [(one["actual"], *one["actions"], *[one["novel"]] * novel) for one in records]
+    elif model.several:
+        header = (*(f"decided {name}" for name in classes), "rejected", *[OF_THEM] * novel)
+        rows = [(one["actual"], *one["decided"], one["rejected"], *[one["novel"]] * novel) for one in records]
     else:
-        header = ("", *(f"decided {name}" for name in classes), "rejected", *[OF_THEM] * novel)
-        last = [(one["rejected"], *[one["novel"]] * novel) for one in records]
-        rows = [(f"actual {one['actual']}", *one["decided"], *ends) for one, ends in zip(records, last, strict=True)]
-        print_table(header, rows)
+        columns = {"called negative": f"decided {model.negative}", "rejected": "rejected"}
+        columns |= ({"novel": OF_THEM} if novel else {}) | {"called positive": f"decided {model.positive}"}
+        header = (*columns.values(),)
+        rows = [(classes[side], *(one[column] for column in columns)) for side, one in records.items()]
+        said = {name: f"{name} (of {model.positive})" for name in ("sensitivity", "positive predictivity")}
+        said["least mean cost of any two thresholds"] = "least mean cost of any two thresholds (chosen on these rows)"
+    print_table(("", *header), [(f"actual {row[0]}", *row[1:]) for row in rows])
+    if model.several:
         shares = ("coverage", "error among the accepted", "correct among its answers")
         print_table(("class", *shares), [(one["actual"], *(one[share] for share in shares)) for one in records])
     if accuracy := facts.pop("accuracy by reject rate", {}):
         print_table(("reject rate", *accuracy), [("accuracy among accepted rows", *accuracy.values())])
-    print_judged(facts, json=False)
+    print_judged({said.get(name, name): value for name, value in facts.items()}, json=False)

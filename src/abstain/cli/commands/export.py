@@ -6,16 +6,17 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from abstain.cli.commands.options import Given, command_of, option
+from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import DataError, Note, UsageError, one_line
+from abstain.cli.input.models import load_estimator
+from abstain.cli.output.files import check_free, writing
+from abstain.estimators.unwrap import unguarded
+from abstain.files.onnx.to_onnx import to_onnx
+from abstain.preprocessing import CellPlan, plan_of
 
 
-@command_of("model", "onnx", "force", onnx=option(Path, "FILE", "ONNX file to write.", "--onnx", default=...))
 def command(given: Given) -> None:
-    """Write the model as an ONNX graph with the outputs label, score and rejected; with a guard, novel and p_value."""
-    from abstain.cli.input.models import load_estimator
-    from abstain.cli.output.files import check_free
-
+    """Run the command."""
     check_free(given.onnx, force=given.force, inputs=[given.model])
     export(load_estimator(given.model), given.onnx, force=given.force)
     print(f"{one_line(str(given.onnx))} written")
@@ -23,11 +24,6 @@ def command(given: Given) -> None:
 
 def export(estimator: Any, path: Path, *, force: bool = False) -> None:
     """Write a fitted estimator as ONNX."""
-    from abstain.cli.output.files import writing
-    from abstain.estimators.unwrap import unguarded
-    from abstain.files.onnx.to_onnx import to_onnx
-    from abstain.preprocessing import CellPlan, plan_of
-
     try:
         graph = to_onnx(estimator)
     except ImportError as error:

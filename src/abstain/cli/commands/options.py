@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -87,11 +88,11 @@ OPTIONS: dict[str, Option] = {
         TEXTS, "SHARE", "Instead of costs: the largest error among the accepted rows; or CLASS=SHARE, repeated."
     ),
     "class_error": option(
-        TEXTS, "RATE", "Instead of costs: the largest share of each true class answered wrongly; or CLASS=RATE, repeated."
+        TEXTS,
+        "RATE",
+        "Instead of costs: the largest share of each true class answered wrongly; or CLASS=RATE, repeated.",
     ),
-    "confidence": option(
-        float, "SHARE", "Confidence with which --max-error holds.", default=0.9, min=0.001, max=0.999
-    ),
+    "confidence": option(float, "SHARE", "Confidence with which --max-error holds.", default=0.9, min=0.001, max=0.999),
     "novelty": option(
         FLOAT,
         "RATE",
@@ -152,21 +153,24 @@ def option_name(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def command_of(*names: str, **own: Option) -> Callable[[Callable[[Given], None]], Callable[..., None]]:
-    """Make a command of a function of all values given; its options are those of `OPTIONS`, or its `own`, in order."""
+def command_of(*names: str, **own: Option) -> Callable[[Callable[[], None]], Callable[..., None]]:
+    """Declare a command by its name, its help and its options, those of `OPTIONS` or its `own`, in order.
 
-    def made(function: Callable[[Given], None]) -> Callable[..., None]:
+    It runs `command` in the file of `abstain.cli.commands` with its name, which is imported only then.
+    """
+
+    def made(declared: Callable[[], None]) -> Callable[..., None]:
         def command(**values: Any) -> None:
             with exit_on_error() as heard:
-                function(Given(**values, heard=heard))
+                import_module(f"abstain.cli.commands.{declared.__name__}").command(Given(**values, heard=heard))
 
         parameters = []
         for name in names:
-            kind, default, declared = own.get(name) or OPTIONS[name]
+            kind, default, how = own.get(name) or OPTIONS[name]
             given = inspect.Parameter.empty if default is ... else default
-            kept = Annotated[kind, declared]
+            kept = Annotated[kind, how]
             parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=kept))
-        command.__doc__, command.__annotations__ = function.__doc__, {}
+        command.__name__, command.__doc__, command.__annotations__ = declared.__name__, declared.__doc__, {}
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return command
 

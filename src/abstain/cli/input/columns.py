@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.tables.dates import days, is_temporal, look_like_dates
 from abstain.cli.tables.notation import looks_grouped
 from abstain.cli.tables.read_table import Batch, InputTable
-from abstain.preprocessing import CellPlan
-
-if TYPE_CHECKING:
-    import polars as pl
+from abstain.preprocessing import CellPlan, frame, takes_polars
 
 LARGEST = 1e150  # squares of larger numbers overflow
 MISSING = ("", "na", "nan", "null")
@@ -59,8 +57,6 @@ def listed(names: Sequence[Any]) -> str:
 
 def for_sklearn(features: pl.DataFrame) -> Any:
     """The features in a form that scikit-learn can select by name: unchanged, or as a pandas table if needed."""
-    from abstain.preprocessing import frame, takes_polars
-
     if takes_polars():
         return features
     try:
@@ -73,8 +69,6 @@ def features(
     table: InputTable, batch: Batch, numeric: Sequence[str], categorical: Sequence[str], plan: CellPlan
 ) -> pl.DataFrame:
     """The columns of a model: float64 with nan for missing values, and text with None."""
-    import polars as pl
-
     dates = {*plan.dates}
     columns = {
         name: pl.Series(name, (_days if name in dates else _numbers)(table, batch, name, plan)) for name in numeric
@@ -114,7 +108,6 @@ def left_out_rows(count: int) -> str:
 
 
 def _numbers(table: InputTable, batch: Batch, name: str, plan: CellPlan) -> NDArray[np.float64]:
-    import polars as pl
 
     column = batch.frame[name]
     numbers, odd = _parsed(table, column, plan.missing)
@@ -147,7 +140,6 @@ def _warn_of_grouped(table: InputTable, column: pl.Series, values: NDArray[np.fl
 
 
 def _days(table: InputTable, batch: Batch, name: str, plan: CellPlan) -> NDArray[np.float64]:
-    import polars as pl
 
     column = batch.frame[name]
     if column.dtype != pl.Null and not is_temporal(column) and not _is_text(table, column):
@@ -187,8 +179,6 @@ def _no_number(
 
 def _as_text(table: InputTable, column: pl.Series) -> pl.Series:
     """Cells as text; 1.0 in a Parquet file is the same as "1" in a CSV, and NaN is missing."""
-    import polars as pl
-
     _is_text(table, column)
     if column.dtype.is_float():
         column = column.fill_nan(None)
@@ -205,8 +195,6 @@ def _present(column: pl.Series, missing: Sequence[str]) -> pl.Series:
 
 def _parsed(table: InputTable, column: pl.Series, missing: Sequence[str]) -> tuple[pl.Series, pl.Series]:
     """The numbers of a column, None where missing, and the indices of the cells that are neither."""
-    import polars as pl
-
     if column.dtype != pl.String:
         _is_text(table, column)
         numbers = _nan_as_none(column.cast(pl.Float64, strict=False))
@@ -239,8 +227,6 @@ def _without(numbers: pl.Series, missing: Sequence[str]) -> pl.Series:
 
 def _is_text(table: InputTable, column: pl.Series) -> bool:
     """Whether cells are text rather than numbers; any other type is an error."""
-    import polars as pl
-
     if column.dtype == pl.String:
         return True
     if column.dtype.is_numeric() or column.dtype == pl.Null:

@@ -99,9 +99,7 @@ def stated_actions(path: Path, classes: tuple[str, ...], handed_on: str | None) 
     if twice := [name for at, name in enumerate(names) if name in names[:at] or not name]:
         raise DataError(f"{path}: column {columns[0]!r} must name each action once, and it has {twice[0]!r} again.")
     read = {
-        name: {
-            label: _number(path, f"{name!r} if {label!r} is true", row[columns.index(label)]) for label in classes
-        }
+        name: {label: _number(path, f"{name!r} if {label!r} is true", row[columns.index(label)]) for label in classes}
         for name, row in zip(names, rows, strict=True)
     }
     if marks is not None and handed_on is not None:

@@ -1,4 +1,4 @@
-"""What the options of a command say about costs: which of them exclude each other, and the costs of a table's classes."""
+"""What the options of a command say about costs: which of them exclude each other, and the costs of the classes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ class CostOptions:
         if given.actions is None and given.reject_actions is not None:
             raise UsageError("--reject-actions names some of the actions in the file of --actions; give that too.")
         if given.actions is not None and others:
-            raise UsageError(f"--actions gives the costs and the names of all decisions; leave out {[*others][0]}.")
+            first = next(iter(others))
+            raise UsageError(f"--actions gives the costs and the names of all decisions; leave out {first}.")
         self.by_row = cost_plan(given)
         limited = {*others, *given.stated("actions"), *(["two costs of --reject"] if two else [])}
         self.only_two = next((option for option in TWO_ONLY if option in limited), None)

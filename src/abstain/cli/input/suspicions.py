@@ -12,16 +12,14 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import Note
 from abstain.cli.tables.notation import NEARLY
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FEW = 3  # rows with the same number
 FAR, NINES_FAR = 10.0, 0.5
@@ -73,8 +71,6 @@ def suspect(
 
 def suspect_copies(X: pl.DataFrame, y: NDArray[Any]) -> None:
     """Warn of columns with as many values as classes that determine the label in every row."""
-    import polars as pl
-
     labels, other = pl.Series("label", y.tolist()), int(np.argmin(y == y[0]))
     count = labels.n_unique()
     for column in X.get_columns() if len(y) >= COPIED else ():
@@ -104,8 +100,6 @@ def _suspect_constant(X: pl.DataFrame) -> None:
 
 def _suspect_padded(cells: pl.DataFrame) -> None:
     """Warn of codes with leading zeros that are read as numbers."""
-    import polars as pl
-
     found = cells.select(pl.col(pl.String).str.extract(r"^\s*(0\d+)\s*$").drop_nulls().first())  # all columns at once
     for name, code in found.row(0, named=True).items() if found.width else ():
         if code is not None:

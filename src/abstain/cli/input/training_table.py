@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError
@@ -174,7 +175,6 @@ def _dates_found(table: InputTable, batch: Batch, dates: list[str], unknown: tup
 
 
 def _whole(table: InputTable, names: list[str], memory: float) -> Batch:
-    import polars as pl
 
     frames, places, size = [], list[int](), 0.0
     with progress("read", table.path) as report:

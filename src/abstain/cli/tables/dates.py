@@ -7,15 +7,13 @@ year need to know which comes first, the day or the month. Years have four digit
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from abstain.cli.tables.notation import NEARLY
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _TIME = (
     r"(?:(?:T|\s+)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:\.\d+)?))?"
@@ -33,15 +31,11 @@ _UNREAD = (  # dates all the same, which must be rewritten
 
 def is_temporal(column: pl.Series) -> bool:
     """Whether the type of a column is a date or a date with a time."""
-    import polars as pl
-
     return column.dtype.base_type() in {pl.Date, pl.Datetime}
 
 
 def look_like_dates(cells: pl.Series) -> bool:
     """Whether nearly all texts are dates."""
-    import polars as pl
-
     cells = cells.drop_nulls().head(1000).str.strip_chars()
     if 2 * sum(any(map(str.isdigit, text)) for text in cells.head(20)) <= min(len(cells), 20):  # a quick look
         return False
@@ -63,8 +57,6 @@ def day_first_in(cells: pl.Series) -> tuple[bool | None, int | None]:
 
 def days(column: pl.Series, day_first: bool | None) -> NDArray[np.float64]:
     """Days since 1970-01-01 of dates; nan where a cell is not a date or its order is unknown."""
-    import polars as pl
-
     if is_temporal(column):
         seconds = column.cast(pl.Datetime("us")).dt.timestamp("us")
         return seconds.cast(pl.Float64).to_numpy().astype(np.float64) / 86_400e6
@@ -105,6 +97,5 @@ def _fraction(clock: dict[str, pl.Series]) -> NDArray[np.float64]:
 
 
 def _whole(texts: pl.Series) -> NDArray[np.float64]:
-    import polars as pl
 
     return texts.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy().astype(np.float64)

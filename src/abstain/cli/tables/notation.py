@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.tables.encoding import checked_encoding
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NEARLY = 0.9  # share of the cells of a column that decides what it contains
 SIGNS = {",": "[,]", ".": "[.]", "'": "['\u2019]", " ": "[ \u00a0\u2009\u202f]", "": "[^\\s\\S]"}
@@ -80,8 +78,6 @@ class Notation:
 
     def better(self, cells: pl.Series) -> str:
         """The options that would read nearly all cells as numbers, in words; "" if there are none."""
-        import polars as pl
-
         cells = cells.head(1000)
         if not may_be_numbers(cells):
             return ""
@@ -125,7 +121,6 @@ def looks_grouped(cells: pl.Series) -> bool:
 
 
 def _numbers(cells: pl.Series, decimal: str, thousands: str) -> pl.Series:
-    import polars as pl
 
     if (decimal, thousands) == (".", ""):
         return cells.cast(pl.Float64, strict=False)

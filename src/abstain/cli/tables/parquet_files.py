@@ -9,6 +9,8 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Self
 
+import polars as pl
+
 from abstain.cli.exit_codes import DataError
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import PLAIN, Batch, InputTable
@@ -66,8 +68,6 @@ class ParquetFiles(InputTable):
 
     def whole(self, names: Sequence[str]) -> Batch:
         """All rows of a few columns."""
-        import polars as pl
-
         some = ", ".join(map(repr, names[:3]))
         with readable(f"column {some} cannot be read", "write the files again, with the same type of column in each"):
             frame = plain_columns(pl.scan_parquet(list(self.files)).select(names).collect())

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError
@@ -27,9 +28,6 @@ from abstain.cli.output.printing import progress
 from abstain.cli.tables.parquet_files import ParquetFiles
 from abstain.cli.tables.read_table import Batch
 from abstain.preprocessing import NUMERIC, PREPROCESS, CellPlan, default_pipeline, frame
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["ParquetRows"]
 

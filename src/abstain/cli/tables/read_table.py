@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError
 from abstain.cli.tables import encoding
@@ -14,11 +17,6 @@ from abstain.cli.tables.csv_records import Records, open_bytes, peeked
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.typed_tables import parquet_facts, parquet_rows
 from abstain.cli.tables.workbooks import excel_table
-
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
 
 PLAIN = Notation()
 PARQUET = (".parquet", ".pq")

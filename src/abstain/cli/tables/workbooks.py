@@ -14,13 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
+
+import polars as pl
 
 from abstain.cli.exit_codes import DataError
 from abstain.cli.tables.typed_tables import plain_columns, readable
-
-if TYPE_CHECKING:
-    import polars as pl
 
 UNNAMED = "__UNNAMED__"  # what the reader of workbooks calls a column without a name
 MOST_PARTS = 10_000
@@ -42,7 +41,6 @@ def excel_table(path: Path) -> pl.DataFrame:
             f"{path} is an Excel workbook; save it as CSV UTF-8 in the spreadsheet program, or install what reads "
             "it: pip install 'abstain[excel]'."
         )
-    import polars as pl
 
     fault, way_out = f"{path} cannot be read as an Excel workbook", "save it as CSV UTF-8 in the spreadsheet program"
     try:

@@ -82,7 +82,7 @@ def stated_budget(given: Any, costs: dict[str, Any]) -> Budget | None:
         return None
     if others := [*[*asked][1:], *costs]:
         raise UsageError(
-            f"{[*asked][0]} and {others[0]} both say when to reject; give costs, --reject-rate, --max-error or "
+            f"{next(iter(asked))} and {others[0]} both say when to reject; give costs, --reject-rate, --max-error or "
             "--class-error."
         )
     ((option, texts),) = asked.items()

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from abstain.cli.exit_codes import UsageError
-from abstain.cli.output.printing import progress
 from abstain.cli.input.training_table import TrainingTable
+from abstain.cli.output.printing import progress
 from abstain.cli.training.training import LINEAR
 
 __all__ = ["check_cluster", "connected", "fitting", "spread"]

@@ -125,16 +125,13 @@ def own_machine(table: TrainingTable, costs: Any, options: TrainingOptions) -> A
 
 def own_facts(machine: Any) -> dict[str, Any]:
     """Facts about a fitted svm or linear machine."""
-    linear = isinstance(machine, LinearRejectSVC)
-    kernel = {} if linear else {"gamma": getattr(machine, "gamma_", machine.gamma)}
-    return {
-        "machine": LINEAR if linear else SVM,
-        "C": getattr(machine, "C_", machine.C),
-        **kernel,
-        **({"features": machine.n_features_in_} if linear else {"support vectors": int(machine.n_support_.sum())}),
-        "status": machine.status_,
-        "duality gap": machine.duality_gap_,
-    }
+    linear, suffix = isinstance(machine, LinearRejectSVC), "_" if hasattr(machine, "C_") else ""
+    facts = {"machine": LINEAR if linear else SVM, "C": getattr(machine, f"C{suffix}")}
+    if linear:
+        facts["features"] = machine.n_features_in_
+    else:
+        facts |= {"gamma": getattr(machine, f"gamma{suffix}"), "support vectors": int(machine.n_support_.sum())}
+    return facts | {"status": machine.status_, "duality gap": machine.duality_gap_}
 
 
 def facts_of(table: TrainingTable, model: Any, path: Path, own: dict[str, Any]) -> dict[str, Any]:
