@@ -10,8 +10,7 @@ from abstain.cli.exit_codes import DataError
 from abstain.cli.input.table_options import TableOptions
 from abstain.cli.tables.mapped_table import read_mapped
 from abstain.cli.tables.notation import Notation
-from abstain.cli.tables.parquet_files import ParquetFiles
-from abstain.cli.tables.parquet_rows import ParquetRows
+from abstain.cli.tables.parquet_files import ParquetFiles, ParquetRows
 from abstain.costs.costs import Costs
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.preprocessing import default_pipeline

@@ -5,16 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import TimeUpError, UsageError, one_line, within
-from abstain.cli.input.cost_options import CostOptions
+from abstain.cli.input.costs import CostOptions
 from abstain.cli.input.table_options import TableOptions
 from abstain.cli.input.training_table import TrainingTable, read_training
 from abstain.cli.output.files import check_free
 from abstain.cli.output.printing import print_judged, warn_all
+from abstain.cli.output.reports import write_comparison
 from abstain.cli.training.guarding import GuardPlan, guard_plan, stated_rate
 from abstain.cli.training.machines import checked_machines
 from abstain.cli.training.training import LINEAR
@@ -39,8 +39,7 @@ def command(given: Given) -> None:
         guard = guard_plan(stated_rate(given.novelty, False), table, costs, given.seed, folds=given.folds)
     try:
         with within(limit):
-            asked = {"machines": machines, "guard": guard, "force": given.force}
-            compared = compare(table, costs, given.folds, given.seed, output, **asked)
+            compared = compare(table, costs, machines, guard, given)
     except TimeUpError:
         raise UsageError(f"not finished within --time-limit {limit:g}; raise it or use fewer rows.") from None
     if given.json:
@@ -57,17 +56,10 @@ def command(given: Given) -> None:
 
 
 def compare(
-    table: TrainingTable,
-    costs: Any,
-    folds: int,
-    seed: int,
-    output: Path | None,
-    *,
-    machines: Sequence[str] = ("svm", "logistic", "forest", "boosting"),
-    guard: GuardPlan | None = None,
-    force: bool = False,
+    table: TrainingTable, costs: Any, machines: Sequence[str], guard: GuardPlan | None, given: Given
 ) -> Comparison:
-    """Compare the rules on a table, each with the default preprocessing, and optionally write the report."""
+    """Compare the rules on a table, each with the default preprocessing, and write the report if it is asked for."""
+    folds = given.folds
     if folds > table.smallest_class:
         name, count = table.rarest
         rarer = f"{name[:60]!r}, the rarest," if table.several else "the rarer"
@@ -81,7 +73,7 @@ def compare(
     models = {name: default_pipeline(rule, table.numeric, table.categorical) for name, rule in final.items()}
     if guard is not None:
         models = {f"{name}, with guard": guard.around(model) for name, model in models.items()}
-    options: dict[str, Any] = {"cv": folds, "random_state": seed, "verbose": sys.stderr.isatty()}
+    options: dict[str, Any] = {"cv": folds, "random_state": given.seed, "verbose": sys.stderr.isatty()}
     options |= {"groups": table.groups, "pos_label": table.positive}
     try:
         found = compared_by(models, table.rows, table.y, costs, **options)
@@ -98,17 +90,15 @@ def compare(
         few = f"the {table.n_groups} groups of --groups are too few or too uneven"  # inside a fold they are split again
         raise UsageError(f"{few}: {error} Name a column with more groups.") from error
     found = replace(found, left_out=tuple(left_out(costs, machines=machines).items()))
-    if output is not None:
-        from abstain.cli.output.reports import write_comparison
-
-        write_comparison(table, found, models, output, force=force)
+    if given.output is not None:
+        write_comparison(table, found, models, given.output, force=given.force)
     return found
 
 
 def judged(compared: Comparison) -> dict[str, Any]:
     """The verdict on the cheapest rule that rejects, and the warnings."""
     found = compared.verdict
-    return {} if found is None else {"verdict": found.facts(), "warnings": list(found.warnings)}
+    return {"warnings": []} if found is None else {"verdict": found.facts(), "warnings": list(found.warnings)}
 
 
 def records(compared: Comparison) -> list[dict[str, Any]]:

@@ -14,9 +14,8 @@ from abstain.cli.commands.evaluation_facts import count_facts, curve_facts, tabl
 from abstain.cli.exit_codes import Note
 from abstain.cli.input.columns import labels, left_out_rows, row_names, unlabelled
 from abstain.cli.input.cost_columns import row_costs_of
-from abstain.cli.input.deciding import Deciding
+from abstain.cli.input.deciding import Deciding, target_of
 from abstain.cli.input.models import FittedModel
-from abstain.cli.input.target_column import target_of
 from abstain.cli.output.printing import progress
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import PLAIN, opened

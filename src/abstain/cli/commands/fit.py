@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from abstain.cli.commands.options import Given
-from abstain.cli.input.cost_options import CostOptions
+from abstain.cli.input.costs import CostOptions
 from abstain.cli.input.table_options import TableOptions
 from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.output.files import check_free, writing
@@ -35,7 +35,7 @@ def command(given: Given) -> None:
         costs = stated.of(table.classes)
         options = replace(options, guard=guard_plan(rate, table, costs, given.seed))
         facts = fit(table, costs, options, given.output, force=given.force, client=client)
-    facts["warnings"] += given.heard.unfinished
+    facts["warnings"] += given.unfinished
     print_judged(facts, json=given.json)
 
 

@@ -27,7 +27,7 @@ ROWS = "Rows: a CSV (also .csv.gz), Parquet or Excel file"
 
 
 class Given(SimpleNamespace):
-    """The values of a command's options by name, and `heard`, what its warnings said."""
+    """The values of a command's options by name, and `unfinished`, what warnings said of fits that did not finish."""
 
     def stated(self, *names: str) -> dict[str, Any]:
         """Return those of these options that were given, as users write them, with their values."""
@@ -161,8 +161,9 @@ def command_of(*names: str, **own: Option) -> Callable[[Callable[[], None]], Cal
 
     def made(declared: Callable[[], None]) -> Callable[..., None]:
         def command(**values: Any) -> None:
-            with exit_on_error() as heard:
-                import_module(f"abstain.cli.commands.{declared.__name__}").command(Given(**values, heard=heard))
+            with exit_on_error() as unfinished:
+                module = import_module(f"abstain.cli.commands.{declared.__name__}")
+                module.command(Given(**values, unfinished=unfinished))
 
         parameters = []
         for name in names:

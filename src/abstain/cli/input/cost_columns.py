@@ -2,41 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.input.columns import features
-from abstain.cli.input.costs import reject_cost
 from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.costs.row_costs import RowCosts
 from abstain.preprocessing import CellPlan, CostPlan
 
-__all__ = ["cost_plan", "named_columns", "row_costs_of"]
-
-
-def cost_plan(given: Any) -> CostPlan:
-    """Say where each cost of a row is from, given the options of a command; empty if no column is named."""
-    names = ("false_positive", "false_negative", "reject")
-    columns = {name: getattr(given, f"{name}_column", None) for name in names}
-    if not any(columns.values()):
-        return ()
-    if given.cost_matrix is not None:
-        raise UsageError("--cost-matrix gives the costs of all rows; leave it out, or the columns of costs.")
-    plan: list[tuple[str, str | float]] = []
-    for name, column in columns.items():
-        number, option = getattr(given, name), f"--{name.replace('_', '-')}"
-        if column is not None and number is not None:
-            raise UsageError(f"{option} and {option}-column both give this cost; leave one of them out.")
-        if column is not None or name != "reject":
-            plan.append((name, column if column is not None else 1.0 if number is None else number))
-            continue
-        cost = reject_cost(number, given.decimal)
-        two = zip(("reject_negative", "reject_positive"), cost, strict=True) if isinstance(cost, tuple) else None
-        plan += [("reject", cost)] if two is None else two  # type: ignore[list-item]
-    return tuple(plan)
+__all__ = ["named_columns", "row_costs_of"]
 
 
 def named_columns(plan: CostPlan) -> list[str]:

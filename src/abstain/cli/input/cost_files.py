@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.columns import listed
+from abstain.cli.exit_codes import DataError, UsageError, listed
+from abstain.cli.tables.notation import number_of
 from abstain.cli.tables.read_table import opened
 from abstain.costs.actions import Actions
 
@@ -133,10 +134,9 @@ def _class_of(column: str, classes: tuple[str, ...]) -> str | None:
 
 
 def _number(path: Path, what: str, cell: object) -> float:
-    try:
-        return float(str(cell))
-    except ValueError:
-        raise DataError(f"{path}: the cost of {what} is {cell!r}; it must be a number.") from None
+    if math.isnan(number := number_of(cell)):
+        raise DataError(f"{path}: the cost of {what} is {cell!r}; it must be a number.")
+    return number
 
 
 def _is_marked(path: Path, action: str, cell: object) -> bool:

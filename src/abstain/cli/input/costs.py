@@ -1,4 +1,4 @@
-"""Costs from the command line: options, or a published cost matrix with classes by name."""
+"""Costs from the command line: what the options say, which exclude each other, and the costs of a table's classes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import UsageError
-from abstain.cli.input.classes import in_order
-from abstain.cli.input.cost_files import REJECT, CostFile
+from abstain.cli.input.classes import TWO_ONLY, in_order
+from abstain.cli.input.cost_files import REJECT, CostFile, stated_actions
+from abstain.cli.tables.notation import number_of
+from abstain.cli.training.budgets import stated_budget
 from abstain.costs.class_costs import ClassCosts
 from abstain.costs.cost_tables import CostTable
 from abstain.costs.costs import Costs
+from abstain.preprocessing import CostPlan
 
-__all__ = ["reject_cost", "stated_costs"]
+__all__ = ["CostOptions", "stated_costs"]
 
 
 def stated_costs(
@@ -48,7 +54,7 @@ def stated_costs(
         raise UsageError("--cost-matrix gives the costs of both errors; leave out --false-positive/--false-negative.")
     if named is not None and named.reject is not None and reject is not None:
         raise UsageError(f"--reject and the column {REJECT!r} of {matrix} both give this cost; leave one of them out.")
-    cost: Any = named.reject if named is not None and named.reject is not None else reject_cost(reject, decimal)
+    cost: Any = named.reject if named is not None and named.reject is not None else _reject_cost(reject, decimal)
     errors = tuple(1.0 if stated is None else stated for stated in (false_positive, false_negative))
     try:
         if len(classes) > 2:
@@ -92,20 +98,15 @@ def _ask_for_positive(given: str, costs: Costs, first: str, last: str) -> str:
     )
 
 
-def reject_cost(reject: str | None, decimal: str) -> float | tuple[float, float]:
+def _reject_cost(reject: str | None, decimal: str) -> float | tuple[float, float]:
     """Return the reject cost as stated: one number, or two by class."""
     if reject is None:
         raise UsageError("--reject is missing: give the cost of a reject, below that of an error, as in --reject 0.3.")
     if decimal == "," and "," in reject:
         raise UsageError(f"--reject {reject!r} is ambiguous with --decimal ','. {_point(reject)}")
-    try:
-        costs = [float(part) for part in re.split("[,;/]", reject)]
-    except ValueError:
-        costs = []
-    if len(costs) == 1:
-        return costs[0]
-    if len(costs) == 2:
-        return costs[0], costs[1]
+    costs = tuple(number_of(part) for part in re.split("[,;/]", reject))
+    if len(costs) <= 2 and not np.isnan(costs).any():
+        return costs[0] if len(costs) == 1 else (costs[0], costs[1])
     raise UsageError(f"--reject {reject!r} must be one cost, or two as in 0.2/0.5 (negative, positive class).")
 
 
@@ -116,3 +117,81 @@ def _point(reject: str) -> str:
         one = text.partition(",")[0] if "." in text else text.replace(",", ".")  # 0.2,0.3 are two costs
         two = text.replace(",", "/")
     return f"Costs are written with a point, as in {one}; two costs with a slash, as in {two}."
+
+
+
+COLUMNS = ("false_positive_column", "false_negative_column", "reject_column")
+COSTS = ("reject", "false_positive", "false_negative", "cost_matrix")
+
+
+class CostOptions:
+    """The costs as stated; options that exclude each other are an error.
+
+    Attributes
+    ----------
+    budget : Budget or None
+        What is asked for instead of costs.
+    by_row : CostPlan
+        Where the costs of each row are from; empty if they are the same for all rows.
+    only_two : str or None
+        An option that was given and takes two classes only.
+    """
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        two = given.reject is not None and isinstance(_reject_cost(given.reject, given.decimal), tuple)
+        self.budget = stated_budget(given, given.stated(*COSTS, *COLUMNS, "actions"))
+        others = given.stated(*COSTS, "pos_label", *COLUMNS, "reject_label")
+        if given.actions is None and given.reject_actions is not None:
+            raise UsageError("--reject-actions names some of the actions in the file of --actions; give that too.")
+        if given.actions is not None and others:
+            first = next(iter(others))
+            raise UsageError(f"--actions gives the costs and the names of all decisions; leave out {first}.")
+        self.by_row = _cost_plan(given)
+        limited = {*others, *given.stated("actions"), *(["two costs of --reject"] if two else [])}
+        self.only_two = next((option for option in TWO_ONLY if option in limited), None)
+
+    def of(self, classes: tuple[str, ...]) -> Any:
+        """Return the costs for these classes, or the budget; None if each row has its own."""
+        given = self._given
+        if given.actions is not None:
+            return stated_actions(given.actions, classes, given.reject_actions)
+        if self.by_row:
+            _check_positive_stated(classes, given.pos_label)
+        if self.by_row or self.budget is not None:
+            return self.budget
+        errors = (given.false_positive, given.false_negative)
+        shared = {"pos_label": given.pos_label, "decimal": given.decimal}
+        return stated_costs(*errors, given.reject, given.cost_matrix, classes, **shared)
+
+
+def _check_positive_stated(classes: tuple[str, ...], pos_label: str | None) -> None:
+    """Raise an error if only the sort order of two texts says which class is positive."""
+    if pos_label is None and not in_order(classes):
+        first, last = (name[:60] for name in classes)
+        raise UsageError(
+            f"--pos-label is missing, and the costs are read from columns: a false negative is {first!r} for a row of "
+            f"{last!r} with --pos-label {last!r}, and the other way round with --pos-label {first!r}. Give one of them."
+        )
+
+
+def _cost_plan(given: Any) -> CostPlan:
+    """Say where each cost of a row is from, given the options of a command; empty if no column is named."""
+    names = ("false_positive", "false_negative", "reject")
+    columns = {name: getattr(given, f"{name}_column", None) for name in names}
+    if not any(columns.values()):
+        return ()
+    if given.cost_matrix is not None:
+        raise UsageError("--cost-matrix gives the costs of all rows; leave it out, or the columns of costs.")
+    plan: list[tuple[str, str | float]] = []
+    for name, column in columns.items():
+        number, option = getattr(given, name), f"--{name.replace('_', '-')}"
+        if column is not None and number is not None:
+            raise UsageError(f"{option} and {option}-column both give this cost; leave one of them out.")
+        if column is not None or name != "reject":
+            plan.append((name, column if column is not None else 1.0 if number is None else number))
+            continue
+        cost = _reject_cost(number, given.decimal)
+        two = zip(("reject_negative", "reject_positive"), cost, strict=True) if isinstance(cost, tuple) else None
+        plan += [("reject", cost)] if two is None else two  # type: ignore[list-item]
+    return tuple(plan)

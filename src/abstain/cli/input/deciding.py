@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
-from abstain.cli.exit_codes import DataError
-from abstain.cli.input.columns import features
+from abstain.cli.exit_codes import DataError, listed, some
+from abstain.cli.input.columns import features, labels
 from abstain.cli.input.cost_columns import row_costs_of
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.outside_notes import OutsideTraining
-from abstain.cli.tables.notation import Notation
+from abstain.cli.tables.notation import Notation, number_of
 from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.comparison.batch_counts import DriftCounts, guarded_rows
 from abstain.comparison.drift import drift_of
@@ -17,7 +19,7 @@ from abstain.comparison.drift_result import Drift
 from abstain.estimators.novelty.calibration import counted
 from abstain.estimators.unwrap import decide
 
-__all__ = ["Deciding", "drift_facts"]
+__all__ = ["Deciding", "drift_facts", "target_of"]
 
 
 class Deciding:
@@ -93,3 +95,50 @@ def drift_facts(drift: Drift | None) -> dict[str, Any] | None:
         "differences": [{key: getattr(test, name) for key, name in names.items()} for test in drift.significant],
         "sentence": drift.sentence,
     }
+
+
+
+
+def target_of(model: FittedModel, table: InputTable, batch: Batch) -> str:
+    """The only column not used by the model that contains only the model's classes."""
+    classes = {str(label) for label in model.classes}
+    read = {*model.numeric, *model.categorical}
+    others = [name for name in table.columns if name not in read]
+    held = {name: _held(table, batch, name, model.plan.missing) for name in others}
+    found = [name for name in others if held[name] and held[name] <= classes]
+    if len(found) == 1:
+        return found[0]
+    way = "specify the column of the labels with --target"
+    if found:
+        why = f"columns {', '.join(repr(name) for name in found[:5])} could all be the labels"
+    elif others:
+        names = ", ".join(repr(name) for name in others[:5])
+        shown = listed([str(label) for label in model.classes])
+        why = f"none of the columns {names} contains only the model's classes, {shown}{_nearest(classes, held)}"
+        way = f"write the labels in the same way, or {way}"
+    else:
+        why = "all columns are features of the model"
+    raise DataError(f"{table.path}: {why}; {way}.")
+
+
+def _held(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> set[str]:
+    """The labels in a column; none if it is of another type."""
+    try:
+        return {*labels(table, batch, name, missing)} - {None}
+    except DataError:
+        return set()
+
+
+def _nearest(classes: set[str], held: dict[str, set[str]]) -> str:
+    """Name the column whose labels are most like the classes: written in another way, as 0 for 0.0, or the fewest."""
+    alike = {*map(_plain, classes)}
+    found = [name for name in held if held[name]]
+    if not found:
+        return ""
+    name = min(found, key=lambda name: (not {*map(_plain, held[name])} <= alike, len(held[name])))
+    return f"; column {name!r} contains {some(sorted(held[name]), 3)}"
+
+
+def _plain(label: str) -> str:
+    """A label regardless of case and of how a number is written."""
+    return label.strip().lower() if math.isnan(number_of(label)) else str(float(label))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abstain.cli.exit_codes import UsageError
+from abstain.cli.tables.notation import number_of
 
 __all__ = ["stated_grid"]
 
@@ -39,10 +40,7 @@ def stated_grid(
 
 
 def _positive(name: str, text: str, part: str) -> float:
-    try:
-        value = float(part)
-    except ValueError:
-        value = -1.0
+    value = number_of(part)
     if not 0.0 < value < float("inf"):
         raise UsageError(
             f"--{name}s={text} must be a number of values, such as 7, or positive values with commas between them, "

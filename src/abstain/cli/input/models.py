@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.columns import for_sklearn, listed
+from abstain.cli.exit_codes import DataError, UsageError, listed
+from abstain.cli.input.columns import for_sklearn
 from abstain.cli.input.cost_columns import named_columns
 from abstain.cli.input.outside_notes import seen_of
 from abstain.cli.tables.notation import Notation
@@ -88,11 +88,6 @@ class FittedModel(FittedClassifier):
     def actions(self) -> Actions | None:
         """The actions that it chooses among, if it has some."""
         return self.rule.costs if isinstance(self.rule, ActionRule) else None
-
-    @property
-    def costs(self) -> Any:
-        """The costs that it uses to decide, if any were stated; of two classes, those of the positive class."""
-        return getattr(self.rule, "costs", None) if self.several else super().costs
 
     @property
     def named(self) -> dict[str, Any]:

@@ -18,14 +18,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import Note
+from abstain.cli.exit_codes import Note, some
 from abstain.cli.tables.notation import NEARLY
 
 FEW = 3  # rows with the same number
 FAR, NINES_FAR = 10.0, 0.5
 NUMBERED, NAMED = 50, 20  # fewer numbers or texts may all differ by chance
 COPIED = 20  # fewer rows may agree with the label by chance
-SHOWN = 5  # names in a message
 TIMES = {
     "times": r"^\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?(\s*[AaPp][Mm])?$",
     "months": r"^(0?[1-9]|1[0-2])[-/.]\d{4}$|^\d{4}[-/](0?[1-9]|1[0-2])$",
@@ -134,13 +133,11 @@ def _suspect_times(column: pl.Series) -> None:
 
 
 def _note(names: list[str], one: str, several: str) -> None:
-    if not names:
-        return
-    some = ", ".join(repr(name) for name in names[:SHOWN])
-    some += f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    found = f"column {some} {one}" if len(names) == 1 else f"columns {some} {several}"
-    ignore = " ".join(f"--ignore {name!r}" for name in names[:SHOWN])
-    warnings.warn(f"{found}, from which a model learns nothing; to leave it out, pass {ignore}.", Note, stacklevel=3)
+    if names:
+        found = f"column {some(names)} {one}" if len(names) == 1 else f"columns {some(names)} {several}"
+        ignore = " ".join(f"--ignore {name!r}" for name in names[:5])
+        text = f"{found}, from which a model learns nothing; to leave it out, pass {ignore}."
+        warnings.warn(text, Note, stacklevel=3)
 
 
 def _shown(value: Any) -> str:

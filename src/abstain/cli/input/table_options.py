@@ -20,7 +20,7 @@ from abstain.cli.tables.read_table import PLAIN, Batch, InputTable
 from abstain.preprocessing import CellPlan, CostPlan
 
 if TYPE_CHECKING:
-    from abstain.cli.input.cost_options import CostOptions
+    from abstain.cli.input.costs import CostOptions
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.table_options import TableOptions
 from abstain.cli.input.training_table import TrainingTable, read_training
 from abstain.cli.tables.memory import FIXED, MB, TooLargeError
-from abstain.cli.tables.parquet_files import ParquetFiles
-from abstain.cli.tables.parquet_rows import ParquetRows
+from abstain.cli.tables.parquet_files import ParquetFiles, ParquetRows
 from abstain.cli.tables.read_table import is_parquet
 
 __all__ = ["read_mapped", "training_rows"]

@@ -7,6 +7,7 @@ the options; it is never taken for categories.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -101,6 +102,14 @@ class Notation:
         if way[1] != self.thousands:
             given.append(f"--thousands {'space' if way[1] == ' ' else repr(way[1])}")
         return " ".join(given)
+
+
+def number_of(text: object) -> float:
+    """Return a number written in Python's notation; nan for other texts."""
+    try:
+        return float(str(text))
+    except ValueError:
+        return math.nan
 
 
 def may_be_numbers(cells: pl.Series) -> bool:

@@ -1,21 +1,26 @@
-"""Models that are asked for a share of rejects or a ceiling on errors instead of costs: `ThresholdRejector`."""
+"""Models that are asked for a share of rejects or a ceiling on errors instead of costs: `ThresholdRejector`.
+
+A model with a promise on its errors is fitted on some of the rows and calibrated on the others.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from abstain.candidates.machines import SVM, machine_of
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.training_table import TrainingTable
+from abstain.cli.tables.notation import number_of
 from abstain.cli.training.machines import searched
-from abstain.cli.training.promises import promise_facts, promised
 from abstain.cli.training.training import (
     LINEAR,
     TrainingOptions,
@@ -26,10 +31,17 @@ from abstain.cli.training.training import (
     own_machine,
 )
 from abstain.costs.costs import Costs
+from abstain.estimators.fitting.splitting import held_out_rows
 from abstain.estimators.svm.svc import RejectSVC
+from abstain.estimators.threshold.fitted_rejector import labels_for
 from abstain.estimators.threshold.threshold import ThresholdRejector
 from abstain.estimators.unwrap import unguarded
 from abstain.html import percent
+from abstain.preprocessing import ESTIMATOR
+from abstain.rules.tuning.calibration_size import OTHERWISE, calibration_sizes
+from abstain.rules.tuning.class_error import ClassErrorBound
+from abstain.rules.tuning.request import Request
+from abstain.rules.tuning.risk_control import ErrorBound
 from abstain.rules.tuning.scored_rows import ScoredRows
 
 __all__ = ["Budget", "budgeted", "stated_budget"]
@@ -102,10 +114,7 @@ def _shares(option: str, texts: Sequence[str]) -> float | dict[str, float]:
 
 
 def _share(option: str, text: str, number: str) -> float:
-    try:
-        share = float(number)
-    except ValueError:
-        share = math.nan
+    share = number_of(number)
     if not 0.0 <= share <= 1.0:
         raise UsageError(f"{option} {text!r} must be a share between 0 and 1, as in 0.1.")
     return share
@@ -121,7 +130,7 @@ def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> 
     if budget.name != "reject_rate":
         asked = {budget.name: budget.share, "confidence": budget.confidence}
         model = ThresholdRejector(None, **asked, cv="prefit", **labels)
-        fitted = guarded(table, promised(table, options, model, partial(_classifier, folds=0)), options.guard)
+        fitted = guarded(table, _promised(table, options, model, partial(_classifier, folds=0)), options.guard)
     else:
         folds = folds_for(table, options.seed, "the thresholds")
         classifier = _classifier(table, options, folds.n_splits)
@@ -153,9 +162,61 @@ def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
     wrong = float(np.mean(choice[accepted] != truth[accepted])) if accepted.any() else math.nan
     facts |= budget.facts | {"held-out reject rate": rejected, "held-out error among the accepted": wrong}
     if final.certificate_ is not None:
-        return facts | promise_facts(final.certificate_, rejected)
+        return facts | _promise_facts(final.certificate_, rejected)
     sentence = (
         f"The thresholds were placed on held-out rows: {percent(rejected)} % of them are rejected, and "
         f"{100 * wrong:.2g} % of the others are wrong. 'abstain evaluate' gives these shares on new rows."
     )
     return facts | {"verdict": {"sentence": sentence}, "warnings": []}
+
+
+
+
+def _promised(
+    table: TrainingTable,
+    options: TrainingOptions,
+    model: ThresholdRejector,
+    classifier: Callable[[TrainingTable, TrainingOptions], Any],
+) -> Pipeline:
+    """Fit preprocessing, search and machine on some rows, and calibrate `model` on rows that none of these has seen."""
+    code = np.unique(table.y, return_inverse=True)[1] + 1
+    with _plain_errors():
+        request = Request.of(model)
+        labels = labels_for(model, request, table.y)
+        request = request.of_classes(labels, table.positive)
+        sizes = calibration_sizes(request, labels, np.bincount(code)[1:], None)
+        held = held_out_rows(code, sizes, table.groups, options.seed)
+    fitting, calibration = table.take(np.setdiff1d(np.arange(len(code)), held)), table.take(held)
+    pipeline = fitted_pipeline(fitting, classifier(fitting, options))
+    model.estimator = pipeline[-1]
+    with _plain_errors():
+        model.fit(pipeline[:-1].transform(calibration.rows), calibration.y)
+    pipeline.steps[-1] = (ESTIMATOR, model)
+    return pipeline
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Leave out of errors what no option can change."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error).partition(OTHERWISE)[0]) from error
+
+
+def _promise_facts(bound: ClassErrorBound | ErrorBound, rejected: float) -> dict[str, Any]:
+    """What was promised, and on how many rows it rests."""
+    share = f"{percent(rejected)} % of the calibration rows are rejected."
+    facts: dict[str, Any] = {"calibration rows": bound.n_rows}
+    if isinstance(bound, ClassErrorBound):
+        of = ", ".join(f"{100 * rate:g} % of {label}" for label, rate in bound.class_error.items())
+        sentence = f"At most {of} are answered as another class, on average over calibrations like this one"
+    else:
+        facts |= {"rows accepted": bound.accepted, "errors among them": bound.errors}
+        ceilings = bound.max_error if isinstance(bound.max_error, dict) else {"": bound.max_error}
+        of = ", ".join(
+            f"{100 * ceiling:g} % of the rows answered{f' {label}' if label else ''}"
+            for label, ceiling in ceilings.items()
+        )
+        sentence = f"At most {of} are wrong, for {100 * bound.confidence:g} % of calibrations like this one"
+    return facts | {"verdict": {"sentence": f"{sentence}, if new rows are like these. {share}"}, "warnings": []}

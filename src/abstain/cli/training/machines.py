@@ -1,10 +1,12 @@
-"""The option --machine: which classifier is trained, or which ones are compared, and the facts about it."""
+"""The option --machine: which classifier is trained, the facts about it, and what can be said about new rows."""
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from abstain.candidates.machines import BEST, NAMES, SVM, machine_of
@@ -14,9 +16,11 @@ from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.tables.memory import MB
 from abstain.cli.training.cluster import fitting, spread
-from abstain.cli.training.expectations import compared_with_none, expected_of
 from abstain.cli.training.training import LINEAR, TrainingOptions, fitted_pipeline, folds_for, own_facts, own_machine
-from abstain.estimators.unwrap import unguarded
+from abstain.comparison.judges import judge_of
+from abstain.comparison.verdict import REJECTING, cautions
+from abstain.estimators.unwrap import decide, unguarded
+from abstain.html import percent
 from abstain.preprocessing import ESTIMATOR
 
 ALL = "all"
@@ -55,7 +59,7 @@ def trained(
         with fitting(client):
             rows = table if client is None else spread(client, table)
             model = fitted_pipeline(rows, own_machine(table, costs, options), options.guard)
-        return model, own_facts(unguarded(model)[-1]) | expected_of(table, costs, model)
+        return model, own_facts(unguarded(model)[-1]) | _expected(table, costs, model)
     if table.row_costs is not None:
         raise UsageError(f"columns of costs do not apply to --machine {options.machine}; leave one out.")
     model, choice = searched(table, costs, options)
@@ -99,7 +103,7 @@ def _facts(table: TrainingTable, costs: Any, final: Any, choice: Choice) -> dict
             "are optimistic; for the cross-validated mean cost of the choice, each fold is decided by what the other "
             "folds choose",
         }
-    return facts | compared_with_none(table, costs, choice.cost, float("nan"))
+    return facts | _compared_with_none(table, costs, choice.cost, float("nan"))
 
 
 def _check_memory(table: TrainingTable, names: tuple[str, ...]) -> None:
@@ -110,3 +114,54 @@ def _check_memory(table: TrainingTable, names: tuple[str, ...]) -> None:
             f"a forest of {len(table.y)} rows takes about {need:.0f} MB more, of which --max-memory leaves "
             f"{table.memory:.0f} MB; use fewer rows, another --machine, or raise --max-memory."
         )
+
+
+TOLERANCE = 0.01  # a cost that is less by no more than this share counts as not less: it is only an estimate
+COUNTED = 2_000  # training rows on which rejects are counted, at most
+NEXT = "'abstain evaluate' on new rows gives a verdict with an interval"
+
+
+def _expected(table: TrainingTable, costs: Any, model: Any) -> dict[str, Any]:
+    """The facts about new rows, with a verdict and a list of warnings."""
+    machine = unguarded(model)[-1]
+    if not hasattr(machine, "best_score_"):
+        return _trained_on(table, model)
+    return _compared_with_none(table, costs, -machine.best_score_, machine.cv_reject_rate_)
+
+
+def _compared_with_none(table: TrainingTable, costs: Any, cost: float, rejected: float) -> dict[str, Any]:
+    """The cost of held-out rows that the choice has not seen, against doing the same with every row."""
+    known = {"cross-validated mean cost": cost, "held-out reject rate": None if math.isnan(rejected) else rejected}
+    if math.isnan(cost):
+        sentence = f"No fit of the search finished, so the cost of new rows is unknown. {_next(table)}"
+        return known | {"verdict": {"sentence": sentence}, "warnings": []}
+    judge = judge_of(table.y, costs, table.row_costs, table.positive)
+    blind = {name: float(paid.mean()) for name, paid in judge.blind(np.arange(len(table.y))).items()}
+    other, other_cost = min(blind.items(), key=lambda pair: pair[1])
+    sentence = (
+        f"Held-out rows, which the choice has not seen, cost {cost:.4g} each; {other}, the cheapest way without a "
+        f"machine, costs {other_cost:.4g}. {_next(table)}"
+    )
+    found = cautions("In cross-validation the machine", cost, rejected, other, other_cost, tolerance=TOLERANCE)
+    verdict = {"sentence": sentence, "cheapest alternative": other, "its mean cost": other_cost}
+    return known | {"verdict": verdict, "warnings": list(found)}
+
+
+def _trained_on(table: TrainingTable, model: Any) -> dict[str, Any]:
+    """Without a search no row is held out: only the rejects are counted, on some of the training rows."""
+    some = table.take(np.unique(np.linspace(0, len(table.y) - 1, COUNTED).astype(int)))
+    decisions = decide(model[-1] if table.mapped else model, some.rows, some.row_costs)
+    rejected = float(np.mean(decisions.rejected))
+    of_training = f"of {len(some.y):,} training rows" if len(some.y) < len(table.y) else "of the training rows"
+    sentence = (
+        f"No row was held out, so the cost of new rows is unknown; {percent(rejected)} % {of_training} are rejected. "
+        f"{_next(table)}"
+    )
+    found = cautions("The machine", 0.0, rejected, REJECTING, math.inf)
+    return {"verdict": {"sentence": sentence}, "warnings": [text.replace("of the rows", of_training) for text in found]}
+
+
+def _next(table: TrainingTable) -> str:
+    """Say what tells more about new rows; compare is named if it takes this table."""
+    alone = table.row_costs is not None or table.mapped
+    return f"{NEXT}." if alone else f"{NEXT}, and so does 'abstain compare'."
