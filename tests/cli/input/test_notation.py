@@ -99,8 +99,8 @@ def test_a_comma_that_may_be_either_is_asked_about(tmp_path):
     result = run("fit", data, *FIT, "-o", tmp_path / "model")
     assert result.exit_code == 3
     assert "pass --decimal ',' if it is a decimal comma, --thousands ',' if it separates thousands" in said(result)
-    read = {option: read_training(data, TableOptions("answer", notation=Notation(**{option: ","}))) for option in ("decimal",)}
-    assert read["decimal"].X["x"].to_list()[:2] == [1.25, 2.25]
+    read = read_training(data, TableOptions("answer", notation=Notation(decimal=",")))
+    assert read.X["x"].to_list()[:2] == [1.25, 2.25]
 
 
 @pytest.mark.parametrize(

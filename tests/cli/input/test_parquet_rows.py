@@ -37,7 +37,8 @@ def written(table, folder, parts=3):
 
 def rows_of(table, folder, **options):
     names = [name for name in table.columns if name != "label"]
-    return ParquetRows.of(ParquetFiles.of(written(table, folder)), names, table["label"].to_numpy(), **options)
+    files, y = ParquetFiles.of(written(table, folder)), table["label"].to_numpy()
+    return ParquetRows.of(files, names, y, np.ones(len(y), dtype=bool), **options)
 
 
 @pytest.mark.filterwarnings("ignore:column 'same'", "ignore:column 'none'")
@@ -111,7 +112,7 @@ def test_ill_files_are_refused(table, tmp_path, change, message):
 
 @pytest.mark.filterwarnings("ignore:column")
 def test_columns_are_read_by_the_options(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("abstain.cli.tables.parquet_rows.MOST_CATEGORIES", 100)
+    monkeypatch.setattr("abstain.cli.tables.parquet_files.MOST_CATEGORIES", 100)
     names = pl.Series([f"row {at}" for at in range(300)])
     table = table.with_columns(city=names, day=pl.date(2024, 1, 1), half=pl.lit(0.5))
     paths = written(table, tmp_path)

@@ -90,7 +90,7 @@ class Judged:
                 table.check_has([target], "--target")
                 text = labels(table, whole, target, model.plan.missing)
                 present = np.array([label is not None for label in text])
-                batch = whole if present.all() else whole.only(present)
+                batch = whole.only(present)
                 empty.extend(np.asarray(whole.places)[~present].tolist())
                 report(table.position())
                 if not present.any():
@@ -105,8 +105,9 @@ class Judged:
         for words in deciding.outside.words() + [f"{left_out_rows(len(empty))}."] * bool(empty):
             warnings.warn(f"{path}: {words}", Note, stacklevel=2)
         by_row = RowCosts.of(np.concatenate(costs)) if model.plan.costs else None
-        *decisions, novel = map(np.concatenate, zip(*found, strict=True))
-        return cls(model, path, places, *decisions, by_row, deciding.outside.facts(), novel, deciding.drift())
+        y_true, y_pred, score, forced, novel = map(np.concatenate, zip(*found, strict=True))
+        outside, drift = deciding.outside.facts(), deciding.drift()
+        return cls(model, path, places, y_true, y_pred, score, forced, by_row, outside, novel, drift)
 
     @property
     def costs(self) -> Any:

@@ -169,7 +169,7 @@ def command_of(*names: str, **own: Option) -> Callable[[Callable[[], None]], Cal
         for name in names:
             kind, default, how = own.get(name) or OPTIONS[name]
             given = inspect.Parameter.empty if default is ... else default
-            kept = Annotated[kind, how]
+            kept = Annotated[kind, how]  # type: ignore[valid-type]
             parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=kept))
         command.__name__, command.__doc__, command.__annotations__ = declared.__name__, declared.__doc__, {}
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

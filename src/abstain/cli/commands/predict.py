@@ -55,7 +55,7 @@ def predict(
             raise DataError(
                 f"{data} already has a column {taken[0]!r}, which predict adds; rename it, or pass --prefix."
             )
-        written = {"separator": table.separator, "decimal": notation.decimal, "safe": safe}
+        written: dict[str, Any] = {"separator": table.separator, "decimal": notation.decimal, "safe": safe}
         with writing(output, force=force) as file:
             for batch in table.batches:
                 decided = deciding.decide(table, batch)

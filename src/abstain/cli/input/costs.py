@@ -55,7 +55,7 @@ def stated_costs(
     if named is not None and named.reject is not None and reject is not None:
         raise UsageError(f"--reject and the column {REJECT!r} of {matrix} both give this cost; leave one of them out.")
     cost: Any = named.reject if named is not None and named.reject is not None else _reject_cost(reject, decimal)
-    errors = tuple(1.0 if stated is None else stated for stated in (false_positive, false_negative))
+    errors = (1.0 if false_positive is None else false_positive, 1.0 if false_negative is None else false_negative)
     try:
         if len(classes) > 2:
             if named is not None:
@@ -117,7 +117,6 @@ def _point(reject: str) -> str:
         one = text.partition(",")[0] if "." in text else text.replace(",", ".")  # 0.2,0.3 are two costs
         two = text.replace(",", "/")
     return f"Costs are written with a point, as in {one}; two costs with a slash, as in {two}."
-
 
 
 COLUMNS = ("false_positive_column", "false_negative_column", "reject_column")

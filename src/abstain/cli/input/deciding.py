@@ -97,8 +97,6 @@ def drift_facts(drift: Drift | None) -> dict[str, Any] | None:
     }
 
 
-
-
 def target_of(model: FittedModel, table: InputTable, batch: Batch) -> str:
     """The only column not used by the model that contains only the model's classes."""
     classes = {str(label) for label in model.classes}

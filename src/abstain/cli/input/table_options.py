@@ -64,9 +64,9 @@ class TableOptions:
     def of(cls, given: Any, costs: CostOptions) -> Self:
         """Read the options of a command."""
         same = ("target", "pos_label", "groups", "max_memory", "notation", "drop_unlabelled")
-        lists = {name: getattr(given, name) or () for name in ("categorical", "ignore")}
-        plans = {"costs": costs.by_row, "only_two": costs.only_two}
-        return cls(**{name: getattr(given, name) for name in same}, **lists, **plans)
+        found: dict[str, Any] = {name: getattr(given, name) for name in same}
+        found |= {name: getattr(given, name) or () for name in ("categorical", "ignore")}
+        return cls(**found, costs=costs.by_row, only_two=costs.only_two)
 
     @property
     def memory(self) -> float:

@@ -83,8 +83,9 @@ class TrainingTable:
 
     def take(self, rows: NDArray[np.intp]) -> TrainingTable:
         """Return the table of some rows."""
-        own = {name: getattr(self, name) for name in ("X", "y", "groups", "row_costs")}
-        return replace(self, **{name: None if values is None else values[rows] for name, values in own.items()})
+        columns = [(name, getattr(self, name)) for name in ("X", "y", "groups", "row_costs")]
+        taken: dict[str, Any] = {name: None if values is None else values[rows] for name, values in columns}
+        return replace(self, **taken)
 
     @property
     def several(self) -> bool:

@@ -70,8 +70,7 @@ def read_mapped(paths: Sequence[Path], folder: Path, options: TableOptions) -> T
             f"{options.memory:.0f} MB allowed; raise --max-memory or use fewer rows."
         )
     _, present, about = options.labelled(table, table.whole(options.others))
-    chosen, codes = None if present.all() else present, options.categorical
-    rows = ParquetRows.of(table, options.features(table), about["y"], categorical=codes, chosen=chosen)
+    rows = ParquetRows.of(table, options.features(table), about["y"], present, categorical=options.categorical)
     size, free = int(np.prod(rows.shape)) * rows.dtype.itemsize, shutil.disk_usage(folder).free
     if size > free:
         raise UsageError(

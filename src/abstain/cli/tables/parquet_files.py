@@ -35,6 +35,8 @@ from abstain.preprocessing import NUMERIC, PREPROCESS, CellPlan, default_pipelin
 
 __all__ = ["ParquetFiles", "ParquetRows"]
 
+MOST_CATEGORIES = 1000  # distinct texts of a column; more are hardly categories
+
 
 @dataclass(frozen=True, eq=False)
 class ParquetFiles(InputTable):
@@ -97,10 +99,6 @@ class ParquetFiles(InputTable):
                 yield Batch(cells, range(first + places.start, first + places.stop))
 
 
-
-MOST_CATEGORIES = 1000  # distinct texts of a column; more are hardly categories
-
-
 @dataclass(frozen=True, eq=False)
 class ParquetRows:
     """Rows of Parquet files, and the preprocessing fitted to them.
@@ -114,8 +112,8 @@ class ParquetRows:
         Which numeric columns are dates, and what stands for missing values.
     preprocess : ColumnTransformer
         As in `default_pipeline`, fitted to all rows.
-    chosen : ndarray of bool, or None
-        The rows that are used; None for all.
+    chosen : ndarray of bool
+        The rows that are used.
     """
 
     table: ParquetFiles
@@ -123,7 +121,7 @@ class ParquetRows:
     categorical: list[str]
     plan: CellPlan
     preprocess: Any
-    chosen: NDArray[np.bool_] | None = None
+    chosen: NDArray[np.bool_]
 
     dtype = np.dtype(np.float32)
 
@@ -133,20 +131,16 @@ class ParquetRows:
         table: ParquetFiles,
         names: Sequence[str],
         y: NDArray[Any],
+        chosen: NDArray[np.bool_],
         *,
         categorical: Sequence[str] = (),
-        chosen: NDArray[np.bool_] | None = None,
     ) -> Self:
         """Fit the preprocessing to these columns; `y` are the labels of the rows chosen, `categorical` are codes."""
-        places: Any = None if chosen is None else np.flatnonzero(chosen) + 1
         classes, plan = len({*y.tolist()}), CellPlan(missing=table.notation.missing)
         moments, categories = dict[str, tuple[float, ...]](), dict[str, list[str | None]]()
         with progress("read columns", len(names)) as report:
             for name in names:
-                batch = table.whole([name])
-                if chosen is not None:
-                    batch = Batch(batch.frame.filter(chosen), places)
-                cells, found = _cells(table, batch, name, coded=name in categorical)
+                cells, found = _cells(table, table.whole([name]).only(chosen), name, coded=name in categorical)
                 first = found.day_first if plan.day_first is None else plan.day_first
                 plan = replace(plan, dates=(*plan.dates, *found.dates), day_first=first)
                 if cells[name].n_unique() == classes:
@@ -161,14 +155,12 @@ class ParquetRows:
     @property
     def shape(self) -> tuple[int, int]:
         """Rows, and features after the preprocessing."""
-        rows = self.table.height if self.chosen is None else int(self.chosen.sum())
-        return rows, len(self.preprocess.get_feature_names_out())
+        return int(self.chosen.sum()), len(self.preprocess.get_feature_names_out())
 
     def blocks(self) -> Iterator[NDArray[np.float32]]:
         """Preprocessed rows, at most 20,000 at a time."""
-        for batch in self.table.blocks([*self.numeric, *self.categorical]):
-            if self.chosen is not None:
-                batch = batch.only(self.chosen[batch.places[0] - 1 : batch.places[-1]])  # noqa: PLW2901
+        for block in self.table.blocks([*self.numeric, *self.categorical]):
+            batch = block.only(self.chosen[block.places[0] - 1 : block.places[-1]])
             if batch.frame.height:
                 cells = features(self.table, batch, self.numeric, self.categorical, self.plan)
                 yield self.preprocess.transform(for_sklearn(cells)).astype(self.dtype)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -40,8 +41,8 @@ class Batch:
 
     def only(self, chosen: NDArray[np.bool_]) -> Batch:
         """The chosen rows."""
-        places = [place for place, wanted in zip(self.places, chosen.tolist(), strict=True) if wanted]
-        return Batch(self.frame.filter(chosen), places)
+        places: Any = np.asarray(self.places)[chosen]
+        return self if chosen.all() else Batch(self.frame.filter(chosen), places)
 
 
 @dataclass(frozen=True, eq=False)

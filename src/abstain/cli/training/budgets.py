@@ -126,9 +126,9 @@ def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> 
         raise UsageError(
             "--reject-rate, --max-error and --class-error need rows in memory; state costs, or raise --max-memory."
         )
-    labels = {"pos_label": table.positive, "reject_label": options.reject_label or "auto"}
+    labels: dict[str, Any] = {"pos_label": table.positive, "reject_label": options.reject_label or "auto"}
     if budget.name != "reject_rate":
-        asked = {budget.name: budget.share, "confidence": budget.confidence}
+        asked: dict[str, Any] = {budget.name: budget.share, "confidence": budget.confidence}
         model = ThresholdRejector(None, **asked, cv="prefit", **labels)
         fitted = guarded(table, _promised(table, options, model, partial(_classifier, folds=0)), options.guard)
     else:
@@ -168,8 +168,6 @@ def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
         f"{100 * wrong:.2g} % of the others are wrong. 'abstain evaluate' gives these shares on new rows."
     )
     return facts | {"verdict": {"sentence": sentence}, "warnings": []}
-
-
 
 
 def _promised(

@@ -73,7 +73,7 @@ class TrainingOptions:
     def of(cls, given: Any) -> Self:
         """Read the options of a command; one that does not apply to the machine is an error."""
         same = ("C", "gamma", "reject_label", "seed", "time_limit", "search", "machine")
-        grid = {"Cs": stated_grid("C", given.Cs, given.C)}
+        grid: dict[str, Any] = {"Cs": stated_grid("C", given.Cs, given.C)}
         grid["gammas"] = stated_grid("gamma", given.gammas, given.gamma, ("scale", "auto"))
         found = cls(**{name: getattr(given, name) for name in same}, **grid)
         if found.search not in SEARCHES:
@@ -112,8 +112,8 @@ def own_machine(table: TrainingTable, costs: Any, options: TrainingOptions) -> A
         grid = {} if options.Cs is None else {"Cs": options.Cs}
         return LinearRejectSVCCV(**shared, **grid, cv=folds_for(table, options.seed, "C", ", or pass --C"))
     if not options.searches:
-        cache = cache_size(table.memory, 0, 0)
-        return RejectSVC(**shared, C=options.C, gamma=options.gamma, cache_size=cache)
+        shared |= {"C": options.C, "gamma": options.gamma}
+        return RejectSVC(**shared, cache_size=cache_size(table.memory, 0, 0))
     cv = folds_for(table, options.seed, "C and gamma", ", or pass --C and --gamma")
     grid = {"Cs": options.Cs or WEIGHTS, "gammas": options.gammas or WIDTHS}
     counts = [values if isinstance(values, int) else len(values) for values in grid.values()]
