@@ -18,8 +18,6 @@ from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
 
 __all__ = ["GuardPlan", "guard_facts", "guard_plan", "stated_rate"]
 
-SEARCHED, FITTED = 0.8, 0.5  # of a time limit, for the machine; a second fit at its parameters has the rest
-
 
 @dataclass(frozen=True)
 class GuardPlan:
@@ -113,10 +111,3 @@ def guard_facts(table: TrainingTable, model: Any) -> tuple[dict[str, Any], str, 
 def _enough(m: int) -> str:
     """A share for which m calibration rows are enough, in two digits."""
     return next((f"{share:g}" for share in (0.02, 0.05, 0.1, 0.2) if rows_needed(share) <= m), "0.5")
-
-
-def machine_seconds(limit: float | None, *, guarded: bool, searched: bool) -> float | None:
-    """The part of a time limit for the machine: behind a guard it may be fitted a second time, without a search."""
-    if limit is None or not guarded:
-        return limit
-    return limit * (SEARCHED if searched else FITTED)
