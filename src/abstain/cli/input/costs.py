@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.classes import TWO_ONLY, in_order
 from abstain.cli.input.cost_files import REJECT, CostFile, stated_actions
-from abstain.cli.tables.notation import number_of
 from abstain.cli.training.budgets import stated_budget
 from abstain.costs.class_costs import ClassCosts
 from abstain.costs.cost_tables import CostTable
@@ -104,9 +102,10 @@ def _reject_cost(reject: str | None, decimal: str) -> float | tuple[float, float
         raise UsageError("--reject is missing: give the cost of a reject, below that of an error, as in --reject 0.3.")
     if decimal == "," and "," in reject:
         raise UsageError(f"--reject {reject!r} is ambiguous with --decimal ','. {_point(reject)}")
-    costs = tuple(number_of(part) for part in re.split("[,;/]", reject))
-    if len(costs) <= 2 and not np.isnan(costs).any():
-        return costs[0] if len(costs) == 1 else (costs[0], costs[1])
+    with suppress(ValueError):
+        first, *second = (float(part) for part in re.split("[,;/]", reject))
+        if len(second) < 2:
+            return (first, second[0]) if second else first
     raise UsageError(f"--reject {reject!r} must be one cost, or two as in 0.2/0.5 (negative, positive class).")
 
 
