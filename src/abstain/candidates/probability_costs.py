@@ -1,4 +1,4 @@
-"""What decisions by probabilities cost: Bayes' rule of two classes, of several, or of actions, and its prices."""
+"""What decisions by probabilities cost: Bayes' rule of two classes, of several, or of actions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from abstain.labels import Labels
 from abstain.rules.action_rule import ActionRule
 from abstain.rules.rule import oriented_costs
 
-__all__ = ["Pricing"]
+__all__ = ["ProbabilityCosts"]
 
 
 @dataclass(frozen=True, eq=False)
-class Pricing:
-    """True classes and the costs by which decisions on them are made and priced.
+class ProbabilityCosts:
+    """True classes and the costs by which decisions on them are made and judged.
 
     Attributes
     ----------

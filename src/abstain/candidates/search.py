@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from abstain.candidates.candidate_costs import Rows, few_threads, tuned
 from abstain.candidates.machines import MACHINES, NAMES, SVM
-from abstain.candidates.probability_costs import Pricing
+from abstain.candidates.probability_costs import ProbabilityCosts
 from abstain.candidates.trials import Choice, Trials
 from abstain.estimators.fitting.lazy import refuse_dask
 from abstain.estimators.fitting.splitting import Groups, Splits, checked_splits, row_groups
@@ -90,17 +90,17 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         began = time.monotonic()
         refuse_dask(X, "MachineSearch")
         X, truth = indexable(X, np.asarray(y))
-        pricing = Pricing.of(self.costs, truth, self.pos_label, self.reject_label)
+        costs = ProbabilityCosts.of(self.costs, truth, self.pos_label, self.reject_label)
         groups, cv = row_groups(groups, len(truth)), self.cv
         if isinstance(cv, Integral):  # at most one fold for each row of the rarest class
             cv = max(2, min(int(cv), int(np.unique(truth, return_counts=True)[1].min())))
         elif not hasattr(cv, "split"):  # an iterator can be read once only
             cv = list(cv)
-        splits = checked_splits(cv, truth, groups, pricing.truth, np.ones(len(truth)))
-        _check_classes(splits, pricing)
+        splits = checked_splits(cv, truth, groups, costs.truth, np.ones(len(truth)))
+        _check_classes(splits, costs)
         if any(name != SVM and MACHINES[name].sigmoid for name in self.machines):
             _whole_folds(splits)
-        rows = Rows(X, truth, pricing, splits)
+        rows = Rows(X, truth, costs, splits)
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
         found, fitted = list[Trials](), None
         for at, name in enumerate(self.machines):
@@ -197,15 +197,15 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         return np.asarray(self.best_estimator_.decision_function(X))
 
 
-def _check_classes(splits: Splits, pricing: Pricing) -> None:
+def _check_classes(splits: Splits, costs: ProbabilityCosts) -> None:
     """Raise an error if a fold trains without one of several classes."""
     for fold, train in enumerate(splits.trains):
-        if len(np.unique(pricing.truth[train > 0])) < len(pricing.codes):
+        if len(np.unique(costs.truth[train > 0])) < len(costs.codes):
             raise ValueError(f"fold {fold} of cv trains without one of the classes; stratify the folds, or add rows.")
 
 
 def _whole_folds(splits: Splits) -> list[int]:
-    """Give the folds that test each row once, of repeated folds those of the first repeat; if there are none, an error.
+    """Return the folds that test each row once, of repeated folds those of the first repeat; an error without any.
 
     A sigmoid is fitted to one held-out probability of each row.
     """
