@@ -72,7 +72,7 @@ class Rows:
     def costs_of(self, probabilities: Sequence[NDArray[np.float64]]) -> list[float]:
         """The mean cost of each fold by Bayes' rule, given the probabilities of its test rows."""
         folds = zip(probabilities, self.splits.tests, strict=True)
-        return [float(self.costs.prices(p, np.flatnonzero(test)).mean()) for p, test in folds]
+        return [float(self.costs.paid(p, np.flatnonzero(test)).mean()) for p, test in folds]
 
     def sigmoids(self, probabilities: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
         """Calibrate each fold by Platt's sigmoids, fitted to the held-out probabilities of rows that it does not test.

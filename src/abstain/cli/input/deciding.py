@@ -16,7 +16,6 @@ from abstain.cli.tables.read_table import Batch, InputTable
 from abstain.comparison.batch_counts import DriftCounts, guarded_rows
 from abstain.comparison.drift import drift_of
 from abstain.comparison.drift_result import Drift
-from abstain.estimators.novelty.calibration import counted
 from abstain.estimators.unwrap import decide
 
 __all__ = ["Deciding", "drift_facts", "target_of"]
@@ -59,7 +58,7 @@ class Deciding:
         now = guarded._fitted_
         found, unusual = now.decided(X, row_costs), now.guard.unusual(X)
         known = now.calibration.choices is not None
-        choices = counted(found.label, found.rejected, now.rule) if known else None
+        choices = now.counted(found) if known else None
         new = DriftCounts.of_decided(guarded, X, unusual, choices)
         self._counts = new if self._counts is None else self._counts + new
         return now.without(found, now.guard.novel(unusual))
