@@ -2,6 +2,8 @@
 // eps stays in [0, 1]: a step ends at the bound it meets, and a bound that holds eps back takes it out of the step.
 #pragma once
 
+#include <limits>
+
 #include "embedded/objective.hpp"
 #include "watch.hpp"
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <tuple>
 
+#include "elementary.hpp"
+
 namespace abstain {
 
 namespace {
@@ -99,7 +101,7 @@ class Ascent {
     void find_slacks() {
         const double lowest = least();
         near_.clear();
-        for (Index e = 0; e < table_.eps_values(); ++e) near_.push_back({std::exp((lowest - sums_[e]) / heat_), e});
+        for (Index e = 0; e < table_.eps_values(); ++e) near_.push_back({elementary::exp((lowest - sums_[e]) / heat_), e});
         std::sort(near_.begin(), near_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
         near_.resize(std::min(near_.size(), most_near));
         while (near_.back().first < 0.01) near_.pop_back();
@@ -140,7 +142,7 @@ class Ascent {
         const auto a = table_.place(ti), b = table_.place(tj);
         const double* const rows[] = {a.row, a.next, b.row, b.next};
         const double factors[] = {times * (1 - a.share), times * a.share, times * (1 - b.share), times * b.share};
-        return widest_lanes().steps.least_sum(from.data(), rows, factors, 4, static_cast<int>(from.size()), out);
+        return current_lanes().steps.least_sum(from.data(), rows, factors, 4, static_cast<int>(from.size()), out);
     }
 
     bool search(std::size_t i, std::size_t j, double slope) {

@@ -4,13 +4,15 @@
 #include <cmath>
 #include <utility>
 
+#include "elementary.hpp"
+
 namespace abstain {
 
 namespace {
 
 constexpr double reach = 40;
 
-double sigmoid(double t) { return 1 / (1 + std::exp(-std::clamp(t, -reach, reach))); }
+double sigmoid(double t) { return 1 / (1 + elementary::exp(-std::clamp(t, -reach, reach))); }
 
 // dh''/dxi and d2h''/dxi2.
 std::pair<double, double> slopes(const EmbeddedLoss& loss, double xi, double eps) {

@@ -5,6 +5,8 @@
 #include <limits>
 #include <span>
 
+#include "elementary.hpp"
+
 namespace abstain {
 
 namespace {
@@ -39,7 +41,7 @@ class Random {  // splitmix64: the same numbers on every machine, unlike the sta
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
         return (static_cast<double>((z ^ (z >> 31)) >> 11) + 0.5) * 0x1.0p-53;
     }
-    double normal() { return std::sqrt(-2 * std::log(uniform())) * std::cos(6.283185307179586 * uniform()); }
+    double normal() { return std::sqrt(-2 * elementary::log(uniform())) * elementary::cos_of_turn(uniform()); }
 
   private:
     std::uint64_t state_;
@@ -154,7 +156,7 @@ class Search {
     }
 
     void weigh_all() {
-        for (Index i = 0; i < objective_.rows(); ++i) objective_.weights()[i] = std::exp(push * random_.normal());
+        for (Index i = 0; i < objective_.rows(); ++i) objective_.weights()[i] = elementary::exp(push * random_.normal());
     }
 
     void weigh_two(const Point& point) {
@@ -167,10 +169,10 @@ class Search {
 
     EmbeddedLoss other_loss() {
         EmbeddedLoss other = loss_;
-        other.reject_cost = std::clamp(loss_.reject_cost * std::exp(push * random_.normal()), 0.5 * loss_.reject_cost, 0.95);
-        const double share = loss_.margin_cost / loss_.reject_cost * std::exp(push * random_.normal());
+        other.reject_cost = std::clamp(loss_.reject_cost * elementary::exp(push * random_.normal()), 0.5 * loss_.reject_cost, 0.95);
+        const double share = loss_.margin_cost / loss_.reject_cost * elementary::exp(push * random_.normal());
         other.margin_cost = other.reject_cost * std::min(share, 0.9);
-        other.slack_penalty *= std::exp(push * random_.normal());
+        other.slack_penalty *= elementary::exp(push * random_.normal());
         return other;
     }
 

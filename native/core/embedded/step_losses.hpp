@@ -58,12 +58,15 @@ template <bool together>
 template <bool together>
 void step_losses_of(const StepLoss& loss, int features, const double* rows, const double* weight, const double* point,
                     long blocks, double* gradient, double* sums, double* scratch) {
-    constexpr int W = width<double>, R = block_rows<double>, V = tile_vectors;
+    // All sums are over every L-th row, whatever the width: S vectors of these lanes belong to the V vectors of a tile.
+    constexpr int W = width<double>, R = block_rows<double>, V = tile_vectors, L = sum_lanes<double>;
+    constexpr int S = V * W > L ? L / W : V;
     const Steps<together> steps(loss);
     const double least = loss.least_slack;
-    Doubles total = Doubles{}, total_by_eps = Doubles{}, resting, unused, resting_by_eps;
-    step_loss<together>(loss, steps, Doubles{} + (1 - least), resting, unused, resting_by_eps);
-    for (int k = 0; k < features * W; ++k) scratch[k] = 0;
+    Doubles total[L / W], total_by_eps[L / W], resting, unused, resting_by_eps;
+    for (int n = 0; n < L / W; ++n) total[n] = total_by_eps[n] = Doubles{};
+    step_loss<together>(loss, steps, Doubles{} + __builtin_huge_val(), resting, unused, resting_by_eps);
+    for (int k = 0; k < features * L; ++k) scratch[k] = 0;
     for (long block = 0; block < blocks; ++block, rows += static_cast<long>(R) * features, weight += R)
         for (int row = 0; row < R; row += V * W) {
             Doubles m[V], slope[V];
@@ -75,8 +78,8 @@ void step_losses_of(const StepLoss& loss, int features, const double* rows, cons
             for (int v = 1; v < V; ++v) closest = -m[v] > closest ? -m[v] : closest;
             if (1 + largest<double>(closest) <= least) {  // all rest at xi0; comes often once rows are sorted
                 for (int v = 0; v < V; ++v) {
-                    total += load<double>(weight + row + v * W) * resting;
-                    total_by_eps += load<double>(weight + row + v * W) * resting_by_eps;
+                    total[(row / W + v) % (L / W)] += load<double>(weight + row + v * W) * resting;
+                    total_by_eps[(row / W + v) % (L / W)] += load<double>(weight + row + v * W) * resting_by_eps;
                 }
                 continue;
             }
@@ -84,25 +87,24 @@ void step_losses_of(const StepLoss& loss, int features, const double* rows, cons
                 Doubles value, by_xi, by_eps;
                 step_loss<together>(loss, steps, m[v], value, by_xi, by_eps);
                 const Doubles c = load<double>(weight + row + v * W);
-                total += c * value;
-                total_by_eps += c * by_eps;
+                total[(row / W + v) % (L / W)] += c * value;
+                total_by_eps[(row / W + v) % (L / W)] += c * by_eps;
                 slope[v] = -c * by_xi;
             }
             x = rows + row;
             for (int k = 0; k < features; ++k, x += R) {
-                Doubles sum = load<double>(scratch + k * W);
-                for (int v = 0; v < V; ++v) sum += load<double>(x + v * W) * slope[v];
-                store<double>(scratch + k * W, sum);
+                double* to = scratch + k * L + row % L;
+                Doubles sum[S];
+                for (int n = 0; n < S; ++n) sum[n] = load<double>(to + n * W);
+                for (int v = 0; v < V; ++v) sum[v % S] += load<double>(x + v * W) * slope[v];
+                for (int n = 0; n < S; ++n) store<double>(to + n * W, sum[n]);
             }
         }
-    sums[0] = sums[1] = 0;
-    for (int lane = 0; lane < W; ++lane) {
-        sums[0] += total[lane];
-        sums[1] += total_by_eps[lane];
-    }
+    sums[0] = total_of<double>(total);
+    sums[1] = total_of<double>(total_by_eps);
     for (int k = 0; k < features; ++k) {
         gradient[k] = 0;
-        for (int lane = 0; lane < W; ++lane) gradient[k] += scratch[k * W + lane];
+        for (int lane = 0; lane < L; ++lane) gradient[k] += scratch[k * L + lane];
     }
 }
 

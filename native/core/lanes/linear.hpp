@@ -13,27 +13,23 @@ template <class T> [[gnu::always_inline]] inline Vec<double> widened(const T* fr
     }
 }
 
-[[gnu::always_inline]] inline double lanes_sum(Vec<double> v) {
-    double sum = 0;
-    for (int lane = 0; lane < width<double>; ++lane) sum += v[lane];
-    return sum;
-}
-
-// Four rows at a time share the loads of p.
+// Rows in groups share the loads of p; not more rows than there are registers for their sums.
 template <class T> void rows_times(const T* X, const double* centre, long rows, long features, const double* p, double* out) {
-    constexpr int group = 4, W = width<double>;
-    const long whole = features / W * W;
+    constexpr int W = width<double>, L = sum_lanes<double>, N = sum_vectors<double>, group = N > 2 ? 2 : 4;
+    const long whole = features / L * L;
     for (long i = 0; i < rows; i += group) {
         const T* row[group];
         for (int r = 0; r < group; ++r) row[r] = X + (i + r < rows ? i + r : rows - 1) * features;
-        Vec<double> sum[group];
-        for (int r = 0; r < group; ++r) sum[r] = Vec<double>{};
-        for (long j = 0; j < whole; j += W) {
-            const Vec<double> at = load<double>(p + j), middle = load<double>(centre + j);
-            for (int r = 0; r < group; ++r) sum[r] += (widened<T>(row[r] + j) - middle) * at;
-        }
+        Vec<double> sum[group][N];
+        for (int r = 0; r < group; ++r)
+            for (int n = 0; n < N; ++n) sum[r][n] = Vec<double>{};
+        for (long j = 0; j < whole; j += L)
+            for (int n = 0; n < N; ++n) {
+                const Vec<double> at = load<double>(p + j + n * W), middle = load<double>(centre + j + n * W);
+                for (int r = 0; r < group; ++r) sum[r][n] += (widened<T>(row[r] + j + n * W) - middle) * at;
+            }
         for (int r = 0; r < group && i + r < rows; ++r) {
-            double total = lanes_sum(sum[r]);
+            double total = total_of<double>(sum[r]);
             for (long j = whole; j < features; ++j) total += (static_cast<double>(row[r][j]) - centre[j]) * p[j];
             out[i + r] = total;
         }

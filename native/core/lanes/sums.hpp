@@ -101,15 +101,17 @@ template <class T> void combine(const T* const* rows, const T* coef, int count, 
 }
 
 template <class T> T dot(const T* a, const T* b, long size) {
-    Vec<T> even = Vec<T>{}, odd = Vec<T>{};
+    constexpr int W = width<T>, L = sum_lanes<T>, N = sum_vectors<T>;
+    Vec<T> even[N], odd[N];
+    for (int n = 0; n < N; ++n) even[n] = odd[n] = Vec<T>{};
     long t = 0;
-    for (; t + 2 * width<T> <= size; t += 2 * width<T>) {
-        even += load<T>(a + t) * load<T>(b + t);
-        odd += load<T>(a + t + width<T>) * load<T>(b + t + width<T>);
-    }
-    even += odd;
-    T sum = 0;
-    for (int lane = 0; lane < width<T>; ++lane) sum += even[lane];
+    for (; t + 2 * L <= size; t += 2 * L)
+        for (int n = 0; n < N; ++n) {
+            even[n] += load<T>(a + t + n * W) * load<T>(b + t + n * W);
+            odd[n] += load<T>(a + t + L + n * W) * load<T>(b + t + L + n * W);
+        }
+    for (int n = 0; n < N; ++n) even[n] += odd[n];
+    T sum = total_of<T>(even);
     for (; t < size; ++t) sum += a[t] * b[t];
     return sum;
 }

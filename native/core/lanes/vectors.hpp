@@ -9,6 +9,11 @@ template <class T, int bytes = vector_bytes> struct VectorOf {
 template <class T> using Vec = typename VectorOf<T>::type;
 template <class T> constexpr int width = vector_bytes / static_cast<int>(sizeof(T));
 
+// Sums over many entries are kept in 64 bytes of lanes, in as many vectors as that takes, and then added from the left: the
+// order of additions, and so every bit, is the same for all widths.
+template <class T> constexpr int sum_lanes = 64 / static_cast<int>(sizeof(T));
+template <class T> constexpr int sum_vectors = sum_lanes<T> / width<T>;
+
 template <class T> struct Bits;
 template <> struct Bits<float> {
     typedef int element;
@@ -26,10 +31,7 @@ template <> struct Bits<double> {
     static constexpr int mantissa = 52;
     static constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52
     static constexpr double lowest = -1021.0, highest = 1021.0;
-    static constexpr double powers[] = {4.45496059818651839e-10, 7.0725859492692237e-9,    1.01780624458457735e-7,
-                                        1.32154425879216897e-6,  0.0000152527338298361184, 0.000154035304417360502,
-                                        0.00133335581464169353,  0.00961812910760688853,   0.0555041086648215943,
-                                        0.240226506959100982,    0.693147180559945309,     1.0};
+    static constexpr const double (&powers)[12] = exp2_powers;
 };
 template <class T> using Ints = typename VectorOf<typename Bits<T>::element>::type;
 
@@ -61,6 +63,13 @@ template <class T> [[gnu::always_inline]] inline Vec<T> exp2_of(Vec<T> t) {
     const Vec<T> p = power_series<T>(t - (shifted - B::shifter));
     using Pattern = typename VectorOf<typename B::pattern>::type;
     return (Vec<T>)((Pattern)p + ((Pattern)shifted << B::mantissa));
+}
+
+template <class T> [[gnu::always_inline]] inline T total_of(const Vec<T> (&sums)[sum_vectors<T>]) {
+    T total = 0;
+    for (int n = 0; n < sum_vectors<T>; ++n)
+        for (int lane = 0; lane < width<T>; ++lane) total += sums[n][lane];
+    return total;
 }
 
 // The largest (or smallest) of all lanes: halve until sixteen bytes are left.

@@ -194,7 +194,7 @@ std::vector<double> LinearBlock::hessian(Of of, Index stride, Watch& watch) {
         });
         pool_->run((padded + strip - 1) / strip, [&](Index piece) {
             for (Index at = 0; at < here; at += rows)
-                widest_lanes().outer(panel.data() + at * padded, std::min(rows, here - at), padded, piece * strip,
+                current_lanes().outer(panel.data() + at * padded, std::min(rows, here - at), padded, piece * strip,
                                      std::min(padded, (piece + 1) * strip), H.data());
         });
         watch.look();
