@@ -83,7 +83,7 @@ def serve(path: str, instruction_set: str) -> None:
     """Run the workloads whose names arrive, one per line, and answer with their CPU seconds."""
     native = load(path)
     warnings.simplefilter("ignore")
-    if instruction_set:
+    if instruction_set and hasattr(native, "use_instruction_set"):
         native.use_instruction_set(instruction_set)
     todo = workloads()
     print(json.dumps(list(todo)), flush=True)
@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("builds", nargs="*", help="the two files, before and after")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", default="", help="workloads whose name contains this")
-    parser.add_argument("--instruction-set", default="", help="one of _native.instruction_sets(), for builds that have it")
+    parser.add_argument("--instruction-set", default="", help="one of _native.instruction_sets(); ignored by builds that cannot choose")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.serve:
