@@ -37,7 +37,7 @@ class Descender {
     static constexpr std::size_t memory = 10;
 
     bool held(const Point& point) const;  // eps rests at a bound and would leave [0, 1]
-    double direction(bool hold);          // -H gradient; gives its slope
+    double direction(bool hold);          // -H gradient; returns its slope
     double search(const EmbeddedLoss& loss, const Point& point, double value, double slope);
     void remember(const Point& point);
 
