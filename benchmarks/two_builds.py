@@ -51,7 +51,9 @@ def workloads() -> dict[str, Callable[[], Any]]:
 
     reject = Costs(reject=0.2)
 
-    def svm(rows: int, features: int, *, costs: Any = None, sparse: bool = False, **parameters: Any) -> Callable[[], Any]:
+    def svm(
+        rows: int, features: int, *, costs: Any = None, sparse: bool = False, **parameters: Any
+    ) -> Callable[[], Any]:
         return lambda: RejectSVC(costs, **parameters).fit(*data(rows, features, sparse=sparse))
 
     def linear(rows: int, features: int, **parameters: Any) -> Callable[[], Any]:
@@ -124,7 +126,9 @@ def main() -> None:
     parser.add_argument("builds", nargs="*", help="the two files, before and after")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", default="", help="workloads whose name contains this")
-    parser.add_argument("--instruction-set", default="", help="one of _native.instruction_sets(); ignored by builds that cannot choose")
+    parser.add_argument(
+        "--instruction-set", default="", help="one of _native.instruction_sets(); ignored by builds that cannot choose"
+    )
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.serve:
