@@ -19,10 +19,10 @@ from abstain.estimators.threshold.threshold import ThresholdRejector
 from abstain.files.codecs.guard_codec import check_detector, guard_from, guard_parts, guarded_classes
 from abstain.files.codecs.rejector_codec import rejector_classes, rejector_from, rejector_parts
 from abstain.files.format.arrays import Arrays
-from abstain.files.format.described import columns_of, described
 from abstain.files.format.errors import ModelFileError
 from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Fields, prefixed, within
+from abstain.files.sklearn_codecs.asked import asked
 from abstain.files.sklearn_codecs.calibrated_codec import CALIBRATED, inside
 from abstain.files.sklearn_codecs.classifiers import (
     DETECTORS,
@@ -33,12 +33,11 @@ from abstain.files.sklearn_codecs.classifiers import (
     classifier_from,
     classifier_parts,
     codec_of,
-    given_parameters,
     names_from,
-    parameters_of,
     table,
 )
-from abstain.files.sklearn_codecs.pipeline_codec import settings, settings_from, steps_from, steps_parts
+from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
+from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from, pipeline_parts
 from abstain.files.sklearn_codecs.preprocessing_codec import is_default, table_from, table_parts
 from abstain.files.sklearn_codecs.steps_codec import SUPPORTED, Columns
 from abstain.machines.cross_machine import FoldClassifiers
@@ -104,24 +103,19 @@ def _parts_of_pipeline(pipeline: Pipeline, models: Codecs) -> Parts:
         preprocessing, arrays = table_parts(pipeline[0])
         fields = {"kind": PIPELINE, "preprocessing": preprocessing, ESTIMATOR: inner}
         return fields, prefixed(arrays, TABLE_PREFIX) | more
-    pool, columns = PoolWriter(), columns_of(pipeline)
-    steps, made = steps_parts(pipeline.steps[:-1], pool, columns)
-    _check_columns(made, last)
+    pool, columns = PoolWriter(), Columns.of(pipeline)
+    steps, made = pipeline_parts(pipeline, pipeline.steps[:-1], pool, columns)
+    made.check_match(last)
     state = {
         "kind": PIPELINE,
-        "parameters": settings(pipeline),
+        "parameters": steps["parameters"],
         "n_features": columns.count,
         "feature_names": None if columns.names is None else columns.names.tolist(),
-        "steps": steps,
+        "steps": steps["steps"],
         "name": pipeline.steps[-1][0],
         ESTIMATOR: inner,
     }
     return state, prefixed(pool.arrays, STEPS_PREFIX) | more
-
-
-def _check_columns(made: Columns, last: Any) -> None:
-    if getattr(last, "n_features_in_", made.count) != made.count:
-        raise ModelFileError(f"its steps make {made.count} features, which do not match those of its machine.")
 
 
 def _parts_of_rejector(estimator: ThresholdRejector) -> Parts:
@@ -135,7 +129,7 @@ def _parts_of_rejector(estimator: ThresholdRejector) -> Parts:
     calibrated = type(classifier) is CALIBRATED.kind
     sigmoid = calibrated and type(estimator.estimator) is not CALIBRATED.kind
     given = inside(classifier) if sigmoid else classifier
-    if described(given) != described(estimator.estimator):
+    if asked(given) != asked(estimator.estimator):
         raise ModelFileError("the parameters of its estimator differ from those of the fitted classifier.")
     state, arrays = rejector_parts(estimator, given)
     added = {"sigmoid_added": sigmoid} if calibrated else {}
@@ -193,7 +187,7 @@ def restored(state: Any, arrays: Arrays) -> Any:
 
 
 def _difference(given: Any, written: Any, where: str) -> str:
-    """Name the first field that differs in value, type or position; `given_parameters` has compared the parameters."""
+    """Name the first field that differs in value, type or position; `parameters_from` has compared the parameters."""
     if where == "parameters" or json.dumps(given) == json.dumps(written):
         return ""
     if not isinstance(given, dict) or not isinstance(written, dict) or [*given] != [*written]:
@@ -226,21 +220,15 @@ def _restored(state: Any, arrays: Arrays, around: str = "", classes: Any = None)
 
 def _pipeline(fields: Fields, arrays: Arrays, last: Any) -> Pipeline:
     """A Pipeline of any supported steps around a fitted estimator."""
-    columns = Columns(*names_from(fields))
-    pool = PoolReader(arrays)
-    chosen = settings_from(Pipeline, fields.take("parameters", dict))
-    steps, made = steps_from(fields.take("steps"), pool, columns)
-    name = fields.take("name", str)
-    fields.end()
+    columns, pool = Columns(*names_from(fields)), PoolReader(arrays)
+    pipeline, made = pipeline_from(fields, pool, columns, last)
     pool.end()
-    _check_columns(made, last)
-    pipeline = Pipeline([*steps, (name, last)], **chosen)
-    pipeline._validate_steps()
+    made.check_match(last)
     return pipeline
 
 
 def _rejector(fields: Fields, arrays: Arrays) -> Any:
-    parameters = given_parameters(ThresholdRejector, fields)
+    parameters = parameters_from(ThresholdRejector, fields.take("parameters", dict))
     classes = rejector_classes(fields.peek("rule"))
     classifier = _restored(fields.take("classifier", dict), within(arrays, CLASSIFIER_PREFIX), REJECTOR, classes)
     sigmoid = type(classifier) is CALIBRATED.kind and fields.take("sigmoid_added", bool)
@@ -260,7 +248,7 @@ def _rejector(fields: Fields, arrays: Arrays) -> Any:
 
 
 def _guarded(fields: Fields, arrays: Arrays) -> NoveltyRejector:
-    parameters = given_parameters(NoveltyRejector, fields)
+    parameters = parameters_from(NoveltyRejector, fields.take("parameters", dict))
     guard = within(arrays, GUARD_PREFIX)
     detector = _restored(fields.take("detector", dict), within(guard, DETECTOR_PREFIX), "detector")
     classes = guarded_classes(fields.peek("rule"))

@@ -24,10 +24,10 @@ from abstain.estimators.svm.one_class import OneClassSVM
 from abstain.files.codecs.ranges_codec import seen_from, seen_parts
 from abstain.files.codecs.rule_codec import rule_from, rule_state
 from abstain.files.format.arrays import Arrays
-from abstain.files.format.described import columns_of, described
 from abstain.files.format.errors import ModelFileError
 from abstain.files.format.schema import Fields, Spec, fitting, prefixed, within
-from abstain.files.sklearn_codecs.pipeline_codec import asked
+from abstain.files.sklearn_codecs.asked import asked
+from abstain.files.sklearn_codecs.steps_codec import Columns
 from abstain.rules.action_rule import ActionRule
 
 # m calibration rows; k decisions that a row may get
@@ -54,7 +54,7 @@ def guard_parts(estimator: NoveltyRejector) -> tuple[dict[str, Any], Arrays]:
     frozen = type(estimator.estimator) is FrozenEstimator
     if frozen and estimator.estimator.estimator is not fitted.estimator:
         raise ModelFileError("its estimator is frozen, but is not the classifier.")
-    if not frozen and described(estimator.estimator) != described(fitted.estimator):
+    if not frozen and asked(estimator.estimator) != asked(fitted.estimator):
         raise ModelFileError("the parameters of its estimator differ from those of the fitted classifier.")
     _check_detector(estimator, guard)
     _check_rows(fitted, stated=estimator.rate is not DEFAULT_RATE, frozen=frozen)
@@ -122,7 +122,7 @@ def _check_detector(estimator: NoveltyRejector, guard: Guard) -> None:
     begun = [[name, asked(step)] for name, step in steps[: len(before)]]
     if begun != [[name, asked(step)] for name, step in before]:
         raise ModelFileError("its detector does not begin with the transformers of its classifier.")
-    if given is not None and (len(steps) > len(before) or described(given) != described(last)):
+    if given is not None and (len(steps) > len(before) or asked(given) != asked(last)):
         raise ModelFileError("its detector differs from the one in its parameters.")
     if last.machine_.n_rows != guard.n:
         raise ModelFileError("its guard counts other rows than its detector learnt from.")
@@ -147,8 +147,8 @@ def _check_rows(fitted: Guarded, *, stated: bool, frozen: bool) -> None:
     n = len(rule.costs.names) if isinstance(rule, ActionRule) else len(rule.labels.classes) + 1
     if choices is not None and (frozen or len(choices) != n or (choices < 0).any() or sum(choices.tolist()) > guard.m):
         raise ModelFileError("its counts of decisions on calibration rows are not possible.")
-    columns = columns_of(guard.detector)
-    if not frozen and columns.count != columns_of(fitted.estimator).count:
+    columns = Columns.of(guard.detector)
+    if not frozen and columns.count != Columns.of(fitted.estimator).count:
         raise ModelFileError("its detector reads other columns than its classifier.")
     if seen is not None and (len(seen) != columns.count or seen.rows < guard.m + guard.n):
         raise ModelFileError("its training columns or rows are not those of its detector.")

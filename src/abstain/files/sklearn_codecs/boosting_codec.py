@@ -14,7 +14,15 @@ from sklearn.preprocessing import LabelEncoder
 from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError
 from abstain.files.format.schema import Fields, Spec, fitting
-from abstain.files.sklearn_codecs.trees import LEAF, SPLITS, checked_depth, refuse_settings, splits, starts_of
+from abstain.files.sklearn_codecs.trees import (
+    LEAF,
+    SPLITS,
+    apart,
+    checked_depth,
+    refuse_settings,
+    tree_arrays,
+    tree_records,
+)
 
 # t trees with n nodes in all; d features; k trees of an iteration; s and v scores of training
 BOOSTING: dict[str, Spec] = SPLITS | {
@@ -41,7 +49,7 @@ NODE = {
 
 
 def boosting_parts(machine: Any) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a fitted HistGradientBoostingClassifier: its trees, without the edges of bins."""
+    """Return the fields and arrays of a fitted HistGradientBoostingClassifier: its trees, without the edges of bins."""
     refuse_settings(machine, "warm_start", "monotonic_cst")
     if machine.is_categorical_ is not None:
         raise ValueError(
@@ -52,26 +60,19 @@ def boosting_parts(machine: Any) -> tuple[dict[str, Any], Arrays]:
     if done > machine.max_iter or (done < machine.max_iter and not stopped):
         raise ModelFileError("its number of iterations differs from max_iter.")
     trees = [tree.nodes for iteration in machine._predictors for tree in iteration]
-    nodes = {name: np.concatenate([tree[field] for tree in trees]) for name, field in NODE.items()}
     leaf = np.concatenate([tree["is_leaf"] for tree in trees]).astype(bool)
-    extra = {
-        "value": nodes.pop("value"),
-        "gain": nodes.pop("gain"),
-        "bin": nodes.pop("bin").astype("<i4"),
-        "bins": machine._bin_mapper.n_bins_non_missing_.astype("<i4"),
-        "baseline": np.asarray(machine._baseline_prediction),
-        "train_score": np.asarray(machine.train_score_, dtype="<f8"),
-        "validation_score": np.asarray(machine.validation_score_, dtype="<f8"),
+    state = {"early_stopping": stopped, "weighted": bool(getattr(machine, "_fitted_with_sw", False))}
+    more = {
+        "bins": machine._bin_mapper.n_bins_non_missing_,
+        "baseline": machine._baseline_prediction,
+        "train_score": machine.train_score_,
+        "validation_score": machine.validation_score_,
     }
-    state = {
-        "early_stopping": stopped,
-        "weighted": bool(getattr(machine, "_fitted_with_sw", False)),
-    }
-    return state, splits([len(tree) for tree in trees], leaf, **nodes) | extra
+    return state, tree_arrays(BOOSTING, trees, NODE, leaf, **more)
 
 
 def boosting_attributes(machine: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
-    """Give the fitted attributes of a HistGradientBoostingClassifier for these classes."""
+    """Return the fitted attributes of a HistGradientBoostingClassifier for these classes."""
     per_iteration = 1 if len(classes) <= 2 else len(classes)
     fitting(arrays, BOOSTING, "boosting", {"d": n_features, "k": per_iteration})
     stopped, weighted = fields.take("early_stopping", bool), fields.take("weighted", bool)
@@ -83,15 +84,11 @@ def boosting_attributes(machine: Any, fields: Fields, arrays: Arrays, n_features
     if any(len(arrays[name]) not in (0, n_iterations + 1) for name in ("train_score", "validation_score")):
         raise ModelFileError("its scores of training are not one for each iteration.")
     _check_bins(machine, arrays, leaf)
-    nodes = np.zeros(len(leaf), dtype=PREDICTOR_RECORD_DTYPE)
-    for name, field in NODE.items():
-        nodes[field] = np.where(leaf, 0, arrays[name]) if name in ("left", "right", "feature") else arrays[name]
-    nodes["is_leaf"], nodes["depth"] = leaf, depth
-    bitsets = np.zeros((0, 8), dtype=np.uint32)
-    trees = [
-        TreePredictor(nodes[start : start + size].copy(), bitsets.copy(), bitsets.copy())
-        for start, size in zip(starts_of(sizes), sizes, strict=True)
-    ]
+    bitsets, trees = np.zeros((0, 8), dtype=np.uint32), []
+    places = dict.fromkeys(("left", "right", "feature_idx"), 0)
+    for nodes, deep in zip(tree_records(arrays, NODE, PREDICTOR_RECORD_DTYPE, places), apart(depth, sizes), strict=True):
+        nodes["is_leaf"], nodes["depth"] = nodes["left"] == 0, deep
+        trees.append(TreePredictor(nodes, bitsets.copy(), bitsets.copy()))
     encoder = LabelEncoder()
     encoder.classes_ = classes
     found = {
@@ -125,7 +122,7 @@ def _check_bins(machine: Any, arrays: Arrays, leaf: Any) -> None:
 
 
 def _bin_mapper(machine: Any, bins: Any) -> Any:
-    """What predicting asks of the bins: that no feature is categorical."""
+    """Return what predicting asks of the bins: that no feature is categorical."""
     mapper = BinMapper(n_bins=machine.max_bins + 1)
     mapper.is_categorical_ = np.zeros(len(bins), dtype=np.uint8)
     mapper.n_bins_non_missing_ = bins.astype(np.uint32)

@@ -25,8 +25,8 @@ from abstain.files.sklearn_codecs.classifiers import (
     classifier_from,
     classifier_parts,
     codec_of,
-    parameters_of,
 )
+from abstain.files.sklearn_codecs.parameters import parameters_of
 from abstain.files.sklearn_codecs.trees import MOST_TREES
 
 INSIDE = MACHINES | OTHERS

@@ -12,6 +12,7 @@ hang the interpreter. All trees lie one after the other; `sizes` gives the numbe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -36,13 +37,35 @@ MOST_TREES = 2**15  # of a model: a tree takes two kilobytes and a tenth of a mi
 MOST_ROWS = 2**32 - 1  # that a node may count
 
 
-def splits(sizes: list[int], leaf: NDArray[Any], **nodes: NDArray[Any]) -> Arrays:
-    """Give the arrays of trees: what their leaves contain beside the count is replaced by the values above."""
-    given = nodes | {"sizes": np.array(sizes)}
-    found = {name: given[name].astype(dtypes[0]) for name, (dtypes, _) in SPLITS.items()}
+def tree_arrays(
+    specs: Mapping[str, Spec], trees: list[NDArray[Any]], names: Mapping[str, str], leaf: NDArray[Any], **more: Any
+) -> Arrays:
+    """Return the arrays of trees, each given as records whose fields have these `names` in scikit-learn, and `more`.
+
+    What leaves contain beside the count and the values of `specs` is replaced by the values above.
+    """
+    nodes = {name: np.concatenate([tree[field] for tree in trees]) for name, field in names.items()}
+    given = nodes | {"sizes": [len(tree) for tree in trees]} | more
+    found = {name: np.asarray(given[name]).astype(dtypes[0]) for name, (dtypes, _) in specs.items()}
     for name, value in {"left": LEAF, "right": LEAF, "feature": LEAF, "threshold": 0.0, "missing": 0}.items():
         found[name][leaf] = value
     return found
+
+
+def tree_records(arrays: Arrays, names: Mapping[str, str], dtype: Any, in_leaf: Mapping[str, Any]) -> list[NDArray[Any]]:
+    """Return the records of each tree; `in_leaf` has what scikit-learn writes into the fields of a leaf."""
+    leaf = arrays["left"] == LEAF
+    nodes = np.zeros(len(leaf), dtype=dtype)
+    for name, field in names.items():
+        nodes[field] = arrays[name]
+    for field, value in in_leaf.items():
+        nodes[field][leaf] = value
+    return apart(nodes, arrays["sizes"])
+
+
+def apart(nodes: NDArray[Any], sizes: NDArray[np.int64]) -> list[NDArray[Any]]:
+    """Return what belongs to each tree."""
+    return [part.copy() for part in np.split(nodes, np.cumsum(sizes)[:-1])]
 
 
 def refuse_settings(classifier: Any, *names: str) -> None:
@@ -56,13 +79,8 @@ def refuse_settings(classifier: Any, *names: str) -> None:
             )
 
 
-def starts_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The position of each root."""
-    return np.cumsum(sizes) - sizes
-
-
 def checked_depth(arrays: Arrays, n_features: int) -> NDArray[np.int64]:
-    """Check the arrays of `SPLITS`, whose dtypes and shapes fit; give the depth of every node, 0 for a root."""
+    """Check the arrays of `SPLITS`, whose dtypes and shapes fit; return the depth of every node, 0 for a root."""
     starts = _checked_starts(arrays["sizes"], len(arrays["left"]))
     sizes = arrays["sizes"]
     root, last = np.repeat(starts, sizes), np.repeat(sizes, sizes)
@@ -91,7 +109,7 @@ def _checked_starts(sizes: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]
         raise ModelFileError(f"it has {len(sizes):,} trees, but must have from 1 to {MOST_TREES:,}.")
     if ((sizes < 1) | (sizes > n_nodes)).any() or sizes.sum() != n_nodes:
         raise ModelFileError("the sizes of its trees do not add up to the number of its nodes.")
-    return starts_of(sizes)
+    return np.cumsum(sizes) - sizes
 
 
 def _check_nodes(arrays: Arrays, inner: NDArray[np.bool_], n_features: int) -> None:
