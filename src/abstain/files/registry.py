@@ -17,11 +17,11 @@ from abstain.estimators.forced import Forced
 from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
 from abstain.estimators.threshold.threshold import ThresholdRejector
 from abstain.files.codecs.guard_codec import check_detector, guard_from, guard_parts, guarded_classes
-from abstain.files.codecs.rejector_codec import rejector_classes, rejector_from, rejector_parts
+from abstain.files.codecs.rejector_codec import classes_and_cuts, rejector_from, rejector_parts
 from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError
 from abstain.files.format.pool import PoolReader, PoolWriter
-from abstain.files.format.schema import Fields, prefixed, within
+from abstain.files.format.schema import Fields, beside, one_of, prefixed, within
 from abstain.files.sklearn_codecs.asked import asked
 from abstain.files.sklearn_codecs.calibrated_codec import CALIBRATED, inside
 from abstain.files.sklearn_codecs.classifiers import (
@@ -198,7 +198,7 @@ def _difference(given: Any, written: Any, where: str) -> str:
 def _restored(state: Any, arrays: Arrays, around: str = "", classes: Any = None) -> Any:
     """Make an estimator; inside a rejector, `classes` are those of the rejector."""
     fields = Fields(state, "classifier" if around in (REJECTOR, GUARDED) else around or "model")
-    kind = fields.one_of("kind", KINDS[around])
+    kind = fields.take("kind", one_of(KINDS[around]))
     if kind in MODELS or kind in CLASSIFIERS:
         return classifier_from(kind, MODELS | CLASSIFIERS, fields, arrays, classes)
     if kind == REJECTOR:
@@ -209,7 +209,7 @@ def _restored(state: Any, arrays: Arrays, around: str = "", classes: Any = None)
     if inner.get("kind") == PIPELINE:
         raise ModelFileError("its Pipeline is inside another Pipeline.")
     prefix = STEPS_PREFIX if "steps" in fields else TABLE_PREFIX
-    others = {name: array for name, array in arrays.items() if not name.startswith(prefix)}
+    others = beside(arrays, prefix)
     last = _restored(inner, others, around, classes)
     if prefix == STEPS_PREFIX:
         return _pipeline(fields, within(arrays, prefix), last)
@@ -229,7 +229,7 @@ def _pipeline(fields: Fields, arrays: Arrays, last: Any) -> Pipeline:
 
 def _rejector(fields: Fields, arrays: Arrays) -> Any:
     parameters = parameters_from(ThresholdRejector, fields.take("parameters", dict))
-    classes = rejector_classes(fields.peek("rule"))
+    classes, _ = classes_and_cuts(fields.peek("rule"))
     classifier = _restored(fields.take("classifier", dict), within(arrays, CLASSIFIER_PREFIX), REJECTOR, classes)
     sigmoid = type(classifier) is CALIBRATED.kind and fields.take("sigmoid_added", bool)
     if _is_tuned(classifier) and not ("tuned_score" in fields and fields.take("tuned_score", bool)):
@@ -241,7 +241,7 @@ def _rejector(fields: Fields, arrays: Arrays) -> Any:
     prefit = parameters.get("cv") == "prefit" if isinstance(parameters.get("cv"), str) else False
     estimator = ThresholdRejector(given if prefit else clone(given), **parameters)
     estimator._validate_params()
-    own = {name: array for name, array in arrays.items() if not name.startswith(CLASSIFIER_PREFIX)}
+    own = beside(arrays, CLASSIFIER_PREFIX)
     estimator._fitted_ = rejector_from(estimator, fields, own, classifier)
     fields.end()
     return estimator
@@ -261,7 +261,7 @@ def _guarded(fields: Fields, arrays: Arrays) -> NoveltyRejector:
     if not stated and estimator.rate == DEFAULT_RATE:
         estimator.rate = DEFAULT_RATE
     estimator._validate_params()
-    own = {name: array for name, array in guard.items() if not name.startswith(DETECTOR_PREFIX)}
+    own = beside(guard, DETECTOR_PREFIX)
     estimator._fitted_ = guard_from(estimator, fields, own, classifier, detector)
     fields.end()
     return estimator

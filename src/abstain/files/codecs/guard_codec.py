@@ -25,7 +25,7 @@ from abstain.files.codecs.ranges_codec import seen_from, seen_parts
 from abstain.files.codecs.rule_codec import rule_from, rule_state
 from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, fitting, prefixed, within
+from abstain.files.format.schema import Fields, Spec, beside, fitting, prefixed, within
 from abstain.files.sklearn_codecs.asked import asked
 from abstain.files.sklearn_codecs.steps_codec import Columns
 from abstain.rules.action_rule import ActionRule
@@ -42,7 +42,7 @@ WAY_OUT = (
 
 
 def guard_parts(estimator: NoveltyRejector) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a guard; an error if it contradicts the parameters or the classifier."""
+    """Return the fields and arrays of a guard; an error if it contradicts the parameters or the classifier."""
     fitted: Guarded = estimator._fitted_
     guard, calibration = fitted.guard, fitted.calibration
     _, rule = machine_and_rule(fitted.estimator, estimator.reject_label)
@@ -71,11 +71,8 @@ def guard_parts(estimator: NoveltyRejector) -> tuple[dict[str, Any], Arrays]:
 
 
 def guarded_classes(given: Any) -> NDArray[Any]:
-    """Give the classes of the rule in a file."""
-    classes, _ = rule_from(given, 0)
-    if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
-        raise ModelFileError("its classes are not two or more, different and sorted.")
-    return classes
+    """Return the classes of the rule in a file."""
+    return rule_from(given, lambda _: (0,))[0]
 
 
 def guard_from(
@@ -88,7 +85,7 @@ def guard_from(
     classes = guarded_classes(fields.take("rule", dict))
     if classes.tolist() != classifier.classes_.tolist():
         raise ModelFileError("the classes of its classifier differ from those of its rule.")
-    own = {name: array for name, array in arrays.items() if not name.startswith(SEEN)}
+    own = beside(arrays, SEEN)
     fitting(own, OWN | (CHOICES if "choices" in own else {}), "guard", {})
     scores = own["unusual"]
     machine, rule = machine_and_rule(classifier, estimator.reject_label)

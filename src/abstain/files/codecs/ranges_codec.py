@@ -16,7 +16,7 @@ from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError
 from abstain.files.format.pool import MOST_COLUMNS
-from abstain.files.format.schema import Fields, Spec, fitting
+from abstain.files.format.schema import TEXTS, Fields, Spec, fitting, optional, whole
 
 SPECS: dict[str, Spec] = {
     "present": (("<i8",), ("columns",)),
@@ -29,7 +29,7 @@ WHERE = "description of its training columns"
 
 
 def seen_parts(seen: SeenColumns | None) -> tuple[dict[str, Any] | None, Arrays]:
-    """Give the fields and arrays of a `SeenColumns`; None and no arrays if there is none."""
+    """Return the fields and arrays of a `SeenColumns`; None and no arrays if there is none."""
     if seen is None:
         return None, {}
     columns = seen.columns
@@ -64,7 +64,10 @@ def seen_from(given: Any, arrays: Arrays) -> SeenColumns | None:
     n = lengths["columns"]
     if n > MOST_COLUMNS:
         raise ModelFileError(f"it has more than {MOST_COLUMNS:,} columns.")
-    rows, names = fields.whole("rows"), _names(fields, n)
+    rows, names = fields.take("rows", whole()), fields.take("names", optional(TEXTS))
+    if names is not None and (not names or len(names) != n or len({*names}) != n):
+        raise _wrong("does not have one name for each column")
+    names = range(n) if names is None else names
     texts = _texts(fields.take("categories", list), n)
     fields.end()
     if lengths["numbers"] != n - len(texts) or lengths["categories"] != sum(map(len, texts.values())):
@@ -99,18 +102,8 @@ def _categories(name: str | int, counts: dict[str, int], present: int, missing: 
     return SeenCategories(name, counts, rest, missing)
 
 
-def _names(fields: Fields, n: int) -> list[str] | range:
-    if fields.peek("names") is None:
-        fields.take("names", type(None))
-        return range(n)
-    names = fields.texts("names")
-    if not names or len(names) != n or len({*names}) != n:
-        raise _wrong("does not have one name for each column")
-    return names
-
-
 def _texts(given: list[Any], n: int) -> dict[int, list[str]]:
-    """The categories of each column that has them, by its position."""
+    """Return the categories of each column that has them, by its position."""
     found: dict[int, list[str]] = {}
     last = -1
     for entry in given:

@@ -18,7 +18,7 @@ from abstain.files.format.errors import ModelFileError
 from abstain.files.format.schema import Fields, Spec, fitting
 from abstain.files.format.values import to_json
 from abstain.machines.response_machine import ResponseMachine
-from abstain.rules.lead_rule import LeadRule, WrappedRule
+from abstain.rules.lead_rule import LeadRule
 from abstain.rules.probability_rule import ProbabilityRule
 from abstain.rules.set_rule import SetRule
 from abstain.rules.tuning.answered_rows import ClassRows
@@ -47,11 +47,11 @@ CLASS_PROMISE = ("class_error", "n_rows", "cuts")
 
 
 def rejector_parts(estimator: ThresholdRejector, given: Any) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a fitted ThresholdRejector whose classifier was fitted as `given`, or around it."""
+    """Return the fields and arrays of a fitted ThresholdRejector whose classifier was fitted as `given`, or around it."""
     fitted: Tuned = estimator._fitted_
     rule, rows, bound, held_out = fitted.rule, fitted.rows, fitted.error_bound, fitted.held_out
     again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows, _cuts(rule), held_out=held_out)
-    (_check_same_classes if isinstance(again.rule, WrappedRule) else check_same)(again.rule, rule)
+    check_same(again.rule, rule)
     added = given is not fitted.machine.classifier
     if added and (hasattr(given, "predict_proba") or not Request.of(estimator).method.needs_probabilities):
         raise ModelFileError("it has a sigmoid that its parameters do not call for.")
@@ -76,7 +76,7 @@ def _promise(bound: Any) -> tuple[str, ...]:
 
 
 def _implied(estimator: ThresholdRejector, rows: Any) -> bool:
-    """Whether the parameters say that the classifier was not fitted on the rows; only the contrary is in a file."""
+    """Return whether the parameters say that the classifier was not fitted on the rows; only the contrary is in a file."""
     return isinstance(estimator.cv, str) and estimator.cv == "prefit" and rows is not None and not rows.flaw
 
 
@@ -96,29 +96,9 @@ def _row_arrays(rows: Any) -> Arrays:
     return {f"rows_{name}": getattr(rows, name) for name in ("score", "sign", "weight")}
 
 
-def _check_same_classes(rule: Any, fitted: Any) -> None:
-    """Compare the rule of several classes that the parameters imply with the fitted one."""
-    same = type(rule) is type(fitted) and rule.costs == fitted.costs and _cuts(rule) == _cuts(fitted)
-    same = same and rule.is_log_probability == fitted.is_log_probability
-    same = same and getattr(rule, "by", None) == getattr(fitted, "by", None)
-    labels, others = rule.labels, fitted.labels
-    if not same or (labels.reject_label, labels.rejects) != (others.reject_label, others.rejects):
-        raise ModelFileError("its costs, thresholds or labels do not match its parameters.")
-
-
-def rejector_classes(given: Any) -> NDArray[Any]:
-    """Give the classes of the rule in a file."""
-    return _classes_and_cuts(given)[0]
-
-
-def _classes_and_cuts(given: Any) -> tuple[NDArray[Any], tuple[float, ...]]:
-    """The rule has three cuts for two classes; for more one each, or none."""
-    listed = given.get("classes") if isinstance(given, dict) else None
-    n = len(listed) if isinstance(listed, list) else 0
-    classes, cuts = rule_from(given, *((3,) if n <= 2 else (0, n)))
-    if n > 2 and not np.array_equal(np.unique(classes), classes):
-        raise ModelFileError("its classes are not different and sorted.")
-    return classes, tuple(cuts)
+def classes_and_cuts(given: Any) -> tuple[NDArray[Any], tuple[float, ...]]:
+    """Return the classes of a rule in a file and its cuts: three for two classes; for more one each, or none."""
+    return rule_from(given, lambda n: (3,) if n == 2 else (0, n))
 
 
 def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, classifier: Any) -> Tuned:
@@ -126,10 +106,10 @@ def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, 
 
     Cuts and bound are computed again from the rows: `restored` compares all fields of the result with those given.
     """
-    classes, cuts = _classes_and_cuts(fields.take("rule", dict))
+    classes, cuts = classes_and_cuts(fields.take("rule", dict))
     if classes.tolist() != classifier.classes_.tolist():
         raise ModelFileError("the classes of its classifier differ from those of its rule.")
-    fields.one_of("method", ("decision_function", "predict_proba"))
+    fields.take("method", str)
     rows = _rows(fields.take("flaw"), arrays, len(classes))
     fields.take("error_bound")
     held_out = fields.take("held_out", bool) if "held_out" in fields else _implied(estimator, rows)
@@ -144,7 +124,7 @@ def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, 
 def _tuned(
     estimator: ThresholdRejector, classes: Any, classifier: Any, rows: Any, cuts: tuple[float, ...], *, held_out: bool
 ) -> Tuned:
-    """Give the fitted value that follows from the parameters and rows.
+    """Return the fitted value that follows from the parameters and rows.
 
     Version 0.2 certified `max_error` on scores of folds, and kept `reject_rate` on the rows that it tuned on instead of
     on new ones. Its files are read as they are: the `cuts` say which.

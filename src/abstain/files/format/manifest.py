@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from abstain.files.format.arrays import checked_name, member_of
 from abstain.files.format.container import Container
 from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields
+from abstain.files.format.schema import Fields, whole
 
 FORMAT = 2  # increased when older versions could not read new files
 MANIFEST, CHECKSUM = "manifest.json", "manifest.sha256"
@@ -51,7 +51,7 @@ def read_manifest(container: Container) -> Fields:
         raise ModelFileError(f"its manifest has {reason}.")
     manifest = _parsed(text)
     fields = Fields(manifest, "model")
-    version = fields.whole("format", least=1)
+    version = fields.take("format", whole(1))
     if version > FORMAT:
         raise ModelFileError(
             f"it has format {version}, written by a later version of abstain; this version reads up to {FORMAT}, so "

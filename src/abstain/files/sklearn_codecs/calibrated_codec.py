@@ -16,7 +16,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, fitting, prefixed, within
+from abstain.files.format.schema import Fields, Spec, beside, fitting, one_of, prefixed, within
 from abstain.files.sklearn_codecs.classifiers import (
     MACHINES,
     OTHERS,
@@ -152,13 +152,13 @@ def calibrated_attributes(
         raise ModelFileError("the classifiers of its folds have an array without axes.")
     if len(joined.get("sizes", ())) > MOST_TREES:
         raise ModelFileError(f"the classifiers of its folds have more than {MOST_TREES:,} trees.")
-    own = {name: array for name, array in arrays.items() if not name.startswith(FOLD)}
+    own = beside(arrays, FOLD)
     calibrators = _calibrators(calibrated.method, own, len(states), n_curves)
     lengths = Fields(fields.take("lengths", dict), "list of lengths")
     found = []
     for state, part in zip(states, _apart(lengths, joined, len(states)), strict=True):
         inner = Fields(state, "classifier")
-        found.append(classifier_from(inner.one_of("kind", INSIDE), INSIDE, inner, part, classes))
+        found.append(classifier_from(inner.take("kind", one_of(INSIDE)), INSIDE, inner, part, classes))
     if any(one.classes_.tolist() != classes.tolist() for one in found):
         raise ModelFileError("the classes of its classifiers differ from those of its rule.")
     fitted = [FrozenEstimator(one) for one in found] if frozen else found

@@ -20,13 +20,12 @@ from abstain.estimators.novelty.novelty_detector import NoveltyDetector
 from abstain.estimators.svm.one_class import OneClassSVM
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.estimators.svm.svc_cv import RejectSVCCV
-from abstain.files.codecs.class_codec import any_svc_from, any_svc_parts
 from abstain.files.codecs.embedded_codec import embedded_from, embedded_parts
-from abstain.files.codecs.linear_codec import linear_from, linear_parts
 from abstain.files.codecs.one_class_codec import detector_from, detector_parts, one_class_from, one_class_parts
+from abstain.files.codecs.svc_codec import linear_from, linear_parts, svc_from, svc_parts
 from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, fitting
+from abstain.files.format.schema import TEXTS, Fields, Spec, fitting, optional, whole
 from abstain.files.sklearn_codecs.boosting_codec import boosting_attributes, boosting_parts
 from abstain.files.sklearn_codecs.forest_codec import forest_attributes, forest_parts
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
@@ -94,8 +93,8 @@ def _plain(kind: Any, specs: Mapping[str, Spec]) -> Codec:
 
 MACHINES = table(
     [
-        _machine(RejectSVC, any_svc_parts, any_svc_from),
-        _machine(RejectSVCCV, any_svc_parts, any_svc_from),
+        _machine(RejectSVC, svc_parts, svc_from),
+        _machine(RejectSVCCV, svc_parts, svc_from),
         _machine(EmbeddedRejectSVC, embedded_parts, embedded_from),
         _machine(LinearRejectSVC, linear_parts, linear_from),
         _machine(LinearRejectSVCCV, linear_parts, linear_from),
@@ -153,11 +152,9 @@ def classifier_from(kind: str, codecs: Codecs, fields: Fields, arrays: Arrays, c
 
 def names_from(fields: Fields) -> tuple[int, Any]:
     """Return the number of features, and their names if there are any."""
-    n_features, names = fields.whole("n_features", least=1), fields.take("feature_names")
+    n_features, names = fields.take("n_features", whole(1)), fields.take("feature_names", optional(TEXTS))
     if n_features > MOST_FEATURES:
         raise ModelFileError(f"it has {n_features:,} features, more than {MOST_FEATURES:,}.")
-    if names is None:
-        return n_features, None
-    if not (isinstance(names, list) and all(isinstance(name, str) for name in names)) or len(names) != n_features:
+    if names is not None and len(names) != n_features:
         raise ModelFileError("it does not have one name per feature.")
-    return n_features, np.array(names, dtype=object)
+    return n_features, None if names is None else np.array(names, dtype=object)

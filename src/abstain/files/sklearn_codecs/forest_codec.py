@@ -11,7 +11,7 @@ from sklearn.tree._tree import NODE_DTYPE, Tree
 
 from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, fitting
+from abstain.files.format.schema import Fields, Spec, fitting, whole
 from abstain.files.sklearn_codecs.trees import (
     LEAF,
     SPLITS,
@@ -70,7 +70,7 @@ def _max_features(forest: Any) -> int:
 def forest_attributes(forest: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
     """Return the fitted attributes of a RandomForestClassifier for these classes."""
     fitting(arrays, FOREST, "forest", {"c": len(classes)})
-    max_features = fields.whole("max_features", least=1)
+    max_features = fields.take("max_features", whole(1))
     depth = checked_depth(arrays, n_features)
     value, weight, seeds = arrays["value"], arrays["weight"], arrays["seeds"]
     shares = (value >= 0).all() and (value <= 1).all() and (np.abs(value.sum(axis=1) - 1.0) <= ROUNDING).all()

@@ -11,7 +11,7 @@ from sklearn.impute import SimpleImputer
 
 from abstain.files.format.errors import ModelFileError
 from abstain.files.format.pool import FLOAT, WHOLE, PoolReader, PoolWriter
-from abstain.files.format.schema import Fields
+from abstain.files.format.schema import Fields, one_of
 from abstain.files.format.values import from_json, to_json
 from abstain.files.sklearn_codecs.scaler_codec import StepCodec, fitted_quietly
 
@@ -41,7 +41,7 @@ class _ImputerCodec(StepCodec):
         return state
 
     def fitted(self, step: Any, fields: Fields, pool: PoolReader, n: int) -> None:
-        dtype = np.dtype(fields.one_of("dtype", DTYPES))
+        dtype = np.dtype(fields.take("dtype", one_of(DTYPES)))
         if not isinstance(step.fill_value, PLAIN) or not isinstance(step.missing_values, PLAIN):
             raise ModelFileError("its SimpleImputer replaces or fills in values that are not numbers or text.")
         present = _present(step.missing_values, dtype)

@@ -16,7 +16,7 @@ from abstain.costs.row_costs import ERRORS, ONE_REJECT, TWO_REJECTS
 from abstain.files.format.arrays import Arrays
 from abstain.files.format.errors import ModelFileError
 from abstain.files.format.pool import MOST_ENCODED, PoolReader, PoolWriter
-from abstain.files.format.schema import Fields, Spec, fitting
+from abstain.files.format.schema import TEXTS, Fields, Spec, fitting, whole
 from abstain.files.sklearn_codecs.asked import asked
 from abstain.files.sklearn_codecs.encoder_codec import TEXT
 from abstain.files.sklearn_codecs.parameters import parameters_of
@@ -101,10 +101,10 @@ def table_parts(preprocess: ColumnTransformer) -> tuple[dict[str, Any], Arrays]:
 def table_from(state: Any, arrays: Arrays, estimator: Any) -> Pipeline:
     """Make the fitted Pipeline around a fitted estimator."""
     fields = Fields(state, "preprocessing")
-    names, numeric, categorical = (fields.texts(name) for name in ("columns", "numeric", "categorical"))
+    names, numeric, categorical = (fields.take(name, TEXTS) for name in ("columns", "numeric", "categorical"))
     if len({*names}) != len(names) or not {*numeric, *categorical} <= {*names}:
         raise ModelFileError("its preprocessing uses columns that its table does not have.")
-    seen = fields.whole("n_samples_seen", least=1) if numeric else 0
+    seen = fields.take("n_samples_seen", whole(1)) if numeric else 0
     categories = fields.take("categories", list) if categorical else []
     plan = _plan(fields.take("plan", dict), numeric) if "plan" in fields else None
     fields.end()
@@ -118,9 +118,9 @@ def table_from(state: Any, arrays: Arrays, estimator: Any) -> Pipeline:
             parts.append([part, True, columns, {"kind": "Pipeline", "parameters": {}, "steps": steps}])
     preprocess: dict[str, Any] = {"kind": "ColumnTransformer", "parameters": {"sparse_threshold": 0.0}, "parts": parts}
     preprocess |= {"remainder": "drop", "sparse_output": False}
-    whole = Fields({"parameters": {}, "steps": [[PREPROCESS, preprocess]], "name": ESTIMATOR}, "preprocessing")
+    written = Fields({"parameters": {}, "steps": [[PREPROCESS, preprocess]], "name": ESTIMATOR}, "preprocessing")
     read = Columns(len(names), np.array(names, dtype=object))
-    pipeline, made = pipeline_from(whole, PoolReader(pool.arrays), read, estimator)
+    pipeline, made = pipeline_from(written, PoolReader(pool.arrays), read, estimator)
     made.check_match(estimator, named=False)
     if plan is not None:
         pipeline[0].plan_ = plan
@@ -155,7 +155,7 @@ def _categorical(pool: PoolWriter, categories: list[list[str]]) -> list[Any]:
 
 def _plan(given: Any, numeric: list[str]) -> CellPlan:
     fields = Fields(given, "plan")
-    dates, missing = tuple(fields.texts("dates")), tuple(fields.texts("missing"))
+    dates, missing = tuple(fields.take("dates", TEXTS)), tuple(fields.take("missing", TEXTS))
     costs = _costs(Fields(fields.take("costs", dict), "costs")) if "costs" in fields else ()
     plan = CellPlan(dates, fields.take("day_first", bool, type(None)), missing, costs)
     fields.end()

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from abstain.files.format.errors import ModelFileError
 from abstain.files.format.pool import PoolReader, PoolWriter
-from abstain.files.format.schema import Fields
+from abstain.files.format.schema import Fields, one_of
 from abstain.files.sklearn_codecs.encoder_codec import ENCODERS
 from abstain.files.sklearn_codecs.imputer_codec import IMPUTER
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
@@ -112,7 +112,7 @@ def step_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[dict[str,
 
 def step_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[Any, int]:
     """Make one scaler, imputer or encoder, and return it with the number of columns that it makes."""
-    codec = STEPS[fields.one_of("kind", STEPS)]
+    codec = STEPS[fields.take("kind", one_of(STEPS))]
     pool.count(columns.count, encoded="categories" in codec.parameters)
     step = codec.kind(**parameters_from(codec.kind, fields.take("parameters", dict), codec.parameters))
     step._validate_params()
