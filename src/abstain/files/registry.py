@@ -18,8 +18,8 @@ from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
 from abstain.estimators.threshold.threshold import ThresholdRejector
 from abstain.files.codecs.guard_codec import check_detector, guard_from, guard_parts, guarded_classes
 from abstain.files.codecs.rejector_codec import classes_and_cuts, rejector_from, rejector_parts
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Fields, beside, one_of, prefixed, within
 from abstain.files.sklearn_codecs.asked import asked
@@ -29,7 +29,6 @@ from abstain.files.sklearn_codecs.classifiers import (
     MACHINES,
     OTHERS,
     Codecs,
-    Parts,
     classifier_from,
     classifier_parts,
     codec_of,
@@ -177,8 +176,7 @@ def restored(state: Any, arrays: Arrays) -> Any:
     written, rewritten = parts(estimator)
     if odd := _difference(state, written, "model"):
         raise ModelFileError(f"the {odd} differs from what the library writes for this model.")
-    if [*arrays] != [*rewritten]:
-        raise ModelFileError("its arrays are not in the order in which the library writes them.")
+    refuse([*arrays] != [*rewritten], "its arrays are not in the order in which the library writes them.")
     for name, array in arrays.items():
         again = rewritten[name]
         if again is not array and (again.dtype, again.tobytes()) != (array.dtype, array.tobytes()):
@@ -206,8 +204,7 @@ def _restored(state: Any, arrays: Arrays, around: str = "", classes: Any = None)
     if kind == GUARDED:
         return _guarded(fields, arrays)
     inner = fields.take(ESTIMATOR, dict)
-    if inner.get("kind") == PIPELINE:
-        raise ModelFileError("its Pipeline is inside another Pipeline.")
+    refuse(inner.get("kind") == PIPELINE, "its Pipeline is inside another Pipeline.")
     prefix = STEPS_PREFIX if "steps" in fields else TABLE_PREFIX
     others = beside(arrays, prefix)
     last = _restored(inner, others, around, classes)

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC, FittedEmbedded
-from abstain.files.codecs.machine_codec import MACHINE, Parts, check_kernel, machine_from, machine_parts
+from abstain.files.codecs.machine_codec import MACHINE, check_kernel, machine_from, machine_parts
 from abstain.files.codecs.rule_codec import check_same, rule_from, rule_state
-from abstain.files.format.arrays import Arrays
+from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError
 from abstain.files.format.schema import (
     FINITE,

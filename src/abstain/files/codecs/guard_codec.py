@@ -23,16 +23,15 @@ from abstain.estimators.novelty.novelty_detector import NoveltyDetector
 from abstain.estimators.svm.one_class import OneClassSVM
 from abstain.files.codecs.ranges_codec import seen_from, seen_parts
 from abstain.files.codecs.rule_codec import rule_from, rule_state
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, beside, fitting, prefixed, within
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import Fields, beside, fitting, layout, prefixed, within
 from abstain.files.sklearn_codecs.asked import asked
 from abstain.files.sklearn_codecs.steps_codec import Columns
 from abstain.rules.action_rule import ActionRule
 
 # m calibration rows; k decisions that a row may get
-OWN: dict[str, Spec] = {"unusual": (("<f8",), ("m",))}
-CHOICES: dict[str, Spec] = {"choices": (("<i8",), ("k",))}
+OWN, CHOICES = layout(unusual="f8 m"), layout(choices="i8 k")
 SEEN = "seen."
 ROUNDING = 1e-9  # of a sum of kernel values, as a share of the sum of the coefficients
 WAY_OUT = (
@@ -41,7 +40,7 @@ WAY_OUT = (
 )
 
 
-def guard_parts(estimator: NoveltyRejector) -> tuple[dict[str, Any], Arrays]:
+def guard_parts(estimator: NoveltyRejector) -> Parts:
     """Return the fields and arrays of a guard; an error if it contradicts the parameters or the classifier."""
     fitted: Guarded = estimator._fitted_
     guard, calibration = fitted.guard, fitted.calibration
@@ -121,8 +120,7 @@ def _check_detector(estimator: NoveltyRejector, guard: Guard) -> None:
         raise ModelFileError("its detector does not begin with the transformers of its classifier.")
     if given is not None and (len(steps) > len(before) or asked(given) != asked(last)):
         raise ModelFileError("its detector differs from the one in its parameters.")
-    if last.machine_.n_rows != guard.n:
-        raise ModelFileError("its guard counts other rows than its detector learnt from.")
+    refuse(last.machine_.n_rows != guard.n, "its guard counts other rows than its detector learnt from.")
     scale: Any = steps[-1][1] if len(steps) > len(before) else None  # of a machine of one class
     if hasattr(scale, "with_mean") and issparse(last.machine_.vectors) == scale.with_mean:
         raise ModelFileError("its detector scales dense rows as sparse ones, or sparse rows as dense ones.")

@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from abstain.estimators.linear.low_rank_fit import check_low_rank
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import FINITE, Fields, Spec, fitting, one_of, whole
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import FINITE, Fields, Layout, fitting, layout, one_of, whole
 from abstain.files.format.values import to_json
 from abstain.kernels import Kernel
 from abstain.machines.class_machine import OneVsRestMachine
@@ -22,21 +22,14 @@ from abstain.machines.linear_machine import LinearMachine
 
 MACHINE = "machine."  # before the names of its arrays
 # s rows with d features; m machines, one per class or pair; k numbers in a sparse matrix
-FLOAT, INDEX = ("<f8",), ("<i4", "<i8")
-DENSE: dict[str, Spec] = {"vectors": (FLOAT, ("s", "d"))}
-SPARSE: dict[str, Spec] = {
-    "vectors_data": (FLOAT, ("k",)),
-    "vectors_indices": (INDEX, ("k",)),
-    "vectors_indptr": (INDEX, ("s + 1",)),
-}
-EXPANSION: dict[str, Spec] = {"support": (("<i8",), ("s",)), "coef": (FLOAT, ("s",))}
-LANDMARKS: dict[str, Spec] = {"coef": (FLOAT, ("m", "s")), "biases": (FLOAT, ("m",))}
-LINEAR: dict[str, Spec] = {"weights": (FLOAT, ("d",)), "centre": (FLOAT, ("d",))}
-CLASSES: dict[str, Spec] = {"weights": (FLOAT, ("m", "d")), "centre": (FLOAT, ("d",)), "biases": (FLOAT, ("m",))}
+DENSE = layout(vectors="f8 s d")
+SPARSE = layout(vectors_data="f8 k", vectors_indices="i4|i8 k", vectors_indptr="i4|i8 s+1")
+EXPANSION = layout(support="i8 s", coef="f8 s")
+LANDMARKS = layout(coef="f8 m s", biases="f8 m")
+LINEAR = layout(weights="f8 d", centre="f8 d")
+CLASSES = layout(weights="f8 m d", centre="f8 d", biases="f8 m")
 SPARSE_KINDS = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
 STORAGE = one_of(("dense", *SPARSE_KINDS))
-
-Parts = tuple[dict[str, Any], Arrays]
 
 
 def machine_parts(machine: Any) -> Parts:
@@ -72,8 +65,7 @@ def machine_from(fields: Fields, arrays: Arrays, n_features: int, machines: int 
 
 def landmark_parts(estimator: Any, machine: Any) -> Parts:
     """Return the fields and arrays of a machine on landmarks; an error if it contradicts the parameters."""
-    if not check_low_rank(estimator):
-        raise ModelFileError("its machine has landmarks, but its estimator is linear.")
+    refuse(not check_low_rank(estimator), "its machine has landmarks, but its estimator is linear.")
     if not 0 < len(machine.support) <= estimator.n_components:
         raise ModelFileError(f"its machine has {len(machine.support)} landmarks, not 1 to {estimator.n_components}.")
     check_kernel(estimator, machine, estimator.gamma)
@@ -101,8 +93,7 @@ def check_kernel(parameters: Any, machine: Any, gamma: Any) -> None:
         if named.formula.takes_gamma and isinstance(kernel, Kernel):
             named = replace(named, gamma=kernel.gamma if gamma == "scale" else float(gamma))
         same = named == kernel
-    if not same:
-        raise ModelFileError("the kernel, gamma, coef0 or degree of its machine differs from its parameters.")
+    refuse(not same, "the kernel, gamma, coef0 or degree of its machine differs from its parameters.")
 
 
 def expansion_parts(machine: Any) -> tuple[list[Any], str, Arrays]:
@@ -118,22 +109,20 @@ def expansion_parts(machine: Any) -> tuple[list[Any], str, Arrays]:
 
 
 def expansion_from(
-    fields: Fields, arrays: Arrays, specs: Mapping[str, Spec], letters: Mapping[str, int]
+    fields: Fields, arrays: Arrays, others: Layout, letters: Mapping[str, int]
 ) -> tuple[Kernel, Any]:
-    """Return the kernel and the rows; `specs` are the other arrays, and the letter n the number of training rows."""
+    """Return the kernel and the rows; `others` are the other arrays, and the letter n the number of training rows."""
     given, storage = fields.take("kernel", list), fields.take("vectors", STORAGE)
     fields.end()
     if [type(value) for value in given] != [str, float, float, int]:
         raise ModelFileError("its kernel is not given by a name and three numbers.")
     name, gamma, coef0, degree = given
-    if degree >= 2**31:
-        raise ModelFileError(f"the degree of its kernel, {degree}, is larger than a C int.")
+    refuse(degree >= 2**31, f"the degree of its kernel, {degree}, is larger than a C int.")
     kernel, dense = Kernel(name, gamma=gamma, coef0=coef0, degree=degree), storage == "dense"
     precomputed = name == "precomputed"
-    rows: dict[str, Spec] = SPARSE if not dense else {} if precomputed else DENSE
-    numbers = fitting(arrays, {**specs, **rows}, "machine", letters)
-    if precomputed and letters["n"] != letters["d"]:
-        raise ModelFileError("its Gram matrix does not have one column per training row.")
+    rows = SPARSE if not dense else {} if precomputed else DENSE
+    numbers = fitting(arrays, others | rows, "machine", letters)
+    refuse(precomputed and letters["n"] != letters["d"], "its Gram matrix does not have one column per training row.")
     if precomputed or dense:
         return kernel, np.empty((0, 0)) if precomputed else arrays["vectors"]
     return kernel, csr_from(arrays, "vectors", (numbers["s"], numbers["d"]), SPARSE_KINDS[storage])
@@ -148,12 +137,10 @@ def csr_from(arrays: Arrays, name: str, shape: tuple[int, int], kind: Any = spar
     """Make a sparse matrix whose indices are safe to follow."""
     data, indices, indptr = (arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
     rising = len(indptr) == shape[0] + 1 and indptr[0] == 0 and indptr[-1] == len(data) and (np.diff(indptr) >= 0).all()
-    if not rising or indptr.dtype != indices.dtype:
-        raise ModelFileError(f"its sparse {name} have row pointers that do not match.")
+    refuse(not rising or indptr.dtype != indices.dtype, f"its sparse {name} have row pointers that do not match.")
     if len(data) and not (indices.min() >= 0 and indices.max() < shape[1]):
         raise ModelFileError(f"its sparse {name} have a column outside the matrix.")
     matrix = kind((data, indices, indptr), shape=shape)
     matrix.check_format(full_check=True)
-    if not matrix.has_canonical_format:
-        raise ModelFileError(f"its sparse {name} have unsorted or repeated columns.")
+    refuse(not matrix.has_canonical_format, f"its sparse {name} have unsorted or repeated columns.")
     return matrix

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from abstain.dual.certificate import shortest_scale
 from abstain.estimators.novelty.novelty_detector import FAR, Columns, FittedDetector, NoveltyDetector
 from abstain.estimators.svm.one_class import FittedOneClass, OneClassSVM
-from abstain.files.codecs.machine_codec import MACHINE, Parts, check_kernel, machine_from, machine_parts
+from abstain.files.codecs.machine_codec import MACHINE, check_kernel, machine_from, machine_parts
 from abstain.files.codecs.proof_codec import UNBALANCED, check_objectives, check_status, proofs_from, proofs_state
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, beside, fitting, prefixed, within
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import Fields, beside, fitting, layout, prefixed, within
 from abstain.kernels import Kernel
 from abstain.machines.kernel_machine import KernelMachine
 
 # d features; two parts of the score
 COLUMNS = ("origin", "floor", "centre", "spread")
-OWN: dict[str, Spec] = {
-    **dict.fromkeys(COLUMNS, (("<f8",), ("d",))),
-    "residuals": (("<f8",), ("d", "d")),
-    "units": (("<f8",), (2,)),
-    "excess": (("<f8",), (2,)),
-}
+OWN = layout(**dict.fromkeys(COLUMNS, "f8 d"), residuals="f8 d d", units="f8 2", excess="f8 2")
 
 
 def one_class_parts(estimator: OneClassSVM) -> Parts:
@@ -43,8 +37,7 @@ def one_class_from(estimator: OneClassSVM, fields: Fields, arrays: Arrays, n_fea
     """Make the fitted value from fields and arrays; `one_class_parts` compares them with the parameters."""
     del estimator
     machine = machine_from(fields.inner("machine"), within(arrays, MACHINE), n_features)
-    if not isinstance(machine, KernelMachine):
-        raise ModelFileError("its machine does not have the kernel that its parameters name.")
+    refuse(not isinstance(machine, KernelMachine), "its machine does not have the kernel that its parameters name.")
     fitting(beside(arrays, MACHINE), {}, "machine", {})
     return FittedOneClass(replace(machine, balanced=False), *proofs_from([fields.take("proof", dict)], 1))
 
@@ -55,8 +48,7 @@ def _check(fitted: FittedOneClass) -> None:
     The gap is relative to the larger objective, or to more where both are nearly 0: then nothing is compared.
     """
     coef, proof = fitted.machine.coef, fitted.proof
-    if not len(coef) or not (coef > 0.0).all():
-        raise ModelFileError("it has no coefficients, or one of them is not above 0.")
+    refuse(not len(coef) or not (coef > 0.0).all(), "it has no coefficients, or one of them is not above 0.")
     larger, least = max(abs(proof.objective), abs(proof.dual_objective)), _least_scale(fitted.machine)
     if proof.definite and proof.dual_objective > max(UNBALANCED * larger, least):
         raise ModelFileError("the dual value of its proof is above 0, where it is minus half the square of a length.")
@@ -81,8 +73,7 @@ def detector_parts(estimator: NoveltyDetector) -> Parts:
     positive = (now.columns.spread, now.units, now.excess, np.diag(now.residuals))
     if not all((numbers > 0.0).all() for numbers in positive) or (now.columns.floor < 0.0).any():
         raise ModelFileError("a unit of its detector is not above 0.")
-    if (np.abs(now.machine.vectors) > FAR).any():
-        raise ModelFileError("its detector has vectors beyond the cells that it clips.")
+    refuse((np.abs(now.machine.vectors) > FAR).any(), "its detector has vectors beyond the cells that it clips.")
     return state, own | machine
 
 

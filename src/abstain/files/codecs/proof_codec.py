@@ -11,7 +11,7 @@ import numpy as np
 
 from abstain.dual.proof import Proof
 from abstain.dual.solution import Status
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.schema import FLAG, Fields, one_of, real, record, whole
 from abstain.kernels import Kernel
 
@@ -34,8 +34,7 @@ def proofs_state(proofs: Sequence[Proof]) -> list[dict[str, Any]]:
 
 def proofs_from(given: list[Any], count: int) -> tuple[Proof, ...]:
     """Make so many proofs."""
-    if len(given) != count:
-        raise ModelFileError("it does not have one proof per machine.")
+    refuse(len(given) != count, "it does not have one proof per machine.")
     return tuple(Proof(**Fields(one, "proof").record(PROOF)) for one in given)
 
 
@@ -49,8 +48,7 @@ def check_objectives(proof: Proof, *, room: float = 0.0, scale: float | None = N
     apart, room = proof.objective - proof.dual_objective, room + UNBALANCED * sizes
     if not math.isfinite(sizes) or proof.gap >= sys.float_info.max:
         return
-    if apart < -room:
-        raise ModelFileError("the dual value of its proof is above the primal one.")
+    refuse(apart < -room, "the dual value of its proof is above the primal one.")
     if apart - proof.gap * (abs(proof.objective) if scale is None else scale) > room:
         raise ModelFileError("the gap of its proof is smaller than the difference of its objectives.")
 
@@ -85,8 +83,7 @@ def check_linear(proof: Proof, w: Any, tol: float) -> None:
     """
     with np.errstate(over="ignore"):
         square = 0.5 * float(w @ w)
-    if not proof.definite:
-        raise ModelFileError("its kernel is marked as indefinite, but a linear kernel is positive semidefinite.")
+    refuse(not proof.definite, "its kernel is marked as indefinite, but a linear kernel is positive semidefinite.")
     check_objectives(proof)
     sizes = abs(proof.objective) + abs(proof.dual_objective)
     if proof.gap < sys.float_info.max and math.isfinite(sizes):

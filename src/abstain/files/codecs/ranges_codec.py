@@ -14,17 +14,11 @@ import numpy as np
 from abstain.estimators.novelty.column_range import KEPT, LONGEST, SeenCategories, SeenColumn, SeenNumbers
 from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.pool import MOST_COLUMNS
-from abstain.files.format.schema import TEXTS, Fields, Spec, fitting, optional, whole
+from abstain.files.format.schema import TEXTS, Fields, fitting, layout, optional, whole
 
-SPECS: dict[str, Spec] = {
-    "present": (("<i8",), ("columns",)),
-    "missing": (("<i8",), ("columns",)),
-    "smallest": (("<f8",), ("numbers",)),
-    "largest": (("<f8",), ("numbers",)),
-    "counts": (("<i8",), ("categories",)),
-}
+COLUMNS = layout(present="i8 columns", missing="i8 columns", smallest="f8 numbers", largest="f8 numbers", counts="i8 texts")
 WHERE = "description of its training columns"
 
 
@@ -60,17 +54,16 @@ def seen_from(given: Any, arrays: Arrays) -> SeenColumns | None:
         fitting(arrays, {}, WHERE, {})
         return None
     fields = Fields(given, WHERE)
-    lengths = fitting(arrays, SPECS, WHERE, {})
+    lengths = fitting(arrays, COLUMNS, WHERE, {})
     n = lengths["columns"]
-    if n > MOST_COLUMNS:
-        raise ModelFileError(f"it has more than {MOST_COLUMNS:,} columns.")
+    refuse(n > MOST_COLUMNS, f"it has more than {MOST_COLUMNS:,} columns.")
     rows, names = fields.take("rows", whole()), fields.take("names", optional(TEXTS))
     if names is not None and (not names or len(names) != n or len({*names}) != n):
         raise _wrong("does not have one name for each column")
     names = range(n) if names is None else names
     texts = _texts(fields.take("categories", list), n)
     fields.end()
-    if lengths["numbers"] != n - len(texts) or lengths["categories"] != sum(map(len, texts.values())):
+    if lengths["numbers"] != n - len(texts) or lengths["texts"] != sum(map(len, texts.values())):
         raise _wrong("has arrays of the wrong length")
     extremes = zip(arrays["smallest"].tolist(), arrays["largest"].tolist(), strict=True)
     counts = iter(arrays["counts"].tolist())

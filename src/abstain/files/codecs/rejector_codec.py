@@ -13,9 +13,9 @@ from abstain.estimators.threshold.fitted_rejector import Tuned, tuned
 from abstain.estimators.threshold.out_of_fold import UNEQUAL_SHARES
 from abstain.estimators.threshold.threshold import ThresholdRejector
 from abstain.files.codecs.rule_codec import check_same, rule_from, rule_state
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, fitting
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import Fields, fitting, layout
 from abstain.files.format.values import to_json
 from abstain.machines.response_machine import ResponseMachine
 from abstain.rules.lead_rule import LeadRule
@@ -28,16 +28,8 @@ from abstain.rules.tuning.risk_control import ErrorBound
 from abstain.rules.tuning.scored_rows import ScoredRows
 
 # r rows that thresholds were tuned on; of more than two classes, q scores each
-ROWS: dict[str, Spec] = {
-    "rows_score": (("<f8",), ("r",)),
-    "rows_sign": (("|i1",), ("r",)),
-    "rows_weight": (("<f8",), ("r",)),
-}
-CLASS_ROWS: dict[str, Spec] = {
-    "rows_score": (("<f8",), ("r", "q")),
-    "rows_code": (("<i8",), ("r",)),
-    "rows_weight": (("<f8",), ("r",)),
-}
+ROWS = layout(rows_score="f8 r", rows_sign="i1 r", rows_weight="f8 r")
+CLASS_ROWS = layout(rows_score="f8 r q", rows_code="i8 r", rows_weight="f8 r")
 NOT_CERTIFIED = (
     "max_error of this model was certified on scores of folds, but the classifier that decides was fitted on all rows, "
     "so that the ceiling may not hold for it; fit again, or retune with rows that it was not fitted on."
@@ -46,7 +38,7 @@ PROMISE = ("max_error", "confidence", "n_rows", "accepted", "errors")
 CLASS_PROMISE = ("class_error", "n_rows", "cuts")
 
 
-def rejector_parts(estimator: ThresholdRejector, given: Any) -> tuple[dict[str, Any], Arrays]:
+def rejector_parts(estimator: ThresholdRejector, given: Any) -> Parts:
     """Return the fields and arrays of a fitted ThresholdRejector whose classifier was fitted as `given`, or around it."""
     fitted: Tuned = estimator._fitted_
     rule, rows, bound, held_out = fitted.rule, fitted.rows, fitted.error_bound, fitted.held_out
@@ -130,8 +122,7 @@ def _tuned(
     on new ones. Its files are read as they are: the `cuts` say which.
     """
     request = Request.of(estimator)
-    if rows is None and request.needs_rows:
-        raise ModelFileError("its parameters need rows that it does not have.")
+    refuse(rows is None and request.needs_rows, "its parameters need rows that it does not have.")
     probabilities = request.method.needs_probabilities
     if probabilities and not hasattr(classifier, "predict_proba"):
         raise ModelFileError("its parameters need probabilities that its classifier does not have.")

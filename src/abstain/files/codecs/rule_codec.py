@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.schema import Fields
 from abstain.files.format.values import DTYPES, from_json, to_json
 
@@ -45,8 +45,7 @@ def rule_from(given: Any, cuts: Callable[[int], tuple[int, ...]]) -> tuple[NDArr
 
 def check_same(rule: Any, fitted: Any) -> None:
     """Compare the rule that the parameters imply with the fitted one."""
-    if not _same(rule, fitted):
-        raise ModelFileError("its costs, thresholds or labels do not match its parameters.")
+    refuse(not _same(rule, fitted), "its costs, thresholds or labels do not match its parameters.")
 
 
 def _same(first: Any, second: Any) -> bool:

@@ -13,27 +13,20 @@ from sklearn.model_selection import check_cv
 
 from abstain.estimators.search.cuts import Searched
 from abstain.estimators.search.grid import Grid, checked_Cs
-from abstain.files.codecs.machine_codec import FLOAT
 from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Spec
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import Layout, layout
 from abstain.files.format.values import to_json
 from abstain.kernels import KERNELS
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
 
 # p pairs of a search on f folds
-SEARCH: dict[str, Spec] = {
-    "search_cs": (FLOAT, ("c",)),
-    "search_gammas": (FLOAT, ("g",)),
-    "search_costs": (FLOAT, ("p", "f")),
-}
-SOMETIMES: dict[str, Spec] = {
-    # nan for pairs whose cuts were not tuned; then 1 where the pair may be chosen, by the fold left out, and by all
-    "search_tuned": (FLOAT, ("tp", "tf")),
-    "search_mass": (FLOAT, ("p", "f")),  # only if folds test rows of different weight
-}
-SUBSAMPLES: dict[str, Spec] = {"search_rows": (("<i8",), ("p",))}  # only if pairs were tried on fewer rows
+SEARCH = layout(search_cs="f8 c", search_gammas="f8 g", search_costs="f8 p f")
+# tuned: nan for pairs whose cuts were not tuned; then 1 where the pair may be chosen, by the fold left out, and by all;
+# mass: only if folds test rows of different weight
+SOMETIMES = layout(search_tuned="f8 tp tf", search_mass="f8 p f")
+SUBSAMPLES = layout(search_rows="i8 p")  # only if pairs were tried on fewer rows
 CLOSE = 1e-9  # two numbers computed in the same way on different machines
 
 
@@ -53,7 +46,7 @@ def grid_arrays(grid: Grid, n_rows: int) -> Arrays:
     return arrays
 
 
-def search_specs(arrays: Arrays, *, halves: bool = False) -> dict[str, Spec]:
+def search_specs(arrays: Arrays, *, halves: bool = False) -> Layout:
     """Return the arrays of a search that a file must have, given the ones that it has; only one that halves has subsamples."""
     optional = SOMETIMES | (SUBSAMPLES if halves else {})
     return SEARCH | {name: spec for name, spec in optional.items() if name in arrays}
@@ -79,8 +72,7 @@ def grid_from(arrays: Arrays, n_rows: int) -> Grid:
     if (rows < 1).any() or (rows > n_rows).any():
         raise ModelFileError("its search has pairs that were tried on no rows, or on more than there are.")
     mass = arrays.get("search_mass", np.ones(costs.shape))
-    if not (mass > 0).all():
-        raise ModelFileError("its search has folds that test rows of no weight.")
+    refuse(not (mass > 0).all(), "its search has folds that test rows of no weight.")
     widths = gammas if has_gamma else np.array([np.nan])
     cuts = None if tuned is costs else tuned.reshape(shape)
     found = Grid(Cs, widths, costs.reshape(shape), has_gamma, rows.reshape(shape[:2]), cuts, mass=mass.reshape(shape))
@@ -130,8 +122,7 @@ def tuned_score(fitted: Any) -> tuple[float, ...]:
         same = np.array_equal(_numbers(fitted.trained.rescaled(*cuts)), _numbers(fitted.machine))
     else:
         same, cuts = cuts == (1.0, 0.0) and fitted.machine is fitted.trained, ()
-    if not same:
-        raise ModelFileError("its score is not what its training and its search found.")
+    refuse(not same, "its score is not what its training and its search found.")
     return cuts
 
 

@@ -21,13 +21,13 @@ from abstain.estimators.search.class_search import FittedClassSearch
 from abstain.estimators.svm.svc import FittedSVC, RejectSVC
 from abstain.estimators.svm.svc_cv import FittedSearch
 from abstain.files.codecs import machine_codec as machines
-from abstain.files.codecs.machine_codec import FLOAT, INDEX, MACHINE, Parts, check_kernel
+from abstain.files.codecs.machine_codec import MACHINE, check_kernel
 from abstain.files.codecs.proof_codec import UNBALANCED, check_expansion, check_linear, proofs_from, proofs_state
 from abstain.files.codecs.rule_codec import check_same, rule_from, rule_state
 from abstain.files.codecs.search_codec import check_grid, grid_arrays, grid_from, search_specs, searched, tuned_score
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import FINITE, Fields, Spec, beside, fitting, prefixed, whole, within
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import FINITE, Fields, beside, fitting, layout, prefixed, whole, within
 from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.rules.action_rule import ActionRule
@@ -35,18 +35,10 @@ from abstain.rules.class_rule import ClassRule
 from abstain.rules.tuning.class_lead import Lead
 
 # n training rows; of several classes, m machines on s of these rows of q classes, e entries of a sparse matrix
-SETS: dict[str, Spec] = {"sets": (("|i1",), ("n",))}
-SHARED: dict[str, Spec] = {
-    "support": (("<i8",), ("s",)),
-    "biases": (FLOAT, ("m",)),
-    "class_support": (("<i8",), ("q",)),
-}
-REST: dict[str, Spec] = {"coef": (FLOAT, ("m", "s")), "sets": (("|i1",), ("m", "n"))}
-PAIRS: dict[str, Spec] = {
-    "coef_data": (FLOAT, ("e",)),
-    "coef_indices": (INDEX, ("e",)),
-    "coef_indptr": (INDEX, ("m + 1",)),
-}
+SETS = layout(sets="i1 n")
+SHARED = layout(support="i8 s", biases="f8 m", class_support="i8 q")
+REST = layout(coef="f8 m s", sets="i1 m n")
+PAIRS = layout(coef_data="f8 e", coef_indices="i4|i8 e", coef_indptr="i4|i8 m+1")
 ROUNDING = 1e-12  # in a coefficient that counts as 0, as a share of the largest that its row may have
 HEAVIEST = 1e9  # times C: the largest weight of a row. Sample weights are not in the file
 ROW_COSTS = {"largest": FINITE, "n_knots": whole(1)}
@@ -89,11 +81,9 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     costs = fields.inner("row_costs").record(ROW_COSTS) if "row_costs" in fields else {}
     rule, losses = _implied(estimator, classes, costs.get("largest"))
     n_knots = costs.get("n_knots", losses[0].n_knots)
-    if n_knots > 2 and costs:
-        raise ModelFileError("the costs of its training rows are not possible.")
+    refuse(n_knots > 2 and costs, "the costs of its training rows are not possible.")
     machine = machines.machine_from(fields.inner("machine"), within(arrays, MACHINE), n_features)
-    if not isinstance(machine, KernelMachine):
-        raise ModelFileError("its machine does not have the kernel that its parameters name.")
+    refuse(not isinstance(machine, KernelMachine), "its machine does not have the kernel that its parameters name.")
     own, n_rows = beside(arrays, MACHINE), machine.n_rows
     fitting(own, SETS | (search_specs(own, halves=True) if searches else {}), "machine", {"n": n_rows})
     (proof,) = proofs_from([fields.take("proof", dict)], 1)
@@ -178,8 +168,7 @@ def _numbers(estimator: Any, fitted: Any, rule: Any) -> tuple[float, ...]:
     if grid is not None:
         check_grid(estimator, grid, rule.costs, getattr(fitted, "largest_row_cost", None))
     tuned = grid is not None and grid.best_is_tuned and len(rule.labels.classes) > 2
-    if (lead is not None) != tuned:
-        raise ModelFileError("the probabilities of its rule are not what its search found.")
+    refuse((lead is not None) != tuned, "the probabilities of its rule are not what its search found.")
     cuts = tuned_score(fitted) if lead is None else astuple(lead)
     check_same(rule if lead is None else with_lead(rule, cuts), fitted.rule)
     return cuts
@@ -205,7 +194,7 @@ def _class_from(
     given = fields.inner("machines")
     n_rows = given.take("n_rows", whole(1))
     specs = SHARED | (REST if rest else PAIRS) | (search_specs(arrays) if searches else {})
-    letters = {"d": n_features, "n": n_rows, "m": m, "q": q, "m + 1": m + 1}
+    letters = {"d": n_features, "n": n_rows, "m": m, "q": q, "m+1": m + 1}
     kernel, vectors = machines.expansion_from(given, arrays, specs, letters)
     support, n_support = arrays["support"].astype(np.intp, copy=False), arrays["class_support"]
     inside = len(np.unique(support)) == len(support) and ((support >= 0) & (support < n_rows)).all()
@@ -230,8 +219,7 @@ def _check_rows(fitted: FittedSVC, machine: KernelMachine, top: float) -> None:
     room = max(UNBALANCED * float(size.sum()), fitted.proof.violation * largest)
     if not size.all() or abs(float(machine.coef.sum())) > room:
         raise ModelFileError("its coefficients do not sum to 0, or one of them is 0.")
-    if ((sets < 0) | (sets > 2 * fitted.n_knots)).any():
-        raise ModelFileError("its sets of training rows are out of range.")
+    refuse(((sets < 0) | (sets > 2 * fitted.n_knots)).any(), "its sets of training rows are out of range.")
     without = np.ones(len(sets), dtype=bool)
     without[machine.support] = False
     if sets[without].any() or (size[sets[machine.support] == 0] > ROUNDING * largest).any():
@@ -249,6 +237,5 @@ def _check_machines(fitted: FittedClasses, tol: float) -> None:
         row = coef.data[coef.indptr[k] : coef.indptr[k + 1]]
         size = np.abs(row)
         room = max(UNBALANCED * float(size.sum()), proof.violation * float(size.max(initial=0.0)))
-        if abs(float(row.sum())) > room:
-            raise ModelFileError("the coefficients of one of its machines do not sum to 0.")
+        refuse(abs(float(row.sum())) > room, "the coefficients of one of its machines do not sum to 0.")
         check_expansion(proof, row, float(machine.biases[k]), machine.kernel, tol)

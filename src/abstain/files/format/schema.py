@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.values import from_json, to_json
 
 # An array's dtypes, and its shape in numbers and letters; one letter stands for one number in all arrays of a part.
 Shape = tuple[int | str, ...]
 Spec = tuple[tuple[str, ...], Shape]
+Layout = dict[str, Spec]
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,7 @@ class Fields:
     """
 
     def __init__(self, given: Any, where: str) -> None:
-        if not isinstance(given, dict):
-            raise ModelFileError(f"its manifest does not describe the {where} with named fields.")
+        refuse(not isinstance(given, dict), f"its manifest does not describe the {where} with named fields.")
         self._left = dict(given)
         self._where = where
 
@@ -102,8 +102,7 @@ class Fields:
 
     def take(self, name: str, *kinds: Kind | type) -> Any:
         """Take a field of this kind, of one of these types of JSON, or of any if none is given."""
-        if name not in self._left:
-            raise ModelFileError(f"its manifest lacks the field {name!r} of the {self._where}.")
+        refuse(name not in self._left, f"its manifest lacks the field {name!r} of the {self._where}.")
         value = self._left.pop(name)
         if not kinds:
             return value
@@ -139,7 +138,17 @@ def record(value: Any, table: Mapping[str, Kind]) -> dict[str, Any]:
     return {name: kind.to(getattr(value, name)) for name, kind in table.items()}
 
 
-def fitting(arrays: Arrays, specs: Mapping[str, Spec], where: str, letters: Mapping[str, int]) -> dict[str, int]:
+def layout(**arrays: str) -> Layout:
+    """Return the dtypes and shapes of arrays, each in the form "f8|f4 n d": its dtypes, then its axes."""
+    found: Layout = {}
+    for name, given in arrays.items():
+        dtypes, *axes = given.split()
+        stored = tuple(("|" if one == "i1" else "<") + one for one in dtypes.split("|"))
+        found[name] = stored, tuple(int(axis) if axis.isdigit() else axis for axis in axes)
+    return found
+
+
+def fitting(arrays: Arrays, specs: Layout, where: str, letters: Mapping[str, int]) -> dict[str, int]:
     """Check that there are exactly these arrays, with these dtypes and shapes; return the values of the letters.
 
     Parameters

@@ -14,7 +14,7 @@ from abstain.costs.actions import Actions
 from abstain.costs.class_costs import ClassCosts
 from abstain.costs.costs import Costs
 from abstain.costs.thresholds import Thresholds
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 from abstain.losses.generalized_hinge import BartlettWegkamp
 
 SPLITTERS = {kind.__name__: kind for kind in (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold)}
@@ -76,8 +76,7 @@ def from_json(value: Any) -> Any:
     if isinstance(value, list):
         return [from_json(one) for one in value]
     tag, content = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", None)
-    if tag not in _TAGS:
-        raise ModelFileError("a parameter has a type that this version does not support.")
+    refuse(tag not in _TAGS, "a parameter has a type that this version does not support.")
     return _TAGS[tag](content)
 
 
@@ -88,8 +87,7 @@ def _entries(content: Any, count: int | None = None) -> list[Any]:
 
 
 def _float(content: Any) -> float:
-    if content not in ("nan", "inf", "-inf"):
-        raise ModelFileError("a parameter is declared as a number but is not one.")
+    refuse(content not in ("nan", "inf", "-inf"), "a parameter is declared as a number but is not one.")
     return float(content)
 
 
@@ -109,8 +107,7 @@ def _array(content: Any) -> NDArray[Any]:
 
 def _named_costs(content: Any) -> Costs:
     *prices, labels = _entries(content, 4)
-    if not isinstance(labels, list) or len(labels) != 2:
-        raise ModelFileError("its costs do not name two classes.")
+    refuse(not isinstance(labels, list) or len(labels) != 2, "its costs do not name two classes.")
     return Costs(*prices, labels=(labels[0], labels[1]))
 
 
@@ -122,8 +119,7 @@ def _actions(content: Any) -> Actions:
     if not all(isinstance(one, str | int | float) for one in [*labels, *rejects, *(row[0] for row in rows)]):
         raise ModelFileError("its actions or their classes have names of a type that is not possible.")
     found = Actions({name: dict(zip(labels, costs, strict=True)) for name, *costs in rows}, rejects)
-    if len(found.names) != len(rows):
-        raise ModelFileError("its actions have the same name.")
+    refuse(len(found.names) != len(rows), "its actions have the same name.")
     return found
 
 

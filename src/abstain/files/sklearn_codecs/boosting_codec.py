@@ -11,9 +11,9 @@ from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTY
 from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.preprocessing import LabelEncoder
 
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, fitting
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import Fields, fitting, layout
 from abstain.files.sklearn_codecs.trees import (
     LEAF,
     SPLITS,
@@ -25,15 +25,8 @@ from abstain.files.sklearn_codecs.trees import (
 )
 
 # t trees with n nodes in all; d features; k trees of an iteration; s and v scores of training
-BOOSTING: dict[str, Spec] = SPLITS | {
-    "value": (("<f8",), ("n",)),
-    "gain": (("<f8",), ("n",)),
-    "bin": (("<i4",), ("n",)),
-    "bins": (("<i4",), ("d",)),
-    "baseline": (("<f8",), (1, "k")),
-    "train_score": (("<f8",), ("s",)),
-    "validation_score": (("<f8",), ("v",)),
-}
+BOOSTING = SPLITS | layout(value="f8 n", gain="f8 n", bin="i4 n", bins="i4 d", baseline="f8 1 k")
+BOOSTING |= layout(train_score="f8 s", validation_score="f8 v")
 # scikit-learn's names of the fields of a node; "depth" and "is_leaf" follow, the others are for categories
 NODE = {
     "left": "left",
@@ -48,7 +41,7 @@ NODE = {
 }
 
 
-def boosting_parts(machine: Any) -> tuple[dict[str, Any], Arrays]:
+def boosting_parts(machine: Any) -> Parts:
     """Return the fields and arrays of a fitted HistGradientBoostingClassifier: its trees, without the edges of bins."""
     refuse_settings(machine, "warm_start", "monotonic_cst")
     if machine.is_categorical_ is not None:
@@ -79,8 +72,7 @@ def boosting_attributes(machine: Any, fields: Fields, arrays: Arrays, n_features
     depth = checked_depth(arrays, n_features)
     sizes, leaf = arrays["sizes"], arrays["left"] == LEAF
     n_iterations = len(sizes) // per_iteration
-    if len(sizes) % per_iteration:
-        raise ModelFileError("its trees are not the same number for each class.")
+    refuse(len(sizes) % per_iteration, "its trees are not the same number for each class.")
     if any(len(arrays[name]) not in (0, n_iterations + 1) for name in ("train_score", "validation_score")):
         raise ModelFileError("its scores of training are not one for each iteration.")
     _check_bins(machine, arrays, leaf)
@@ -113,8 +105,7 @@ def boosting_attributes(machine: Any, fields: Fields, arrays: Arrays, n_features
 def _check_bins(machine: Any, arrays: Arrays, leaf: Any) -> None:
     """Check the bins of the features, and that a node splits at one: at the last, only missing values go right."""
     bins, at = arrays["bins"], arrays["bin"]
-    if ((bins < 1) | (bins > machine.max_bins)).any():
-        raise ModelFileError("it has a feature with no bins, or with more than max_bins.")
+    refuse(((bins < 1) | (bins > machine.max_bins)).any(), "it has a feature with no bins, or with more than max_bins.")
     last = bins[arrays["feature"][~leaf]] - 1
     inside, endless = at[~leaf], np.isinf(arrays["threshold"][~leaf])
     if at[leaf].any() or ((inside < 0) | (inside > last)).any() or ((inside == last) != endless).any():

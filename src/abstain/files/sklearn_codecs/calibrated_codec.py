@@ -14,14 +14,13 @@ from sklearn.calibration import CalibratedClassifierCV, _CalibratedClassifier, _
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, beside, fitting, one_of, prefixed, within
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import Fields, beside, fitting, layout, one_of, prefixed, within
 from abstain.files.sklearn_codecs.classifiers import (
     MACHINES,
     OTHERS,
     Codec,
-    Parts,
     classifier_from,
     classifier_parts,
     codec_of,
@@ -33,10 +32,10 @@ INSIDE = MACHINES | OTHERS
 FOLD = "fold."
 MOST_FOLDS, MOST_CURVES = 100, 10_000  # a curve takes three kilobytes of Python objects, however few its points
 # f folds with m calibrators each: one for two classes, otherwise one per class; p points of all curves
-SIGMOID: dict[str, Spec] = {"slope": (("<f8",), ("f", "m")), "intercept": (("<f8",), ("f", "m"))}
-ISOTONIC: dict[str, dict[str, Spec]] = {
-    dtype: {"lengths": (("<i8",), ("f", "m")), "scores": ((dtype,), ("p",)), "probabilities": ((dtype,), ("p",))}
-    for dtype in ("<f8", "<f4")
+SIGMOID = layout(slope="f8 f m", intercept="f8 f m")
+ISOTONIC = {
+    single: layout(lengths="i8 f m", scores=f"{dtype} p", probabilities=f"{dtype} p")
+    for single, dtype in ((False, "f8"), (True, "f4"))
 }
 
 
@@ -148,8 +147,7 @@ def calibrated_attributes(
     if not 1 <= len(states) <= MOST_FOLDS or len(states) * n_curves > MOST_CURVES:
         raise ModelFileError(f"it has {len(states)} classifiers with a calibration, not from 1 to {MOST_FOLDS}.")
     joined = within(arrays, FOLD)
-    if any(not array.ndim for array in joined.values()):
-        raise ModelFileError("the classifiers of its folds have an array without axes.")
+    refuse(any(not array.ndim for array in joined.values()), "the classifiers of its folds have an array without axes.")
     if len(joined.get("sizes", ())) > MOST_TREES:
         raise ModelFileError(f"the classifiers of its folds have more than {MOST_TREES:,} trees.")
     own = beside(arrays, FOLD)
@@ -182,7 +180,7 @@ def _calibrators(method: str, arrays: Arrays, n_folds: int, n_curves: int) -> li
         flat = [_with(_SigmoidCalibration(), a_=slope, b_=intercept) for slope, intercept in pairs]
     else:
         single = "scores" in arrays and arrays["scores"].dtype == np.float32
-        fitting(arrays, ISOTONIC["<f4" if single else "<f8"], "calibration", letters)
+        fitting(arrays, ISOTONIC[single], "calibration", letters)
         flat = _monotone(arrays)
     return [flat[at : at + n_curves] for at in range(0, len(flat), n_curves)]
 

@@ -23,21 +23,16 @@ from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.files.codecs.embedded_codec import embedded_from, embedded_parts
 from abstain.files.codecs.one_class_codec import detector_from, detector_parts, one_class_from, one_class_parts
 from abstain.files.codecs.svc_codec import linear_from, linear_parts, svc_from, svc_parts
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import TEXTS, Fields, Spec, fitting, optional, whole
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import refuse
+from abstain.files.format.schema import TEXTS, Fields, Layout, fitting, layout, optional, whole
 from abstain.files.sklearn_codecs.boosting_codec import boosting_attributes, boosting_parts
 from abstain.files.sklearn_codecs.forest_codec import forest_attributes, forest_parts
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 
-Parts = tuple[dict[str, Any], Arrays]
 MOST_FEATURES = 2**31 - 1  # that a fit takes
 # d features; k scores: one for two classes, otherwise one per class
-LOGISTIC: dict[str, Spec] = {
-    "coef": (("<f8", "<f4"), ("k", "d")),
-    "intercept": (("<f8", "<f4"), ("k",)),
-    "n_iter": (("<i4",), (1,)),
-}
+LOGISTIC = layout(coef="f8|f4 k d", intercept="f8|f4 k", n_iter="i4 1")
 
 
 @dataclass(frozen=True)
@@ -77,15 +72,15 @@ def _machine(kind: Any, parts: Any, fitted: Callable[[Any, Fields, Arrays, int],
     return Codec(kind, parts, attributes)
 
 
-def _plain(kind: Any, specs: Mapping[str, Spec]) -> Codec:
+def _plain(kind: Any, arrays_of: Layout) -> Codec:
     """Return the codec of a classifier of scikit-learn whose fitted attributes are these arrays, with an underscore."""
 
     def parts(estimator: Any) -> Parts:
-        return {}, {name: np.asarray(getattr(estimator, f"{name}_")) for name in specs}
+        return {}, {name: np.asarray(getattr(estimator, f"{name}_")) for name in arrays_of}
 
     def attributes(estimator: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
         del estimator, fields
-        fitting(arrays, specs, "classifier", {"d": n_features, "k": 1 if len(classes) <= 2 else len(classes)})
+        fitting(arrays, arrays_of, "classifier", {"d": n_features, "k": 1 if len(classes) <= 2 else len(classes)})
         return {"classes_": classes} | {f"{name}_": array for name, array in arrays.items()}
 
     return Codec(kind, parts, attributes)
@@ -153,8 +148,6 @@ def classifier_from(kind: str, codecs: Codecs, fields: Fields, arrays: Arrays, c
 def names_from(fields: Fields) -> tuple[int, Any]:
     """Return the number of features, and their names if there are any."""
     n_features, names = fields.take("n_features", whole(1)), fields.take("feature_names", optional(TEXTS))
-    if n_features > MOST_FEATURES:
-        raise ModelFileError(f"it has {n_features:,} features, more than {MOST_FEATURES:,}.")
-    if names is not None and len(names) != n_features:
-        raise ModelFileError("it does not have one name per feature.")
+    refuse(n_features > MOST_FEATURES, f"it has {n_features:,} features, more than {MOST_FEATURES:,}.")
+    refuse(names is not None and len(names) != n_features, "it does not have one name per feature.")
     return n_features, None if names is None else np.array(names, dtype=object)

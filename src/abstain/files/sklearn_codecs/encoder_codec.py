@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import preprocessing as sk
 
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.pool import FLOAT, WHOLE, PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
 from abstain.files.format.values import from_json, to_json
@@ -28,8 +28,7 @@ class _EncoderCodec(StepCodec):
 
     def fitted(self, step: Any, fields: Fields, pool: PoolReader, n: int) -> None:
         given = fields.take("categories", list)
-        if len(given) != n:
-            raise ModelFileError("its encoder does not have one list of categories per column.")
+        refuse(len(given) != n, "its encoder does not have one list of categories per column.")
         if getattr(step, "drop", None) not in DROPS:
             raise ModelFileError("its encoder drops categories in a way that is not allowed in a model file.")
         chosen = step.categories != "auto"
@@ -99,8 +98,7 @@ def _texts(values: Any, *, ordered: bool) -> NDArray[Any]:
     right = bool(found) and found[: len(texts)] == texts and all(map(_is_missing, others))
     right &= [one is None for one in others] in ([], [True], [False], [True, False])
     right &= all(first < second for first, second in pairwise(texts)) if ordered else len({*texts}) == len(texts)
-    if not right:
-        raise ModelFileError("the categories of a column are not different strings in increasing order.")
+    refuse(not right, "the categories of a column are not different strings in increasing order.")
     return _objects(found)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import NODE_DTYPE, Tree
 
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, fitting, whole
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import Fields, fitting, layout, whole
 from abstain.files.sklearn_codecs.trees import (
     LEAF,
     SPLITS,
@@ -23,12 +23,7 @@ from abstain.files.sklearn_codecs.trees import (
 )
 
 # t trees with n nodes in all; c classes
-FOREST: dict[str, Spec] = SPLITS | {
-    "value": (("<f8",), ("n", "c")),
-    "impurity": (("<f8",), ("n",)),
-    "weight": (("<f8",), ("n",)),
-    "seeds": (("<i8",), ("t",)),
-}
+FOREST = SPLITS | layout(value="f8 n c", impurity="f8 n", weight="f8 n", seeds="i8 t")
 # scikit-learn's names of the fields of a node
 NODE = {
     "left": "left_child",
@@ -43,12 +38,11 @@ NODE = {
 ROUNDING = 1e-6  # of a sum of probabilities
 
 
-def forest_parts(forest: Any) -> tuple[dict[str, Any], Arrays]:
+def forest_parts(forest: Any) -> Parts:
     """Return the fields and arrays of a fitted RandomForestClassifier; out-of-bag results are left out."""
     refuse_settings(forest, "warm_start", "monotonic_cst")
     trees = forest.estimators_
-    if len(trees) != forest.n_estimators:
-        raise ModelFileError("its number of trees differs from n_estimators.")
+    refuse(len(trees) != forest.n_estimators, "its number of trees differs from n_estimators.")
     states = [tree.tree_.__getstate__() for tree in trees]
     nodes = [state["nodes"] for state in states]
     value = np.concatenate([state["values"][:, 0, :] for state in states])
@@ -76,8 +70,7 @@ def forest_attributes(forest: Any, fields: Fields, arrays: Arrays, n_features: i
     shares = (value >= 0).all() and (value <= 1).all() and (np.abs(value.sum(axis=1) - 1.0) <= ROUNDING).all()
     if not shares or not (weight > 0).all():
         raise ModelFileError("its trees have probabilities that do not lie between 0 and 1, or weights of 0.")
-    if ((seeds < 0) | (seeds >= 2**32)).any():
-        raise ModelFileError("its trees have a random_state that is not possible.")
+    refuse(((seeds < 0) | (seeds >= 2**32)).any(), "its trees have a random_state that is not possible.")
     shared = {name: getattr(forest, name) for name in forest.estimator_params}
     shared_fit = {
         "n_features_in_": n_features,

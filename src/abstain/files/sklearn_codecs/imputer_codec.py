@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.pool import FLOAT, WHOLE, PoolReader, PoolWriter
 from abstain.files.format.schema import Fields, one_of
 from abstain.files.format.values import from_json, to_json
@@ -73,8 +73,7 @@ IMPUTER = _ImputerCodec(
 def _statistics(step: Any, fields: Fields, pool: PoolReader, n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     given = fields.peek("statistics")
     if "dropped" in fields:
-        if step.strategy != "constant":
-            raise ModelFileError("its SimpleImputer does not fill in a constant, but lacks its statistics.")
+        refuse(step.strategy != "constant", "its SimpleImputer does not fill in a constant, but lacks its statistics.")
         default = "missing_value" if dtype.kind == "O" else 0
         statistics = np.full(n, default if step.fill_value is None else step.fill_value, dtype=object)
         statistics[_indices(fields, "dropped", pool, n)] = np.nan

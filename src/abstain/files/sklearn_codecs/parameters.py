@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.values import from_json, to_json
 
 MOST_JOBS = 1024  # threads that a file may request; predict starts all of them
@@ -48,8 +48,7 @@ def parameters_from(kind: Any, given: dict[str, Any], kept: Collection[str] | No
     special = {} if kept is None else _SPECIAL
     found = {name: special[name][1](value) if name in special else from_json(value) for name, value in given.items()}
     again = {name: given[name] if name in special else to_json(name, found[name]) for name in sorted(found)}
-    if json.dumps(given) != json.dumps(again):
-        raise ModelFileError("its parameters are not formatted as the library writes them.")
+    refuse(json.dumps(given) != json.dumps(again), "its parameters are not formatted as the library writes them.")
     jobs = found.get("n_jobs")
     if isinstance(jobs, int) and abs(jobs) > MOST_JOBS:
         raise ModelFileError(f"its n_jobs={jobs} requests more than {MOST_JOBS} threads.")
@@ -69,8 +68,7 @@ def _dtype_to(name: str, value: Any) -> str | None:
 
 
 def _categories_from(value: Any) -> Any:
-    if value != GIVEN:
-        raise ModelFileError("the categories of its encoder are given in a way that is not allowed.")
+    refuse(value != GIVEN, "the categories of its encoder are given in a way that is not allowed.")
     return [[]]  # replaced by those of the fitted encoder
 
 

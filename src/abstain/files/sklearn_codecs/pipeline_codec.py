@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.pool import WHOLE, PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
 from abstain.files.sklearn_codecs.asked import asked
@@ -70,8 +70,7 @@ def pipeline_from(fields: Fields, pool: PoolReader, columns: Columns, last: Any 
 
 
 def _checked(name: Any) -> str:
-    if not isinstance(name, str):
-        raise ModelFileError("the name of one of its steps is not a string.")
+    refuse(not isinstance(name, str), "the name of one of its steps is not a string.")
     return name
 
 
@@ -195,8 +194,7 @@ def _transformer_from(fields: Fields, pool: PoolReader, columns: Columns) -> tup
 def _part_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, int]:
     if isinstance(state, str) and state in (PASS, DROP):
         return state, columns.count if state == PASS else 0
-    if state is None or not columns.count:
-        raise ModelFileError("a part of its ColumnTransformer has no columns or no transformer.")
+    refuse(state is None or not columns.count, "a part of its ColumnTransformer has no columns or no transformer.")
     part, made = _any_from(state, pool, columns)
     return part, made.count
 

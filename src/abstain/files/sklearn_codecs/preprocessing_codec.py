@@ -13,10 +13,10 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from abstain.costs.row_costs import ERRORS, ONE_REJECT, TWO_REJECTS
-from abstain.files.format.arrays import Arrays
+from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError
 from abstain.files.format.pool import MOST_ENCODED, PoolReader, PoolWriter
-from abstain.files.format.schema import TEXTS, Fields, Spec, fitting, whole
+from abstain.files.format.schema import TEXTS, Fields, fitting, layout, whole
 from abstain.files.sklearn_codecs.asked import asked
 from abstain.files.sklearn_codecs.encoder_codec import TEXT
 from abstain.files.sklearn_codecs.parameters import parameters_of
@@ -35,15 +35,8 @@ from abstain.preprocessing import (
 )
 
 # n numeric columns, i of them with an indicator of missing values, m = n + i columns to scale
-FLOAT = ("<f8", "<f4")
 SCALER = {"mean": "mean", "var": "variance", "scale": "scale"}  # fields of a StandardScaler, and arrays here
-TABLE: dict[str, Spec] = {
-    "statistics": (FLOAT, ("n",)),
-    "indicators": (("<i8",), ("i",)),
-    "mean": (FLOAT, ("m",)),
-    "variance": (FLOAT, ("m",)),
-    "scale": (FLOAT, ("m",)),
-}
+TABLE = layout(statistics="f8|f4 n", indicators="i8 i", mean="f8|f4 m", variance="f8|f4 m", scale="f8|f4 m")
 
 
 def is_default(pipeline: Pipeline) -> bool:
@@ -65,7 +58,7 @@ def is_default(pipeline: Pipeline) -> bool:
         return False
 
 
-def table_parts(preprocess: ColumnTransformer) -> tuple[dict[str, Any], Arrays]:
+def table_parts(preprocess: ColumnTransformer) -> Parts:
     """Return the fields and arrays of the fitted preprocessing."""
     columns = {name: chosen for name, _, chosen in preprocess.transformers}
     state: dict[str, Any] = {

@@ -118,7 +118,7 @@ def _standard(step: Any) -> bool:
 
 
 def _min_max(step: Any) -> bool:
-    """low + (x - min) (high - low) / (max - min)."""
+    """Low + (x - min) (high - low) / (max - min)."""
     least, most = step.data_min_, step.data_max_
     ordered = least.dtype == most.dtype and bool((least <= most).all())
     return ordered and bool(np.isfinite(most - least).all()) and step.n_samples_seen_ > 0
