@@ -19,22 +19,12 @@ from abstain.estimators.threshold.threshold import ThresholdRejector
 from abstain.files.codecs.guard_codec import check_detector, guard_from, guard_parts, guarded_classes
 from abstain.files.codecs.rejector_codec import classes_and_cuts, rejector_from, rejector_parts
 from abstain.files.format.arrays import Arrays, Parts
-from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Fields, beside, one_of, prefixed, within
+from abstain.files.sklearn_codecs import classifiers
 from abstain.files.sklearn_codecs.asked import asked
 from abstain.files.sklearn_codecs.calibrated_codec import CALIBRATED, inside
-from abstain.files.sklearn_codecs.classifiers import (
-    DETECTORS,
-    MACHINES,
-    OTHERS,
-    Codecs,
-    classifier_from,
-    classifier_parts,
-    codec_of,
-    names_from,
-    table,
-)
 from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from, pipeline_parts
 from abstain.files.sklearn_codecs.preprocessing_codec import is_default, table_from, table_parts
@@ -43,8 +33,9 @@ from abstain.machines.cross_machine import FoldClassifiers
 from abstain.preprocessing import ESTIMATOR
 
 REJECTOR, GUARDED, PIPELINE, LOGISTIC = "ThresholdRejector", "NoveltyRejector", "Pipeline", "LogisticRegression"
-MODELS = MACHINES | DETECTORS  # alone, or at the end of a Pipeline
-CLASSIFIERS = MACHINES | OTHERS | table([CALIBRATED])  # inside a rejector, which has their classes
+MODELS = classifiers.MACHINES | classifiers.DETECTORS  # alone, or at the end of a Pipeline
+# inside a rejector, which has their classes
+CLASSIFIERS = classifiers.MACHINES | classifiers.OTHERS | classifiers.table([CALIBRATED])
 TABLE_PREFIX, CLASSIFIER_PREFIX, STEPS_PREFIX = "table.", "classifier.", "steps."
 GUARD_PREFIX, DETECTOR_PREFIX = "guard.", "detector."
 # what may be in a file, by what is around it
@@ -52,12 +43,12 @@ KINDS: dict[str, tuple[str, ...]] = {
     "": (*MODELS, REJECTOR, GUARDED, PIPELINE),
     REJECTOR: (*CLASSIFIERS, PIPELINE),
     GUARDED: (*CLASSIFIERS, REJECTOR, PIPELINE),
-    "detector": (*DETECTORS, PIPELINE),
+    "detector": (*classifiers.DETECTORS, PIPELINE),
 }
 
 
-def parts(estimator: Any, models: Codecs = MODELS) -> Parts:
-    """Give the fields and arrays of a fitted estimator; an error gives the reason if a file cannot contain it.
+def parts(estimator: Any, models: classifiers.Codecs = MODELS) -> Parts:
+    """Return the fields and arrays of a fitted estimator; an error gives the reason if a file cannot contain it.
 
     `models` are those that may be alone or at the end of a Pipeline; inside a NoveltyRejector, `CLASSIFIERS`.
     """
@@ -69,34 +60,23 @@ def parts(estimator: Any, models: Codecs = MODELS) -> Parts:
         return _parts_of_rejector(estimator)
     if type(estimator) is NoveltyRejector and models is MODELS:
         return _parts_of_guarded(estimator)
-    if codec := codec_of(estimator, models):
-        return classifier_parts(estimator, codec)
+    if codec := classifiers.codec_of(estimator, models):
+        return classifiers.classifier_parts(estimator, codec)
     if type(estimator) is Forced:
-        raise ValueError(
-            "estimator is a Forced, which a model file cannot contain; save its estimator_, whose predict_forced "
-            "decides the same."
-        )
+        raise unsupported("is a Forced", "save its estimator_, whose predict_forced decides the same")
     if hasattr(estimator, "best_estimator_"):
-        raise ValueError(
-            f"estimator is a {kind}, which a model file cannot contain; save its best_estimator_, or put that in its "
-            "place in a Pipeline."
-        )
-    raise ValueError(
-        f"estimator is a {kind}, but a model file can contain {', '.join(MODELS)}, ThresholdRejector, "
-        f"NoveltyRejector and Pipelines that end in one of these after {SUPPORTED}; for other estimators use skops, or "
-        "pickle among people who trust each other."
-    )
+        raise unsupported(f"is a {kind}", "save its best_estimator_, or put that in its place in a Pipeline")
+    allowed = f"{', '.join(MODELS)}, {REJECTOR}, {GUARDED} and Pipelines that end in one of these after {SUPPORTED}"
+    raise unsupported(f"is a {kind}", f"use one of {allowed}")
 
 
-def _parts_of_pipeline(pipeline: Pipeline, models: Codecs) -> Parts:
+def _parts_of_pipeline(pipeline: Pipeline, models: classifiers.Codecs) -> Parts:
     """Preprocessing as `default_pipeline` makes it has fields of its own; any other is a list of steps."""
     last = pipeline[-1]
     if type(last) is Pipeline or isinstance(last, str) or last is None:
         what = last if isinstance(last, str) else type(last).__name__
-        raise ValueError(
-            f"estimator is a Pipeline whose last step is {what}, but a model file needs a classifier there; give the "
-            "steps of an inner Pipeline to the outer one."
-        )
+        way_out = "end in a classifier, and give the steps of an inner Pipeline to the outer one"
+        raise unsupported(f"is a Pipeline whose last step is {what}", way_out)
     inner, more = parts(last, models)
     if is_default(pipeline):
         preprocessing, arrays = table_parts(pipeline[0])
@@ -120,10 +100,7 @@ def _parts_of_pipeline(pipeline: Pipeline, models: Codecs) -> Parts:
 def _parts_of_rejector(estimator: ThresholdRejector) -> Parts:
     classifier = estimator.estimator_
     if isinstance(classifier, FoldClassifiers):
-        raise ValueError(  # noqa: TRY004 (as for every estimator that a file cannot contain)
-            'estimator has a classifier for each fold (conformal="cross"), which a model file cannot contain; use '
-            'conformal="split", or pickle among people who trust each other.'
-        )
+        raise unsupported('has a classifier for each fold (conformal="cross")', 'use conformal="split"')
     inner, more = _parts_inside(classifier, REJECTOR)
     calibrated = type(classifier) is CALIBRATED.kind
     sigmoid = calibrated and type(estimator.estimator) is not CALIBRATED.kind
@@ -138,7 +115,7 @@ def _parts_of_rejector(estimator: ThresholdRejector) -> Parts:
 
 
 def _is_tuned(classifier: Any) -> bool:
-    """Whether the score of a classifier, or of one inside, was rescaled by the search that tuned its cuts."""
+    """Return whether the score of a classifier, or of one inside, was rescaled by the search that tuned its cuts."""
     last = classifier[-1] if type(classifier) is Pipeline else classifier
     folds = getattr(last, "calibrated_classifiers_", ())
     rescaled = (getattr(last, "score_scale_", 1.0), getattr(last, "score_shift_", 0.0)) != (1.0, 0.0)
@@ -146,17 +123,14 @@ def _is_tuned(classifier: Any) -> bool:
 
 
 def _parts_inside(classifier: Any, rejector: str) -> Parts:
-    """Give the fields and arrays of the classifier of a rejector; an error gives the reason if that is not possible."""
+    """Return the fields and arrays of the classifier of a rejector; an error if a file cannot contain it."""
     last = classifier[-1] if type(classifier) is Pipeline else classifier
     tuned = rejector == GUARDED and type(last) is ThresholdRejector
-    if not tuned and codec_of(last, CLASSIFIERS) is None:
+    if not tuned and classifiers.codec_of(last, CLASSIFIERS) is None:
         allowed = [*CLASSIFIERS, REJECTOR] if rejector == GUARDED else CLASSIFIERS
-        way = "fit it around its best_estimator_" if hasattr(last, "best_estimator_") else "use one of these"
-        raise ValueError(
-            f"estimator is a {rejector} around a {type(last).__name__}, but a model file can contain it only around "
-            f"{', '.join(allowed)}, and Pipelines that end in one of these; {way}, or skops, or pickle among people "
-            "who trust each other."
-        )
+        way = "fit it around its best_estimator_, or" if hasattr(last, "best_estimator_") else "use"
+        way_out = f"{way} one of {', '.join(allowed)}, and Pipelines that end in one of these"
+        raise unsupported(f"is a {rejector} around a {type(last).__name__}", way_out)
     return parts(classifier, CLASSIFIERS)
 
 
@@ -198,7 +172,7 @@ def _restored(state: Any, arrays: Arrays, around: str = "", classes: Any = None)
     fields = Fields(state, "classifier" if around in (REJECTOR, GUARDED) else around or "model")
     kind = fields.take("kind", one_of(KINDS[around]))
     if kind in MODELS or kind in CLASSIFIERS:
-        return classifier_from(kind, MODELS | CLASSIFIERS, fields, arrays, classes)
+        return classifiers.classifier_from(kind, MODELS | CLASSIFIERS, fields, arrays, classes)
     if kind == REJECTOR:
         return _rejector(fields, arrays)
     if kind == GUARDED:
@@ -216,8 +190,8 @@ def _restored(state: Any, arrays: Arrays, around: str = "", classes: Any = None)
 
 
 def _pipeline(fields: Fields, arrays: Arrays, last: Any) -> Pipeline:
-    """A Pipeline of any supported steps around a fitted estimator."""
-    columns, pool = Columns(*names_from(fields)), PoolReader(arrays)
+    """Make a Pipeline of any supported steps around a fitted estimator."""
+    columns, pool = Columns(*classifiers.names_from(fields)), PoolReader(arrays)
     pipeline, made = pipeline_from(fields, pool, columns, last)
     pool.end()
     made.check_match(last)

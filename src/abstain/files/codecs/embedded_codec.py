@@ -8,30 +8,18 @@ from typing import Any
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC, FittedEmbedded
 from abstain.files.codecs.machine_codec import MACHINE, check_kernel, machine_from, machine_parts
 from abstain.files.codecs.rule_codec import check_same, rule_from, rule_state
+from abstain.files.format import schema
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import (
-    FINITE,
-    Fields,
-    beside,
-    fitting,
-    one_of,
-    optional,
-    prefixed,
-    real,
-    record,
-    whole,
-    within,
-)
 from abstain.labels import Labels
 from abstain.machines.linear_machine import LinearMachine
 
 FOUND = {
-    "objective": FINITE,
-    "training_risk": real(0.0, 1.0),
-    "lower_bound": optional(real()),
-    "status": one_of(("local", "inaccurate", "iteration_limit", "time_limit")),
-    "iterations": whole(),
+    "objective": schema.FINITE,
+    "training_risk": schema.real(0.0, 1.0),
+    "lower_bound": schema.optional(schema.real()),
+    "status": schema.one_of(("local", "inaccurate", "iteration_limit", "time_limit")),
+    "iterations": schema.whole(),
 }
 ROUNDING = 1e-6  # of an objective near its lower bound
 
@@ -44,18 +32,20 @@ def embedded_parts(estimator: EmbeddedRejectSVC) -> Parts:
     check_same(estimator._rule(_labels(estimator, fitted.rule.labels.classes), eps), fitted.rule)
     check_kernel(estimator, fitted.machine, estimator.gamma)
     _check_bound(estimator, fitted)
-    state = {"machine": machine, "rule": rule_state(fitted.rule, (eps,)), **record(fitted, FOUND)}
-    return state, prefixed(arrays, MACHINE)
+    state = {"machine": machine, "rule": rule_state(fitted.rule, (eps,)), **schema.record(fitted, FOUND)}
+    return state, schema.prefixed(arrays, MACHINE)
 
 
-def embedded_from(estimator: EmbeddedRejectSVC, fields: Fields, arrays: Arrays, n_features: int) -> FittedEmbedded:
+def embedded_from(
+    estimator: EmbeddedRejectSVC, fields: schema.Fields, arrays: Arrays, n_features: int
+) -> FittedEmbedded:
     """Make the fitted value of these fields and arrays; `embedded_parts` compares them with the parameters."""
     classes, (eps,) = rule_from(fields.take("rule", dict), lambda _: (1,))
     labels = _labels(estimator, classes)
     if not 0.0 <= eps <= 1.0 or (eps > 0.0 and not labels.rejects):
         raise ModelFileError("its reject band is not possible: eps must lie between 0 and 1, and be 0 without rejects.")
-    fitting(beside(arrays, MACHINE), {}, "machine", {})
-    machine = machine_from(fields.inner("machine"), within(arrays, MACHINE), n_features)
+    schema.fitting(schema.beside(arrays, MACHINE), {}, "machine", {})
+    machine = machine_from(fields.inner("machine"), schema.within(arrays, MACHINE), n_features)
     if isinstance(machine, LinearMachine) != (estimator.kernel == "linear"):
         raise ModelFileError("its machine does not have the kernel that its parameters name.")
     return FittedEmbedded(machine=machine, rule=estimator._rule(labels, eps), **fields.record(FOUND))

@@ -24,7 +24,7 @@ from abstain.estimators.svm.one_class import OneClassSVM
 from abstain.files.codecs.ranges_codec import seen_from, seen_parts
 from abstain.files.codecs.rule_codec import rule_from, rule_state
 from abstain.files.format.arrays import Arrays, Parts
-from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.schema import Fields, beside, fitting, layout, prefixed, within
 from abstain.files.sklearn_codecs.asked import asked
 from abstain.files.sklearn_codecs.steps_codec import Columns
@@ -34,10 +34,7 @@ from abstain.rules.action_rule import ActionRule
 OWN, CHOICES = layout(unusual="f8 m"), layout(choices="i8 k")
 SEEN = "seen."
 ROUNDING = 1e-9  # of a sum of kernel values, as a share of the sum of the coefficients
-WAY_OUT = (
-    "leave detector=None, or give an abstain.OneClassSVM, and put other preprocessing into the Pipeline that is "
-    "estimator; or use skops, or pickle among people who trust each other."
-)
+WAY_OUT = "leave detector=None, or give a OneClassSVM of this library, and preprocess in the Pipeline"
 
 
 def guard_parts(estimator: NoveltyRejector) -> Parts:
@@ -100,10 +97,7 @@ def check_detector(estimator: NoveltyRejector) -> None:
     last, given = _last(estimator._fitted_.guard.detector), estimator.detector
     for detector, allowed in ((last, (NoveltyDetector, OneClassSVM)), (given, (type(None), OneClassSVM))):
         if type(detector) not in allowed:
-            raise ValueError(
-                f"estimator has a {type(detector).__name__} as detector of novel rows, but a model file can contain "
-                f"only a OneClassSVM of this library there; {WAY_OUT}"
-            )
+            raise unsupported(f"has a {type(detector).__name__} as detector of novel rows", WAY_OUT)
 
 
 def _last(detector: Any) -> Any:

@@ -54,7 +54,7 @@ def machine_from(fields: Fields, arrays: Arrays, n_features: int, machines: int 
     if "kernel" not in fields:
         fields.end()
         fitting(arrays, LINEAR, "machine", letters)
-        return LinearMachine(*(arrays[name] for name in LINEAR), bias)
+        return LinearMachine(arrays["weights"], arrays["centre"], bias)
     n_rows = fields.take("n_rows", whole(1))
     kernel, vectors = expansion_from(fields, arrays, EXPANSION, letters | {"n": n_rows})
     support = arrays["support"].astype(np.intp, copy=False)

@@ -18,7 +18,7 @@ from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.pool import MOST_COLUMNS
 from abstain.files.format.schema import TEXTS, Fields, fitting, layout, optional, whole
 
-COLUMNS = layout(present="i8 columns", missing="i8 columns", smallest="f8 numbers", largest="f8 numbers", counts="i8 texts")
+COLUMNS = layout(present="i8 n", missing="i8 n", smallest="f8 numbers", largest="f8 numbers", counts="i8 texts")
 WHERE = "description of its training columns"
 
 
@@ -55,7 +55,7 @@ def seen_from(given: Any, arrays: Arrays) -> SeenColumns | None:
         return None
     fields = Fields(given, WHERE)
     lengths = fitting(arrays, COLUMNS, WHERE, {})
-    n = lengths["columns"]
+    n = lengths["n"]
     refuse(n > MOST_COLUMNS, f"it has more than {MOST_COLUMNS:,} columns.")
     rows, names = fields.take("rows", whole()), fields.take("names", optional(TEXTS))
     if names is not None and (not names or len(names) != n or len({*names}) != n):

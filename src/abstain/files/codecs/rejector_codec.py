@@ -39,7 +39,7 @@ CLASS_PROMISE = ("class_error", "n_rows", "cuts")
 
 
 def rejector_parts(estimator: ThresholdRejector, given: Any) -> Parts:
-    """Return the fields and arrays of a fitted ThresholdRejector whose classifier was fitted as `given`, or around it."""
+    """Return the fields and arrays of a ThresholdRejector whose classifier was fitted as `given`, or around it."""
     fitted: Tuned = estimator._fitted_
     rule, rows, bound, held_out = fitted.rule, fitted.rows, fitted.error_bound, fitted.held_out
     again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows, _cuts(rule), held_out=held_out)
@@ -68,7 +68,7 @@ def _promise(bound: Any) -> tuple[str, ...]:
 
 
 def _implied(estimator: ThresholdRejector, rows: Any) -> bool:
-    """Return whether the parameters say that the classifier was not fitted on the rows; only the contrary is in a file."""
+    """Return whether the parameters say that the classifier was not fitted on the rows; a file has the contrary."""
     return isinstance(estimator.cv, str) and estimator.cv == "prefit" and rows is not None and not rows.flaw
 
 

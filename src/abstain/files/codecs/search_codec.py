@@ -47,7 +47,7 @@ def grid_arrays(grid: Grid, n_rows: int) -> Arrays:
 
 
 def search_specs(arrays: Arrays, *, halves: bool = False) -> Layout:
-    """Return the arrays of a search that a file must have, given the ones that it has; only one that halves has subsamples."""
+    """Return the arrays that the file of a search must have, given those that it has; some searches halve the rows."""
     optional = SOMETIMES | (SUBSAMPLES if halves else {})
     return SEARCH | {name: spec for name, spec in optional.items() if name in arrays}
 

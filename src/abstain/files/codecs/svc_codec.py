@@ -77,7 +77,9 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     searches = hasattr(estimator, "Cs")
     classes, cuts = _rule_from(fields, searches=searches)
     if len(classes) > 2:
-        return _class_from(estimator, fields, arrays, n_features, classes, cuts)
+        rule, losses = _implied(estimator, classes, None)
+        implied = with_lead(rule, cuts) if cuts else rule, losses
+        return _class_from(implied, fields, arrays, n_features, searches=searches)
     costs = fields.inner("row_costs").record(ROW_COSTS) if "row_costs" in fields else {}
     rule, losses = _implied(estimator, classes, costs.get("largest"))
     n_knots = costs.get("n_knots", losses[0].n_knots)
@@ -154,8 +156,8 @@ def _implied(estimator: Any, classes: Any, largest: float | None) -> tuple[Any, 
     """Return the rule and the losses that follow from the parameters, the classes and the largest cost of a row."""
     if len(classes) > 2 and largest is None:
         # each class twice, because scikit-learn warns of more than 20 labels that all differ
-        rule, losses = implied_class_rule(estimator, np.repeat(classes, 2))
-        return linear_class_rule(rule) if isinstance(estimator, LinearRejectSVC) else rule, losses
+        of_classes, losses = implied_class_rule(estimator, np.repeat(classes, 2))
+        return linear_class_rule(of_classes) if isinstance(estimator, LinearRejectSVC) else of_classes, losses
     rule, loss = implied_rule(estimator, classes)
     if largest is not None and (not largest > 0.0 or estimator.rule != "chow" or isinstance(rule, ActionRule)):
         raise ModelFileError("the costs of its training rows are not possible.")
@@ -185,11 +187,10 @@ def _class_parts(fitted: FittedClasses) -> Parts:
 
 
 def _class_from(
-    estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: int, classes: Any, cuts: tuple[float, ...]
+    implied: tuple[Any, Any], fields: Fields, arrays: Arrays, n_features: int, *, searches: bool
 ) -> FittedClasses:
-    rule, losses = _implied(estimator, classes, None)
-    rule = with_lead(rule, cuts) if cuts else rule
-    searches, rest, q = hasattr(estimator, "Cs"), isinstance(rule, ClassRule), len(classes)
+    rule, losses = implied
+    rest, q = isinstance(rule, ClassRule), len(rule.labels.classes)
     m = q if rest else q * (q - 1) // 2
     given = fields.inner("machines")
     n_rows = given.take("n_rows", whole(1))

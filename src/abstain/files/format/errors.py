@@ -16,5 +16,6 @@ def refuse(when: Any, reason: str) -> None:
 
 
 def unsupported(what: str, way_out: str) -> ValueError:
-    """Return the error for something that a model file cannot contain."""
-    return ValueError(f"{what}, which a model file cannot contain; {way_out}, or use skops, or pickle for trusted files.")
+    """Return the error for an estimator that `what`, which a model file cannot contain."""
+    other = "or use skops, or pickle for trusted files only"
+    return ValueError(f"estimator {what}, which a model file cannot contain; {way_out}, {other}.")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.schema import Fields, fitting
 
 # The name of the joined array of each dtype.
@@ -57,10 +57,7 @@ class PoolWriter:
         array = np.asarray(values)
         dtype = array.dtype.newbyteorder("<").str
         if dtype not in JOINED:
-            raise ValueError(
-                f"estimator has a step with an array of dtype {array.dtype}, but a model file can contain float64, "
-                "float32 and int64; fit it to float64."
-            )
+            raise unsupported(f"has a step with an array of dtype {array.dtype}", "fit it to float64")
         self._taken[dtype].append(array.ravel())
         return [dtype, *array.shape]
 

@@ -19,7 +19,8 @@ def asked(estimator: Any) -> Any:
     """Return the type and the parameters of an estimator and of all estimators inside it."""
     if estimator is None or isinstance(estimator, str):
         return estimator
-    kind, inner = type(estimator), None
+    kind: Any = type(estimator)
+    inner: Any = None
     if kind is FrozenEstimator:
         return asked(estimator.estimator)
     if kind is Pipeline:

@@ -12,20 +12,12 @@ from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.preprocessing import LabelEncoder
 
 from abstain.files.format.arrays import Arrays, Parts
-from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.schema import Fields, fitting, layout
-from abstain.files.sklearn_codecs.trees import (
-    LEAF,
-    SPLITS,
-    apart,
-    checked_depth,
-    refuse_settings,
-    tree_arrays,
-    tree_records,
-)
+from abstain.files.sklearn_codecs import trees
 
 # t trees with n nodes in all; d features; k trees of an iteration; s and v scores of training
-BOOSTING = SPLITS | layout(value="f8 n", gain="f8 n", bin="i4 n", bins="i4 d", baseline="f8 1 k")
+BOOSTING = trees.SPLITS | layout(value="f8 n", gain="f8 n", bin="i4 n", bins="i4 d", baseline="f8 1 k")
 BOOSTING |= layout(train_score="f8 s", validation_score="f8 v")
 # scikit-learn's names of the fields of a node; "depth" and "is_leaf" follow, the others are for categories
 NODE = {
@@ -43,17 +35,15 @@ NODE = {
 
 def boosting_parts(machine: Any) -> Parts:
     """Return the fields and arrays of a fitted HistGradientBoostingClassifier: its trees, without the edges of bins."""
-    refuse_settings(machine, "warm_start", "monotonic_cst")
+    trees.refuse_settings(machine, "warm_start", "monotonic_cst")
     if machine.is_categorical_ is not None:
-        raise ValueError(
-            "HistGradientBoostingClassifier with categorical features cannot be in a model file; encode them in a "
-            "Pipeline, as default_pipeline does, or use skops, or pickle among people who trust each other."
-        )
+        what = "has a HistGradientBoostingClassifier with categorical features"
+        raise unsupported(what, "encode them in a Pipeline, as default_pipeline does")
     done, stopped = len(machine._predictors), bool(machine.do_early_stopping_)
     if done > machine.max_iter or (done < machine.max_iter and not stopped):
         raise ModelFileError("its number of iterations differs from max_iter.")
-    trees = [tree.nodes for iteration in machine._predictors for tree in iteration]
-    leaf = np.concatenate([tree["is_leaf"] for tree in trees]).astype(bool)
+    grown = [tree.nodes for iteration in machine._predictors for tree in iteration]
+    leaf = np.concatenate([tree["is_leaf"] for tree in grown]).astype(bool)
     state = {"early_stopping": stopped, "weighted": bool(getattr(machine, "_fitted_with_sw", False))}
     more = {
         "bins": machine._bin_mapper.n_bins_non_missing_,
@@ -61,7 +51,7 @@ def boosting_parts(machine: Any) -> Parts:
         "train_score": machine.train_score_,
         "validation_score": machine.validation_score_,
     }
-    return state, tree_arrays(BOOSTING, trees, NODE, leaf, **more)
+    return state, trees.tree_arrays(BOOSTING, grown, NODE, leaf, **more)
 
 
 def boosting_attributes(machine: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
@@ -69,18 +59,19 @@ def boosting_attributes(machine: Any, fields: Fields, arrays: Arrays, n_features
     per_iteration = 1 if len(classes) <= 2 else len(classes)
     fitting(arrays, BOOSTING, "boosting", {"d": n_features, "k": per_iteration})
     stopped, weighted = fields.take("early_stopping", bool), fields.take("weighted", bool)
-    depth = checked_depth(arrays, n_features)
-    sizes, leaf = arrays["sizes"], arrays["left"] == LEAF
+    depth = trees.checked_depth(arrays, n_features)
+    sizes, leaf = arrays["sizes"], arrays["left"] == trees.LEAF
     n_iterations = len(sizes) // per_iteration
     refuse(len(sizes) % per_iteration, "its trees are not the same number for each class.")
     if any(len(arrays[name]) not in (0, n_iterations + 1) for name in ("train_score", "validation_score")):
         raise ModelFileError("its scores of training are not one for each iteration.")
     _check_bins(machine, arrays, leaf)
-    bitsets, trees = np.zeros((0, 8), dtype=np.uint32), []
+    bitsets, grown = np.zeros((0, 8), dtype=np.uint32), []
     places = dict.fromkeys(("left", "right", "feature_idx"), 0)
-    for nodes, deep in zip(tree_records(arrays, NODE, PREDICTOR_RECORD_DTYPE, places), apart(depth, sizes), strict=True):
-        nodes["is_leaf"], nodes["depth"] = nodes["left"] == 0, deep
-        trees.append(TreePredictor(nodes, bitsets.copy(), bitsets.copy()))
+    arrays, names = arrays | {"depth": depth}, NODE | {"depth": "depth"}
+    for nodes in trees.tree_records(arrays, names, PREDICTOR_RECORD_DTYPE, places):
+        nodes["is_leaf"] = nodes["left"] == 0
+        grown.append(TreePredictor(nodes, bitsets.copy(), bitsets.copy()))
     encoder = LabelEncoder()
     encoder.classes_ = classes
     found = {
@@ -97,7 +88,7 @@ def boosting_attributes(machine: Any, fields: Fields, arrays: Arrays, n_features
         "_loss": HalfBinomialLoss() if per_iteration == 1 else HalfMultinomialLoss(n_classes=per_iteration),
         "_bin_mapper": _bin_mapper(machine, arrays["bins"]),
         "_baseline_prediction": arrays["baseline"],
-        "_predictors": [trees[at : at + per_iteration] for at in range(0, len(trees), per_iteration)],
+        "_predictors": [grown[at : at + per_iteration] for at in range(0, len(grown), per_iteration)],
     }
     return found | ({"_fitted_with_sw": True} if weighted else {})
 

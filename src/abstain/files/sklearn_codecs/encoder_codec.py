@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import preprocessing as sk
 
-from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import FLOAT, WHOLE, PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
 from abstain.files.format.values import from_json, to_json
@@ -62,10 +62,8 @@ def _column_parts(column: NDArray[Any], pool: PoolWriter) -> list[Any]:
         return [dtype, pool.put(column.astype(np.int64))]
     values = column.tolist()
     if column.dtype.kind not in "OU" or not all(isinstance(one, str) or _is_missing(one) for one in values):
-        raise ValueError(
-            "estimator encodes categories that are neither text nor numbers of one dtype, which a model file cannot "
-            "contain; convert the column before fitting."
-        )
+        what = "encodes categories that are neither text nor numbers of one dtype"
+        raise unsupported(what, "convert the column before fitting")
     return [TEXT, [to_json("categories_", one) for one in values]]
 
 

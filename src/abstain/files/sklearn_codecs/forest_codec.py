@@ -12,18 +12,10 @@ from sklearn.tree._tree import NODE_DTYPE, Tree
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.schema import Fields, fitting, layout, whole
-from abstain.files.sklearn_codecs.trees import (
-    LEAF,
-    SPLITS,
-    apart,
-    checked_depth,
-    refuse_settings,
-    tree_arrays,
-    tree_records,
-)
+from abstain.files.sklearn_codecs import trees
 
 # t trees with n nodes in all; c classes
-FOREST = SPLITS | layout(value="f8 n c", impurity="f8 n", weight="f8 n", seeds="i8 t")
+FOREST = trees.SPLITS | layout(value="f8 n c", impurity="f8 n", weight="f8 n", seeds="i8 t")
 # scikit-learn's names of the fields of a node
 NODE = {
     "left": "left_child",
@@ -40,15 +32,16 @@ ROUNDING = 1e-6  # of a sum of probabilities
 
 def forest_parts(forest: Any) -> Parts:
     """Return the fields and arrays of a fitted RandomForestClassifier; out-of-bag results are left out."""
-    refuse_settings(forest, "warm_start", "monotonic_cst")
-    trees = forest.estimators_
-    refuse(len(trees) != forest.n_estimators, "its number of trees differs from n_estimators.")
-    states = [tree.tree_.__getstate__() for tree in trees]
+    trees.refuse_settings(forest, "warm_start", "monotonic_cst")
+    grown = forest.estimators_
+    refuse(len(grown) != forest.n_estimators, "its number of trees differs from n_estimators.")
+    states = [tree.tree_.__getstate__() for tree in grown]
     nodes = [state["nodes"] for state in states]
     value = np.concatenate([state["values"][:, 0, :] for state in states])
-    leaf, seeds = np.concatenate([one["left_child"] for one in nodes]) == LEAF, [tree.random_state for tree in trees]
+    leaf = np.concatenate([one["left_child"] for one in nodes]) == trees.LEAF
+    seeds = [tree.random_state for tree in grown]
     state = {"max_features": _max_features(forest)}
-    return state, tree_arrays(FOREST, nodes, NODE, leaf, value=value, seeds=seeds)
+    return state, trees.tree_arrays(FOREST, nodes, NODE, leaf, value=value, seeds=seeds)
 
 
 def _max_features(forest: Any) -> int:
@@ -65,7 +58,7 @@ def forest_attributes(forest: Any, fields: Fields, arrays: Arrays, n_features: i
     """Return the fitted attributes of a RandomForestClassifier for these classes."""
     fitting(arrays, FOREST, "forest", {"c": len(classes)})
     max_features = fields.take("max_features", whole(1))
-    depth = checked_depth(arrays, n_features)
+    depth = trees.checked_depth(arrays, n_features)
     value, weight, seeds = arrays["value"], arrays["weight"], arrays["seeds"]
     shares = (value >= 0).all() and (value <= 1).all() and (np.abs(value.sum(axis=1) - 1.0) <= ROUNDING).all()
     if not shares or not (weight > 0).all():
@@ -79,18 +72,19 @@ def forest_attributes(forest: Any, fields: Fields, arrays: Arrays, n_features: i
         "n_classes_": np.int64(len(classes)),
         "max_features_": max_features,
     }
-    sizes, trees = arrays["sizes"], []
-    marked = tree_records(arrays, NODE, NODE_DTYPE, {"feature": -2, "threshold": -2.0})
-    for nodes, values, deep, seed in zip(marked, apart(value, sizes), apart(depth, sizes), seeds.tolist(), strict=True):
+    sizes, grown = arrays["sizes"], []
+    marked = trees.tree_records(arrays, NODE, NODE_DTYPE, {"feature": -2, "threshold": -2.0})
+    parts = (trees.apart(one, sizes) for one in (value, depth))
+    for nodes, values, deep, seed in zip(marked, *parts, seeds.tolist(), strict=True):
         tree = Tree(n_features, np.array([len(classes)], dtype=np.intp), 1)
         state = {"max_depth": int(deep.max()), "node_count": len(nodes), "nodes": nodes}
         tree.__setstate__(state | {"values": values[:, np.newaxis, :]})
-        trees.append(DecisionTreeClassifier(**shared | {"random_state": seed}))
-        trees[-1].__dict__.update(shared_fit, tree_=tree)
+        grown.append(DecisionTreeClassifier(**shared | {"random_state": seed}))
+        grown[-1].__dict__.update(shared_fit, tree_=tree)
     return {
         "classes_": classes,
         "n_classes_": len(classes),
         "n_outputs_": 1,
         "estimator_": DecisionTreeClassifier(),
-        "estimators_": trees,
+        "estimators_": grown,
     }

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 
-from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import FLOAT, WHOLE, PoolReader, PoolWriter
 from abstain.files.format.schema import Fields, one_of
 from abstain.files.format.values import from_json, to_json
@@ -25,10 +25,8 @@ class _ImputerCodec(StepCodec):
     def parts(self, step: Any, pool: PoolWriter) -> dict[str, Any]:
         dtype, statistics = step._fit_dtype.newbyteorder("<").str, step.statistics_
         if dtype not in DTYPES or callable(step.strategy):
-            raise ValueError(
-                "estimator has a SimpleImputer fitted to other values than numbers or text, or with a function as its "
-                "strategy, which a model file cannot contain; convert the columns to float64 or to text."
-            )
+            what = "has a SimpleImputer of values that are not numbers or text, or with a function as its strategy"
+            raise unsupported(what, "convert the columns to float64 or to text")
         state: dict[str, Any] = {"dtype": dtype}
         if statistics.dtype != object:
             state["statistics"] = pool.put(statistics)

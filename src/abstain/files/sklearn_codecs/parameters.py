@@ -1,4 +1,4 @@
-"""Parameters of estimators as JSON, and back: all of this library's, and scikit-learn's that differ from its defaults."""
+"""Parameters of estimators as JSON, and back; of scikit-learn's only those that differ from its defaults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.values import from_json, to_json
 
 MOST_JOBS = 1024  # threads that a file may request; predict starts all of them
@@ -33,10 +33,7 @@ def parameters_of(estimator: Any, kept: Collection[str] | None = None) -> dict[s
     for name, value in given.items():
         found[name] = special[name][0](name, value) if name in special else to_json(name, value)
         if (kept is not None and name not in kept) or (name in special and found[name] is None):
-            raise ValueError(
-                f"estimator has {kind.__name__}({name}={value!r}), which a model file cannot contain; leave {name} at "
-                "its default, or use skops."
-            )
+            raise unsupported(f"has {kind.__name__}({name}={value!r})", f"leave {name} at its default")
     return found
 
 

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import WHOLE, PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
 from abstain.files.sklearn_codecs.asked import asked
@@ -42,7 +42,7 @@ class _Part:
         return self.indices if self.names is None else self.names
 
 
-def pipeline_parts(pipeline: Pipeline, steps: Steps, pool: PoolWriter, columns: Columns) -> tuple[dict[str, Any], Columns]:
+def pipeline_parts(pipeline: Pipeline, steps: Steps, pool: PoolWriter, columns: Columns) -> tuple[Any, Columns]:
     """Return the parameters of a Pipeline and the fields of these steps of it, and the columns that the last makes."""
     found: list[Any] = []
     for name, step in steps:
@@ -53,7 +53,8 @@ def pipeline_parts(pipeline: Pipeline, steps: Steps, pool: PoolWriter, columns: 
 
 def pipeline_from(fields: Fields, pool: PoolReader, columns: Columns, last: Any = None) -> tuple[Pipeline, Columns]:
     """Make a Pipeline, of these steps alone or with a fitted estimator as its last one."""
-    chosen, given = parameters_from(Pipeline, fields.take("parameters", dict), KEPT[Pipeline]), fields.take("steps", list)
+    chosen = parameters_from(Pipeline, fields.take("parameters", dict), KEPT[Pipeline])
+    given = fields.take("steps", list)
     if not all(isinstance(one, list) and len(one) == 2 for one in given):
         raise ModelFileError("its steps are not pairs of a name and a transformer.")
     steps: Steps = []
@@ -132,10 +133,8 @@ def _part_parts(given: Any, part: Any, pool: PoolWriter, columns: Columns) -> tu
     if isinstance(given, str) and given in (PASS, DROP):
         return given, columns.count if given == PASS else 0
     if not columns.count:
-        raise ValueError(
-            f"estimator has a ColumnTransformer with a {type(given).__name__} for no columns, which a model file "
-            "cannot contain; leave this part out."
-        )
+        what = f"has a ColumnTransformer with a {type(given).__name__} for no columns"
+        raise unsupported(what, "leave this part out")
     if asked(given) != asked(part):
         raise ModelFileError("the parameters of a part of its ColumnTransformer differ from those that were fitted.")
     state, made = _any_parts(part, pool, columns)
@@ -152,10 +151,8 @@ def _indices(name: str, chosen: Any, columns: Columns) -> tuple[NDArray[np.int64
     if listed is not None and all(isinstance(one, int | np.integer) for one in listed):
         return np.array([int(one) % max(columns.count, 1) for one in listed], dtype=np.int64), False
     if listed is None or columns.names is None or not all(isinstance(one, str) for one in listed):
-        raise ValueError(
-            f"estimator has a ColumnTransformer whose part {name!r} chooses its columns by {chosen!r}; give a list of "
-            "their names or their numbers."
-        )
+        what = f"has a ColumnTransformer whose part {name!r} chooses its columns by {chosen!r}"
+        raise unsupported(what, "give a list of their names or their numbers")
     places = {column: at for at, column in enumerate(columns.names.tolist())}
     return np.array([places[one] for one in listed], dtype=np.int64), True
 

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
+from abstain import preprocessing as tables
 from abstain.costs.row_costs import ERRORS, ONE_REJECT, TWO_REJECTS
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError
@@ -22,17 +23,6 @@ from abstain.files.sklearn_codecs.encoder_codec import TEXT
 from abstain.files.sklearn_codecs.parameters import parameters_of
 from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from
 from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns
-from abstain.preprocessing import (
-    CATEGORICAL,
-    ESTIMATOR,
-    MISSING,
-    NUMERIC,
-    PREPROCESS,
-    CellPlan,
-    CostPlan,
-    default_pipeline,
-    plan_of,
-)
 
 # n numeric columns, i of them with an indicator of missing values, m = n + i columns to scale
 SCALER = {"mean": "mean", "var": "variance", "scale": "scale"}  # fields of a StandardScaler, and arrays here
@@ -42,13 +32,13 @@ TABLE = layout(statistics="f8|f4 n", indicators="i8 i", mean="f8|f4 m", variance
 def is_default(pipeline: Pipeline) -> bool:
     """Return whether `default_pipeline` would make this Pipeline, and its columns have names."""
     names = [name for name, _ in pipeline.steps]
-    if names != [PREPROCESS, ESTIMATOR] or type(pipeline[0]) is not ColumnTransformer:
+    if names != [tables.PREPROCESS, tables.ESTIMATOR] or type(pipeline[0]) is not ColumnTransformer:
         return False
     columns = {name: list(chosen) for name, _, chosen in pipeline[0].transformers if isinstance(chosen, list)}
     named = all(isinstance(name, str) for chosen in columns.values() for name in chosen)
-    if not columns or not named or not {*columns} <= {NUMERIC, CATEGORICAL}:
+    if not columns or not named or not {*columns} <= {tables.NUMERIC, tables.CATEGORICAL}:
         return False
-    fresh = default_pipeline(pipeline[-1], columns.get(NUMERIC, []), columns.get(CATEGORICAL, []))
+    fresh = tables.default_pipeline(pipeline[-1], columns.get(tables.NUMERIC, []), columns.get(tables.CATEGORICAL, []))
     fitted = [pipeline[0], *(part for _, part, _ in pipeline[0].transformers_ if part != "drop")]
     if any(hasattr(part, "_sklearn_output_config") for part in fitted):
         return False
@@ -63,12 +53,12 @@ def table_parts(preprocess: ColumnTransformer) -> Parts:
     columns = {name: chosen for name, _, chosen in preprocess.transformers}
     state: dict[str, Any] = {
         "columns": preprocess.feature_names_in_.tolist(),
-        "numeric": columns.get(NUMERIC, []),
-        "categorical": columns.get(CATEGORICAL, []),
+        "numeric": columns.get(tables.NUMERIC, []),
+        "categorical": columns.get(tables.CATEGORICAL, []),
     }
     arrays: Arrays = {}
-    if NUMERIC in columns:
-        impute, scale = (step for _, step in preprocess.named_transformers_[NUMERIC].steps)
+    if tables.NUMERIC in columns:
+        impute, scale = (step for _, step in preprocess.named_transformers_[tables.NUMERIC].steps)
         state["n_samples_seen"] = int(scale.n_samples_seen_)
         arrays = {
             "statistics": impute.statistics_,
@@ -77,14 +67,14 @@ def table_parts(preprocess: ColumnTransformer) -> Parts:
             "variance": scale.var_,
             "scale": scale.scale_,
         }
-    if CATEGORICAL in columns:
-        categories = [one.tolist() for one in preprocess.named_transformers_[CATEGORICAL]["encode"].categories_]
+    if tables.CATEGORICAL in columns:
+        categories = [one.tolist() for one in preprocess.named_transformers_[tables.CATEGORICAL]["encode"].categories_]
         if not all(isinstance(text, str) for column in categories for text in column):
             raise ValueError("categorical columns must contain text to be saved; convert them before fitting.")
         if len(categories) > MOST_ENCODED:
             raise ValueError(f"estimator encodes more than {MOST_ENCODED:,} columns, the most that a file can contain.")
         state["categories"] = categories
-    if (plan := plan_of(preprocess)) != CellPlan():
+    if (plan := tables.plan_of(preprocess)) != tables.CellPlan():
         state["plan"] = {"dates": [*plan.dates], "day_first": plan.day_first, "missing": [*plan.missing]}
         if plan.costs:
             state["plan"]["costs"] = dict(plan.costs)
@@ -104,16 +94,16 @@ def table_from(state: Any, arrays: Arrays, estimator: Any) -> Pipeline:
     fitting(arrays, TABLE if numeric else {}, "preprocessing", {"n": len(numeric)})
     pool, parts = PoolWriter(), []
     places = {name: at for at, name in enumerate(names)}
-    for part, chosen in ((NUMERIC, numeric), (CATEGORICAL, categorical)):
+    for part, chosen in ((tables.NUMERIC, numeric), (tables.CATEGORICAL, categorical)):
         if chosen:
             columns = pool.put(np.array([places[name] for name in chosen], dtype=np.int64))
-            steps = _numeric(pool, arrays, seen) if part == NUMERIC else _categorical(pool, categories)
+            steps = _numeric(pool, arrays, seen) if part == tables.NUMERIC else _categorical(pool, categories)
             parts.append([part, True, columns, {"kind": "Pipeline", "parameters": {}, "steps": steps}])
     preprocess: dict[str, Any] = {"kind": "ColumnTransformer", "parameters": {"sparse_threshold": 0.0}, "parts": parts}
     preprocess |= {"remainder": "drop", "sparse_output": False}
-    written = Fields({"parameters": {}, "steps": [[PREPROCESS, preprocess]], "name": ESTIMATOR}, "preprocessing")
+    written = {"parameters": {}, "steps": [[tables.PREPROCESS, preprocess]], "name": tables.ESTIMATOR}
     read = Columns(len(names), np.array(names, dtype=object))
-    pipeline, made = pipeline_from(written, PoolReader(pool.arrays), read, estimator)
+    pipeline, made = pipeline_from(Fields(written, "preprocessing"), PoolReader(pool.arrays), read, estimator)
     made.check_match(estimator, named=False)
     if plan is not None:
         pipeline[0].plan_ = plan
@@ -136,7 +126,7 @@ def _numeric(pool: PoolWriter, arrays: Arrays, seen: int) -> list[Any]:
 
 def _categorical(pool: PoolWriter, categories: list[list[str]]) -> list[Any]:
     """Return the fields of the steps for categories, as for any Pipeline."""
-    constant = {"fill_value": MISSING, "keep_empty_features": True, "strategy": "constant"}
+    constant = {"fill_value": tables.MISSING, "keep_empty_features": True, "strategy": "constant"}
     steps: list[Any] = []
     for name, more in (("impute_nan", {}), ("impute_none", {"missing_values": None})):
         state = {"kind": "SimpleImputer", "parameters": dict(sorted((constant | more).items())), "dtype": TEXT}
@@ -146,21 +136,21 @@ def _categorical(pool: PoolWriter, categories: list[list[str]]) -> list[Any]:
     return [*steps, ["encode", encode]]
 
 
-def _plan(given: Any, numeric: list[str]) -> CellPlan:
+def _plan(given: Any, numeric: list[str]) -> tables.CellPlan:
     fields = Fields(given, "plan")
     dates, missing = tuple(fields.take("dates", TEXTS)), tuple(fields.take("missing", TEXTS))
     costs = _costs(Fields(fields.take("costs", dict), "costs")) if "costs" in fields else ()
-    plan = CellPlan(dates, fields.take("day_first", bool, type(None)), missing, costs)
+    plan = tables.CellPlan(dates, fields.take("day_first", bool, type(None)), missing, costs)
     fields.end()
     if len({*dates}) != len(dates) or not {*dates} <= {*numeric}:
         raise ModelFileError("its dates are not numeric columns of its preprocessing.")
     return plan
 
 
-def _costs(fields: Fields) -> CostPlan:
+def _costs(fields: Fields) -> tables.CostPlan:
     """The columns or numbers of the costs of each row, in their order."""
     rejects = ONE_REJECT if "reject" in fields else TWO_REJECTS
-    costs: CostPlan = tuple((name, fields.take(name, str, float)) for name in (*ERRORS, *rejects))
+    costs: tables.CostPlan = tuple((name, fields.take(name, str, float)) for name in (*ERRORS, *rejects))
     fields.end()
     if not all(isinstance(source, str) or 0.0 < source < math.inf for _, source in costs):
         raise ModelFileError("its costs of rows are not columns or positive numbers.")

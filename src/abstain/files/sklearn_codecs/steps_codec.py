@@ -15,7 +15,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
 from abstain.files.format.schema import Fields, one_of
 from abstain.files.sklearn_codecs.encoder_codec import ENCODERS
@@ -73,8 +73,9 @@ class Columns:
 
     def check_match(self, last: Any, *, named: bool = True) -> None:
         """Raise an error if these are not the columns of an estimator that follows, which may not have named them."""
-        if getattr(last, "n_features_in_", self.count) != self.count or (not named and hasattr(last, "feature_names_in_")):
-            raise ModelFileError(f"its steps make {self.count} features, which do not match those of its machine.")
+        other = getattr(last, "n_features_in_", self.count) != self.count
+        other |= not named and hasattr(last, "feature_names_in_")
+        refuse(other, f"its steps make {self.count} features, which do not match those of its machine.")
 
 
 def codec_of(step: Any) -> StepCodec:
@@ -82,10 +83,7 @@ def codec_of(step: Any) -> StepCodec:
     kind = type(step).__name__
     if kind not in STEPS or STEPS[kind].kind is not type(step):
         what = f"the step {step!r}" if isinstance(step, str) else f"a {kind}"
-        raise ValueError(
-            f"estimator has {what} before its last step, but a model file can contain only {SUPPORTED}; use these, "
-            "save the last step alone, or use skops."
-        )
+        raise unsupported(f"has {what} before its last step", f"use {SUPPORTED}, save the last step alone")
     return STEPS[kind]
 
 
@@ -93,10 +91,8 @@ def check_output(step: Any) -> None:
     """Raise an error for a transformer that was set to return data frames."""
     chosen = getattr(step, "_sklearn_output_config", {}).get("transform")
     if chosen not in (None, "default"):
-        raise ValueError(
-            f"estimator has a {type(step).__name__} that was set by set_output to return something other than arrays, "
-            'which a model file cannot contain; use set_output(transform="default") and fit again.'
-        )
+        what = f"has a {type(step).__name__} that was set by set_output to return something other than arrays"
+        raise unsupported(what, 'use set_output(transform="default") and fit it again')
 
 
 def step_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[dict[str, Any], int]:

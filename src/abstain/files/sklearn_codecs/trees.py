@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.schema import Layout, layout
 
 # t trees with n nodes in all
@@ -46,7 +46,7 @@ def tree_arrays(
     return found
 
 
-def tree_records(arrays: Arrays, names: Mapping[str, str], dtype: Any, in_leaf: Mapping[str, Any]) -> list[NDArray[Any]]:
+def tree_records(arrays: Arrays, names: Mapping[str, str], dtype: Any, in_leaf: dict[str, Any]) -> list[NDArray[Any]]:
     """Return the records of each tree; `in_leaf` has what scikit-learn writes into the fields of a leaf."""
     leaf = arrays["left"] == LEAF
     nodes = np.zeros(len(leaf), dtype=dtype)
@@ -67,10 +67,8 @@ def refuse_settings(classifier: Any, *names: str) -> None:
     for name in names:
         value = getattr(classifier, name)
         if not (value is None or (isinstance(value, bool | np.bool_) and not value)):
-            raise ValueError(
-                f"{type(classifier).__name__} with {name}={value!r} cannot be in a model file; leave {name} at its "
-                "default and fit it again, or use skops, or pickle among people who trust each other."
-            )
+            what = f"has a {type(classifier).__name__} with {name}={value!r}"
+            raise unsupported(what, f"leave {name} at its default and fit it again")
 
 
 def checked_depth(arrays: Arrays, n_features: int) -> NDArray[np.int64]:
