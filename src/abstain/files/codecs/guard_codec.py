@@ -34,7 +34,7 @@ from abstain.rules.action_rule import ActionRule
 OWN, CHOICES = layout(unusual="f8 m"), layout(choices="i8 k")
 SEEN = "seen."
 ROUNDING = 1e-9  # of a sum of kernel values, as a share of the sum of the coefficients
-WAY_OUT = "leave detector=None, or give a OneClassSVM of this library, and preprocess in the Pipeline"
+WAY_OUT = "leave detector=None, or give an abstain.OneClassSVM and preprocess in the Pipeline that is estimator"
 
 
 def guard_parts(estimator: NoveltyRejector) -> Parts:

@@ -53,19 +53,17 @@ def svc_parts(estimator: RejectSVC) -> Parts:
     cuts, trained = _numbers(estimator, fitted, rule), getattr(fitted, "trained", fitted.machine)
     grid = getattr(fitted, "grid", None)
     C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
+    machine, arrays = _class_parts(fitted) if several else machines.machine_parts(trained)
     check_kernel(estimator, trained, gamma)
     found = {} if grid is None else grid_arrays(grid, trained.n_rows)
     if several:
         _check_machines(fitted, float(estimator.tol))
-        state, arrays = _class_parts(fitted)
-        return {"machines": state, "rule": rule_state(fitted.rule, cuts), "proofs": proofs_state(fitted.proofs)}, (
-            arrays | found
-        )
+        state = {"machines": machine, "rule": rule_state(fitted.rule, cuts), "proofs": proofs_state(fitted.proofs)}
+        return state, arrays | found
     if largest is None and losses[0].n_knots != fitted.n_knots:
         raise ModelFileError("the number of knots of its loss does not match its parameters.")
     _check_rows(fitted, trained, float(C) * (1.0 if largest is not None else losses[0].steepest))
     check_expansion(fitted.proof, trained.coef, trained.bias, trained.kernel, float(estimator.tol))
-    machine, arrays = machines.machine_parts(trained)
     state = {"machine": machine, "rule": rule_state(fitted.rule, cuts), "proof": proofs_state([fitted.proof])[0]}
     if largest is not None:
         state["row_costs"] = {"largest": largest, "n_knots": fitted.n_knots}
@@ -154,7 +152,8 @@ def _rule_from(fields: Fields, *, searches: bool) -> tuple[Any, tuple[float, ...
 
 def _implied(estimator: Any, classes: Any, largest: float | None) -> tuple[Any, Any]:
     """Return the rule and the losses that follow from the parameters, the classes and the largest cost of a row."""
-    if len(classes) > 2 and largest is None:
+    refuse(len(classes) > 2 and largest is not None, "the costs of its training rows are for two classes.")
+    if len(classes) > 2:
         # each class twice, because scikit-learn warns of more than 20 labels that all differ
         of_classes, losses = implied_class_rule(estimator, np.repeat(classes, 2))
         return linear_class_rule(of_classes) if isinstance(estimator, LinearRejectSVC) else of_classes, losses

@@ -72,7 +72,8 @@ def real(least: float = -math.inf, most: float = math.inf, *, finite: bool = Fal
     def allows(value: Any) -> bool:
         return type(value) is float and least <= value <= most and (math.isfinite(value) or not finite)
 
-    return Kind(allows, f"a number from {least:g} to {most:g}", from_json, lambda value: to_json("", value))
+    rule = "a finite number" if finite else f"a number from {least:g} to {most:g}".replace(" from -inf to inf", "")
+    return Kind(allows, rule, from_json, lambda value: to_json("", value))
 
 
 _NAMES: dict[type, str] = {bool: "true or false", str: "text", list: "a list", dict: "named fields", type(None): "null"}
