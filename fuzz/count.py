@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "fuzz" / "results.json"
 FILES = {
     "damaged_files": "tests/files/test_damaged_files.py",
+    "manifests": "tests/files/test_manifests.py",
     "mutations": "tests/files/test_mutations.py",
     "forgeries": "tests/files/test_forgeries.py",
     "forged_trees": "tests/files/test_forged_trees.py",

@@ -10,7 +10,7 @@ import zlib
 
 import pytest
 
-from abstain import EmbeddedRejectSVC, RejectSVC, load
+from abstain import EmbeddedRejectSVC, load
 from abstain.files.format.container import Member
 from abstain.files.format.errors import ModelFileError
 from files.damaging import packed_again, refused
@@ -25,17 +25,16 @@ def saved(request, contents):
     return contents(request.getfixturevalue(request.param))
 
 
-def test_a_thousand_random_bit_flips(saved):
+def test_random_bit_flips(saved):
     rng = random.Random(0)  # noqa: S311
-    for bit in rng.sample(range(8 * len(saved)), 1000):
+    for bit in rng.sample(range(8 * len(saved)), 300):
         raw = bytearray(saved)
         raw[bit // 8] ^= 1 << bit % 8
         assert refused(bytes(raw))[0], f"bit {bit} of {8 * len(saved)}"
 
 
-@pytest.mark.parametrize("estimator", [RejectSVC(), EmbeddedRejectSVC(0.2)], ids=repr)
-def test_every_bit_flipped(estimator, contents):
-    saved = contents(estimator.fit([[0.0], [1.0], [2.0]], [0, 0, 1]))
+def test_every_bit_flipped(contents):
+    saved = contents(EmbeddedRejectSVC(0.2).fit([[0.0], [1.0], [2.0]], [0, 0, 1]))
     altered = bytearray(saved)
     for bit in range(8 * len(saved)):
         altered[bit // 8] ^= 1 << bit % 8
@@ -54,7 +53,7 @@ def test_zipfile_does_not_notice_a_changed_date_and_we_do(machine, contents):
 
 
 def test_every_truncation(saved):
-    for length in [*range(0, len(saved), 7), *range(len(saved) - 100, len(saved))]:
+    for length in [*range(0, len(saved), 29), *range(len(saved) - 100, len(saved))]:
         assert refused(saved[:length])[0]
 
 

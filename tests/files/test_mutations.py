@@ -22,7 +22,7 @@ from files.kinds import KINDS, rows_of
 
 OTHERS = [None, True, -1, 2**62, 0.5, "x", [], {}, {"float": "nan"}, {"float": "-inf"}, 1e300, {"tuple": []}]
 OTHERS += [{"Costs": [1.0, 1.0, 0.1]}, {"dict": [[1, 2]]}, "passthrough", 10**400]
-MOST = 60  # changes of a file that are tried, evenly spread over all of them
+MOST = 40  # changes of a file that are tried, evenly spread over all of them
 TREES = ("left", "right", "feature", "sizes", "lengths")  # followed without a look by scikit-learn: more is tried
 # what may have any length, so that one entry less is another model
 ANY_LENGTH = ("guard.unusual",)

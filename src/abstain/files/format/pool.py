@@ -71,7 +71,7 @@ class PoolWriter:
 
 
 class PoolReader:
-    """Gives the arrays of the steps back, in order."""
+    """Returns the arrays of the steps, in order."""
 
     def __init__(self, arrays: Arrays) -> None:
         fitting(arrays, {name: ((dtype,), (name,)) for dtype, name in JOINED.items()}, "preprocessing", {})

@@ -39,7 +39,7 @@ def inside(calibrated: Any) -> Any:
 
 
 def calibrated_parts(calibrated: Any) -> Parts:
-    """Give the fields and arrays of a fitted CalibratedClassifierCV."""
+    """Return the fields and arrays of a fitted CalibratedClassifierCV."""
     frozen, folds = type(calibrated.estimator) is FrozenEstimator, calibrated.calibrated_classifiers_
     given = inside(calibrated)
     codec = classifiers.codec_of(given, INSIDE)
@@ -124,7 +124,7 @@ def _curves(calibrated: Any) -> Arrays:
 def calibrated_attributes(
     calibrated: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any
 ) -> dict[str, Any]:
-    """Give the attributes of a CalibratedClassifierCV for these classes, its estimator included."""
+    """Return the attributes of a CalibratedClassifierCV for these classes, its estimator included."""
     del n_features  # compared by `calibrated_parts`
     frozen, states = fields.take("frozen", bool), fields.take("classifiers", list)
     n_curves = 1 if len(classes) <= 2 else len(classes)
