@@ -18,6 +18,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from abstain import BartlettWegkamp, Costs, RejectSVC, RejectSVCCV, save
 from abstain.files.registry import GUARDED, KINDS, REJECTOR, parts, restored
 from abstain.solvers.cross_validation import held_out_scores
+from class_cases import gaussians
 from files.sameness import again, assert_same, sorted_vars
 from looping import looped
 
@@ -117,9 +118,10 @@ def unfinished(monkeypatch, late):
     monkeypatch.setattr("abstain.solvers.cross_validation.held_out_scores", cut_short)
 
 
-def test_a_search_on_subsamples(data, tmp_path, monkeypatch):
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_search_on_subsamples(classes, data, tmp_path, monkeypatch):
     monkeypatch.setattr("abstain.estimators.search.halving.FIRST", 40)
-    X, y = data
+    X, y = data if classes == 2 else gaussians(120)
     saved = RejectSVCCV(Costs(reject=0.2), Cs=4, gammas=3, cv=2, search="halving").fit(X, y)
     assert len(np.unique(saved.cv_results_["n_resources"])) > 1
     object.__setattr__(saved._fitted_.grid, "rejected", np.nan)  # not in the file
