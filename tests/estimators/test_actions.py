@@ -213,19 +213,19 @@ class TestThresholdRejector:
         np.testing.assert_array_equal(again.retune(costs=costs).predict(X), clf.predict(X))
 
     def test_other_methods_are_refused(self, rows):
-        with pytest.raises(ValueError, match='are Actions; use method="chow"'):
+        with pytest.raises(ValueError, match='Actions are more than two answers and a reject; use method="chow"'):
             ThresholdRejector(LogisticRegression(), CREDIT, method="roc").fit(*rows)
 
 
 @pytest.mark.parametrize(
     ("fit", "words"),
     [
-        (lambda X, y: RejectSVC(CREDIT).fit(X, y == "good"), "but y has False; name the classes of y"),
-        (lambda X, y: RejectSVC(THREE).fit(X, y), "for the classes .'no', 'yes'., but y has 'bad'"),
+        (lambda X, y: RejectSVC(CREDIT).fit(X, y == "good"), "name the classes .*, but y has False; name exactly the classes of y"),
+        (lambda X, y: RejectSVC(THREE).fit(X, y), "name the classes .'no', 'yes'., but y has 'bad'"),
         (lambda X, y: RejectSVC(CREDIT, reject_label="x").fit(X, y), "reject_label='x' has no effect with Actions"),
-        (lambda X, y: RejectSVC(CREDIT, rule="bartlett-wegkamp").fit(X, y), 'with Actions use rule="chow"'),
+        (lambda X, y: RejectSVC(CREDIT, rule="bartlett-wegkamp").fit(X, y), 'is for two answers and a reject; use rule="chow"'),
         (lambda X, y: RejectSVC(CREDIT, pos_label="ugly").fit(X, y), "pos_label='ugly' is not one of the classes"),
-        (lambda X, y: Forced(RejectSVC(CREDIT)).fit(X, y), "Actions are not supported by Forced yet"),
+        (lambda X, y: Forced(RejectSVC(CREDIT)).fit(X, y), "actions are not classes; use the estimator's predict_forced"),
         (lambda X, y: reject_price_sweep(RejectSVC(CREDIT), X, y, [0.1]), "must be a Costs"),
     ],
 )

@@ -83,7 +83,7 @@ def _passed_on(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _keep_permissions(draft: Path, old: os.stat_result) -> None:
-    """Give the draft the owner and the permissions of the file that it replaces, as far as the system allows."""
+    """Return the draft the owner and the permissions of the file that it replaces, as far as the system allows."""
     if hasattr(os, "chown"):
         with suppress(OSError):
             os.chown(draft, old.st_uid, old.st_gid)

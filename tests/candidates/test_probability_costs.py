@@ -8,7 +8,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from abstain import Costs, RejectSVCCV
 from abstain.candidates.candidate_costs import Rows, tuned
-from abstain.candidates.probability_costs import Pricing
+from abstain.candidates.probability_costs import ProbabilityCosts
 from abstain.candidates.search import MachineSearch
 from abstain.estimators.fitting.splitting import checked_splits
 from action_cases import CREDIT
@@ -24,12 +24,12 @@ def cheapest(costs, truth, probability):
 
 
 def test_several_classes_are_priced_by_hand():
-    pricing = Pricing.of(table_costs(GENERAL, 0.6), Y, None, "auto")
+    paid = ProbabilityCosts.of(table_costs(GENERAL, 0.6), Y, None, "auto")
     p = np.random.default_rng(0).dirichlet([1, 1, 1], 90)
     costs = np.column_stack([GENERAL, np.full(3, 0.6)])
-    np.testing.assert_allclose(pricing.prices(p, np.arange(90)), cheapest(costs, Y, p))
-    np.testing.assert_allclose(pricing.prices(p[5:9], np.arange(5, 9)), cheapest(costs, Y, p)[5:9])
-    even = Pricing.of(Costs(reject=0.3), Y, None, "auto")
+    np.testing.assert_allclose(paid.prices(p, np.arange(90)), cheapest(costs, Y, p))
+    np.testing.assert_allclose(paid.prices(p[5:9], np.arange(5, 9)), cheapest(costs, Y, p)[5:9])
+    even = ProbabilityCosts.of(Costs(reject=0.3), Y, None, "auto")
     np.testing.assert_allclose(
         even.prices(p, np.arange(90)), cheapest(np.column_stack([1 - np.eye(3), np.full(3, 0.3)]), Y, p)
     )
@@ -39,14 +39,14 @@ def test_actions_are_priced_by_hand():
     y = np.array(["bad", "good"])[np.arange(90) % 2]
     last = np.random.default_rng(0).random(90)
     last[:2] = 0.0, 1.0
-    found = Pricing.of(CREDIT, y, None, "auto").prices(np.column_stack([1 - last, last]), np.arange(90))
+    found = ProbabilityCosts.of(CREDIT, y, None, "auto").prices(np.column_stack([1 - last, last]), np.arange(90))
     expected = cheapest(CREDIT.table(), np.arange(90) % 2, np.column_stack([1 - last, last]))
     np.testing.assert_allclose(found, expected)
 
 
 def test_the_costs_of_several_classes_are_those_of_rows_not_fitted_on():
-    pricing = Pricing.of(Costs(reject=0.3), Y, None, "auto")
-    rows = Rows(X, Y, pricing, checked_splits(FOLDS, Y, None, pricing.truth, np.ones(90)))
+    paid = ProbabilityCosts.of(Costs(reject=0.3), Y, None, "auto")
+    rows = Rows(X, Y, paid, checked_splits(FOLDS, Y, None, paid.truth, np.ones(90)))
     trials = tuned("logistic", rows, seed=0, limit=None, n_jobs=None, verbose=False)
     costs = np.column_stack([1 - np.eye(3), np.full(3, 0.3)])
     for parameters, found in zip(trials.parameters, trials.costs, strict=True):
@@ -56,11 +56,11 @@ def test_the_costs_of_several_classes_are_those_of_rows_not_fitted_on():
 
 
 def test_sigmoids_of_several_classes_by_hand():
-    pricing = Pricing.of(Costs(reject=0.3), Y, None, "auto")
-    splits = checked_splits(FOLDS, Y, None, pricing.truth, np.ones(90))
+    paid = ProbabilityCosts.of(Costs(reject=0.3), Y, None, "auto")
+    splits = checked_splits(FOLDS, Y, None, paid.truth, np.ones(90))
     held_out = np.random.default_rng(0).dirichlet([1, 1, 1], 90)
     parts = [held_out[test > 0] for test in splits.tests]
-    found = Rows(X, Y, pricing, splits).sigmoids(parts)
+    found = Rows(X, Y, paid, splits).sigmoids(parts)
     # one sigmoid for each class against the rest, normalised
     others = splits.tests[0] == 0
     own = [_SigmoidCalibration().fit(held_out[others, k], Y[others] == k).predict(parts[0][:, k]) for k in range(3)]
