@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import abstain
-from abstain import Actions, Costs, LinearRejectSVC, NoveltyRejector, RejectSVC, RejectSVCCV
+from abstain import Costs, LinearRejectSVC, NoveltyRejector, RejectSVC, RejectSVCCV
 from problems import random_row_costs
 
 COLUMNS = ["false_positive", "false_negative", "reject"]
@@ -71,8 +71,8 @@ def test_each_row_is_decided_as_by_its_own_costs(data):
         assert decisions.label[at] == (0, -1, 1)[int(np.argmin(expected))] or np.ptp(np.sort(expected)[:2]) < 1e-9
     assert (clf.predict(X, row_costs=rows) == decisions.label).all()
     assert (clf.predict_forced(X, row_costs=rows) == decisions.forced).all()
-    choice = np.select([decisions.label == 0, decisions.label == 1], [-1, 1])
-    paid = [Costs(*rows[at]).prices(2 * y[at] - 1, choice[at]) for at in range(120)]
+    choice = np.select([decisions.label == 0, decisions.label == 1], [0, 2], 1)
+    paid = [Costs(*rows[at]).of(y[at], choice[at]) for at in range(120)]
     assert clf.score(X, y, row_costs=rows) == pytest.approx(-np.mean(paid))
 
 
@@ -241,32 +241,6 @@ def test_row_costs_are_routed_and_sliced(data, frame):
         assert scores[fold] == pytest.approx(one.score(X[test], y[test], row_costs=rows[test]))
     assert search.best_score_ <= 0.0
     assert search.score(X, y, row_costs=given) <= 0.0
-
-
-def test_actions_are_refused_with_costs_of_rows():
-    X, y = np.arange(40.0)[:, np.newaxis], np.repeat(["bad", "good"], 20)
-    actions = Actions({"approve": {"good": 0, "bad": 5}, "decline": {"good": 1, "bad": 0}, "call": 0.3})
-    own = np.tile([1.0, 2.0, 0.3], (40, 1))
-    with pytest.raises(ValueError, match="Actions are not supported by row_costs yet; use Costs"):
-        RejectSVC(actions).fit(X, y, row_costs=own)
-    fitted = RejectSVC(actions).fit(X, y)
-    for asked in (fitted.predict, fitted.decide, fitted.reject_mask):
-        with pytest.raises(ValueError, match="Actions are not supported by row_costs yet"):
-            asked(X, row_costs=own)
-
-
-def test_several_classes_are_refused_with_costs_of_rows():
-    X, y = np.arange(60.0)[:, np.newaxis], np.repeat([0, 1, 2], 20)
-    own = np.tile([1.0, 2.0, 0.3], (60, 1))
-    for estimator in (RejectSVC(Costs(reject=0.2)), RejectSVCCV(Costs(reject=0.2), Cs=2, gammas=2)):
-        with pytest.raises(ValueError, match="row_costs is for two classes, and y or the costs have more"):
-            estimator.fit(X, y, row_costs=own)
-    fitted = RejectSVC(Costs(reject=0.2)).fit(X, y)
-    with pytest.raises(ValueError, match="row_costs is for two classes, and this machine has more"):
-        fitted.predict(X, row_costs=own)
-    actions = Actions({"approve": {0: 0, 1: 5}, "decline": {0: 1, 1: 0}, "call": 0.3})
-    with pytest.raises(ValueError, match="costs has actions for the two classes"):
-        RejectSVC(actions).fit(X, y)
 
 
 def test_another_rule_than_chows_refuses_them_at_predict_too(data):

@@ -1,7 +1,5 @@
 """reject_price_sweep: each machine is what a fit of its own gives, for less work in all."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -28,14 +26,14 @@ def overlapping(n=1500, d=4, seed=0):
 def separate(estimator, X, y, prices, weight=None):
     machines = [RejectSVC(**estimator.get_params(deep=False)) for _ in prices]
     for machine, price in zip(machines, prices, strict=True):
-        machine.set_params(costs=replace(estimator.costs, reject=price)).fit(X, y, weight)
+        machine.set_params(costs=estimator.costs.with_reject(price)).fit(X, y, weight)
     return machines
 
 
 def check(estimator, X, y, prices, weight=None, atol=1e-6):
     swept = reject_price_sweep(estimator, X, y, prices, sample_weight=weight)
     alone = separate(estimator, X, y, prices, weight)
-    assert [machine.costs for machine in swept] == [replace(estimator.costs, reject=price) for price in prices]
+    assert [machine.costs for machine in swept] == [estimator.costs.with_reject(price) for price in prices]
     for here, there in zip(swept, alone, strict=True):
         assert here.status_ == "optimal"
         assert here.objective_ == pytest.approx(there.objective_, rel=here.duality_gap_ + there.duality_gap_ + 1e-12)
@@ -120,7 +118,7 @@ def test_the_estimator_is_left_alone(rows):
 def test_every_row_is_carried_into_its_old_set(rows):
     X, y = rows
     before = RejectSVC(BASE).fit(X, y)
-    now = RejectSVC(replace(BASE, reject=0.25)).fit(X, y)
+    now = RejectSVC(BASE.with_reject(0.25)).fit(X, y)
     old, new = (Training.of(clf, X, y, None, validator=RejectSVC()) for clf in (before, now))
     carried = _carried_over(before.machine_, old, new, before.C)
     # breakpoints of the new loss by docs/theory.md: b and b + d of each class
