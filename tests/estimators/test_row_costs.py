@@ -60,22 +60,6 @@ def test_twice_the_costs_count_twice(data):
     assert np.abs(plain.decision_function(X) - weighted.decision_function(X)).max() > 1e-3
 
 
-def test_each_row_is_decided_as_by_its_own_costs(data):
-    X, y, rows = data
-    clf = RejectSVC(C=3).fit(X, y, row_costs=rows)
-    decisions, p = clf.decide(X, row_costs=rows), 1 / (1 + np.exp(-clf.decision_function(X)))
-    assert 0 < decisions.rejected.sum() < 120
-    for at in range(120):
-        expected = Costs(*rows[at]).expected(p[at])
-        assert decisions.expected_cost[at] == pytest.approx(expected)
-        assert decisions.label[at] == (0, -1, 1)[int(np.argmin(expected))] or np.ptp(np.sort(expected)[:2]) < 1e-9
-    assert (clf.predict(X, row_costs=rows) == decisions.label).all()
-    assert (clf.predict_forced(X, row_costs=rows) == decisions.forced).all()
-    choice = np.select([decisions.label == 0, decisions.label == 1], [0, 2], 1)
-    paid = [Costs(*rows[at]).of(y[at], choice[at]) for at in range(120)]
-    assert clf.score(X, y, row_costs=rows) == pytest.approx(-np.mean(paid))
-
-
 def test_a_row_of_weight_zero_is_left_out(data):
     X, y, rows = data
     weight = (np.arange(120) % 4 > 0).astype(float)
@@ -155,9 +139,6 @@ def test_sets_by_probability_need_no_costs(data):
 def test_rows_without_costs(data):
     X, y, rows = data
     clf = RejectSVC(C=3).fit(X, y, row_costs=rows)
-    for method in (clf.predict, clf.predict_forced, clf.reject_mask, clf.decide):
-        with pytest.raises(ValueError, match="pass row_costs for these rows, or state costs"):
-            method(X)
     with pytest.raises(ValueError, match="pass row_costs"):
         clf.score(X, y)
     assert not hasattr(clf, "thresholds_")
@@ -169,9 +150,7 @@ def test_rows_without_costs(data):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda X, y, rows: RejectSVC().fit(X, y, row_costs=rows[:5]), "each of the 120 rows of X; it has 5"),
-        (lambda X, y, rows: RejectSVC().fit(X, y, row_costs=rows).predict(X[:3], row_costs=rows), "each of the 3 rows"),
-        (lambda X, y, rows: RejectSVC().fit(X, y).predict(X, row_costs=rows), "fit it with costs or with row_costs"),
+        (lambda X, y, rows: RejectSVC().fit(X, y).predict(X, row_costs=rows), "fit with costs, with row_costs"),
         (
             lambda X, y, rows: RejectSVC(ONE, rule=abstain.BartlettWegkamp()).fit(X, y, row_costs=rows),
             "symmetric|leave rule out",

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 from abstain import Costs, RejectSVC, reject_price_sweep
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.svm.sweep import _carried_over
+from class_cases import gaussians
 
 PRICES = np.linspace(0.45, 0.03, 15).tolist()
 BASE = Costs(1, 2, 0.3)
@@ -38,7 +39,7 @@ def check(estimator, X, y, prices, weight=None, atol=1e-6):
         assert here.status_ == "optimal"
         assert here.objective_ == pytest.approx(there.objective_, rel=here.duality_gap_ + there.duality_gap_ + 1e-12)
         np.testing.assert_allclose(here.decision_function(X), there.decision_function(X), atol=atol)
-        assert here.thresholds_ == there.thresholds_
+        np.testing.assert_array_equal(here.thresholds_, there.thresholds_)
     return swept, alone
 
 
@@ -138,3 +139,9 @@ def test_without_costs_there_is_no_price_to_vary(rows):
 def test_a_price_that_can_never_pay_is_refused(rows):
     with pytest.raises(ValueError, match=r"can never pay"):
         reject_price_sweep(RejectSVC(BASE), *rows, [0.3, 0.9])
+
+
+def test_several_classes_have_the_machines_of_separate_fits():
+    X, y = gaussians(90)
+    swept, _ = check(RejectSVC(Costs(reject=0.2)), X, y, [0.3, 0.1])
+    assert (swept[0].decision_function(X) != swept[1].decision_function(X)).any()
