@@ -1,15 +1,14 @@
-"""Costs of more than two classes, and labels of more than two classes."""
+"""Costs of more than two classes: the largest reject that can pay, and where answering begins to."""
 
 from __future__ import annotations
-
-import warnings
 
 import numpy as np
 import pytest
 
 from abstain import Costs, reject_svc_path
-from abstain.class_labels import ClassLabels
+from abstain.costs.tangents import own_cuts, spread
 from class_cases import ANSWERS, GENERAL, table_costs
+from cost_kinds import TRIAGE
 
 
 def test_the_table_has_the_truth_in_rows_and_the_reject_last():
@@ -17,17 +16,10 @@ def test_the_table_has_the_truth_in_rows_and_the_reject_last():
         {"c": {"a": 1, "b": 1}, "a": {"b": 1, "c": 2}, "b": {"a": 5, "c": 3}}, reject={"a": 0.1, "c": 0.3, "b": 0.2}
     )
     np.testing.assert_array_equal(costs.table(), np.column_stack([GENERAL, [0.1, 0.2, 0.3]]))
-    np.testing.assert_array_equal(costs.prices([1, 2, 3], [0, 1, 3]), [0.1, 5.0, 0.0])
+    np.testing.assert_array_equal(costs.of([0, 1, 2], [3, 0, 2]), [0.1, 5.0, 0.0])
     assert costs == Costs.from_matrix(GENERAL[::-1, ::-1], labels=["c", "b", "a"], reject=[0.3, 0.2, 0.1])
     assert eval(repr(costs)) == costs  # noqa: S307 (our own repr)
     assert len({costs, eval(repr(costs))}) == 1  # noqa: S307
-
-
-def test_expected_costs_are_averages_of_prices():
-    costs, rng = table_costs(GENERAL, [0.2, 0.6, 0.3]), np.random.default_rng(0)
-    P = rng.dirichlet(np.ones(3))
-    by_hand = [sum(P[j] * costs.prices([j + 1], [choice])[0] for j in range(3)) for choice in (1, 2, 3, 0)]
-    np.testing.assert_allclose(costs.expected(P), by_hand)
 
 
 def test_two_names_make_the_costs_of_two_classes():
@@ -72,30 +64,45 @@ def test_the_largest_reject_is_that_of_a_search_over_probabilities():
         table_costs(GENERAL, 1.01 * share * reject)
 
 
-@pytest.mark.parametrize("reject", [0.4, [0.2, 0.6, 0.3]])
-@pytest.mark.parametrize("matrix", [ANSWERS, GENERAL])
-def test_answering_begins_to_pay_between_the_tangents(matrix, reject):
-    costs = table_costs(matrix, reject)
-    P = np.random.default_rng(1).dirichlet(np.full(3, 0.5), 20000)
-    expected = P @ costs.table()
-    for k in range(3):
-        low, high = costs.tangents(k)[0], costs.tangents(k)[-1]
-        log_odds = np.log(P[:, k] / (1 - P[:, k]))
-        pays = expected[:, k] < expected[:, 3]
-        assert pays[log_odds > high + 1e-9].all()
-        turns = log_odds[pays].min()
-        # from below only what mass on a class with errors[j, k] <= reject_j allows
-        if (np.delete(matrix[:, k] - np.broadcast_to(reject, 3), k) > 0).all():
-            assert not pays[log_odds < low - 1e-9].any()
-            assert turns < low + 0.3
+class TestTangents:
+    @pytest.mark.parametrize("reject", [0.4, [0.2, 0.6, 0.3]])
+    @pytest.mark.parametrize("matrix", [ANSWERS, GENERAL])
+    def test_answering_pays_beyond_the_last_and_never_before_the_first(self, matrix, reject):
+        costs = table_costs(matrix, reject)
+        P = np.random.default_rng(1).dirichlet(np.full(3, 0.5), 20000)
+        expected = P @ costs.table()
+        for k in range(3):
+            low, high = spread(costs)[k, [0, -1]]
+            log_odds = np.log(P[:, k] / (1 - P[:, k]))
+            answered = expected.argmin(axis=1) == k
+            assert answered[log_odds > high + 1e-9].all()
+            assert not answered[log_odds < low - 1e-9].any()
+            assert high - 0.3 < log_odds[~answered].max()  # and no sooner
 
+    def test_of_each_ray_the_cheapest_changes_between_the_ends(self):
+        """Along rays from each other class, and from all others evenly, by brute force."""
+        p = np.linspace(1e-3, 1 - 1e-3, 20001)[:, np.newaxis]
+        for costs in (TRIAGE, table_costs(GENERAL, 0.4)):
+            for k in range(3):
+                others = np.delete(np.eye(3), k, axis=0)
+                changes = []
+                for start in (*others, others.mean(axis=0)):
+                    chosen = ((1 - p) * start + p * np.eye(3)[k]) @ costs.values
+                    at = p[np.flatnonzero(np.diff(chosen.argmin(axis=1))), 0]
+                    changes += [*np.log(at / (1 - at))]
+                np.testing.assert_allclose(costs.tangents[k, [0, -1]], [min(changes), max(changes)], atol=2e-3)
+                np.testing.assert_allclose(np.diff(costs.tangents[k], 2), 0.0, atol=1e-12)  # evenly
 
-def test_bayes_cuts_exist_where_at_most_one_class_can_pass():
-    costs = table_costs(ANSWERS, 0.4)
-    np.testing.assert_allclose(costs.cuts, np.log([0.6 / 0.4, 1.6 / 0.4, 3.6 / 0.4]))
-    assert table_costs(ANSWERS, 0.5).cuts is None  # half the least
-    assert table_costs(GENERAL, 0.4).cuts is None
-    assert table_costs(ANSWERS, [0.1, 0.2, 0.1]).cuts is None
+    def test_bayes_cuts_exist_where_at_most_one_class_can_pass(self):
+        costs = table_costs(ANSWERS, 0.4)
+        cuts = np.log([0.6 / 0.4, 1.6 / 0.4, 3.6 / 0.4])
+        np.testing.assert_allclose(own_cuts(costs), cuts)
+        np.testing.assert_array_equal(costs.tangents, np.repeat(own_cuts(costs)[:, np.newaxis], 6, axis=1))
+        np.testing.assert_allclose(spread(costs)[:, -1], cuts)  # rows with these costs have a tangent there, too
+        assert own_cuts(table_costs(ANSWERS, 0.5)) is None  # half the least
+        assert own_cuts(table_costs(GENERAL, 0.4)) is None
+        assert own_cuts(table_costs(ANSWERS, [0.1, 0.2, 0.1])) is None
+        assert own_cuts(TRIAGE) is None
 
 
 @pytest.mark.parametrize(
@@ -121,40 +128,9 @@ def test_mean_cost_reads_labels():
         costs.mean_cost(["a", "z"], ["a", "b"])
 
 
-def test_costs_of_several_classes_are_refused_where_two_are_meant():
-    with pytest.raises(ValueError, match="takes two classes only"):
-        reject_svc_path([[0.0], [1.0]] * 9, [0, 1] * 9, table_costs(GENERAL, 0.4))
-
-
-class TestLabels:
-    @pytest.mark.parametrize(
-        ("classes", "label"),
-        [(["a", "b", "c"], "reject"), ([0, 1, 2], -1), ([-1, 0, 1], -2), ([-3, 5, 7], -4), ([-2.0, 1.0, 5.0], -3.0)],
-    )
-    def test_the_default_reject_label(self, classes, label):
-        labels = ClassLabels.of(classes, rejects=True)
-        assert labels.reject_label == label
-        decoded = labels.decode(np.array([0, 3, 1]))
-        assert decoded.tolist() == [label, classes[2], classes[0]]
-
-    def test_a_list_of_many_classes_is_not_taken_for_quantities(self):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert ClassLabels.named(range(40), rejects=False).n_classes == 40
-        with pytest.warns(UserWarning, match="could represent a regression"):
-            ClassLabels.of(range(40), rejects=False)
-
-    def test_codes_go_there_and_back(self):
-        y = np.array(["cow", "ant", "bee", "ant"], dtype=object)
-        labels = ClassLabels.of(y, rejects=True)
-        assert labels.encode(y).tolist() == [3, 1, 2, 1]
-        assert labels.decode(labels.encode(y)).tolist() == y.tolist()
-        with pytest.raises(ValueError, match="'dog', which is not one of the classes"):
-            labels.encode(["dog"])
-        with pytest.raises(ValueError, match="is one of the classes"):
-            ClassLabels.of(y, reject_label="bee", rejects=True)
-
-    def test_small_types_widen_only_as_needed(self):
-        y = np.array([0, 1, 2], dtype=np.uint8)
-        assert ClassLabels.of(y, rejects=True).decode(np.array([0])).dtype == np.int8
-        assert ClassLabels.of(y, rejects=False).decode(np.array([1])).dtype == np.uint8
+def test_a_path_is_that_of_two_classes():
+    costs, X = table_costs(GENERAL, 0.4), np.arange(18.0)[:, np.newaxis]
+    with pytest.raises(ValueError, match=r"name the class 2, but y has \[0, 1\]"):
+        reject_svc_path(X, [0, 1] * 9, costs)
+    with pytest.raises(ValueError, match="y has 3 classes, and a path is that of one machine; follow one for each"):
+        reject_svc_path(X, [0, 1, 2] * 6, costs)
