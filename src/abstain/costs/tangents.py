@@ -1,6 +1,11 @@
 """Where the loss of each task touches the logistic loss: the log-odds at which the cheapest action can change.
 
-Two classes are one task, on the log-odds of the last class: all cuts of the lower envelope. More classes are one task
+Two classes are one task, on the log-odds of the last class: all cuts of the lower envelope. Rows with costs of their own
+for named actions have others, spread evenly between the first and the last of their cuts: of a row where few actions
+are ever the cheapest the cuts are few and far apart, and a machine with tangents there alone cost up to 18 % more than
+Bayes' rule on two Gaussians, with the others 1 %.
+
+More classes are one task
 each, k against the rest, and where the cheapest action changes depends on which others are likely. Along the ray from
 a mixture Q of the other classes to class k the costs are lines, as for two classes::
 
@@ -33,12 +38,14 @@ COUNT = 6  # of each class of several; eight gave the same costs
 def tangents(costs: Any) -> Any:
     """Return the log-odds of a table's tasks.
 
-    Two classes: a tuple, strictly increasing; of rows the array of their cuts, with infinity where a row has fewer.
+    Two classes: a tuple, strictly increasing; of rows an array (n, L) in any order, with infinity where a row has fewer.
     More classes: an array of shape (n_classes, COUNT), not decreasing; of rows (n, n_classes, COUNT).
     """
     if costs.n_classes == 2:
         cuts = costs.levels().cuts
-        return cuts if costs.per_row else tuple(np.unique(cuts).tolist())
+        if costs.per_row:
+            return cuts if costs.names is None else np.concatenate([cuts, _evenly(cuts)[:, 1:-1]], axis=1)
+        return tuple(np.unique(cuts).tolist())
     cuts = own_cuts(costs)
     return spread(costs) if cuts is None else np.repeat(cuts[:, np.newaxis], COUNT, axis=1)
 
@@ -71,8 +78,12 @@ def _of_class(costs: Any, k: int) -> NDArray[np.float64]:
     start = np.vstack([alone, alone.mean(axis=0)]) @ table  # (..., mixtures, actions)
     rays = np.stack([start, np.broadcast_to(table[..., k, np.newaxis, :], start.shape)], axis=-2)
     cuts = envelope(rays.reshape(-1, 2, costs.n_actions), costs.rejecting, range(costs.n_actions)).cuts
-    cuts = cuts.reshape(*start.shape[:-2], -1)
+    return _evenly(cuts.reshape(*start.shape[:-2], -1))
+
+
+def _evenly(cuts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return COUNT log-odds from the least to the largest cut, on the last axis; infinite cuts are none, and no cut 0."""
     low, high = cuts.min(axis=-1, initial=np.inf), np.where(np.isinf(cuts), -np.inf, cuts).max(axis=-1, initial=-np.inf)
-    none = low > high  # the same action is the cheapest on all rays
+    none = low > high  # the same action is always the cheapest
     low, high = np.where(none, 0.0, low)[..., np.newaxis], np.where(none, 0.0, high)[..., np.newaxis]
     return np.asarray(np.minimum(low + (high - low) * np.linspace(0.0, 1.0, COUNT), high))
