@@ -1,5 +1,7 @@
 """What every kind of costs has in common: prices, the cheapest action, cuts, units, and values that never change."""
 
+# ruff: noqa: PD011 (.values is that of a table of costs)
+
 import pickle
 
 import numpy as np

@@ -41,8 +41,8 @@ def test_rejecting_pays_up_to_one_minus_one_over_n(n):
 def test_the_largest_reject_is_found_for_costs_of_any_size():
     # with a share d of the first class and halves of the rest, the answers cost 1 - d and d spread + (1 - d) / 2
     for unit in (1e-200, 1.0, 1e200):
-        for spread in (1e7, 1e9, 1e12):
-            errors = unit * np.array([[0, spread, spread], [1, 0, 1], [1, 1, 0]])
+        for far in (1e7, 1e9, 1e12):
+            errors = unit * np.array([[0, far, far], [1, 0, 1], [1, 1, 0]])
             assert table_costs(errors, 0.4 * unit).largest_scale == pytest.approx(2.5, rel=1e-6)
             with pytest.raises(ValueError, match=r"can never pay.* allowed is (1|0\.9999)"):
                 table_costs(errors / unit, 1.001)

@@ -104,7 +104,9 @@ def action_rows(rows, u, actions=TRIAGE, dearer=3):
 
 class TestRowCostsOfSeveralClasses:
     @machines
-    @pytest.mark.parametrize("stated", [None, table_costs(GENERAL, 0.35), TRIAGE], ids=["rows alone", "costs", "actions"])
+    @pytest.mark.parametrize(
+        "stated", [None, table_costs(GENERAL, 0.35), TRIAGE], ids=["rows alone", "costs", "actions"]
+    )
     def test_they_cost_about_what_bayes_rule_with_the_rows_own_costs_does(self, stated, machine):
         rows_of = action_rows if stated is TRIAGE else general_rows
         P, values = probabilities(NEW), rows_of(NEW, U_NEW)
@@ -150,7 +152,12 @@ class TestConstantRowCosts:
     @machines
     @pytest.mark.parametrize(
         "costs",
-        [Costs(1, 5, (0.4, 0.3)), Costs.from_table({0: {1: 2}, 1: {0: 3}}, reject=0.5), table_costs(GENERAL, 0.4), TRIAGE],
+        [
+            Costs(1, 5, (0.4, 0.3)),
+            Costs.from_table({0: {1: 2}, 1: {0: 3}}, reject=0.5),
+            table_costs(GENERAL, 0.4),
+            TRIAGE,
+        ],
         ids=["two", "two by name", "several", "actions"],
     )
     def test_they_are_the_plain_costs(self, costs, machine):

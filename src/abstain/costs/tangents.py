@@ -1,7 +1,7 @@
 """Where the loss of each task touches the logistic loss: the log-odds at which the cheapest action can change.
 
-Two classes are one task, on the log-odds of the last class: all cuts of the lower envelope. Rows with costs of their own
-for named actions have others, spread evenly between the first and the last of their cuts: of a row where few actions
+Two classes are one task, on the log-odds of the last class: all cuts of the lower envelope. Rows with costs of their
+own for named actions have others, spread evenly between the first and the last of their cuts: of a row where few actions
 are ever the cheapest the cuts are few and far apart, and a machine with tangents there alone cost up to 18 % more than
 Bayes' rule on two Gaussians, with the others 1 %.
 
@@ -38,7 +38,7 @@ COUNT = 6  # of each class of several; eight gave the same costs
 def tangents(costs: Any) -> Any:
     """Return the log-odds of a table's tasks.
 
-    Two classes: a tuple, strictly increasing; of rows an array (n, L) in any order, with infinity where a row has fewer.
+    Two classes: a tuple, strictly increasing; of rows an array (n, L) in any order, with infinity where it has fewer.
     More classes: an array of shape (n_classes, COUNT), not decreasing; of rows (n, n_classes, COUNT).
     """
     if costs.n_classes == 2:
@@ -82,7 +82,7 @@ def _of_class(costs: Any, k: int) -> NDArray[np.float64]:
 
 
 def _evenly(cuts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return COUNT log-odds from the least to the largest cut, on the last axis; infinite cuts are none, and no cut 0."""
+    """Return COUNT log-odds from the least to the largest finite cut, on the last axis; 0 if there is none."""
     low, high = cuts.min(axis=-1, initial=np.inf), np.where(np.isinf(cuts), -np.inf, cuts).max(axis=-1, initial=-np.inf)
     none = low > high  # the same action is always the cheapest
     low, high = np.where(none, 0.0, low)[..., np.newaxis], np.where(none, 0.0, high)[..., np.newaxis]
