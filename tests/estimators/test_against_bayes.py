@@ -1,7 +1,9 @@
 """Trained machines against Bayes' rule on Gaussians with known probabilities: actions, and costs per row.
 
 The costs compared are expected ones, under the known probabilities of 20,000 fresh rows: their only noise is which rows
-were drawn. A linear machine cannot express P_k of the middle of three Gaussians; it is compared with a wider margin.
+were drawn. A linear machine cannot express P_k of three Gaussians against the rest; its margin is wider. Margins are
+somewhat above the largest excess over Bayes' rule of five other draws of the training rows (kernel and linear: actions
+3 and 8 %, costs per row 9 and 12 %, two classes 4 and 3 %) and of the draw used here.
 """
 
 from __future__ import annotations
@@ -112,7 +114,7 @@ class TestRowCostsOfSeveralClasses:
         P, values = probabilities(NEW), rows_of(NEW, U_NEW)
         model = made(machine, stated).fit(X, Y, row_costs=rows_of(X, U))
         own = paid(values, P, chosen(model, NEW, values))
-        assert own < (1.08 if machine == "kernel" else 1.13)
+        assert own < (1.10 if machine == "kernel" else 1.13)
         # controls: one table for all rows, and a machine that never saw the rows' costs
         same = table_costs(GENERAL, 0.35) if stated is None else stated
         ignorant = made(machine, same).fit(X, Y)
@@ -143,7 +145,7 @@ class TestRowCostsOfTwoClassesWithActions:
         train, values = (action_rows(x, u, CREDIT, dearer=2) for x, u in ((rows, U), (new, U_NEW)))
         model = made(machine, CREDIT).fit(rows, names[code], row_costs=train)
         own = paid(values, P, chosen(model, new, values))
-        assert own < 1.04
+        assert own < (1.08 if machine == "kernel" else 1.04)
         assert paid(values, P, chosen(made(machine, CREDIT).fit(rows, names[code]), new)) > own + 0.1
         assert len(np.unique(chosen(model, new, values))) == 4
 

@@ -86,7 +86,8 @@ def test_rows_alone_without_costs_of_all(name):
 
 @pytest.mark.parametrize("method", ["symmetric", "roc"])
 def test_cuts_that_are_the_same_for_all_rows_are_refused(method):
+    values = varied(table_costs(GENERAL, 0.4), 400)
     with pytest.raises(ValueError, match=r"row_costs differ by row; use method=\"chow\""):
-        ThresholdRejector(LogisticRegression(), method=method).fit(X, Y, row_costs=varied(table_costs(GENERAL, 0.4), 400))
+        ThresholdRejector(LogisticRegression(), method=method).fit(X, Y, row_costs=values)
     with pytest.raises(ValueError, match=r"Actions are more than two answers and a reject; use method=\"chow\""):
         ThresholdRejector(LogisticRegression(), TRIAGE, method=method).fit(X, Y)

@@ -1,20 +1,23 @@
 """Where the loss of each task touches the logistic loss: the log-odds at which the cheapest action can change.
 
 Two classes are one task, on the log-odds of the last class: all cuts of the lower envelope. Rows with costs of their
-own for named actions have others, spread evenly between the first and the last of their cuts: of a row where few actions
-are ever the cheapest the cuts are few and far apart, and a machine with tangents there alone cost up to 18 % more than
-Bayes' rule on two Gaussians, with the others 1 %.
+own for named actions have more, spread evenly between the first and the last of their cuts: where few actions are
+ever the cheapest the cuts are few and far apart, and what lies between them is not learnt.
 
-More classes are one task
-each, k against the rest, and where the cheapest action changes depends on which others are likely. Along the ray from
-a mixture Q of the other classes to class k the costs are lines, as for two classes::
+More classes are one task each, k against the rest, and where the cheapest action changes depends on which others are
+likely. Along the ray from a mixture Q of the other classes to class k the costs are lines, as for two classes::
 
     c_a(p) = (1 - p) sum_j Q_j values[j, a] + p values[k, a]
 
 Q is each other class alone, and all of them evenly. The tangents of k are spread evenly, in log-odds, from the least
 cut of these rays to the largest. Several of them, because one task does not decide alone: a machine with many rows
-takes only as many values as there are tangents, and what is known of P_k between two of them is their order. With
-tangents at the ends alone the cost on three Gaussians was 4 to 20 % above Bayes', with six 1 to 3 % (kernel machines).
+takes only as many values as there are tangents, and what is known of P_k between two of them is their order. On
+Gaussians with known probabilities, five draws of 1,000 rows, kernel machines cost this much more than Bayes' rule::
+
+                                        tangents at two ends    spread
+    three classes, named actions              3 to 10 %        1 to 2 %
+    three classes, costs per row              6 to 29 %        3 to 4 %
+    two classes, actions with costs per row       6 %             3 %
 
 Where a wrong answer k costs e_k whatever is true, and rejecting less than half of it, k needs one tangent only: it is
 answered if P_k > 1 - reject / e_k, and at most one class can be (`own_cuts`). No theorem covers the spread tangents of
@@ -32,7 +35,7 @@ from abstain.costs.envelope import envelope
 
 __all__ = ["own_cuts", "spread", "tangents"]
 
-COUNT = 6  # of each class of several; eight gave the same costs
+COUNT = 6  # of each class of several; from five to eight the costs were the same
 
 
 def tangents(costs: Any) -> Any:
