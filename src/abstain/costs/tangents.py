@@ -11,7 +11,7 @@ likely. Along the ray from a mixture Q of the other classes to class k the costs
 
 Q is each other class alone, and all of them evenly. The tangents of k are spread evenly, in log-odds, from the least
 cut of these rays to the largest. Several of them, because one task does not decide alone: a machine with many rows
-takes only as many values as there are tangents, and what is known of P_k between two of them is their order. On
+takes one value between each two tangents, and says no more of P_k than between which two it lies. On
 Gaussians with known probabilities, five draws of 1,000 rows, kernel machines cost this much more than Bayes' rule::
 
                                         tangents at two ends    spread
