@@ -17,8 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from abstain.arguments import mean_price
 from abstain.dual.proof import warning_text
 from abstain.estimators.fitting.lazy import applied, computed, is_dask, lazy_score
-from abstain.rules.action_rule import ActionRule
-from abstain.rules.rule import Decisions, Rule
+from abstain.rules.rule import Decisions
 
 __all__ = ["Fitted", "FittedMixin", "ProvenMixin", "RejectMixin", "fitted", "read_only"]
 
@@ -31,12 +30,12 @@ class Fitted:
     ----------
     machine : KernelMachine, LinearMachine or ResponseMachine
         Scores rows.
-    rule : Rule or ActionRule
+    rule : rule
         Turns scores into decisions.
     """
 
     machine: Any
-    rule: Rule | ActionRule
+    rule: Any
 
 
 def fitted(path: str, doc: str) -> Any:

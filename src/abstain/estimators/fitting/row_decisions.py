@@ -24,7 +24,7 @@ class RowCostsMixin(RejectMixin):
     """The decisions of `RejectMixin`, by the costs of the rows where they are given."""
 
     def _scored(self, X: Any, row_costs: Any) -> tuple[Fitted, Rule, NDArray[np.float64]]:
-        """Give the fitted value, the rule for these rows, and their scores, computed if X is a dask array."""
+        """Return the fitted value, the rule for these rows, and their scores, computed if X is a dask array."""
         fitted = self._now
         if row_costs is None:
             return fitted, fitted.rule, computed(self._score(fitted, X))
@@ -33,7 +33,7 @@ class RowCostsMixin(RejectMixin):
         return fitted, rule_of_rows(fitted.rule, RowCosts.of(computed(costs), len(score))), score
 
     def _applied(self, function: Callable[[Any, Any], Any], X: Any, row_costs: Any) -> Any:
-        """Give `function(rule, score)`, lazily for a dask array."""
+        """Return `function(rule, score)`, lazily for a dask array."""
         fitted = self._now
         if row_costs is None:
             return applied(partial(function, fitted.rule), self._score(fitted, X))

@@ -105,7 +105,7 @@ class DaskTable:
         return cls(blocks[0], blocks[1], blocks[2], blocks[3], blocks[4], (n, d))
 
     def tasks(self, work: Any, *columns: str) -> list[Any]:
-        """Give a delayed task for each block: its first row, then these columns."""
+        """Return a delayed task for each block: its first row, then these columns."""
         return tasks(work, zip(*(getattr(self, name) for name in ("first", *columns)), strict=True))
 
     def profiles(self) -> list[Profile]:
@@ -181,7 +181,7 @@ def _profile(width: int, first: int, chunk: Any, y: Any, *columns: Any) -> Profi
 
 
 def block_weights(weight: Any, n: int) -> NDArray[np.float64]:
-    """Give the sample weights of a block; all of them may be 0, unlike those of all rows."""
+    """Return the sample weights of a block; all of them may be 0, unlike those of all rows."""
     if weight is None:
         return np.ones(n)
     found = np.asarray(weight, dtype=np.float64)
