@@ -35,7 +35,9 @@ def tangents(costs: Any) -> Any:
     """
     if costs.n_classes == 2:
         cuts = costs.levels().cuts
-        return cuts if costs.per_row else tuple(np.unique(cuts).tolist())
+        if not costs.per_row:
+            return tuple(np.unique(cuts).tolist())
+        return np.where(np.isinf(cuts).all(axis=1, keepdims=True), 0.0, cuts)  # 0 where one action is always the cheapest
     each = _of_rays if costs.names is not None else _of_reject
     return np.stack([each(costs, k) for k in range(costs.n_classes)], axis=-2)
 
