@@ -118,7 +118,6 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         elif not hasattr(cv, "split"):  # an iterator can be read once only
             cv = list(cv)
         splits = checked_splits(cv, truth, groups, costs.truth, np.ones(len(truth)))
-        _check_classes(splits, costs)
         if any(name != SVM and MACHINES[name].sigmoid for name in self.machines):
             _whole_folds(splits)
         rows = Rows(X, truth, costs, splits)
@@ -215,13 +214,6 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
     rule_ = _of_best("rule_", "What turns scores into decisions.")
     machine_ = _of_best("machine_", "What scores rows.")
     n_features_in_ = _of_best("n_features_in_", "The number of features.")
-
-
-def _check_classes(splits: Splits, costs: ProbabilityCosts) -> None:
-    """Raise an error if a fold trains without one of several classes."""
-    for fold, train in enumerate(splits.trains):
-        if len(np.unique(costs.truth[train > 0])) < len(costs.codes):
-            raise ValueError(f"fold {fold} of cv trains without one of the classes; stratify the folds, or add rows.")
 
 
 def _whole_folds(splits: Splits) -> list[int]:

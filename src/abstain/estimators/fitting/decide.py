@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import warnings
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import mean_price
 from abstain.costs.per_row import row_table, sample_costs
 from abstain.costs.table import CostTable
+from abstain.dual.proof import warning_text
 from abstain.estimators.fitting.lazy import applied, computed, is_dask, lazy_score
 from abstain.rules.rule import Decisions, Rule
 
-__all__ = ["Fitted", "FittedMixin", "RejectMixin", "fitted", "read_only"]
+__all__ = ["Fitted", "FittedMixin", "ProvenMixin", "RejectMixin", "fitted", "read_only"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,25 @@ class FittedMixin:
         return self._fitted_
 
     machine_ = fitted("machine", "What scores rows.")
+
+
+class ProvenMixin(FittedMixin):
+    """The proof of estimators whose fitted value has one."""
+
+    _by_gap: ClassVar[bool] = False  # whether `tol` is for the relative duality gap, not for the violation
+
+    def _store(self, checked: Any, fitted: Any) -> None:
+        """Store what a fit found, and warn if it did not converge."""
+        self._commit(checked, fitted)
+        if text := warning_text(fitted.proof, self, by_gap=self._by_gap):
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
+
+    proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
+    objective_ = fitted("proof.objective", "The primal value of the training problem.")
+    dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")
+    duality_gap_ = fitted("proof.gap", "The difference of the primal and dual values, relative to the primal value.")
+    status_ = fitted("proof.status", "How the solver ended.")
+    n_iter_ = fitted("proof.iterations", "The number of iterations of the solver.")
 
 
 class RejectMixin(FittedMixin):

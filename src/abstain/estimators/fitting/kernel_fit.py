@@ -92,9 +92,11 @@ def fitted_svc(
 def posed_tasks(training: Training, posed: Posed, C: float) -> list[Posed]:
     """Pose all tasks over the rows of the first of them."""
     code, weight = training.code[posed.kept], training.weights(C)[posed.kept]
-    each = (task.take(posed.kept) for task in training.tasks)
-    numbers = ({"sign": task.sign(code), "loss": task.loss, "weight": task.weight(code, weight)} for task in each)
-    return [replace(posed, problem=replace(posed.problem, **given)) for given in numbers]
+    problems = []
+    for task in training.tasks:
+        own = task.take(posed.kept)
+        problems.append(replace(posed.problem, sign=own.sign(code), loss=own.loss, weight=own.weight(code, weight)))
+    return [replace(posed, problem=problem) for problem in problems]
 
 
 def _solved_together(solver: Any, posed: Sequence[Posed]) -> list[Solved]:

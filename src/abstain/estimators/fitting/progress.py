@@ -132,6 +132,8 @@ class FitsLine(SearchLine):
     def report(self, seconds: NDArray[np.float64]) -> None:  # type: ignore[override]
         """Write the number of fits done and the time left, given the seconds of each; 0 if it is not done."""
         self.pace.seconds = seconds
+        if not self.shown:
+            return
         done = self.before + int(np.count_nonzero(seconds))
         rest = (self.rows, self.fits - self.before - len(seconds))
         left = self.pace.left([rest, *self.later])

@@ -75,8 +75,9 @@ def reject_price_sweep(
         machine._validate_params()  # noqa: SLF001 (scikit-learn's own, as its fit does)
         training = Training.of(machine, X, y, sample_weight, validator=machine)
         task = FitTask(machine, X, y, sample_weight, verbose=bool(machine.verbose))
-        alone = before is not None and len(training.tasks) == 1
-        start = _carried_over(machines[-1].machine_, before, training, machine.C) if alone else None
+        start = None
+        if before is not None and len(training.tasks) == 1:
+            start = _carried_over(machines[-1].machine_, before, training, machine.C)
         fitted = machine._fit(training, machine.C, machine.gamma, task, start=start)  # noqa: SLF001
         machine._store(machine, fitted)  # noqa: SLF001
         task.end()
