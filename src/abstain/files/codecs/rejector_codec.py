@@ -40,10 +40,12 @@ def rejector_parts(estimator: ThresholdRejector, given: Any) -> Parts:
     """Return the fields and arrays of a ThresholdRejector whose classifier was fitted as `given`, or around it."""
     fitted: Tuned = estimator._fitted_
     rule, rows, bound, held_out = fitted.rule, fitted.rows, fitted.error_bound, fitted.held_out
-    again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows, _cuts(rule), held_out=held_out)
+    by_row = isinstance(rule.decider, PerRow)
+    given_by = {"held_out": held_out, "by_row": by_row}
+    again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows, _cuts(rule), **given_by)
     check_same(again.rule, rule)
     added = given is not fitted.machine.classifier
-    if added and (hasattr(given, "predict_proba") or not Request.of(estimator).method.needs_probabilities):
+    if added and (hasattr(given, "predict_proba") or not Request.of(estimator, by_row=by_row).method.needs_probabilities):
         raise ModelFileError("it has a sigmoid that its parameters do not call for.")
     prefit = isinstance(estimator.cv, str) and estimator.cv == "prefit"
     if (again.machine.method, again.error_bound) != (fitted.machine.method, bound):
@@ -58,6 +60,8 @@ def rejector_parts(estimator: ThresholdRejector, given: Any) -> Parts:
     }
     if held_out != _implied(estimator, rows):
         state["held_out"] = held_out
+    if by_row:
+        state["by_row"] = True
     return state, _row_arrays(rows)
 
 
@@ -109,21 +113,29 @@ def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, 
     held_out = fields.take("held_out", bool) if "held_out" in fields else _implied(estimator, rows)
     if held_out and (rows is None or rows.flaw not in ("", UNEQUAL_SHARES)):
         raise ModelFileError("it has no rows, or rows with a flaw, that its classifier was not fitted on.")
-    found = _tuned(estimator, classes, classifier, rows, cuts, held_out=held_out)
+    by_row = "by_row" in fields and fields.take("by_row", bool)
+    found = _tuned(estimator, classes, classifier, rows, cuts, held_out=held_out, by_row=by_row)
     if isinstance(found.error_bound, ErrorBound) and not held_out:
         warn_caller(NOT_CERTIFIED)
     return found
 
 
 def _tuned(
-    estimator: ThresholdRejector, classes: Any, classifier: Any, rows: Any, cuts: tuple[float, ...], *, held_out: bool
+    estimator: ThresholdRejector,
+    classes: Any,
+    classifier: Any,
+    rows: Any,
+    cuts: tuple[float, ...],
+    *,
+    held_out: bool,
+    by_row: bool,
 ) -> Tuned:
     """Return the fitted value that follows from the parameters and rows.
 
     Version 0.2 certified `max_error` on scores of folds, and kept `reject_rate` on the rows that it tuned on instead of
     on new ones. Its files are read as they are: the `cuts` say which.
     """
-    request = Request.of(estimator)
+    request = Request.of(estimator, by_row=by_row)
     refuse(rows is None and request.needs_rows, "its parameters need rows that it does not have.")
     probabilities = request.method.needs_probabilities
     if probabilities and not hasattr(classifier, "predict_proba"):
