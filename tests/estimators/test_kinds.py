@@ -222,21 +222,6 @@ def test_in_a_pipeline(kind):
 
 @every_kind
 @every_estimator
-def test_sets_of_classes(kind, name):
-    for rows in ("none", "given"):
-        one = case(kind, name, rows)
-        if "actions" in kind:
-            with pytest.raises(ValueError, match="an action is not a set of classes"):
-                one.clf.predict_set(one.X, **one.given)
-            continue
-        sets = one.clf.predict_set(one.X, **one.given)
-        answered = one.decisions.forced[:, np.newaxis] == NAMES[: sets.shape[1]]
-        assert sets[answered].all()
-        assert (sets.sum(axis=1)[one.decisions.rejected] > 1).all()
-
-
-@every_kind
-@every_estimator
 def test_what_costs_of_rows_must_be(kind, name):
     one, own = case(kind, name, "none"), of_rows(kind, 200)
     X, code = drawn(kind, N, 0)
