@@ -253,8 +253,8 @@ class CostTable:
         own = self.labels or ()
         if unknown := [label for label in known if label not in own]:
             raise ValueError(
-                f"costs={self!r} name the classes {[*own]}, but y has {unknown[0]!r}; name exactly the classes of y. "
-                + (ENCODED if known == (*range(len(known)),) else "")
+                f"costs={self!r} name the classes {[*own]}, but y has {unknown[0]!r}; name exactly the classes of y."
+                + (f" {ENCODED}" if known == (*range(len(known)),) else "")
             )
         if missing := [label for label in own if label not in known]:
             raise ValueError(
@@ -296,5 +296,5 @@ class CostTable:
         if pairs.labels.n_classes == 2 and not isinstance(getattr(y_pred, "labels", None), Labels):
             from abstain.costs.naming import warn_if_assumed  # which is about tables
 
-            warn_if_assumed(self, pairs.labels.classes, pos_label)
+            warn_if_assumed(self, y_true, pos_label)
         return mean_price(self.named(pairs.labels).of(pairs.truth, pairs.choice), sample_weight)
