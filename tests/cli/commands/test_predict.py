@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import abstain
-from abstain.cli.commands.predict import ADDED
 from cli.running import FIT, run, said, write_table
 
 
