@@ -222,7 +222,8 @@ def encoded(
         at = np.minimum(np.searchsorted(classes, values), len(classes) - 1)
         codes = np.where(classes[at] == values, at, len(classes))
     if reject is not None:
-        codes[np.asarray(values == reject)] = NO_CLASS
+        # a class of float32 may equal a reject label that only float64 can hold
+        codes[(codes == len(classes)) & np.asarray(values == reject)] = NO_CLASS
     if (codes == len(classes)).any():
         raise ValueError(f"{name} contains {some(np.unique(values[codes == len(classes)]))}, which is not {wanted}.")
     return codes

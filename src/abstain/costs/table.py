@@ -74,7 +74,8 @@ class CostTable:
         """Return the same actions with other costs, which are not checked: of rows, or of classes in another order."""
         found = object.__new__(type(self))
         labels = self.labels if self.names is not None or self.n_classes > 2 else None
-        found._fill(labels, self.answers if answers is None else answers, values, self.names, self.hands_on)
+        hands_on = None if self.names is None else self.hands_on
+        found._fill(labels, self.answers if answers is None else answers, values, self.names, hands_on)
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:

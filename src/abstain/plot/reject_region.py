@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.estimators.unwrap import FittedClassifier
+from abstain.labels import NO_CLASS
 from abstain.plot.axes import axes_or_new
 from abstain.plot.contours import draw_levels, plane
-from abstain.plot.palette import BAND, CLASSES, LINE, NEGATIVE, POSITIVE, legend_below
+from abstain.plot.palette import CLASSES, LINE, legend_below
 from abstain.plot.zones import Zone, zones_of
-from abstain.rules.action_rule import ActionRule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,30 +22,22 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class RejectRegionDisplay:
-    """Scores f on a grid, the thresholds, and the rows.
+    """The actions of a classifier on a grid, and the rows.
 
     Parameters
     ----------
     xx0, xx1, score : ndarray of shape (rows, columns)
-        Coordinates of the grid, and f at each point.
-    thresholds : pair of float
-        Reject where ``thresholds[0] <= f <= thresholds[1]``; equal thresholds reject nothing.
-    cut : float
-        The threshold of the forced choice: ``classes[1]`` is cheaper above it.
+        Coordinates of the grid, and at each point the score f of two classes; of more, the position in `zones`.
+    zones : tuple of Zone
+        The actions; of two classes by increasing score, each with the range of f for which it is chosen.
     X : ndarray of shape (n, 2)
         The rows.
     truth, choice : ndarray of shape (n,)
-        -1 for ``classes[0]``, +1 for ``classes[1]``; a choice of 0 is a reject.
+        Positions in `classes` and in `zones`; a choice of -1 is a reject that no zone has.
     classes, feature_names : tuple of str
         Names in the legend and on the axes.
-    zones : tuple of Zone, default=()
-        For `Actions`, one zone of scores for each action that is ever chosen, by increasing score; `choice` is then a
-        position in it, and `thresholds` are the outermost cuts.
     forced_cuts : tuple of float, default=()
-        For `Actions`, the cuts of the forced choice that are not also cuts between zones, in place of `cut`.
-
-    With more than two classes, `score` has the choice at each point of the grid, and `truth` and `choice` those of the
-    rows: 1 to n for a class, 0 for a reject. `thresholds` and `cut` are then nan.
+        The cuts of two classes when forced to decide that are not also cuts between zones.
 
     Examples
     --------
@@ -59,14 +51,12 @@ class RejectRegionDisplay:
     xx0: NDArray[np.float64]
     xx1: NDArray[np.float64]
     score: NDArray[np.float64]
-    thresholds: tuple[float, float]
-    cut: float
+    zones: tuple[Zone, ...]
     X: NDArray[np.float64]
-    truth: NDArray[np.integer[Any]]
-    choice: NDArray[np.integer[Any]]
+    truth: NDArray[np.intp]
+    choice: NDArray[np.intp]
     classes: tuple[str, ...]
     feature_names: tuple[str, str] = ("feature 0", "feature 1")
-    zones: tuple[Zone, ...] = ()
     forced_cuts: tuple[float, ...] = ()
     ax_: Axes = field(init=False, repr=False)
     figure_: FigureBase = field(init=False, repr=False)
@@ -90,43 +80,43 @@ class RejectRegionDisplay:
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != 2:
             raise ValueError(f"X must have two features to be drawn in the plane; its shape is {points.shape}.")
-        names, fitted = getattr(X, "columns", ("feature 0", "feature 1")), FittedClassifier.of_any(estimator)
-        columns = (str(names[0]), str(names[1]))
-        predicted = np.asarray(estimator.predict(X))
+        names, fitted = getattr(X, "columns", ("feature 0", "feature 1")), FittedClassifier.of(estimator)
+        rule = fitted.rule_for(len(points))
+        truth = _places(y, fitted.classes)
+        if (truth < 0).any():
+            odd = np.asarray(y)[truth < 0].tolist()[0]
+            raise ValueError(f"y has the label {odd!r}, which is not one of the classes {fitted.classes}.")
         xx0, xx1 = plane(points, grid_resolution, margin)
         grid = np.column_stack([xx0.ravel(), xx1.ravel()])
         grid = type(X)(grid, columns=names) if hasattr(X, "iloc") else grid
-        truth, choice = _codes(fitted, y), _codes(fitted, predicted)
-        if not truth.all():
-            odd = np.asarray(y)[truth == 0].tolist()[0]
-            raise ValueError(f"y has the label {odd!r}, which is not one of the classes {fitted.classes}.")
-        texts = tuple(map(str, fitted.classes))
-        display = cls(xx0, xx1, xx0, (np.nan, np.nan), np.nan, points, truth, choice, texts, columns)
-        if len(fitted.classes) > 2:
-            display.score = _codes(fitted, estimator.predict(grid)).reshape(xx0.shape).astype(np.float64)
-            return display.plot(ax, annotate=annotate)
-        display.score = fitted.score(grid).reshape(xx0.shape)
-        display.thresholds, display.cut = (fitted.thresholds.lower, fitted.thresholds.upper), fitted.cut
-        if isinstance(rule := fitted.rule, ActionRule):
-            display.zones = zones_of(rule.costs, rule.thresholds)
-            display.forced_cuts = tuple(cut for cut in rule.forced_thresholds.cuts if cut not in rule.thresholds.cuts)
-            named = [rule.costs.names[at] for at in rule.thresholds.choices]
-            display.choice = np.array([named.index(name) for name in predicted.tolist()], dtype=np.int8)
-        return display.plot(ax, annotate=annotate)
+        zones = zones_of(rule)
+        labels, forced = [zone.label for zone in zones], ()
+        if len(fitted.classes) == 2:
+            score, forced = fitted.score(grid), rule.decider.forced.cuts
+        else:
+            score = _places(estimator.predict(grid), labels).astype(np.float64)
+        return cls(
+            *(xx0, xx1, score.reshape(xx0.shape), zones, points, truth, _places(estimator.predict(X), labels)),
+            classes=tuple(map(str, fitted.classes)),
+            feature_names=(str(names[0]), str(names[1])),
+            forced_cuts=tuple(cut for cut in forced if cut not in {zone.start for zone in zones}),
+        ).plot(ax, annotate=annotate)
 
     def plot(self, ax: Axes | None = None, *, annotate: bool = False) -> Self:
         """Draw into ``ax``, or a new figure; ``annotate`` labels each line, including f = 0 (A14, figures 4, 5)."""
         self.ax_ = ax = axes_or_new(ax)
-        self.figure_, several = ax.figure, len(self.classes) > 2
-        (self._draw_choices if several else self._draw_scores)(ax, annotate=annotate)
+        self.figure_ = ax.figure
+        if len(self.classes) > 2:
+            self._draw_choices(ax)
+        else:
+            self._draw_scores(ax, annotate=annotate)
         for at, name in enumerate(self.classes):
-            self._scatter(ax, at, name, at + 1 if several else 2 * at - 1)
-        for zone in self.zones:
-            ax.fill(np.nan, np.nan, facecolor=zone.colour, alpha=zone.alpha, edgecolor=LINE, label=zone.name)
-        lower, upper = self.thresholds
-        if (self.score == 0).any() or (self.choice == 0).any() if several else lower < upper and not self.zones:
-            ax.fill(np.nan, np.nan, facecolor=BAND, edgecolor=LINE, linewidth=1.2, label="reject")
-        if not several and (self.forced_cuts or not self.zones):
+            self._scatter(ax, at, name)
+        seen = len(self.classes) == 2 or np.isin(np.arange(len(self.zones)), [*self.score.flat, *self.choice])
+        for zone, found in zip(self.zones, np.broadcast_to(seen, len(self.zones)), strict=True):
+            if zone.answers == NO_CLASS and found:
+                ax.fill(np.nan, np.nan, facecolor=zone.colour, alpha=zone.alpha, edgecolor=LINE, label=zone.name)
+        if self.forced_cuts:
             ax.plot([], [], color=LINE, linestyle="--", linewidth=1.2, label="cut when forced to decide")
         legend_below(ax)
         ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
@@ -134,49 +124,43 @@ class RejectRegionDisplay:
 
     def _draw_scores(self, ax: Axes, *, annotate: bool) -> None:
         """Fill the zones of one score, and draw the lines between them."""
-        (lower, upper), grid = self.thresholds, (self.xx0, self.xx1, self.score)
-        regions = [(-np.inf, lower, NEGATIVE, 0.12), (lower, upper, BAND, 1.0), (upper, np.inf, POSITIVE, 0.12)]
-        if self.zones:
-            regions = [(zone.start, zone.end, zone.colour, zone.alpha) for zone in self.zones]
-        for start, end, colour, alpha in regions:
-            levels = np.clip([start, end], self.score.min() - 1, self.score.max() + 1)
+        grid = (self.xx0, self.xx1, self.score)
+        for zone in self.zones:
+            levels = np.clip([zone.start, zone.end], self.score.min() - 1, self.score.max() + 1)
             if levels[0] < levels[1]:
-                ax.contourf(*grid, levels=levels, colors=[colour], alpha=alpha)
-        styles = {**({0.0: ":"} if annotate else {}), **{end: "-" for _, end, *_ in regions[:-1]}}
-        styles |= dict.fromkeys(self.forced_cuts if self.zones else (self.cut,), "--")
-        draw_levels(ax, grid, styles, self.X if annotate else None)
+                ax.contourf(*grid, levels=levels, colors=[zone.colour], alpha=zone.alpha)
+        styles = {**({0.0: ":"} if annotate else {}), **{zone.end: "-" for zone in self.zones[:-1]}}
+        draw_levels(ax, grid, styles | dict.fromkeys(self.forced_cuts, "--"), self.X if annotate else None)
 
-    def _draw_choices(self, ax: Axes, *, annotate: bool) -> None:  # noqa: ARG002 (there are no lines of one score)
-        """Fill the region of each choice: 1 to n is a class, 0 a reject."""
-        for code in range(len(self.classes) + 1):
-            inside = (self.score == code).astype(np.float64)
+    def _draw_choices(self, ax: Axes) -> None:
+        """Fill the region of each action."""
+        for at, zone in enumerate(self.zones):
+            inside = (self.score == at).astype(np.float64)
             if inside.any():
-                colour, alpha = (BAND, 1.0) if code == 0 else (CLASSES[(code - 1) % len(CLASSES)][0], 0.15)
-                ax.contourf(self.xx0, self.xx1, inside, levels=[0.5, 1.5], colors=[colour], alpha=alpha)
+                ax.contourf(self.xx0, self.xx1, inside, levels=[0.5, 1.5], colors=[zone.colour], alpha=zone.alpha)
                 if not inside.all():
                     ax.contour(self.xx0, self.xx1, inside, levels=[0.5], colors=LINE, linewidths=1.0)
 
-    def _scatter(self, ax: Axes, at: int, name: str, code: int) -> None:
-        """Draw the rows of a class, which has this code in `truth` and `choice`, open or filled in turn."""
-        rows, (colour, marker) = self.truth == code, CLASSES[at % len(CLASSES)]
-        choice = self.choice[rows]
-        if self.zones:
-            of = np.bincount(choice, minlength=len(self.zones))
-            counts = ", ".join(f"{count} {zone.name}" for count, zone in zip(of, self.zones, strict=True))
-        else:
-            right, rejected = np.sum(choice == code), np.sum(choice == 0)
+    def _scatter(self, ax: Axes, at: int, name: str) -> None:
+        """Draw the rows of a class, open or filled in turn."""
+        rows, (colour, marker) = self.truth == at, CLASSES[at % len(CLASSES)]
+        choice, hands_on = self.choice[rows], [zone.hands_on for zone in self.zones]
+        if sum(hands_on) < 2 and all(zone.hands_on or zone.answers != NO_CLASS for zone in self.zones):
+            right = int(np.isin(choice, [k for k, zone in enumerate(self.zones) if zone.answers == at]).sum())
+            rejected = int(np.isin(choice, [NO_CLASS, *np.flatnonzero(hands_on)]).sum())
             counts = f"{right} correct, {len(choice) - right - rejected} wrong, {rejected} rejected"
+        else:
+            counts = ", ".join(f"{np.sum(choice == k)} {zone.name}" for k, zone in enumerate(self.zones))
         style: dict[str, Any] = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5, "s": 34}
         if at % 2 == 0:
             style = {"facecolor": "none", "edgecolor": colour, "linewidth": 1.1, "s": 26}
         ax.scatter(*self.X[rows].T, marker=marker, label=f"{name}: {counts}", zorder=3, **style)
 
 
-def _codes(fitted: FittedClassifier, labels: Any) -> NDArray[np.int64]:
-    """Return -1 and +1 for two classes, 1 to n for more, and 0 for any other label."""
-    codes = range(1, len(fitted.classes) + 1) if len(fitted.classes) > 2 else (-1, 1)
+def _places(labels: Any, known: list[Any]) -> NDArray[np.intp]:
+    """Return the position of each label among those that are known; -1 for any other."""
     values = np.asarray(labels)
-    found = np.zeros(values.shape, dtype=np.int64)
-    for code, label in zip(codes, fitted.classes, strict=True):
-        found[np.asarray(values == label)] = code
+    found = np.full(values.shape, -1, dtype=np.intp)
+    for at, label in enumerate(known):
+        found[np.asarray(values == label)] = at
     return found

@@ -3,67 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.comparison.judges import Judge, Table
-from abstain.costs.actions import Actions
-from abstain.costs.row_costs import RowCosts
+from abstain.metrics.outcomes import Choices, Outcomes
 from abstain.report.text import unique_names
 
-__all__ = ["Choices", "ClassNumbers"]
+__all__ = ["ClassNumbers", "choice_names"]
 
 
-@dataclass(frozen=True, eq=False)
-class Choices:
-    """The choices of the decisions on a page, in the order of the table of counts.
-
-    Attributes
-    ----------
-    kind : {"classes", "actions", "rows"}
-        What the costs are: of classes, of actions, or of each row of two classes.
-    names : tuple of str
-    labels : list
-        What is predicted for each choice; None for the reject.
-    hands_on : ndarray of bool
-        Whether a choice is a reject.
-    costs : ndarray of shape (n_classes, n_choices)
-        What each costs; nan if that depends on the row.
-    right : ndarray of bool, shape (n_classes, n_choices)
-        The answer that is correct; of actions, the cheapest of those that do not hand the case on.
-    """
-
-    kind: str
-    names: tuple[str, ...]
-    labels: list[Any]
-    hands_on: NDArray[np.bool_]
-    costs: NDArray[np.float64]
-    right: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, judge: Judge, table: Any) -> Self:
-        """Read the costs of a judge; the only place where a page asks of what kind they are."""
-        stated, n = judge.costs, len(judge.classes)
-        if isinstance(stated, Actions):
-            hands_on, costs = stated.rejecting, stated.table()
-            answers = np.where(hands_on, np.inf, costs)
-            right = (answers == answers.min(axis=1, keepdims=True)) & ~hands_on
-            return cls("actions", unique_names(stated.names), list(stated.names), hands_on, costs, right)
-        at, names, labels = table.reject_column, list(unique_names(judge.classes)), list(judge.classes)
-        names.insert(at, "reject")
-        labels.insert(at, None)
-        by_row = isinstance(stated, RowCosts)
-        costs = np.full((n, n + 1), np.nan) if by_row else stated.table()
-        right = np.insert(np.eye(n, dtype=bool), at, False, axis=1)
-        hands_on = np.arange(n + 1) == at
-        return cls("rows" if by_row else "classes", tuple(names), labels, hands_on, costs, right)
-
-    def rejected(self, predicted: NDArray[Any]) -> NDArray[np.bool_]:
-        """Whether each prediction is a reject."""
-        answers = [label for label, reject in zip(self.labels, self.hands_on, strict=True) if not reject]
-        return ~np.isin(predicted, np.array([*answers, None], dtype=object)[:-1])
+def choice_names(choices: Choices) -> tuple[str, ...]:
+    """Return the columns of the table: the actions, or the classes and a reject."""
+    if choices.own_names:
+        return unique_names(choices.actions)
+    names = unique_names(choices.classes)
+    return tuple("reject" if at < 0 else names[at] for at in choices.answers.tolist())
 
 
 @dataclass(frozen=True)
@@ -84,28 +40,39 @@ class ClassNumbers:
     mean_cost: float
 
     @classmethod
-    def all_of(cls, judge: Judge, table: Table, choices: Choices, paid: NDArray[np.float64]) -> tuple[Self, ...]:
-        """Count the rows of each class, given what the decision on each row costs."""
-        kinds = np.where(choices.hands_on, "reject", np.where(choices.right, "right", "wrong"))
+    def all_of(cls, outcomes: Outcomes) -> tuple[Self, ...]:
+        """Count the rows of each class."""
+        choices, table, paid = outcomes.choices, outcomes.counts, outcomes.cost
+        right = _right(choices)
+        kinds = np.where(choices.hands_on, "reject", np.where(right, "right", "wrong"))
+        prices = np.full(table.shape, np.nan) if choices.by_row else choices.values
         found = []
-        for at, name in enumerate(unique_names(judge.classes)):
-            counts, right = table.counts[at], choices.right[at]
-            decided, correct = counts[~choices.hands_on].sum(), counts[right].sum()
-            own = paid[judge.truth == judge.classes[at]]
+        for at, name in enumerate(unique_names(choices.classes)):
+            counts, own = table[at], paid[outcomes.truth == at]
+            decided, correct = counts[~choices.hands_on].sum(), counts[right[at]].sum()
             found.append(
                 cls(
                     name=name,
                     rows=int(counts.sum()),
                     counts=tuple(counts.astype(int).tolist()),
                     kinds=tuple(kinds[at].tolist()),
-                    prices=tuple(choices.costs[at].tolist()),
+                    prices=tuple(prices[at].tolist()),  # type: ignore[index]
                     coverage=_share(decided, counts.sum()),
                     selective_error=_share(decided - correct, decided),
-                    predictivity=_share(correct, table.counts[:, right].sum()),
+                    predictivity=_share(correct, table[:, right[at]].sum()),
                     mean_cost=_share(own.sum(), len(own)),
                 )
             )
         return tuple(found)
+
+
+def _right(choices: Choices) -> NDArray[np.bool_]:
+    """Whether each choice is the correct answer; of actions, the cheapest, on average, that does not hand the case on."""
+    if not choices.own_names:
+        return choices.answers == np.arange(len(choices.classes))[:, np.newaxis]
+    mean = np.mean(choices.values, axis=0) if choices.by_row else choices.values
+    costs = np.where(choices.hands_on, np.inf, mean)
+    return np.asarray((costs == costs.min(axis=1, keepdims=True)) & ~choices.hands_on)
 
 
 def _share(part: float, whole: float) -> float:

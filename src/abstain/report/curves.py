@@ -94,14 +94,14 @@ def rejected_first(score: NDArray[np.float64], novel: NDArray[np.bool_], cut: fl
     return np.where(novel, np.where(score > cut, np.nextafter(cut, np.inf), cut), score)
 
 
-def curves_of(sign: NDArray[np.int8], score: NDArray[np.float64], costs: Costs, cut: float) -> Curves:
+def curves_of(code: NDArray[np.intp], score: NDArray[np.float64], costs: Costs, cut: float) -> Curves:
     """Compute both curves, with bands unless there are too many rows."""
-    n = len(sign)
+    n = len(code)
     resamples = int(np.clip(_DRAWS // n, _FEWEST, _MOST)) if n <= _BAND_ROWS else 0
     shares = tuple(sorted({*_SHARES, share_of(costs)}))
     arguments: dict[str, Any] = {"cut": cut, "pos_label": 1}
-    accuracy = band_of("accuracy_reject", (sign, score), resamples, arguments)
-    cost = tuple(band_of("cost", (sign, score, at_share(costs, t)), resamples, arguments) for t in shares)
+    accuracy = band_of("accuracy_reject", (code, score), resamples, arguments)
+    cost = tuple(band_of("cost", (code, score, at_share(costs, t)), resamples, arguments) for t in shares)
     return Curves(accuracy, shares, cost, resamples)
 
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from abstain.candidates.machines import machine_of
-from abstain.costs.actions import Actions
-from abstain.costs.costs import Costs
+from abstain.costs.table import CostTable
 from abstain.estimators.unwrap import FittedClassifier, decide, final_estimator, unguarded
 from abstain.report.model import Report
 from abstain.report.rows import index_of
@@ -29,7 +28,7 @@ _STATED = {
 
 
 def report_for(
-    estimator: Any, X: Any, y: Any, costs: Costs | None = None, *, row_costs: Any = None, **arguments: Any
+    estimator: Any, X: Any, y: Any, costs: CostTable | None = None, *, row_costs: Any = None, **arguments: Any
 ) -> Report:
     """Report what a fitted rejecting classifier does on labelled rows.
 
@@ -39,9 +38,9 @@ def report_for(
         A fitted classifier of this library, a Pipeline that ends in one, or a search that found one.
     X, y
         Rows and their true labels; held out from training, or the numbers flatter.
-    costs : Costs, default=None
+    costs : Costs or Actions, default=None
         The costs; by default those the classifier was trained for.
-    row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+    row_costs : array-like or data frame, default=None
         Costs of each row, as in `RejectSVC.predict`, in place of `costs`.
     **arguments
         Those of `Report.of_decisions`, such as `title` and `row_names`, by default the index of a data frame X.
@@ -62,13 +61,14 @@ def report_for(
     >>> report_for(clf, X, y).table.rejected
     4.0
     """
-    fitted = FittedClassifier.of_any(estimator, arguments.get("pos_label"))
+    fitted = FittedClassifier.of(estimator, arguments.get("pos_label"))
     prices = fitted.costs if costs is None else costs
     several = len(fitted.classes) > 2
-    by_thresholds = not (several or row_costs is not None or isinstance(prices, Actions))
+    by_thresholds = not (several or row_costs is not None or getattr(prices, "names", None) is not None)
     thresholds = fitted.thresholds if by_thresholds else None  # raises an error if it has none
     if prices is None and row_costs is None:
         raise ValueError("costs=None, and the classifier was trained without costs; a report needs costs: pass them.")
+    rule = fitted.rule_for(len(y), row_costs)
     found = decide(estimator, X, row_costs)
     arguments["model_facts"] = model_facts(fitted.final) | dict(arguments.get("model_facts") or {})
     arguments["data_facts"] = _data_facts(fitted, y) | dict(arguments.get("data_facts") or {})
@@ -78,22 +78,11 @@ def report_for(
     if thresholds is not None:
         arguments = {"cut": fitted.cut, "pos_label": fitted.positive} | arguments
         return Report.of(y, found.score, prices, thresholds, **arguments)
-    if row_costs is not None and not several:
-        prices, arguments["pos_label"] = None, _positive_of_rows(fitted)
-    score = fitted.class_scores(found.score) if several else found.score
-    arguments |= {"forced": found.forced, "row_costs": row_costs, "reject_label": fitted.reject_label}
-    return Report.of_decisions(y, found.label, prices, score=score, **arguments)
-
-
-def _positive_of_rows(fitted: FittedClassifier) -> Any:
-    """The positive class by which a machine reads costs per row; an error if another one was asked for."""
-    own = fitted.rule.labels.positive
-    if fitted.positive != own:
-        raise ValueError(
-            f"pos_label={fitted.positive!r} is not the positive class of the machine, {own!r}, by which it reads "
-            "row_costs; leave it out, or fit the machine with that pos_label."
-        )
-    return own
+    if not several and prices is not None and prices.names is None or row_costs is not None:
+        arguments["pos_label"] = fitted.positive
+    score = fitted.class_scores(found.score, rule) if several else found.score
+    arguments |= {"forced": found.forced, "row_costs": None if row_costs is None else rule.costs}
+    return Report.of_decisions(y, found.label, prices, score=score, reject_label=fitted.reject_label, **arguments)
 
 
 def _data_facts(fitted: FittedClassifier, y: Any) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.comparison.judges import Judge, PairJudge
+from abstain.comparison.judges import Judge
 from abstain.metrics.bands import CurveBand
+from abstain.metrics.counts import Counts
 from abstain.report.curves import band_of, rejected_first
 from abstain.report.text import amount, share
 
@@ -48,24 +49,25 @@ class LinePlot:
     y_ticks: tuple[tuple[str, float], ...]
 
 
-def plots_of(judge: Judge, score: ArrayLike, table: Any, novel: NDArray[np.bool_]) -> tuple[LinePlot, ...]:
-    """Return the accuracy among accepted rows and, for costs of classes, the cost per row, by the share rejected.
+def plots_of(
+    judge: Judge, score: ArrayLike, table: Counts, mean_cost: float, novel: NDArray[np.bool_]
+) -> tuple[LinePlot, ...]:
+    """Return the accuracy among accepted rows and the cost per row, by the share rejected.
 
-    Novel rows are rejected first.
+    Novel rows are rejected first. Actions that are not an answer for each class and one reject have no such curves.
     """
-    y, s = judge.truth, np.asarray(score, dtype=np.float64)
-    arguments: dict[str, Any] = {"classes": judge.classes}
-    pair = isinstance(judge, PairJudge)
-    if pair:
+    y, s, costs, pair = judge.truth, np.asarray(score, dtype=np.float64), judge.costs, judge.choices.pair
+    if len(judge.classes) == 2:
         last = max(judge.classes)
-        own = judge.costs if judge.classes[1] == last else judge.costs.swapped()
-        s, arguments = s - own.cut, {"pos_label": last}
+        cut = costs.levels(forced=True).lower  # of costs without names, towards the positive class
+        s = s + cut if pair and costs.answers[-1] == 1 and judge.positive != last else s - cut
+        if pair and judge.positive != last:  # a score on the cut means the first class
+            s = np.where(s == 0.0, np.nextafter(0.0, 1.0), -s)
     s = rejected_first(s, novel)
-    count = _RESAMPLES if len(judge.truth) <= _BAND_ROWS else 0
-    accuracy = band_of("accuracy_reject", (y, s), count, arguments)
-    points = {"accuracy among accepted rows": (accuracy, table.selective_accuracy)}
-    if not pair:
-        points["cost per row"] = band_of("cost", (y, s, judge.costs), count, {}), table.mean_cost(judge.costs)
+    count = _RESAMPLES if len(y) <= _BAND_ROWS else 0
+    arguments = {"classes": judge.classes, "pos_label": judge.positive}
+    accuracy, cost = (band_of(*one, count, arguments) for one in (("accuracy_reject", (y, s)), ("cost", (y, s, costs))))
+    points = {"accuracy among accepted rows": (accuracy, table.selective_accuracy), "cost per row": (cost, mean_cost)}
     return tuple(_plot(title, band, (table.reject_rate, value)) for title, (band, value) in points.items())
 
 

@@ -15,14 +15,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
-from abstain.comparison.judges import Table, judge_of
+from abstain.comparison.judges import judge_of
 from abstain.comparison.result import Comparison
 from abstain.comparison.text import stated_costs
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
-from abstain.costs.costs import Costs, assigned_costs
+from abstain.costs.costs import Costs
+from abstain.costs.naming import checked_costs, warn_if_assumed
 from abstain.costs.thresholds import Thresholds
-from abstain.labels import Labels, free_label
-from abstain.report.class_numbers import Choices, ClassNumbers
+from abstain.labels import Labels, choice_of
+from abstain.metrics.counts import Counts
+from abstain.metrics.outcomes import Choices
+from abstain.metrics.tables import counted
+from abstain.reject_labels import free_label
+from abstain.report.class_numbers import ClassNumbers, choice_names
 from abstain.report.compared import ComparedRules, verdict_shown
 from abstain.report.line_plot import LinePlot, plots_of
 from abstain.report.rows import called, heading_of, index_of, most_confident_first, novel_mask
@@ -32,10 +37,7 @@ from abstain.report.text import Facts, facts_of, plain
 __all__ = ["Report"]
 
 _LISTED, _NAME = 25, 80
-_MEASURES = (
-    "reject_rate", "coverage", "error_rate", "selective_error", "selective_accuracy", "sensitivity",
-    "positive_predictivity",
-)  # fmt: skip
+_OF_ANSWERS, _OF_TWO = ("error_rate", "selective_error", "selective_accuracy"), ("sensitivity", "positive_predictivity")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +50,10 @@ class Report:
         Heading, and the question being decided; `question` may be empty.
     date : str
         Day of the report, as in 2026-01-31.
-    kind : {"classes", "actions", "rows"}
-        What the costs are: of classes, of actions, or of each row of two classes.
+    kind : {"classes", "actions"}
+        What is chosen from: the classes and a reject, or named actions.
+    by_row : bool
+        Whether each row has its own costs.
     costs : str
         The costs in words.
     choices : tuple of str
@@ -86,10 +90,11 @@ class Report:
     question: str
     date: str
     kind: str
+    by_row: bool
     costs: str
     choices: tuple[str, ...]
     classes: tuple[ClassNumbers, ...]
-    table: Table
+    table: Counts
     mean_cost: float
     forced_cost: float
     verdict: Verdict
@@ -157,7 +162,8 @@ class Report:
                [0, 1, 1]])
         """
         labels = Labels.of(y_true if classes is None else classes, pos_label=pos_label, rejects=False)
-        own, _ = assigned_costs(costs, labels.classes, pos_label)
+        warn_if_assumed(checked_costs(costs), labels.classes, pos_label)
+        own: Any = costs.named(labels).plain()
         names = index_of(y_true) if row_names is None else row_names
         rows: dict[str, Any] = {"cut": cut, "novel": novel, "names": names}
         slider = Slider.of(y_true, score, own, thresholds, labels=labels, **rows)
@@ -165,9 +171,9 @@ class Report:
         decoded = replace(labels, reject_label=reject, rejects=True)
         report = cls.of_decisions(
             y_true,
-            decoded.decode(slider.choice),
+            decoded.decode(choice_of(slider.choice, labels.answers)),
             own,
-            forced=decoded.decode(slider.forced),
+            forced=decoded.decode(choice_of(slider.forced, labels.answers)),
             novel=novel,
             pos_label=labels.positive,
             reject_label=reject,
@@ -212,8 +218,9 @@ class Report:
         forced : array-like of shape (n_samples,), default=None
             Predictions without rejects, an alternative of the verdict.
         score : array-like of shape (n_samples, n_classes) or (n_samples,), default=None
-            For the curves: a score for each of several classes. With `row_costs`, the log-odds of the class that sorts
-            last, from which the row's own cut is subtracted. None for no curves; not used with `Actions`.
+            For the curves: a score for each of several classes; of two, the log-odds of the class that sorts last, from
+            which the cut of the row's costs is subtracted. None for no curves; `Actions` have curves if they are an
+            answer for each class and one reject.
         novel : array-like of bool, shape (n_samples,), default=None
             The rows that are rejected as unlike the training rows, as in `Report.of`.
         row_costs, pos_label, reject_label
@@ -249,14 +256,14 @@ class Report:
         names = index_of(y_true) if row_names is None else row_names
         check_consistent_length(judge.truth, y_pred, forced, score, names)
         every, predicted = np.arange(len(judge.truth)), np.asarray(y_pred)
-        table, paid = judge.table(every, y_pred, reject_label), judge.prices(every, y_pred, reject_label)
-        choices = Choices.of(judge, table)
-        without = {} if forced is None else {FORCED: judge.prices(every, forced, reject_label)}
-        rate, largest = table.reject_rate, float(judge.costs.table().max())
+        outcomes, choices = judge.outcomes(every, y_pred, reject_label), judge.choices
+        table, paid = counted(outcomes), outcomes.cost
+        without = {} if forced is None else {FORCED: judge.outcomes(every, forced, reject_label).cost}
+        rate, largest = table.reject_rate, float(judge.costs.values.max())
         own = verdict_on("The machine", paid, judge.blind(every), without, reject_rate=rate, largest=largest)
-        verdict = verdict_shown(own, comparison)
+        verdict, mean_cost = verdict_shown(own, comparison), float(paid.mean())
         unlike = novel_mask(novel, len(predicted))
-        rejected = most_confident_first(choices.rejected(predicted), score, unlike)[:_LISTED]
+        rejected = most_confident_first(choices.hands_on[outcomes.taken], score, unlike)[:_LISTED]
         decided = np.full(len(predicted), "") if forced is None else np.asarray(forced)
         reason = np.where(unlike, "novel", "ambiguous")
         columns = ([plain(cell, _NAME) for cell in of[rejected]] for of in (judge.truth, reason, predicted, decided))
@@ -264,15 +271,16 @@ class Report:
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
             date=(dt.datetime.now().astimezone().date() if date is None else date).isoformat(),
-            kind=choices.kind,
+            kind="actions" if choices.own_names else "classes",
+            by_row=choices.by_row,
             costs=plain(stated_costs(judge.costs), 2000),
-            choices=choices.names,
-            classes=ClassNumbers.all_of(judge, table, choices, paid),
+            choices=choice_names(choices),
+            classes=ClassNumbers.all_of(outcomes),
             table=table,
-            mean_cost=float(paid.mean()),
+            mean_cost=mean_cost,
             forced_cost=float(without[FORCED].mean()) if without else float("nan"),
             verdict=verdict,
-            plots=() if score is None or choices.kind == "actions" else plots_of(judge, score, table, unlike),
+            plots=() if score is None or not _curved(choices) else plots_of(judge, score, table, mean_cost, unlike),
             listed=tuple(zip(map(str, called(names, rejected)), *columns, strict=True)),
             novel=int(unlike.sum()),
             heading=heading_of(names),
@@ -289,4 +297,13 @@ class Report:
         if self.slider is not None:
             costs, truth = self.slider.costs, self.slider.upwards(self.table.counts).sum(axis=1) / self.table.total
             found["rejecting_cost"] = float(truth @ [costs.reject_negative, costs.reject_positive])
-        return found | {name: getattr(self.table, name) for name in _MEASURES if hasattr(self.table, name)}
+        names: tuple[str, ...] = ("reject_rate", "coverage")
+        if (self.table.choices.hands_on | (self.table.choices.answers >= 0)).all():
+            names += _OF_ANSWERS + (_OF_TWO if self.table.choices.pair else ())
+        return found | {name: getattr(self.table, name) for name in names}
+
+
+def _curved(choices: Choices) -> bool:
+    """Whether there are curves of the share rejected: of an answer for each class and one reject."""
+    answered = sorted(choices.answers[~choices.hands_on].tolist())
+    return answered == list(range(len(choices.classes))) and int(choices.hands_on.sum()) == 1

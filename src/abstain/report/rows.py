@@ -36,10 +36,10 @@ class Steps:
     exact: bool
 
     @classmethod
-    def of(cls, sign: NDArray[np.int8], score: NDArray[np.float64], marks: Sequence[float]) -> Self:
+    def of(cls, code: NDArray[np.intp], score: NDArray[np.float64], marks: Sequence[float]) -> Self:
         """Sort the rows; group them if there are many, but never across a mark (thresholds and cut)."""
         order = np.argsort(score, kind="stable")
-        s, positive = score[order], (sign[order] > 0).astype(np.int64)
+        s, positive = score[order], code[order].astype(np.int64)
         if len(s) <= EXACT_ROWS:
             return cls(s, 1 - positive, positive, exact=True)
         # Rows exactly on a mark are kept apart: rows on a threshold are rejected, their neighbours may not be.
@@ -78,7 +78,7 @@ class ListedRows:
     @classmethod
     def of(
         cls,
-        sign: NDArray[np.int8],
+        code: NDArray[np.intp],
         score: NDArray[np.float64],
         nearness: NDArray[np.float64],
         names: Sequence[Any] | None,
@@ -90,7 +90,7 @@ class ListedRows:
         kept = among if complete else among[np.argsort(nearness[among], kind="stable")[:LISTED]]
         kept = kept if complete else kept[np.isfinite(nearness[kept])]
         kept = kept[np.argsort(score[kept], kind="stable")]
-        return cls(score[kept], sign[kept] > 0, called(names, kept), heading_of(names), complete)
+        return cls(score[kept], code[kept] > 0, called(names, kept), heading_of(names), complete)
 
 
 def called(names: Sequence[Any] | None, rows: NDArray[np.intp]) -> tuple[str | int, ...]:
@@ -127,7 +127,7 @@ class Histogram:
 
     @classmethod
     def of(
-        cls, sign: NDArray[np.int8], score: NDArray[np.float64], marks: Sequence[float], novel: Any = False
+        cls, code: NDArray[np.intp], score: NDArray[np.float64], marks: Sequence[float], novel: Any = False
     ) -> Self:
         """Count the rows; the range covers the middle 99 % of the scores and the finite marks."""
         finite = score[np.isfinite(score)]
@@ -137,7 +137,7 @@ class Histogram:
         pad = 0.04 * (high - low) or 1.0
         edges = np.linspace(low - pad, high + pad, _BARS + 1)
         at = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, _BARS - 1)
-        kinds = [(sign == side) & (novel == unlike) for unlike in (False, True) for side in (-1, 1)]
+        kinds = [(code == side) & (novel == unlike) for unlike in (False, True) for side in (0, 1)]
         return cls(edges, *(np.bincount(at[kind], minlength=_BARS) for kind in kinds))
 
 
@@ -159,16 +159,16 @@ class NovelRows:
     @classmethod
     def of(
         cls,
-        sign: NDArray[np.int8],
+        code: NDArray[np.intp],
         score: NDArray[np.float64],
-        forced: NDArray[np.int8],
+        forced: NDArray[np.intp],
         names: Sequence[Any] | None,
         novel: NDArray[np.bool_],
     ) -> Self:
         """Count the novel rows."""
-        counts = [[int(np.sum(novel & (sign == truth) & (forced == said))) for said in (-1, 1)] for truth in (-1, 1)]
+        counts = [[int(np.sum(novel & (code == truth) & (forced == said))) for said in (0, 1)] for truth in (0, 1)]
         below, above = ((row[0], row[1]) for row in counts)
-        return cls((below, above), ListedRows.of(sign, score, np.zeros(len(score)), names, np.flatnonzero(novel)))
+        return cls((below, above), ListedRows.of(code, score, np.zeros(len(score)), names, np.flatnonzero(novel)))
 
     @property
     def rejected(self) -> tuple[int, int]:

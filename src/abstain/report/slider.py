@@ -16,12 +16,14 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.costs.costs import Costs
 from abstain.costs.thresholds import Thresholds
-from abstain.labels import Labels
+from abstain.labels import NO_CLASS, Labels
 from abstain.report.curves import Curves, are_bayes, curves_of, price_confidence, rejected_first, share_of
 from abstain.report.rows import Histogram, ListedRows, NovelRows, Steps, novel_mask
 from abstain.report.text import unique_names
 
 __all__ = ["Slider"]
+
+_AT = np.array([0, NO_CLASS, 1])  # of the choices of `Thresholds`: below, reject, above
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +45,8 @@ class Slider:
     follows_price : bool
         Whether the thresholds are Bayes' thresholds on log-odds for these costs, so that another reject cost moves
         them.
-    choice, forced : ndarray of int8
-        -1 below, 0 reject and +1 above for each row, with the thresholds and with the cut alone.
+    choice, forced : ndarray of intp
+        The class of each row, 0 below and 1 above, or -1 for a reject, with the thresholds and with the cut alone.
     steps, listed, histogram, curves
         Rows, scores and curves; novel rows are not in `steps` and `listed`.
     novel : NovelRows
@@ -58,8 +60,8 @@ class Slider:
     thresholds: Thresholds
     cut: float
     follows_price: bool
-    choice: NDArray[np.int8]
-    forced: NDArray[np.int8]
+    choice: NDArray[np.intp]
+    forced: NDArray[np.intp]
     steps: Steps
     listed: ListedRows
     histogram: Histogram
@@ -81,8 +83,8 @@ class Slider:
     ) -> Self:
         """Decide the rows and arrange them by score; the arguments are those of `Report.of`."""
         turned = costs.swapped() if labels.orientation < 0 else costs
-        sign, s = labels.encode(y_true), column_or_1d(np.asarray(score, dtype=np.float64))
-        check_consistent_length(sign, s, names)
+        code, s = labels.encode(y_true), column_or_1d(np.asarray(score, dtype=np.float64))
+        check_consistent_length(code, s, names)
         if np.isnan(s).any():
             at = int(np.flatnonzero(np.isnan(s))[0])
             raise ValueError(f"score contains NaN at row {at}; every row needs a score.")
@@ -90,7 +92,8 @@ class Slider:
         middle = _middle(thresholds, turned, follows) if cut is None else float(cut)
         unlike = novel_mask(novel, len(s))
         known, marks = np.flatnonzero(~unlike), (thresholds.lower, thresholds.upper, middle)
-        choice, forced = np.where(unlike, np.int8(0), thresholds.decide(s)), Thresholds(middle, middle).decide(s)
+        choice, forced = (_AT[one.decide(s) + 1] for one in (thresholds, Thresholds(middle, middle)))
+        choice = np.where(unlike, NO_CLASS, choice)
         ranked, ranked_cut = (price_confidence(turned, s), 0.0) if follows else (s, middle)
         distance = np.minimum(s - thresholds.lower, thresholds.upper - s)
         below, above = unique_names(labels.classes.tolist())
@@ -104,11 +107,11 @@ class Slider:
             follows_price=follows,
             choice=choice,
             forced=forced,
-            steps=Steps.of(sign[known], s[known], marks),
-            listed=ListedRows.of(sign, s, np.where(choice == 0, distance, np.inf), names, known),
-            histogram=Histogram.of(sign, s, marks, unlike),
-            curves=curves_of(sign, rejected_first(ranked, unlike, ranked_cut), turned, ranked_cut),
-            novel=NovelRows.of(sign, s, forced, names, unlike),
+            steps=Steps.of(code[known], s[known], marks),
+            listed=ListedRows.of(code, s, np.where(choice == NO_CLASS, distance, np.inf), names, known),
+            histogram=Histogram.of(code, s, marks, unlike),
+            curves=curves_of(code, rejected_first(ranked, unlike, ranked_cut), turned, ranked_cut),
+            novel=NovelRows.of(code, s, forced, names, unlike),
         )
 
     @property

@@ -78,7 +78,7 @@ def _tied(rule: Any, score: NDArray[np.float64]) -> NDArray[np.bool_]:
     if not by_cost(rule):
         return np.zeros(len(score), dtype=bool)
     first, second = np.sort(rule.expected_cost(score), axis=1)[:, :2].T
-    return np.asarray(second - first <= ROUNDING * rule.costs.table().max())
+    return np.asarray(second - first <= ROUNDING * rule.costs.values.max())
 
 
 def _sizes(scoring: Scoring, X: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,27 +8,24 @@
     cheapest                 the choice of least expected cost
     sets                     the only class whose lead reaches its cut
 
-Each gives the place of a row's choice among the labels: the classes in order, then the reject; or the actions.
+Each gives the position of a row's choice among the actions of the rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
-from abstain.costs.levels import Levels
 from abstain.estimators.novelty.guarded import least_at_worst
-from abstain.rules.action_rule import ActionRule
-from abstain.rules.class_rule import ClassRule, Ladder, VoteRule
-from abstain.rules.lead_rule import LeadRule
-from abstain.rules.probability_rule import ProbabilityRule
-from abstain.rules.row_rule import RowRule
+from abstain.labels import NO_CLASS
+from abstain.rules.class_deciders import Cheapest, Confidence, Margins, Sets
+from abstain.rules.deciders import Cuts, PerRow
+from abstain.rules.readouts import Ladders
 from abstain.rules.rule import Rule
-from abstain.rules.set_rule import SetRule
 from abstain.rules.tuning.class_lead import FIRST, Lead
 
 if TYPE_CHECKING:
@@ -42,57 +39,54 @@ def decision_nodes(graph: Graph, rule: Any, score: str, withheld: str | None = N
 
     Rows that are `withheld`, because they are novel or Python would refuse them, are rejected, whatever their score.
     """
-    if type(rule) is RowRule:
-        raise ValueError(
-            "a graph decides all rows by one set of costs, and this machine was fitted with row_costs and without "
-            "costs; state costs and fit again."
+    if isinstance(rule.decider, PerRow):
+        raise ValueError(  # noqa: TRY004 (a fitted machine without costs)
+            "a graph has no input for the costs of a row, and this machine was fitted with row_costs and without costs; "
+            "state costs and fit again."
         )
-    if type(rule) not in _PLACES:
-        raise ValueError(f"a {type(rule).__name__} has no ONNX graph; use abstain.save, or decide where Python runs.")
-    names, hands_on, at_worst = _choices(rule)
-    kind, labels = _typed(names)
-    place = _PLACES[type(rule)](graph, rule, score)
-    rejected = graph.apply("Gather", graph.constant(np.array(hands_on)), place)
+    kind, labels = _typed(_names(rule))
+    place = _PLACES[type(rule.decider)](graph, rule, score)
+    rejected = graph.apply("Gather", graph.constant(rule.hands_on), place)
     if withheld is not None:
+        at_worst = rule.answers.index(NO_CLASS) if not _is_named(rule) else least_at_worst(rule.costs)
         place = graph.apply("Where", withheld, np.int64(at_worst), place)
         rejected = graph.apply("Or", withheld, rejected)
     return graph.apply("Gather", graph.constant(labels), place), rejected, kind
 
 
-def by_cost(rule: Any) -> bool:
+def by_cost(rule: Rule) -> bool:
     """Whether costs are compared that depend on the score, so that rounding may decide between equal ones."""
-    return type(rule) is ProbabilityRule or (type(rule) is ClassRule and (rule.by_cost or not rule.costs.symmetric))
+    margins = isinstance(rule.decider, Margins) and rule.costs is not None and not rule.costs.symmetric
+    return margins or isinstance(rule.decider, Cheapest)
 
 
-def _choices(rule: Any) -> tuple[list[Any], list[bool], int]:
-    """Return the names of the choices, which of them hand the case on, and the place of one for withheld rows."""
-    if type(rule) is ActionRule:
-        return list(rule.costs.names), rule.costs.rejecting.tolist(), least_at_worst(rule.costs)
-    classes = rule.labels.classes.tolist()
-    return [*classes, _reject_label(rule.labels)], [*[False] * len(classes), True], len(classes)
+def _is_named(rule: Rule) -> bool:
+    return rule.costs is not None and rule.costs.names is not None
 
 
-def _levels(rule: Rule) -> Levels:
-    """The thresholds of a rule as cuts between the places of the two classes and, last, of the reject."""
-    lower, upper = rule.thresholds.lower, rule.thresholds.upper
-    return Levels((lower, upper), (0, 2, 1), (True, False)) if lower < upper else Levels((upper,), (0, 1), (False,))
+def _names(rule: Rule) -> list[Any]:
+    """The labels of the actions, a reject also where the machine never rejects: for the rows that Python refuses."""
+    if _is_named(rule):
+        return list(rule.names.tolist())
+    known, reject = rule.labels.classes.tolist(), _reject_label(rule.labels)
+    return [reject if answer == NO_CLASS else known[answer] for answer in rule.answers]
 
 
-def _by_cuts(graph: Graph, levels: Levels, score: str) -> str:
+def _by_cuts(graph: Graph, rule: Rule, score: str) -> str:
     """The number of cuts below s, an equal one counted if it is closed: the rule of `Levels`."""
-    level: Any = np.int64(0)
+    levels, level = rule.decider.levels, np.int64(0)  # type: ignore[attr-defined]
     for cut, closed in zip(levels.cuts, levels.closed, strict=True):
         above = graph.apply("GreaterOrEqual" if closed else "Greater", score, cut)
         level = graph.apply("Add", graph.cast(above, "i"), level)
     return graph.apply("Gather", graph.constant(np.array(levels.choices, dtype=np.int64)), level)
 
 
-def _by_margins(graph: Graph, rule: ClassRule, score: str) -> str:
+def _by_margins(graph: Graph, rule: Any, score: str) -> str:
     """Answer the k of least e_k (1 - P_k) with f_k > cuts_k; of equal ones that of the largest f_k - cuts_k."""
-    above = graph.apply("Sub", score, rule.thresholds)
+    above = graph.apply("Sub", score, rule.decider.cuts)
     passed = graph.apply("Greater", above, 0.0)
     table = rule.costs.unitless
-    open_part = graph.apply("Sub", 1.0, _on_ladders(graph, rule.ladders, score))
+    open_part = graph.apply("Sub", 1.0, _on_ladders(graph, rule.readout, score))
     cost = graph.apply("Mul", open_part, table[:, :-1].max(axis=0))
     cost = graph.apply("Max", graph.apply("Min", cost, table[0, -1]), 0.0)
     gain = graph.apply("Where", passed, graph.apply("Neg", cost), -np.inf)
@@ -102,8 +96,10 @@ def _by_margins(graph: Graph, rule: ClassRule, score: str) -> str:
     return graph.apply("Where", none, np.int64(len(table)), _first(graph, "ArgMax", above))
 
 
-def _by_confidence(graph: Graph, score: str, cuts: NDArray[np.float64], by: str) -> str:
+def _by_confidence(graph: Graph, rule: Any, score: str) -> str:
     """The class of the highest score if its confidence, the lead or the score itself, exceeds the cut of this class."""
+    cuts, by = rule.decider.cuts, rule.decider.by
+    score = graph.apply("Round", score) if by == "votes" else score
     confidence = graph.across("ReduceMax", score)
     if by == "lead":
         others = graph.across("ReduceMax", _top(graph, score, len(cuts))[1])
@@ -113,16 +109,21 @@ def _by_confidence(graph: Graph, score: str, cuts: NDArray[np.float64], by: str)
     return graph.apply("Where", rejected, np.int64(len(cuts)), place)
 
 
-def _cheapest(graph: Graph, probability: str, table: NDArray[np.float64]) -> str:
-    """The choice of least sum_j P_j cost[j, choice]; ties go to the first, and the reject is the last."""
-    expected = graph.apply("Gemm", probability, table)
+def _cheapest(graph: Graph, rule: Any, score: str) -> str:
+    """The action of least sum_j P_j cost[j, action]; ties go to the answers, then to the first: `CostTable.cheapest`."""
+    costs = rule.costs
+    order = np.argsort(costs.rejecting, kind="stable")
+    expected = graph.apply("Gemm", _probabilities(graph, rule.readout, score), costs.unitless[:, order])
     total = graph.column(graph.across("ReduceSum", expected))
     unknown = graph.apply("IsNaN", total)  # scores so large that the probabilities overflow
-    return graph.apply("Where", unknown, np.int64(len(table)), _first(graph, "ArgMin", expected))
+    place = graph.apply("Gather", graph.constant(order), _first(graph, "ArgMin", expected))
+    at_worst = costs.hands_on.index(True) if any(costs.hands_on) else order[0]
+    return graph.apply("Where", unknown, np.int64(at_worst), place)
 
 
-def _by_sets(graph: Graph, cuts: NDArray[np.float64], score: str) -> str:
+def _by_sets(graph: Graph, rule: Any, score: str) -> str:
     """The only class whose lead over the best of the others is at least its cut; several or none are a reject."""
+    cuts = rule.decider.cuts
     top, others = _top(graph, score, len(cuts))
     first, second = graph.across("ReduceMax", score), graph.across("ReduceMax", others)
     lead = graph.apply("Where", top, graph.apply("Sub", first, second), graph.apply("Sub", score, first))
@@ -136,14 +137,17 @@ def _first(graph: Graph, operation: str, values: str) -> str:
     return graph.column(graph.apply(operation, values, axis=-1, keepdims=1))
 
 
-def _probabilities(graph: Graph, rule: ClassRule, score: str) -> str:
-    """As `ClassRule.probabilities`: by the lead of the likeliest class, or by the ladders, normalised."""
-    if rule.lead is not None:
-        low, high = np.array([(ladder.scores[0], ladder.scores[-1]) for ladder in rule.ladders]).T
-        return _corrected(graph, rule.lead, graph.apply("Div", graph.apply("Sub", score, low), high - low), len(low))
-    own = _on_ladders(graph, rule.ladders, score)
+def _probabilities(graph: Graph, readout: Any, score: str) -> str:
+    """As `probabilities` of the readout: a softmax, or by the lead of the likeliest class, or by the ladders."""
+    if not isinstance(readout, Ladders):
+        return graph.apply("Softmax", score, axis=-1)
+    n = len(readout.tangents)
+    if readout.lead is not None:
+        low, high = readout.ends
+        return _corrected(graph, readout.lead, graph.apply("Div", graph.apply("Sub", score, low), high - low), n)
+    own = _on_ladders(graph, readout, score)
     total = graph.across("ReduceSum", own)
-    share = graph.apply("Div", graph.apply("Sub", 1.0, total), float(len(rule.ladders)))
+    share = graph.apply("Div", graph.apply("Sub", 1.0, total), float(n))
     scaled = graph.apply("Div", own, graph.apply("Max", total, 1.0))
     return graph.apply("Where", graph.apply("Less", total, 1.0), graph.apply("Add", own, share), scaled)
 
@@ -170,12 +174,12 @@ def _top(graph: Graph, values: str, n_classes: int) -> tuple[str, str]:
     return top, graph.apply("Where", top, -np.inf, values)
 
 
-def _on_ladders(graph: Graph, ladders: tuple[Ladder, ...], score: str) -> str:
+def _on_ladders(graph: Graph, ladders: Ladders, score: str) -> str:
     """Straight lines between the points of each class, by the same operations as `np.interp`."""
     columns = []
-    for k, ladder in enumerate(ladders):
+    for k, (low, (first, last), high) in enumerate(zip(ladders.ends[0], ladders.tangents, ladders.ends[1], strict=True)):
         column = graph.apply("Gather", score, np.array([k]), axis=1)
-        points = list(zip(ladder.scores, ladder.probabilities, strict=True))
+        points = [(low, 0.0), (first, float(expit(first))), (last, float(expit(last))), (high, 1.0)]
         value = graph.constant(points[0][1])
         for (left, low), (right, high) in pairwise(points):
             if right > left:
@@ -189,30 +193,13 @@ def _from(graph: Graph, score: str, at: float, above: str, below: str) -> str:
     return graph.apply("Where", graph.apply("GreaterOrEqual", score, at), above, below)
 
 
-def _votes(graph: Graph, rule: VoteRule, score: str) -> str:
-    """The class with the most votes, ties to the first; nothing is rejected."""
-    return _by_confidence(graph, graph.apply("Round", score), np.full(rule.labels.n_classes, -np.inf), "highest")
-
-
-def _classes(graph: Graph, rule: ClassRule, score: str) -> str:
-    if not rule.by_cost:
-        return _by_margins(graph, rule, score)
-    return _cheapest(graph, _probabilities(graph, rule, score), rule.costs.unitless)
-
-
-def _likeliest(graph: Graph, rule: ProbabilityRule, score: str) -> str:
-    return _cheapest(graph, graph.apply("Softmax", score, axis=-1), rule.costs.unitless)
-
-
-# What each kind of rule says: (graph, rule, score) -> the place of the choice.
-_PLACES: dict[type, Callable[[Graph, Any, str], str]] = {
-    Rule: lambda graph, rule, score: _by_cuts(graph, _levels(rule), score),
-    ActionRule: lambda graph, rule, score: _by_cuts(graph, rule.thresholds, score),
-    LeadRule: lambda graph, rule, score: _by_confidence(graph, score, rule.cuts, rule.by),
-    SetRule: lambda graph, rule, score: _by_sets(graph, rule.cuts, score),
-    VoteRule: _votes,
-    ClassRule: _classes,
-    ProbabilityRule: _likeliest,
+# How each decider says it: (graph, rule, score) -> the position of the choice.
+_PLACES: dict[type, Any] = {
+    Cuts: _by_cuts,
+    Margins: _by_margins,
+    Confidence: _by_confidence,
+    Cheapest: _cheapest,
+    Sets: _by_sets,
 }
 
 

@@ -1,18 +1,16 @@
-"""Costs by class name: the prices of the table, whatever the sort order, the positive class, or who asks."""
+"""Costs by class name: the costs of the table, whatever the sort order, the positive class, or who asks."""
 
 import pickle
 import warnings
 from copy import deepcopy
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from abstain import Costs, RejectSVC, metrics
-from abstain.costs.costs import costs_of_classes
-from abstain.files.format.values import from_json, to_json
+from abstain import Costs, RejectSVC
+from abstain.labels import Labels
 
 TABLE = {"good": {"good": 0, "bad": 1}, "bad": {"good": 5, "bad": 0}}
 NAMED = Costs.from_table(TABLE, reject=0.5)
@@ -30,7 +28,7 @@ def test_rejects_by_name():
     assert costs.with_positive("bad") == Costs(1, 5, (0.2, 0.4))
     assert costs.with_positive("good") == Costs(5, 1, (0.4, 0.2))
     assert Costs.from_matrix([[0, 1], [5, 0]], (0.2, 0.4), labels=["good", "bad"]) == costs
-    assert replace(costs, reject={"good": 0.1, "bad": 0.3}).with_positive("bad") == Costs(1, 5, (0.1, 0.3))
+    assert costs.with_reject({"good": 0.1, "bad": 0.3}).with_positive("bad") == Costs(1, 5, (0.1, 0.3))
 
 
 def test_order_of_the_classes_does_not_matter():
@@ -41,7 +39,7 @@ def test_order_of_the_classes_does_not_matter():
     assert Costs.from_matrix([[0, 5], [1, 0]], labels=["bad", "good"], reject=0.5) == NAMED
     other = Costs.from_matrix([[0, 1], [5, 0]], labels=["bad", "good"], reject=0.5)
     assert other != NAMED
-    assert Costs(5, 1, 0.5) != NAMED  # the same prices without names
+    assert Costs(5, 1, 0.5) != NAMED  # the same costs without names
 
 
 def test_it_is_a_value():
@@ -103,13 +101,15 @@ def test_what_is_not_a_matrix():
 
 def test_classes_of_y_must_be_named():
     with pytest.raises(ValueError, match=r"name the classes \['bad', 'good'\], but y has 'ugly'"):
-        costs_of_classes(NAMED, ["good", "ugly"], None)
+        NAMED.named(Labels.of(["good", "ugly"], rejects=True))
     with pytest.raises(ValueError, match=r"encoded y as 0 and 1 .* abstain\.Forced\(classifier, classes="):
         RejectSVC(NAMED).fit([[0.0], [1.0]], [0, 1])
 
 
 @pytest.mark.parametrize("content", [[1.0, 5.0, 0.3], [1.0, 5.0, 0.3, ["b", "a"]], [1.0, 5.0, 0.3, ["a", ["b"]]], "ab"])
 def test_a_file_cannot_name_classes_in_another_way(content):
+    from abstain.files.format.values import from_json, to_json
+
     assert from_json(to_json("costs", NAMED)) == NAMED
     with pytest.raises(ValueError, match=r"sorted|all strings or all numbers|wrong number of entries"):
         from_json({"NamedCosts": content})
@@ -149,6 +149,8 @@ def test_notebooks_show_the_names():
 
 
 def test_measures_of_one_class_say_which_they_assumed():
+    from abstain import metrics
+
     true, predicted = ["disease", "disease", "healthy", "healthy"], ["healthy", "reject", "disease", "healthy"]
     for metric in (metrics.sensitivity, metrics.positive_predictivity):
         with pytest.warns(UserWarning, match="is that of 'healthy', which sorts last; pass pos_label='healthy' or"):

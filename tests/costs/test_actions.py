@@ -89,7 +89,7 @@ class TestTies:
         # at p = 1/6, where both answers cost 5/6
         (0.9, r"table\['call'\]=0\.9 is never .* below 0\.83333333333\d;"),
         # the line from 0.6 to 2.6 at p = 1/6 is 0.6 + 2/6 = 0.93333 and 0.1 above 5/6; at 0 and 1 it is further above
-        ({"no": 0.6, "yes": 2.6}, r"if both its costs fell by more than 0\.1(0{9}\d)?;"),
+        ({"no": 0.6, "yes": 2.6}, r"if all its costs fell by more than 0\.1(0{9}\d)?;"),
     ],
 )
 def test_an_action_that_is_never_used_says_what_it_would_take(cost, way):
@@ -109,9 +109,9 @@ def test_at_the_amount_that_the_error_names_the_action_is_used():
         ({}, "must map each action to its cost"),
         ([("a", 1)], "must map each action to its cost"),
         ({"a": 1, "b": 2}, "names no class: all its costs are single numbers"),
-        ({**YES_NO, "x": {"no": 1, "maybe": 1}}, "names the 3 classes"),
+        ({**YES_NO, "x": {"no": 1, "maybe": 1}}, r"table\['no'\].* has no cost for the class 'maybe'; add it"),
         ({**YES_NO, "x": {"no": 1}}, r"table\['x'\].* has no cost for the class 'yes'; add it"),
-        ({"a": {0: 0, "1": 1}, "b": {0: 1, "1": 0}}, "must be two strings or two numbers"),
+        ({"a": {0: 0, "1": 1}, "b": {0: 1, "1": 0}}, "they must be all strings or all numbers"),
         ({**YES_NO, "x": -0.1}, r"table\['x'\]=-0.1 must be finite and >= 0"),
         ({**YES_NO, "x": {"no": np.inf, "yes": 0.1}}, r"table\['x'\]\['no'\]=inf must be finite"),
         ({**YES_NO, "x": "free"}, r"table\['x'\]='free' must be a real number"),

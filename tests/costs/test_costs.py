@@ -1,3 +1,5 @@
+"""Costs of two classes: Bayes' thresholds against brute force, and rejects that can never pay."""
+
 import pickle
 from math import isfinite, log
 
@@ -137,10 +139,10 @@ def test_extreme_prices_keep_finite_ordered_thresholds(exponent, ratio, share):
     assert delta.lower <= costs.cut <= delta.upper
 
 
-def test_prices_of_all_six_outcomes():
+def test_costs_of_all_six_outcomes():
     costs = Costs(2, 5, (0.5, 1.0))
-    sign, choice = np.repeat([-1, 1], 3), np.tile([-1, 0, 1], 2)
-    assert costs.prices(sign, choice).tolist() == [0.0, 0.5, 2.0, 5.0, 1.0, 0.0]
+    truth, choice = np.repeat([0, 1], 3), np.tile([0, 1, 2], 2)
+    assert costs.of(truth, choice).tolist() == [0.0, 0.5, 2.0, 5.0, 1.0, 0.0]
 
 
 def test_mean_cost_prices_labels():

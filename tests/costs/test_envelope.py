@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from abstain.costs.levels import Levels
+from abstain.costs.envelope import Levels
 from abstain.costs.thresholds import Thresholds
 from looping import looped
 
@@ -12,11 +12,23 @@ SCORES = np.array([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, -np.inf, np.inf])
 
 def test_one_and_two_cuts_are_thresholds():
     two = Levels((-1.0, 0.5), (-1, 0, 1), (True, False))
-    np.testing.assert_array_equal(two.decide(SCORES), Thresholds(-1.0, 0.5).decide(SCORES), strict=True)
+    np.testing.assert_array_equal(two.decide(SCORES), Thresholds(-1.0, 0.5).decide(SCORES))
     one = Levels((0.5,), (-1, 1), (False,))
-    np.testing.assert_array_equal(one.decide(SCORES), Thresholds(0.5, 0.5).decide(SCORES), strict=True)
+    np.testing.assert_array_equal(one.decide(SCORES), Thresholds(0.5, 0.5).decide(SCORES))
     other = Levels((-1.0, 0.5), (-1, 0, 1), (False, False))  # control: the score on the lower cut is decided otherwise
     assert (other.decide(SCORES) != two.decide(SCORES)).tolist() == [False, True] + [False] * 7
+
+
+def test_turned_levels_decide_the_negated_score():
+    levels = Levels((-1.0, 0.5), (0, 1, 2), (True, False))
+    np.testing.assert_array_equal(levels.turned().decide(-SCORES), levels.decide(SCORES))
+    np.testing.assert_array_equal(levels.in_units(0.25).decide(4.0 * SCORES), levels.decide(SCORES))
+
+
+def test_a_score_that_is_nan_is_where_a_reject_begins():
+    assert Levels((-1.0, 0.5), (0, 1, 2), (True, False)).decide([np.nan]).tolist() == [1]
+    rows = Levels(np.array([[-1.0, 0.5], [0.0, np.inf]]), np.array([[0, 1, 2], [0, 2, 2]]), np.eye(2) > [[0], [2]])
+    assert rows.decide([np.nan, np.nan]).tolist() == [1, 0]  # the second row never rejects
 
 
 @looped(seed=range(5))
