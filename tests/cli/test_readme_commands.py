@@ -13,7 +13,7 @@ import pytest
 
 from abstain.cli.input.cost_files import stated_actions
 from action_cases import CREDIT
-from cli.running import run
+from cli.running import run, stated
 
 TOUR = [
     "abstain fit german_train.csv --target class --cost-matrix german_cost.csv --reject 0.5 -o credit.model",

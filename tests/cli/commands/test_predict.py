@@ -18,6 +18,8 @@ from sklearn.preprocessing import OneHotEncoder
 import abstain
 from cli.running import FIT, run, said, write_table
 
+ADDED = ("label", "rejected", "reason", "score", "cost_negative", "cost_reject", "cost_positive")
+
 
 def rows_of(text):
     return list(csv.DictReader(io.StringIO(text)))
