@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.costs.per_row import row_table
+from abstain.labels import NO_CLASS
 from abstain.machines.response_machine import sorted_scores
 from abstain.reject_labels import default_reject_label, free_label
 from abstain.rules.deciders import MISSING, PerRow
@@ -185,7 +186,7 @@ class FittedClassifier:
             )
         if row_costs is None:
             if isinstance(rule.decider, PerRow):
-                raise ValueError(MISSING)  # noqa: TRY004 (a fitted classifier without thresholds)
+                raise ValueError(MISSING)
             return rule
         if self.positive != rule.labels.positive and (rule.costs is None or rule.costs.names is None):
             raise ValueError(
@@ -248,7 +249,8 @@ class FittedClassifier:
         if margin is None or np.isnan(margin).any():
             return score
         found = np.zeros_like(score)
-        at = np.array(rule.answers)[rule.best(score)][:, np.newaxis]
+        answer = np.array(rule.answers)[rule.best(score)]
+        at = np.where(answer == NO_CLASS, score.argmax(axis=1), answer)[:, np.newaxis]  # actions may answer no class
         np.put_along_axis(found, at, np.logaddexp(0.0, margin)[:, np.newaxis], axis=1)
         return found
 
