@@ -37,7 +37,8 @@ def tangents(costs: Any) -> Any:
         cuts = costs.levels().cuts
         if not costs.per_row:
             return tuple(np.unique(cuts).tolist())
-        return np.where(np.isinf(cuts).all(axis=1, keepdims=True), 0.0, cuts)  # 0 where one action is always the cheapest
+        always = np.isinf(cuts).all(axis=1, keepdims=True)  # one action is the cheapest whatever the class
+        return np.where(always, 0.0, cuts)
     each = _of_rays if costs.names is not None else _of_reject
     return np.stack([each(costs, k) for k in range(costs.n_classes)], axis=-2)
 
