@@ -17,7 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "fuzz" / "results.json"
 FILES = {
     "damaged_files": "tests/files/test_damaged_files.py",
-    "forged_files": "tests/files/test_forged_files.py",
+    "manifests": "tests/files/test_manifests.py",
+    "mutations": "tests/files/test_mutations.py",
+    "forgeries": "tests/files/test_forgeries.py",
     "forged_trees": "tests/files/test_forged_trees.py",
     "rejector_codec": "tests/files/test_rejector_codec.py",
     "csv_faults": "tests/cli/input/test_csv_faults.py",

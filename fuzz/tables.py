@@ -16,6 +16,7 @@ from unittest import mock
 import numpy as np
 
 from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.input.table_options import TableOptions
 from abstain.cli.input.training_table import read_training
 from abstain.cli.tables import csv_records
 from abstain.cli.tables.encoding import GZIP, OLD_EXCEL, PARQUET, ZIP
@@ -84,7 +85,7 @@ def _compare(path: Path, notation: Notation, raw: bytes) -> None:
 def _train(path: Path, notation: Notation, *, drop: bool, memory: float | None) -> None:
     with opened(path, notation) as table:
         target = table.columns[-1]
-    table = read_training(path, target, notation=notation, drop_unlabelled=drop, max_memory=memory)
+    table = read_training(path, TableOptions(target, notation=notation, drop_unlabelled=drop, max_memory=memory))
     X = table.X
     if len(table.y) != X.height or X.columns != [*table.numeric, *table.categorical] or len(set(table.y)) != 2:
         raise AssertionError("the parts of a training table contradict each other")

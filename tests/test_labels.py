@@ -1,14 +1,17 @@
 """Labels at the edge: what is a class, what is called a reject, and in which dtype the answer comes."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstain.labels import Labels, default_reject_label, encode_pair
+from abstain.labels import NO_CLASS, Labels, two_classes
+from abstain.reject_labels import default_reject_label
 from looping import looped
 
-CHOICES = np.array([-1, 0, 1], dtype=np.int8)
+CHOICES = np.array([0, 1, 2])  # of two classes: negative, reject, positive
 
 # labels, the reject label they imply, the dtype that holds both
 KINDS = {
@@ -44,7 +47,7 @@ def test_decoding_gives_classes_and_reject_label_in_one_plain_dtype(y, reject, d
 @pytest.mark.parametrize(("y", "reject", "dtype"), KINDS.values(), ids=KINDS)
 def test_without_rejects_the_labels_keep_their_dtype(y, reject, dtype):
     del reject, dtype
-    decoded = Labels.of(y, rejects=False).decode(np.array([-1, 1], dtype=np.int8))
+    decoded = Labels.of(y, rejects=False).decode(np.array([0, 2]))
     assert decoded.dtype == y.dtype
     assert decoded.tolist() == sorted(y.tolist())
 
@@ -57,8 +60,10 @@ def test_codes_follow_the_order_of_the_classes_whichever_is_positive(y, reject, 
     labels = Labels.of(y, pos_label=low if first else None, rejects=True)
     assert (labels.positive, labels.negative) == ((low, high) if first else (high, low))
     assert labels.orientation == (-1 if first else 1)
-    assert labels.encode([high, low, high]).tolist() == [1, -1, 1]
-    assert labels.decode(labels.encode(y)).tolist() == y.tolist()
+    assert labels.encode([high, low, high]).tolist() == [1, 0, 1]
+    assert labels.answers == ((1, NO_CLASS, 0) if first else (0, NO_CLASS, 1))
+    assert labels.decode(labels.choices(y)).tolist() == y.tolist()
+    assert labels.choices(labels.decode(CHOICES)).tolist() == CHOICES.tolist()
 
 
 @given(st.sets(st.integers(-(2**62), 2**62), min_size=2, max_size=2))
@@ -129,14 +134,13 @@ def test_a_wrong_reject_label_is_an_error(y, label, words, rejects):
 def test_where_no_reject_label_fits_only_a_rejecting_machine_is_refused(y):
     with pytest.raises(ValueError, match="reject_label"):
         Labels.of(y, rejects=True)
-    assert Labels.of(y, rejects=False).decode(np.array([-1, 1], dtype=np.int8)).tolist() == sorted(y.tolist())
+    assert Labels.of(y, rejects=False).decode(np.array([0, 2])).tolist() == sorted(y.tolist())
 
 
 @pytest.mark.parametrize(
     ("y", "words"),
     [
         ([1, 1], "only one class"),
-        ([1, 2, 3], "Only binary classification is supported"),
         ([0.5, 1.5, 2.5], "Unknown label type"),
         (["a", None], "None of type NoneType"),
         (np.array(["a", None], dtype=object), "None of type NoneType"),
@@ -152,7 +156,7 @@ def test_where_no_reject_label_fits_only_a_rejecting_machine_is_refused(y):
         ([[0, 1], [1, 0]], "1d array"),
     ],
 )
-def test_labels_other_than_two_classes_are_errors(y, words):
+def test_what_is_not_labels_of_classes_is_an_error(y, words):
     with pytest.raises(ValueError, match=words):
         Labels.of(y, rejects=True)
 
@@ -178,65 +182,43 @@ def test_encoding_a_label_that_is_not_a_class_is_an_error():
         Labels.of(np.array(["a", "b"]), rejects=True).encode(["a", "c"])
 
 
-class TestEncodePair:
+class TestSeveralClasses:
     @pytest.mark.parametrize(
-        ("y_true", "y_pred"),
-        [
-            ([0, 1, 1], [0, -1, 1]),
-            ([-1, 1, 1], [-1, 0, 1]),
-            ([-3, 5, 5], [-3, -4, 5]),
-            (["a", "b", "b"], ["a", "reject", "b"]),
-            ([False, True, True], np.array([0, -1, 1], dtype=np.int8)),
-            ([0.0, 1.0, 1.0], [0.0, -1.0, 1.0]),
-        ],
+        ("classes", "label"),
+        [(["a", "b", "c"], "reject"), ([0, 1, 2], -1), ([-1, 0, 1], -2), ([-3, 5, 7], -4), ([-2.0, 1.0, 5.0], -3.0)],
     )
-    def test_default_labels(self, y_true, y_pred):
-        sign, choice = encode_pair(y_true, y_pred)
-        assert sign.tolist() == [-1, 1, 1]
-        assert choice.tolist() == [-1, 0, 1]
-        assert sign.dtype == choice.dtype == np.int8
+    def test_the_reject_is_the_last_action(self, classes, label):
+        labels = Labels.of(classes, rejects=True)
+        assert labels.reject_label == label
+        assert labels.decode(np.array([3, 2, 0])).tolist() == [label, classes[2], classes[0]]
+        assert labels.choices([label, classes[2]]).tolist() == [3, 2]
 
-    def test_pos_label_and_reject_label(self):
-        sign, choice = encode_pair(["b", "a"], ["?", "a"], pos_label="a", reject_label="?")
-        assert sign.tolist() == [-1, 1]
-        assert choice.tolist() == [0, 1]
+    def test_a_list_of_many_classes_is_not_taken_for_quantities(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert Labels.named(range(40), rejects=False).n_classes == 40
+        with pytest.warns(UserWarning, match="could represent a regression"):
+            Labels.of(range(40), rejects=False)
 
-    @pytest.mark.parametrize("y_true", [["b", "b"], [True, True]])
-    def test_one_class_settles_strings_and_booleans(self, y_true):
-        rejected, other = ("reject", "a") if y_true[0] == "b" else (-1, False)
-        sign, choice = encode_pair(y_true, [rejected, other], pos_label=y_true[0])
-        assert sign.tolist() == [1, 1]
-        assert choice.tolist() == [0, -1]
+    def test_codes_go_there_and_back(self):
+        y = np.array(["cow", "ant", "bee", "ant"], dtype=object)
+        labels = Labels.of(y, rejects=True)
+        assert labels.encode(y).tolist() == [2, 0, 1, 0]
+        assert labels.decode(labels.encode(y)).tolist() == y.tolist()
+        with pytest.raises(ValueError, match="'dog', which is not one of the classes"):
+            labels.encode(["dog"])
+        with pytest.raises(ValueError, match="is one of the classes"):
+            Labels.of(y, reject_label="bee", rejects=True)
 
-    def test_one_class_of_numbers_asks_for_the_reject_label(self):
-        with pytest.raises(ValueError, match=r"does not determine the reject label; pass .* as reject_label"):
-            encode_pair([1, 1], [1, 0])
-        sign, choice = encode_pair([1, 1], [1, 0], reject_label=-1)  # 0 is then the other class
-        assert (sign.tolist(), choice.tolist()) == ([1, 1], [1, -1])
-        sign, choice = encode_pair([1, 1], [1, 0], pos_label=1, reject_label=0)
-        assert (sign.tolist(), choice.tolist()) == ([1, 1], [1, 0])
+    def test_small_types_widen_only_as_needed(self):
+        y = np.array([0, 1, 2], dtype=np.uint8)
+        assert Labels.of(y, rejects=True).decode(np.array([3])).dtype == np.int8
+        assert Labels.of(y, rejects=False).decode(np.array([1])).dtype == np.uint8
 
-    def test_one_class_in_all_asks_for_the_positive_one(self):
-        with pytest.raises(ValueError, match=r"pass the positive one as pos_label"):
-            encode_pair(["a", "a"], ["a", "reject"])
-        sign, choice = encode_pair(["a", "a"], ["a", "reject"], pos_label="b")
-        assert (sign.tolist(), choice.tolist()) == ([-1, -1], [-1, 0])
-
-    @pytest.mark.parametrize(
-        ("y_true", "y_pred", "options", "words"),
-        [
-            ([0, 1], [0, 2], {}, "y_pred contains 2"),
-            ([0, 1], ["0", "1"], {}, "y_pred contains '0', '1'"),
-            ([0, 1, 2], [0, 1, 2], {}, "3 classes"),
-            ([0, 1], [0], {}, "inconsistent numbers of samples"),
-            ([], [], {}, "empty"),
-            ([0, 1], [0, 1], {"pos_label": 3}, "pos_label=3"),
-            ([0, 1], [0, 1], {"reject_label": 1}, "is one of the classes"),
-            (["reject", "b"], ["b", "b"], {}, "default reject label 'reject' is one of the classes"),
-            (["a", "a"], ["b", "c"], {}, "more than one label"),
-            (["a", None], ["a", "a"], {}, "y_true holds None"),
-        ],
-    )
-    def test_errors_say_what_is_wrong(self, y_true, y_pred, options, words):
-        with pytest.raises(ValueError, match=words):
-            encode_pair(y_true, y_pred, **options)
+    def test_there_is_no_positive_one(self):
+        labels = Labels.of([1, 2, 3], rejects=True)
+        assert (labels.positive, labels.negative) == (None, None)
+        with pytest.raises(ValueError, match="pos_label=2 is for two classes, and y has 3; leave it out"):
+            Labels.of([1, 2, 3], pos_label=2, rejects=True)
+        with pytest.raises(ValueError, match="Only binary classification is supported"):
+            two_classes(labels)

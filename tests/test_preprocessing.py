@@ -4,9 +4,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from abstain import RejectSVC
-from abstain.preprocessing import default_pipeline
+from abstain.preprocessing import NAN_TEXT, NUMBER, TEXT, columns_read, default_pipeline
 
 AGE, CITY, Y = [20.0, 30.0, np.nan, 70.0], ["Bonn", None, "Ulm", "Ulm"], [0, 0, 1, 1]
 FRAMES = {
@@ -54,3 +58,16 @@ def test_columns_without_any_value_are_kept():
 def test_names_are_checked(numeric, categorical, message):
     with pytest.raises(ValueError, match=message):
         default_pipeline(RejectSVC(), numeric, categorical)
+
+
+def test_which_columns_are_text_is_asked_of_the_steps():
+    frame, names = FRAMES["pandas objects"].fillna({"city": "none"}), ["age", "more", "city"]
+    ours = default_pipeline(None, ["age"], ["city"])[:-1].fit(frame)
+    assert columns_read(ours, names) == {"age": NUMBER, "city": TEXT}  # "more" is not read
+    filled = make_pipeline(SimpleImputer(strategy="constant", fill_value="?"), OneHotEncoder())  # takes NaN, not None
+    numbers = make_pipeline("passthrough", SimpleImputer(), StandardScaler())
+    other = ColumnTransformer([("c", filled, ["city"]), ("n", numbers, ["age"]), ("out", "drop", ["more"])])
+    assert columns_read(make_pipeline(other).fit(frame), names) == {"city": NAN_TEXT, "age": NUMBER}
+    codes = make_pipeline(OneHotEncoder(), "passthrough").fit(frame[["more"]])
+    assert columns_read(codes, ["more"]) == {"more": NUMBER}
+    assert columns_read(OneHotEncoder().fit(FRAMES["pandas objects"][["city"]]), ["city"]) == {"city": TEXT}

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from harness.pages import run_it, share, table
 
+from abstain.costs.thresholds import Thresholds
+from abstain.labels import NO_CLASS, Labels
 from abstain.plot import RejectRegionDisplay
+from abstain.plot.zones import zones_of
+from abstain.rules.deciders import Cuts
+from abstain.rules.readouts import LogOdds
+from abstain.rules.rule import Rule
 
 SETS = {"synthetic": "synthetic", "ecg": "ECG, records 214 and 221, two features"}
 NAMES = {"synthetic": ("negative", "positive"), "ecg": ("N", "V")}
@@ -167,12 +173,14 @@ def display(results: Results, name: str, figure: str, resolution: int = 240) -> 
     pad = 0.06 * (high - low)
     xx0, xx1 = np.meshgrid(*np.linspace(low - pad, high + pad, resolution).T)
     score = scores(drawn, figure, np.column_stack([xx0.ravel(), xx1.ravel()]))
-    truth, choice = (2 * y - 1).astype(np.int8), np.array(machine["choice"], dtype=np.int8)
+    labels = Labels.named([0, 1], rejects=True)
+    rule = Rule(labels, None, LogOdds(), Cuts.at(Thresholds(*machine["thresholds"]), machine["cut"], labels.answers))
+    zones = zones_of(rule)
+    # -1, 0 (reject) and +1 as positions in the zones
+    choice = np.searchsorted([{0: -1, NO_CLASS: 0, 1: 1}[zone.answers] for zone in zones], machine["choice"])
     names = ("feature 1", "feature 2") if name == "synthetic" else tuple(AXES[key] for key in results["features"])
-    lines = tuple(machine["thresholds"])
-    return RejectRegionDisplay(
-        xx0, xx1, score.reshape(xx0.shape), lines, machine["cut"], X, truth, choice, NAMES[name], names
-    )
+    forced = (machine["cut"],)
+    return RejectRegionDisplay(xx0, xx1, score.reshape(xx0.shape), zones, X, y, choice, NAMES[name], names, forced)
 
 
 def scores(drawn: Results, figure: str, points: Any) -> Any:

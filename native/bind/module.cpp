@@ -4,13 +4,14 @@
 
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <tuple>
 
 #include "expansion.hpp"
 #include "inputs.hpp"
-#include "lanes/lanes.hpp"
+#include "lanes/dispatch.hpp"
 #include "solve_many.hpp"
 
 using namespace abstain;
@@ -213,5 +214,15 @@ NB_MODULE(_native, m) {
     bind::bind_linear(m);
     bind::bind_parts(m);
 
-    m.def("instruction_set", [] { return widest_lanes().name; });
+    m.def("instruction_set", [] { return current_lanes().name; });
+    m.def("instruction_sets", [] {  // those that this processor has
+        nb::list names;
+        for (const LaneSet* set : lane_sets()) names.append(set->name);
+        return names;
+    });
+    m.def("use_instruction_set", [](const std::string& name) {  // for tests and benchmarks
+        for (const LaneSet* set : lane_sets())
+            if (name == set->name) return use_lanes(*set);
+        throw nb::value_error("instruction_sets() lists those that this processor has");
+    });
 }

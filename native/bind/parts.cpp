@@ -1,6 +1,8 @@
 // Problems over parts of the same rows.
 #include <nanobind/stl/string.h>
 
+#include <limits>
+
 #include "problems.hpp"
 #include "solve_parts.hpp"
 

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "policy.hpp"
+
 namespace abstain {
 
 double best_bias(const Problem& problem, const std::vector<double>& F) {
     struct Bend {
         double at, size;
     };
-    constexpr double rounding = 1e-12;  // a slope this small, as a share of all bends, is 0
     std::vector<Bend> bends;
     double slope = problem.total, total = 0;
     for (Index i = 0; i < problem.size; ++i) {
@@ -21,7 +22,7 @@ double best_bias(const Problem& problem, const std::vector<double>& F) {
         if (y > 0) slope -= problem.breakpoint(i, K);
     }
     const auto before = [](const Bend& a, const Bend& b) { return a.at < b.at; };
-    const double flat = rounding * total;
+    const double flat = policy::rounding_of_slope * total;
     const bool open = slope >= -flat;  // one class has no weight: the optimum is a ray, and its finite end is taken
     // Half of the bends at a time are skipped where the slope does not yet reach 0; only those that are left are sorted.
     auto first = bends.begin(), last = bends.end();

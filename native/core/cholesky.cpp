@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "elementary.hpp"
 #include "lanes/lanes.hpp"
 
 namespace abstain {
@@ -91,7 +92,7 @@ void Cholesky::remove(Index position) {
         for (Index k = 0; k < count; ++k) {
             double* r = row(first + k) + first;
             rotate<1>(r, stride_, rotations, k);
-            const double length = std::hypot(r[k], r[k + 1]);
+            const double length = elementary::length(r[k], r[k + 1]);
             rotations[k] = {r[k] / length, r[k + 1] / length};
             r[k] = length;
         }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "index.hpp"
+#include "policy.hpp"
 
 namespace abstain {
 
@@ -13,10 +14,10 @@ class Cholesky {
 
     // A gains a last row with these entries (`column`, size() of them) and this diagonal. False, and nothing changed,
     // where the new row depends on the others to within `tolerance` of the diagonal.
-    bool append(const double* column, double diagonal, double tolerance = 1e-12);
+    bool append(const double* column, double diagonal, double tolerance = policy::dependent);
     // The same for several rows, L being read once for all of them. Row p of `rows`, which is overwritten, has size() + p + 1
     // entries: those with A's rows, with the new rows before it, and the diagonal. Says which rows were taken.
-    std::vector<bool> append(double* rows, Index stride, Index count, double tolerance = 1e-12);
+    std::vector<bool> append(double* rows, Index stride, Index count, double tolerance = policy::dependent);
     void remove(Index position);
     void clear() { size_ = 0; }
 

@@ -1,4 +1,4 @@
-// Every tuned number of the dual's solvers: when the precision, the method or the size of the work changes.
+// Every tuned number of the solvers but FR02's (embedded/policy.hpp): when the precision, the method or the size of the work changes.
 //
 // "x1.7 at 2048" means that another value, 2048, took 1.7 times the CPU time. Measured in November 2026 on one core with
 // AVX-512, on generated double-hinge problems of n rows with 5 or 6 features unless d says otherwise; the best of several
@@ -119,6 +119,9 @@ inline constexpr double least_curvature = 5e-13;
 // coefficient that puts it there.
 inline constexpr double rounding_of_sum = 1e-12;
 
+// A slope of the loss in the bias this small, as a share of all its bends, is 0.
+inline constexpr double rounding_of_slope = 1e-12;
+
 // Pair steps between two checks of the clock: 0.2 ms, at 0.4 us a step in a block of 1024 rows (ARCHITECTURE.md).
 inline constexpr Index steps_between_looks = 512;
 
@@ -188,5 +191,18 @@ inline constexpr Index repairs_of_path(Index n) { return 2 * n + 100; }
 // (ties, duplicates) could cycle. The refresh that follows makes the answer exact again.
 inline constexpr int idle_events = 64;
 inline constexpr double nudge = 1e-9;
+
+// ---- Linear machines (linear_block.cpp) ----
+
+// Rows are summed by chunks, which threads share: at least so many rows, at most so many chunks, and at most so many entries
+// in the sums of all of them (128 MB). The order of the sums, and so the last bits of the answer, depend on them.
+inline constexpr Index least_chunk = 1024, most_chunks = 256, most_sums = 1 << 24;
+
+// Bytes of the rows that a Hessian is summed from at a time, a panel; panels that threads sum before they wait for each other;
+// rows of the Hessian that a thread sums at a time.
+inline constexpr Index panel_bytes = 512 * 1024, panels = 8, strip = 32;
+
+// Chunks between two looks at the clock.
+inline constexpr Index chunks_between_looks = 64;
 
 }  // namespace abstain::policy

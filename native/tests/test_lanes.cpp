@@ -1,6 +1,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "aligned.hpp"
 #include "lanes/lanes.hpp"

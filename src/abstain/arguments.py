@@ -46,7 +46,7 @@ def positive_number(name: str, value: object) -> float:
 
 
 def row_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
-    """Give one finite weight >= 0 per row, with a finite sum > 0; None if none are given.
+    """Return one finite weight >= 0 per row, with a finite sum > 0; None if none are given.
 
     Everywhere a weight of k is the same as the row given k times, and 0 as the row left out.
     """
@@ -69,7 +69,7 @@ def row_weights(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64] 
 
 
 def mean_price(prices: NDArray[np.float64], sample_weight: ArrayLike | None) -> float:
-    """Give the weighted mean of the costs of rows, in units of a power of two: their own sum may overflow."""
+    """Return the weighted mean of the costs of rows, in units of a power of two: their own sum may overflow."""
     unit = int(np.frexp(np.max(np.abs(prices), initial=0.0))[1])
     return math.ldexp(float(np.average(np.ldexp(prices, -unit), weights=row_weights(sample_weight, len(prices)))), unit)
 

@@ -36,8 +36,8 @@ __all__ = [
 NO_CLASS = -1  # of an action that answers no class
 # What to do if the classes named are not those of y because a tool of scikit-learn has replaced the labels by numbers.
 ENCODED = (
-    "If scikit-learn has encoded y as 0 and 1 (cross_val_predict for scores, bagging, voting and stacking do), wrap "
-    "the classifier in abstain.Forced(classifier, classes=[...]) with the two names."
+    "If scikit-learn has encoded y as 0, 1, ... (cross_val_predict for scores, bagging, voting and stacking do), wrap "
+    "the classifier in abstain.Forced(classifier, classes=[...]) with the names."
 )
 
 
@@ -222,7 +222,8 @@ def encoded(
         at = np.minimum(np.searchsorted(classes, values), len(classes) - 1)
         codes = np.where(classes[at] == values, at, len(classes))
     if reject is not None:
-        codes[np.asarray(values == reject)] = NO_CLASS
+        # a class of float32 may equal a reject label that only float64 can hold
+        codes[(codes == len(classes)) & np.asarray(values == reject)] = NO_CLASS
     if (codes == len(classes)).any():
         raise ValueError(f"{name} contains {some(np.unique(values[codes == len(classes)]))}, which is not {wanted}.")
     return codes

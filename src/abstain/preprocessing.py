@@ -20,7 +20,7 @@ MISSING = "(missing)"  # the category of an empty cell
 # Names of the steps, which the model file and the ONNX export rely on.
 PREPROCESS, ESTIMATOR = "preprocess", "estimator"
 NUMERIC, CATEGORICAL = "numeric", "categorical"
-
+NUMBER, TEXT, NAN_TEXT = "number", "text", "text or NaN"  # what a column holds; in the last, a missing cell must be NaN
 
 CostPlan = tuple[tuple[str, str | float], ...]
 
@@ -47,14 +47,14 @@ class CellPlan:
     costs: CostPlan = ()
 
 
-def plan_of(preprocess: ColumnTransformer) -> CellPlan:
-    """The plan of a fitted preprocessing; the default one if it was not fitted by the command line."""
+def plan_of(preprocess: Any) -> CellPlan:
+    """Return the plan of a fitted preprocessing; the default one if it was not fitted by the command line."""
     plan = getattr(preprocess, "plan_", None)
     return plan if isinstance(plan, CellPlan) else CellPlan()
 
 
 def default_pipeline(estimator: Any, numeric: Sequence[str], categorical: Sequence[str]) -> Pipeline:
-    """A Pipeline of preprocessing for named columns and `estimator`, in the form that :func:`abstain.save` can write.
+    """Return a Pipeline of preprocessing for named columns and `estimator`, which :func:`abstain.save` can write.
 
     Numeric columns: missing values are replaced by the column's median and flagged in an extra column (only for columns
     with missing values in training); then all are scaled to mean 0 and variance 1. Categorical columns: missing values
@@ -93,8 +93,39 @@ def default_pipeline(estimator: Any, numeric: Sequence[str], categorical: Sequen
     return Pipeline([(PREPROCESS, preprocess), (ESTIMATOR, estimator)])
 
 
+def columns_read(step: Any, names: Sequence[str]) -> dict[str, str]:
+    """Return NUMBER, TEXT or NAN_TEXT for each column that a fitted step reads.
+
+    Parameters
+    ----------
+    step : transformer, ColumnTransformer or Pipeline
+        Fitted.
+    names : sequence of str
+        The names of its columns.
+    """
+    if isinstance(step, ColumnTransformer):
+        places = step._transformer_to_input_indices  # noqa: SLF001 (no public name gives the columns by place)
+        parts = [(part, places[name]) for name, part, _ in step.transformers_]
+        found = [columns_read(part, [names[at] for at in chosen]) for part, chosen in parts if part != "drop"]
+        return {name: kind for part in found for name, kind in part.items()}
+    steps = [one for _, one in step.steps if one not in (None, "passthrough")] if isinstance(step, Pipeline) else [step]
+    if steps and isinstance(steps[0], Pipeline | ColumnTransformer):
+        return columns_read(steps[0], names)
+    first = steps[0] if steps else None
+    if isinstance(first, SimpleImputer):
+        texts = [isinstance(filled, str) for filled in first.statistics_.tolist()]
+        imputed = [one.missing_values for one in steps if isinstance(one, SimpleImputer)]
+        takes_none = [any(missing is None for missing in imputed)] * len(texts)
+    else:
+        known = getattr(first, "categories_", [])
+        texts = [values.dtype.kind in "OU" for values in known] or [False] * len(names)
+        takes_none = [None in values.tolist() for values in known] or texts
+    kinds = zip(names, texts, takes_none, strict=True)
+    return {name: NUMBER if not text else TEXT if plain else NAN_TEXT for name, text, plain in kinds}
+
+
 def frame(columns: dict[str, Any]) -> Any:
-    """A pandas or polars table of arrays of numbers and texts, whichever library is installed."""
+    """Return a pandas or polars table of arrays of numbers and texts, whichever library is installed."""
     try:
         import pandas as pd
     except ImportError:

@@ -76,13 +76,6 @@ def test_the_installed_command_is_this_one():
     assert point.load() is entry_point.main
 
 
-def test_demo_is_the_demo(tmp_path):
-    result = run("demo", "--output", tmp_path / "shown", "--splits", 1)
-    assert result.exit_code == 0, result.output
-    assert "A missed cancer costs 5" in result.stdout
-    assert {path.name for path in (tmp_path / "shown").iterdir()} == {"reject_region.png", "report.html"}
-
-
 def test_reproduce_needs_a_checkout(tmp_path):
     with pytest.raises(UsageError, match="needs a checkout of the repository"):
         reproduce.experiments(tmp_path)

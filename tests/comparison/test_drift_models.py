@@ -13,7 +13,6 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from abstain import Actions, Costs, NoveltyRejector, RejectSVC, drift
 from abstain.comparison.batch_counts import DriftCounts, lacking
-from abstain.estimators.novelty.calibration import counted
 from abstain.estimators.unwrap import decide
 from abstain.preprocessing import default_pipeline
 
@@ -52,7 +51,7 @@ def test_rows_alike_are_not_drift_and_shifted_ones_are(name):
     assert (counts.choices is None) == (name == "frozen")
     if name not in ("frozen", "without rejects"):
         own = decide(model.estimator_, same)
-        np.testing.assert_array_equal(counts.choices, counted(own.label, own.rejected, model.rule_))
+        np.testing.assert_array_equal(counts.choices, model._fitted_.counted(own))
     if name == "without rejects":
         assert counts.choices.tolist() == [*np.unique(model.predict_forced(same), return_counts=True)[1], 0]
 

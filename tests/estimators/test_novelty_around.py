@@ -176,7 +176,7 @@ class TestRowCosts:
 
     def test_a_classifier_without_them_is_an_error_and_compare_passes_it_none(self):
         model = NoveltyRejector(LogisticRegression(), 0.05, random_state=0)
-        with pytest.raises(ValueError, match=r"row_costs needs a RejectSVC or .*; LogisticRegression takes none"):
+        with pytest.raises(ValueError, match=r"row_costs .*LogisticRegression takes none"):
             model.fit(X, Y, row_costs=self.COSTS)
         models = {"plain": model, "by row": NoveltyRejector(RejectSVC(), 0.05, random_state=0)}
         frame = abstain.compare(models, X, Y, row_costs=self.COSTS, cv=2).to_frame()

@@ -57,11 +57,17 @@ def test_arrays_by_position_are_those_of_numpy():
     assert SeenColumns.of(X.astype(np.float32))[5].largest == float(X[:, 5].max().astype(np.float32))
 
 
-def test_arrays_of_floats_are_counted_by_blocks_as_their_columns_are(monkeypatch):
-    monkeypatch.setattr(seen_column, "BLOCK", 7)
+def test_missing_and_infinite_cells_of_floats():
     X = np.random.default_rng(0).normal(size=(40, 5))
     X[3:20, 0], X[:, 1], X[5, 2], X[6, 3] = NAN, NAN, INF, -INF
-    assert SeenColumns.of(X).columns == by_position(SeenColumns.of(pd.DataFrame(X).add_prefix("c")).columns)
+    most = np.finfo(np.float64).max
+    found = SeenColumns.of(X).columns
+    assert [one.missing for one in found] == [17, 40, 0, 0, 0]
+    assert [one.present for one in found] == [23, 0, 40, 40, 40]
+    assert (found[0].smallest, found[0].largest) == (np.nanmin(X[:, 0]), np.nanmax(X[:, 0]))
+    assert (found[1].smallest, found[1].largest) == (INF, -INF)
+    assert (found[2].largest, found[3].smallest) == (most, -most)
+    assert found == by_position(SeenColumns.of(pd.DataFrame(X).add_prefix("c")).columns)
 
 
 def test_booleans_are_numbers():

@@ -22,12 +22,12 @@ from abstain import (
     RejectSVC,
     RejectSVCCV,
     ThresholdRejector,
-    save,
 )
 from abstain.files.format.arrays import packed
 from abstain.files.format.container import write_members
 from abstain.files.format.manifest import manifest_members
 from abstain.preprocessing import default_pipeline
+from files.sameness import written
 
 
 @pytest.fixture(scope="session")
@@ -126,14 +126,8 @@ def guarded_table(table):
 
 
 @pytest.fixture(scope="session")
-def contents(tmp_path_factory):
+def contents():
     """The bytes that `save` writes for an estimator."""
-
-    def written(estimator):
-        path = tmp_path_factory.mktemp("saved") / "model"
-        save(estimator, path)
-        return path.read_bytes()
-
     return written
 
 

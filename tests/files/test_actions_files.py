@@ -9,6 +9,7 @@ from abstain.files.format.errors import ModelFileError
 from abstain.files.format.values import from_json, to_json
 from action_cases import CREDIT
 from files.sameness import again, assert_same
+from looping import looped
 
 rng = np.random.default_rng(2)
 X = rng.normal(size=(80, 2))
@@ -25,7 +26,7 @@ ESTIMATORS = {
 }
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+@looped(name=ESTIMATORS)
 def test_it_comes_back_the_same(name, tmp_path):
     estimator = ESTIMATORS[name].fit(X, Y)
     loaded = again(estimator, tmp_path)

@@ -10,10 +10,11 @@ from scipy.sparse import csr_array
 
 import abstain
 from abstain import Costs, RejectSVC, RejectSVCCV
-from abstain.files.codecs.class_codec import class_from, class_parts
+from abstain.files.codecs.svc_codec import svc_from, svc_parts
 from abstain.files.format.schema import Fields
 from abstain.rules.tuning.class_lead import Lead
 from class_cases import GENERAL, gaussians, table_costs
+from looping import looped
 
 X, Y = gaussians(90)
 NAMES = np.array(["ant", "bee", "cow"])[Y]
@@ -33,7 +34,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@looped(case=CASES)
 def test_a_round_trip_keeps_every_bit(case, tmp_path):
     clf, rows = CASES[case]()
     path = tmp_path / "model"
@@ -53,9 +54,9 @@ def test_a_round_trip_keeps_every_bit(case, tmp_path):
 
 
 def loaded_with(clf, cuts):
-    state, arrays = class_parts(clf)
+    state, arrays = svc_parts(clf)
     state["rule"]["cuts"] = cuts
-    return class_from(clf, Fields(state, "machine"), arrays, X.shape[1])
+    return svc_from(clf, Fields(state, "machine"), arrays, X.shape[1])
 
 
 def test_files_with_a_scale_only_still_load():
@@ -93,7 +94,7 @@ FORGERIES = {
 }
 
 
-@pytest.mark.parametrize("case", FORGERIES)
+@looped(case=FORGERIES)
 def test_a_machine_that_contradicts_itself_is_refused(case, tmp_path):
     clf = RejectSVC(Costs(reject=0.2), gamma=0.3).fit(X, Y)
     abstain.save(clf, tmp_path / "good")

@@ -218,18 +218,18 @@ def accuracy(estimator, X, y):
 @pytest.mark.parametrize(
     ("classifier", "message"),
     [
-        (ExtraTreesClassifier(2), "around a ExtraTreesClassifier, .* only around .*, RandomForestClassifier, Hist"),
-        (RandomForestClassifier(2, warm_start=True), "RandomForestClassifier with warm_start=True cannot be in a"),
-        (RandomForestClassifier(2, monotonic_cst=[1, 0, 0]), r"with monotonic_cst=\[1, 0, 0\] cannot be in a model"),
+        (ExtraTreesClassifier(2), "around a ExtraTreesClassifier, which .* one of .*, RandomForestClassifier, Hist"),
+        (RandomForestClassifier(2, warm_start=True), "RandomForestClassifier with warm_start=True, which a model"),
+        (RandomForestClassifier(2, monotonic_cst=[1, 0, 0]), r"with monotonic_cst=\[1, 0, 0\], which a model"),
         (RandomForestClassifier(2, random_state=np.random.RandomState(0)), "random_state=.* is a RandomState"),
-        (Boosting(max_iter=2, warm_start=True), "Classifier with warm_start=True cannot be in a model file"),
-        (Boosting(max_iter=2, monotonic_cst=[1, 0, 0]), r"with monotonic_cst=\[1, 0, 0\] cannot be in a"),
+        (Boosting(max_iter=2, warm_start=True), "Classifier with warm_start=True, which a model file"),
+        (Boosting(max_iter=2, monotonic_cst=[1, 0, 0]), r"with monotonic_cst=\[1, 0, 0\], which a model"),
         (Boosting(max_iter=2, scoring=accuracy), "scoring=<function .* is a function"),
-        (Boosting(max_iter=2, categorical_features=[0]), "with categorical features cannot be .*; encode"),
-        (CalibratedClassifierCV(cv=2), "CalibratedClassifierCV around a LinearSVC, but .* only around RejectSVC"),
-        (calibrated(LinearSVC()), "CalibratedClassifierCV around a LinearSVC, but .* only around RejectSVC"),
+        (Boosting(max_iter=2, categorical_features=[0]), "with categorical features, which .*; encode"),
+        (CalibratedClassifierCV(cv=2), "CalibratedClassifierCV around a LinearSVC, which .* one of RejectSVC"),
+        (calibrated(LinearSVC()), "CalibratedClassifierCV around a LinearSVC, which .* one of RejectSVC"),
         (calibrated(calibrated(FOREST)), "CalibratedClassifierCV around a CalibratedClassifierCV"),
-        (calibrated(RandomForestClassifier(2, warm_start=True)), "RandomForestClassifier with warm_start=True cannot"),
+        (calibrated(RandomForestClassifier(2, warm_start=True)), "RandomForestClassifier with warm_start=True, which"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,  # no addresses: workers must agree
 )
@@ -246,10 +246,10 @@ def test_temperatures_and_shared_frozen_classifiers_are_refused(data, tmp_path):
     fitted = ThresholdRejector(calibrated(FOREST, ensemble=False), COSTS, cv="train").fit(X, y)
     fitted.estimator_.method = fitted.estimator.method = "temperature"
     if "temperature" in str(CalibratedClassifierCV._parameter_constraints["method"]):
-        with pytest.raises(ValueError, match="method='temperature' cannot be in a model file; use 'sigmoid' or"):
+        with pytest.raises(ValueError, match="method='temperature', which a model file; use 'sigmoid' or"):
             save(fitted, tmp_path / "model")
     frozen = FrozenEstimator(clone(FOREST).fit(X, y))
-    with pytest.raises(ValueError, match=r"has 2 classifiers, .* or one that is frozen; use ensemble=False"):
+    with pytest.raises(ValueError, match=r"with 2 classifiers, .* 1 if frozen, .*; use ensemble=False"):
         save(ThresholdRejector(calibrated(frozen, ensemble=True), cv=2).fit(X, y), tmp_path / "model")
 
 

@@ -11,14 +11,14 @@ from sklearn.base import clone
 from abstain import EmbeddedRejectSVC, save
 from abstain.preprocessing import default_pipeline
 from files.sameness import again, assert_same, sorted_vars
+from looping import looped
 
 STORAGE = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
 
 
 # tanh is not positive semidefinite; its solution is saved all the same
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("storage", STORAGE)
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid"])
+@looped(storage=STORAGE, kernel=["linear", "rbf", "poly", "sigmoid"])
 def test_every_kernel_and_storage(kernel, storage, data, tmp_path):
     X, y = data
     X = STORAGE[storage](np.where(X > 0, X, 0.0))

@@ -1,49 +1,22 @@
 """Forged trees and calibrations, all checksums right: scikit-learn would follow their indices anywhere."""
 
-import io
-import random
 import time
 
 import numpy as np
 import pytest
 
-from abstain.files.format.container import LARGEST
-from abstain.files.format.errors import ModelFileError
-from abstain.files.load import read
-
-
-def opened(raw):
-    return read(io.BytesIO(raw), len(raw), LARGEST)
+from files import forging
+from files.forging import both, field, opened, refused
+from looping import looped
 
 
 def changed(name, function):
-    """A change of one array of the classifier: by a function that returns another, or alters a copy."""
-
-    def change(inside):
-        array = inside.arrays[f"classifier.{name}"].copy()
-        result = function(array)
-        inside.arrays[f"classifier.{name}"] = array if result is None else result
-
-    return change
+    """A change of one array of the classifier."""
+    return forging.array(f"classifier.{name}", function)
 
 
 def entry(name, at, value):
-    return changed(name, lambda array: array.flat.__setitem__(at, value))
-
-
-def field(path, value):
-    def change(inside):
-        *way, last = path.split("/")
-        part = inside.model
-        for step in way:
-            part = part[int(step) if step.isdigit() else step]
-        part[last] = value
-
-    return change
-
-
-def both(*changes):
-    return lambda inside: [change(inside) for change in changes]
+    return forging.entry(f"classifier.{name}", at, value)
 
 
 def a_leaf(name, value):
@@ -73,33 +46,22 @@ TREES = {
         f"{REACHED}|{BRANCHES}",
     ),
     "sizes of 0": (changed("sizes", lambda array: 0 * array), SIZES),
-    "negative sizes": (changed("sizes", lambda array: -array), SIZES),
     "huge sizes": (changed("sizes", lambda array: array.fill(2**63 - 1)), SIZES),
     "a size too large": (entry("sizes", 0, 10**6), SIZES),
     "sizes of other trees": (changed("sizes", lambda array: np.array([1, array.sum() - 2, 1])), BRANCHES),
     "no trees": (changed("sizes", lambda array: array[:0]), "0 trees, but must have from 1|does not match the other"),
     "feature beyond": (entry("feature", 0, 3), "split on features that do not exist"),
-    "feature far beyond": (entry("feature", 0, 2**31 - 1), "split on features that do not exist"),
-    "negative feature": (entry("feature", 0, -2), "split on features that do not exist"),
     "a leaf with a feature": (a_leaf("feature", 1), "split on features that do not exist"),
     "a leaf with a threshold": (a_leaf("threshold", 1.0), "a leaf with a threshold"),
     "a leaf with -0": (a_leaf("threshold", -0.0), "a leaf with a threshold"),
     "a leaf with a way for missing values": (a_leaf("missing", 1), "a leaf with a threshold"),
-    "threshold of nan": (entry("threshold", 0, np.nan), "'classifier.threshold' contains NaN or infinity"),
-    "threshold of -infinity": (entry("threshold", 0, -np.inf), "'classifier.threshold' contains NaN or infinity"),
-    "infinite values": (entry("value", 0, np.inf), "'classifier.value' contains NaN or infinity"),
     "missing values go nowhere": (entry("missing", 0, 2), "neither to the left nor to the right"),
     "count of 0": (a_leaf("count", 0), "no training row reached"),
     "negative counts": (changed("count", lambda array: -array), "no training row reached"),
     "counts that overflow": (changed("count", lambda array: array.fill(2**63 - 1)), "no training row reached, or too"),
     "another count": (entry("count", 0, 7), "counts other rows than the two nodes below it"),
-    "narrow indices": (changed("left", lambda array: array.astype("<i8")), "wrong dtype"),
-    "n_features": (field("classifier/n_features", 1), "features that do not exist|does not match the other fields"),
-    "many features": (field("classifier/n_features", 2**61), "features, more than 2,147,483,647"),
-    "warm_start": (field("classifier/parameters/warm_start", True), "not formatted as|warm_start=True cannot"),
-    "another classifier": (field("classifier/kind", "ExtraTreesClassifier"), "'ExtraTreesClassifier', which is not"),
-    "unknown field": (field("classifier/oob_score", 1.0), "unknown field 'oob_score'"),
-    "unknown array": (lambda inside: inside.arrays.update({"classifier.depth": np.zeros(3)}), "unknown array 'depth'"),
+    "warm_start": (field("classifier/parameters/warm_start", True), "not formatted|warm_start=True, which"),
+    "another classifier": (field("classifier/kind", "ExtraTreesClassifier"), "not 'ExtraTreesClassifier'"),
     "an array of another order": (
         lambda inside: inside.arrays.update({"rows_sign": inside.arrays.pop("rows_sign")}),
         "not in the order",
@@ -107,27 +69,18 @@ TREES = {
 }
 FOREST = TREES | {
     "probability above 1": (changed("value", lambda array: array * 2), "do not lie between 0 and 1"),
-    "negative probability": (changed("value", lambda array: array.__isub__(0.5)), "do not lie between 0 and 1"),
     "probabilities that do not sum to 1": (changed("value", lambda array: array / 2), "do not lie between 0 and 1"),
-    "three classes": (changed("value", lambda array: np.hstack([array, 0 * array[:, :1]])), "does not match the other"),
     "weights of 0": (changed("weight", lambda array: 0 * array), "or weights of 0"),
     "a negative seed": (entry("seeds", 0, -1), "a random_state that is not possible"),
-    "a large seed": (entry("seeds", 0, 2**32), "a random_state that is not possible"),
-    "a seed less": (changed("seeds", lambda array: array[1:]), "does not match the other fields"),
     "other max_features": (field("classifier/max_features", 2), "its max_features differ from those of its trees"),
-    "max_features": (field("classifier/max_features", 0), "must be an integer >= 1"),
     "more trees by parameter": (field("classifier/parameters/n_estimators", 4), "number of trees differs"),
-    "no parameter": (lambda inside: inside.model["classifier"]["parameters"].pop("n_estimators"), "number of trees"),
     "threads": (field("classifier/parameters/n_jobs", 10**6), "not formatted as|requests more than 1024 threads"),
-    "estimator": (field("classifier/parameters/estimator", None), "'estimator' does not exist in RandomForest"),
-    "criterion": (field("classifier/parameters/criterion", "__class__"), "not formatted|'criterion' parameter"),
 }
 BINS = "split at bins that do not match the features or the thresholds"
 ITERATIONS = "its number of iterations differs from max_iter"
 BOOSTING = TREES | {
     "bins of 0": (changed("bins", lambda array: 0 * array), "a feature with no bins, or with more than max_bins"),
     "many bins": (entry("bins", 0, 256), "a feature with no bins, or with more than max_bins"),
-    "fewer bins": (changed("bins", lambda array: array[1:]), "does not match the other fields"),
     "a bin beyond": (entry("bin", 0, 255), BINS),
     "a negative bin": (entry("bin", 0, -1), BINS),
     "a leaf with a bin": (a_leaf("bin", 1), BINS),
@@ -136,17 +89,14 @@ BOOSTING = TREES | {
         BINS,
     ),
     "counts beyond 32 bits": (a_leaf("count", 2**32), "no training row reached, or too many"),
-    "baseline of more classes": (changed("baseline", lambda array: np.hstack([array, array])), "does not match"),
-    "baseline": (changed("baseline", lambda array: array + np.inf), "contains NaN or infinity"),
     "scores": (changed("train_score", lambda _: np.zeros(2)), "are not one for each iteration"),
-    "stopped": (field("classifier/early_stopping", 1), "'early_stopping' of the classifier has the wrong type"),
     "fewer iterations": (field("classifier/parameters/max_iter", 1), ITERATIONS),
     "more iterations": (
         both(field("classifier/early_stopping", False), field("classifier/parameters/max_iter", 9)),
         ITERATIONS,
     ),
     "max_bins": (field("classifier/parameters/max_bins", 3), "not formatted as|more than max_bins"),
-    "constraints": (field("classifier/parameters/monotonic_cst", [1]), "not formatted as|monotonic_cst=.* cannot"),
+    "constraints": (field("classifier/parameters/monotonic_cst", [1]), "not formatted as|monotonic_cst=.*, which"),
 }
 CURVES = "scores or probabilities that do not increase, or lie outside 0 to 1"
 FOLDS = "do not add up to that of the file's"
@@ -156,41 +106,29 @@ ISOTONIC = {
     "falling": (changed("probabilities", lambda array: array[::-1]), CURVES),
     "above 1": (changed("probabilities", lambda array: array + 1), CURVES),
     "below 0": (changed("probabilities", lambda array: array - 1), CURVES),
-    "nan": (changed("probabilities", lambda array: array * np.nan), "contains NaN or infinity"),
     "lengths of 0": (changed("lengths", lambda array: 0 * array), "lengths of its curves do not add up"),
     "huge lengths": (changed("lengths", lambda array: array.fill(2**63 - 1)), "lengths of its curves do not add up"),
     "other lengths": (changed("lengths", lambda array: array + np.array([[1], [-1]])), CURVES),
-    "fewer points": (changed("scores", lambda array: array[1:]), "does not match the other fields"),
-    "single points": (changed("scores", lambda array: array.astype("<f4")), "wrong dtype"),
-    "another method": (lambda inside: inside.model["classifier"]["parameters"].pop("method"), "array '"),
     "temperature": (field("classifier/parameters/method", "temperature"), "temperature"),
     "a machine with other classes": (field("classifier/classifiers/0/rule/classes", [0, 2]), "classes of its class"),
     "a machine with other parameters": (field("classifier/classifiers/1/parameters/cache_size", 9.0), "parameters of"),
     "another kernel": (field("classifier/classifiers/1/parameters/kernel", "poly"), "the kernel, gamma, coef0"),
     "rows of the other fold": (field("classifier/lengths/sets", [29, 31]), "does not match|do not match|indices"),
-    "a fold less": (lambda inside: inside.model["classifier"]["classifiers"].pop(), "does not match the other fields"),
 }
 SIGMOIDS = {
     "no folds": (field("classifier/classifiers", []), "it has 0 classifiers"),
     "a hundred and one folds": (field("classifier/classifiers", [{}] * 101), "it has 101 classifiers"),
     "a fold of nothing": (field("classifier/classifiers", [None]), "does not match the other fields"),
-    "folds of nothing": (field("classifier/classifiers", [None, None]), "does not describe the classifier"),
     "lengths": (field("classifier/lengths/left", [0, 0]), FOLDS),
     "negative lengths": (field("classifier/lengths/left", [-1, 15]), FOLDS),
     "huge lengths": (field("classifier/lengths/left", [2**62, -(2**62)]), FOLDS),
     "whole lengths": (field("classifier/lengths/left", [7.0, 7.0]), FOLDS),
-    "no lengths": (lambda inside: inside.model["classifier"]["lengths"].pop("left"), "lacks the field 'left'"),
-    "more lengths": (field("classifier/lengths/evil", [1, 1]), "unknown field 'evil'"),
-    "a rejector inside": (field("classifier/classifiers/0/kind", "ThresholdRejector"), "which is not allowed"),
-    "a calibration inside": (field("classifier/classifiers/0/kind", "CalibratedClassifierCV"), "which is not allowed"),
+    "a rejector inside": (field("classifier/classifiers/0/kind", "ThresholdRejector"), "must be one of"),
+    "a calibration inside": (field("classifier/classifiers/0/kind", "CalibratedClassifierCV"), "must be one of"),
     "two kinds": (field("classifier/classifiers/1/kind", "LogisticRegression"), "does not exist in LogisticRegression"),
-    "frozen": (field("classifier/frozen", True), "has 2 classifiers"),
-    "frozen by a number": (field("classifier/frozen", 1), "has the wrong type"),
+    "frozen": (field("classifier/frozen", True), "with 2 classifiers"),
     "added": (field("sigmoid_added", True), "a sigmoid that its parameters do not call for"),
-    "added by a number": (field("sigmoid_added", 0), "has the wrong type"),
     "not ensemble": (field("classifier/parameters/ensemble", False), "not formatted|although ensemble is False"),
-    "slope": (changed("slope", lambda array: array[:, :0]), "does not match the other fields"),
-    "slopes of nan": (changed("slope", lambda array: array * np.nan), "contains NaN or infinity"),
     "curves": (field("classifier/parameters/method", "isotonic"), "not formatted as|array '"),
     "features": (field("classifier/n_features", 4), "the features of its classifiers differ"),
     "names": (field("classifier/feature_names", [*"abc"]), "the features of its classifiers differ"),
@@ -204,60 +142,21 @@ SIGMOIDS = {
         "more than 32,768 trees",
     ),
 }
-CASES = [
-    (kind, case, *forgery)
-    for kind, forgeries in {"forest": FOREST, "boosting": BOOSTING, "curves": ISOTONIC, "sigmoids": SIGMOIDS}.items()
-    for case, forgery in forgeries.items()
-]
+TABLES = {"forest": FOREST, "boosting": BOOSTING, "curves": ISOTONIC, "sigmoids": SIGMOIDS}
 
 
-@pytest.mark.parametrize(
-    ("kind", "change", "message"),
-    [(kind, change, message) for kind, _, change, message in CASES],
-    ids=[f"{kind}, {case}" for kind, case, *_ in CASES],
-)
-def test_forgeries(kind, change, message, request, forge):
-    with pytest.raises(ModelFileError, match=message):
-        opened(forge(request.getfixturevalue(kind), change))
-
-
-@pytest.mark.parametrize("kind", ["forest", "boosting", "curves", "sigmoids"])
-def test_the_control_is_not_refused(kind, request, forge, data):
+@pytest.mark.parametrize("kind", TABLES)
+def test_forgeries(kind, request, forge, data):
     estimator = request.getfixturevalue(kind)
-    loaded = opened(forge(estimator, lambda _: None))
+    loaded = opened(forge(estimator, lambda _: None))  # the control
     assert loaded.predict(data[0]).tolist() == estimator.predict(data[0]).tolist()
 
+    @looped(case=TABLES[kind])
+    def every(case):
+        change, message = TABLES[kind][case]
+        refused(forge(estimator, change), message)
 
-ODD = [0, 1, -1, -2, 2, 3, 5, 7, 100, 127, 2**31 - 1, -(2**31), 2**62, 0.5, -0.0, 1e308, np.inf, -np.inf, np.nan]
-
-
-@pytest.mark.parametrize("kind", ["forest", "boosting", "curves", "sigmoids"])
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_random_numbers_are_refused_or_harmless(kind, request, forge, data):
-    """A model that was accepted decides rows: it would crash here if it led out of a tree, and hang in a loop."""
-    estimator, rng, taken = request.getfixturevalue(kind), random.Random(4), 0  # noqa: S311
-
-    def change(inside):
-        name = rng.choice([name for name in inside.arrays if name.startswith("classifier.")])
-        array = inside.arrays[name].copy()
-        if array.size:
-            with np.errstate(all="ignore"):
-                array.flat[rng.randrange(array.size)] = np.array(rng.choice(ODD)).astype(array.dtype)
-        inside.arrays[name] = array
-
-    rows = np.vstack([data[0], np.full((1, 3), 1e9), np.full((1, 3), -1e9)])
-    for _ in range(60):
-        try:
-            loaded = opened(forge(estimator, change))
-        except ModelFileError:
-            continue
-        taken += 1
-        try:
-            loaded.predict(rows)
-            loaded.predict(np.full((1, 3), np.nan))
-        except ValueError:
-            continue
-    assert 0 < taken < 40
+    every()
 
 
 def test_a_tree_as_deep_as_it_has_nodes_takes_no_longer(forest, forge, data):
@@ -297,5 +196,4 @@ def test_more_trees_than_a_model_may_have(forest, forge):
         inside.arrays["classifier.sizes"] = np.ones(2**15 + 1, dtype=np.int64)
         inside.arrays["classifier.seeds"] = np.zeros(2**15 + 1, dtype=np.int64)
 
-    with pytest.raises(ModelFileError, match="32,769 trees, but must have from 1 to 32,768"):
-        opened(forge(forest, many))
+    refused(forge(forest, many), "32,769 trees, but must have from 1 to 32,768")

@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PowerTransformer
 from sklearn.svm import SVC
@@ -166,20 +167,17 @@ def test_factors_are_not_rounded_to_float32(rows):
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (LogisticRegression(), "estimator is a LogisticRegression, but to_onnx takes RejectSVC"),
+        (LogisticRegression(), "estimator is a LogisticRegression, which has no ONNX graph here; use skl2onnx"),
         (
             RejectSVC(kernel=lambda X, Y: X @ Y.T),
-            "a callable kernel has no graph; to_onnx needs linear, rbf, poly",
+            "a callable kernel has no ONNX graph; use linear, rbf, poly",
         ),
-        (EmbeddedRejectSVC(kernel=lambda X, Y: X @ Y.T), "a callable kernel has no graph; to_onnx needs linear, rbf"),
-        (ThresholdRejector(SVC(), COSTS), "around a SVC, but to_onnx takes RejectSVC.* skl2onnx"),
-        (
-            ThresholdRejector(LogisticRegression(), COSTS, method="chow"),
-            "decides by probabilities, but to_onnx supports decision functions only; use method=",
-        ),
+        (EmbeddedRejectSVC(kernel=lambda X, Y: X @ Y.T), "a callable kernel has no ONNX graph; use linear, rbf"),
+        (ThresholdRejector(SVC(), COSTS), "around a SVC, which has no ONNX graph here; use skl2onnx"),
+        (ThresholdRejector(GaussianNB(), COSTS, method="chow"), "around a GaussianNB, which has no ONNX graph here"),
         (
             make_pipeline(PowerTransformer(), RejectSVC()),
-            "has a PowerTransformer, which has no ONNX graph here; to_onnx supports StandardScaler",
+            "has a PowerTransformer, which has no ONNX graph here; transform the rows before",
         ),
     ],
     ids=["other", "callable", "embedded callable", "rejector", "probabilities", "pipeline"],
@@ -192,7 +190,7 @@ def test_what_has_no_graph_is_refused(estimator, message, data):
 @pytest.mark.parametrize("kind", [RejectSVC, EmbeddedRejectSVC])
 def test_a_precomputed_kernel_is_refused(kind, data):
     X, y = data
-    with pytest.raises(ValueError, match="kernel='precomputed' has no graph; to_onnx needs linear, rbf"):
+    with pytest.raises(ValueError, match="kernel='precomputed' has no ONNX graph; use linear, rbf"):
         to_onnx(kind(kernel="precomputed").fit(X @ X.T, y))
 
 

@@ -207,7 +207,7 @@ def test_calibration_rows_are_ties_that_rounding_would_break():
     ("model", "message"),
     [
         (NoveltyRejector(RejectSVC(COSTS), 0.05, IsolationForest(n_estimators=5)), "has a IsolationForest as detector"),
-        (NoveltyRejector(RejectSVC(COSTS), 0.05, OneClassSVM(kernel=np.dot)), "a callable kernel has no graph"),
+        (NoveltyRejector(RejectSVC(COSTS), 0.05, OneClassSVM(kernel=np.dot)), "a callable kernel has no ONNX graph"),
         (NoveltyRejector(HistGradientBoostingClassifier(max_iter=2), 0.05), "a NoveltyRejector around a HistGradient"),
         (OneClassSVM(), r"is a OneClassSVM, .* put it in front of a classifier, NoveltyRejector\(classifier"),
         (make_pipeline(StandardScaler(), OneClassSVM()), "is a OneClassSVM, which decides on no classes"),

@@ -26,7 +26,6 @@ from abstain import (
 )
 from abstain.files.onnx.graph import Graph
 from abstain.files.onnx.rules import decision_nodes
-from abstain.files.onnx.steps import kinds
 
 COSTS, ASYMMETRIC = Costs(reject=0.3), Costs(1, 2, 0.3)
 TABLE = Costs.from_matrix([[0, 1, 4], [1, 0, 1], [2, 1, 0]], reject=0.4, labels=["ant", "bee", "cow"])
@@ -153,10 +152,10 @@ def test_probabilities_that_overflow_are_a_reject():
     steep = replace(rule, lead=replace(rule.lead, scale=1e10))
     score = np.array([[1e308, 1e308, 1e308], [3.0, -3.0, -3.0]])
     graph = Graph()
-    label, rejected, kind = decision_nodes(graph, steep, graph.input("X", kinds()["f"], 3, "scores"))
+    label, rejected, kind = decision_nodes(graph, steep, graph.input("X", "f", 3, "scores"))
     graph.output("label", kind, label)
-    graph.output("rejected", kinds()["b"], rejected)
-    graph.output("score", kinds()["f"], "X", 3)
+    graph.output("rejected", "b", rejected)
+    graph.output("score", "f", "X", 3)
     label, _, rejected = run(graph.model("0", "test"), {"X": score})
     with np.errstate(all="ignore"):
         assert steep.predict(score).tolist() == label.tolist() == ["reject", "ant"]

@@ -28,7 +28,8 @@ from abstain.files.format.container import LARGEST
 from abstain.files.format.errors import ModelFileError
 from abstain.files.load import read
 from abstain.preprocessing import default_pipeline
-from files.sameness import again, assert_same
+from files.sameness import again, assert_same, written
+from looping import looped
 from pipeline_cases import CASES, COSTS, fitted, frame, mixed
 
 LISTED = "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer, .* Pipelines and ColumnTransformers"
@@ -51,7 +52,7 @@ def attributes(step):
     return found
 
 
-@pytest.mark.parametrize("name", CASES)
+@looped(name=CASES)
 def test_a_pipeline_comes_back_bit_for_bit(name, tmp_path):
     saved, X = fitted(name)
     loaded = again(saved, tmp_path)
@@ -64,12 +65,10 @@ def test_a_pipeline_comes_back_bit_for_bit(name, tmp_path):
         assert_same(before, after)
     if before is not X and hasattr(X, "columns"):
         assert saved[:-1].get_feature_names_out().tolist() == loaded[:-1].get_feature_names_out().tolist()
-    (tmp_path / "first").write_bytes((tmp_path / "model.abstain").read_bytes())
-    again(loaded, tmp_path)
-    assert (tmp_path / "first").read_bytes() == (tmp_path / "model.abstain").read_bytes()
+    assert written(saved) == written(loaded)
 
 
-@pytest.mark.parametrize("name", CASES)
+@looped(name=CASES)
 def test_all_attributes_that_scikit_learn_sets_come_back(name, tmp_path):
     saved, _ = fitted(name)
     loaded = again(saved, tmp_path)
@@ -120,10 +119,10 @@ WEIGHTED = ColumnTransformer([("a", StandardScaler(), [0])], transformer_weights
 @pytest.mark.parametrize(
     ("step", "message"),
     [
-        (FunctionTransformer(np.abs), f"has a FunctionTransformer before its last step, but .* only {LISTED}"),
-        (PolynomialFeatures(), f"has a PolynomialFeatures before its last step, but .* only {LISTED}"),
-        (PCA(1), f"has a PCA before its last step, but .* only {LISTED}"),
-        (SelectKBest(k=1), f"has a SelectKBest before its last step, but .* only {LISTED}"),
+        (FunctionTransformer(np.abs), f"has a FunctionTransformer before its last step, which .*; use {LISTED}"),
+        (PolynomialFeatures(), f"has a PolynomialFeatures before its last step, which .*; use {LISTED}"),
+        (PCA(1), f"has a PCA before its last step, which .*; use {LISTED}"),
+        (SelectKBest(k=1), f"has a SelectKBest before its last step, which .*; use {LISTED}"),
         (make_pipeline(StandardScaler(), PCA(1)), "has a PCA"),
         (ColumnTransformer([("a", PCA(1), [0, 1])]), "has a PCA"),
         (OneHotEncoder(max_categories=5, handle_unknown="ignore"), r"OneHotEncoder\(max_categories=5\)"),
@@ -154,14 +153,14 @@ Scaler.__name__ = "StandardScaler"
 
 def test_a_subclass_is_not_its_parent(tmp_path):
     X, y = frame()[0][["age"]], frame()[1]
-    with pytest.raises(ValueError, match="can contain only StandardScaler"):
+    with pytest.raises(ValueError, match="has a StandardScaler before its last step, which"):
         save(make_pipeline(Scaler(), RejectSVC(COSTS)).fit(X, y), tmp_path / "model")
 
 
 @pytest.mark.parametrize("last", [make_pipeline(MinMaxScaler(), RejectSVC()), "passthrough"], ids=["inner", "none"])
 def test_the_last_step_is_a_classifier(last, tmp_path):
     X, y = frame()[0][["age"]], frame()[1]
-    with pytest.raises(ValueError, match=r"whose last step is \w+, but a model file needs a classifier"):
+    with pytest.raises(ValueError, match=r"whose last step is \w+, which .*; end in a classifier"):
         save(Pipeline([("a", StandardScaler()), ("b", last)]).fit(X, y), tmp_path / "model")
 
 
@@ -169,7 +168,7 @@ def test_the_last_step_is_a_classifier(last, tmp_path):
     ("change", "message"),
     [
         (lambda one: setattr(one[0], "scale_", one[0].scale_ * 2), "contradict each other or its parameters"),
-        (lambda one: one[0].set_params(with_std=False), "wrong type"),
+        (lambda one: one[0].set_params(with_std=False), "must be null"),
         (lambda one: setattr(one[0], "mean_", one[0].mean_[1:]), "wrong dtype or shape"),
         (lambda one: setattr(one[0], "mean_", one[0].mean_ * np.nan), "NaN or infinity"),
         (lambda one: setattr(one, "steps", [one.steps[0], ("s", StandardScaler()), one.steps[1]]), "not fitted"),

@@ -17,6 +17,7 @@ from abstain.files.format.errors import ModelFileError
 from abstain.files.load import read
 from abstain.preprocessing import default_pipeline
 from files.sameness import again, assert_same
+from looping import looped
 
 COSTS = Costs(1, 3, 0.3)
 CLASSIFIERS = {
@@ -51,7 +52,7 @@ EVERY = PROBABILITIES | AROUND | {
 }
 
 
-@pytest.mark.parametrize("case", EVERY)
+@looped(case=EVERY)
 def test_the_same_decisions(case, data, tmp_path):
     X, y = data
     saved = EVERY[case].fit(X, y)
@@ -105,12 +106,12 @@ def test_inside_a_pipeline(table, tmp_path):
     [
         (
             ThresholdRejector(SVC(), COSTS),
-            "a SVC, but a model file can contain it only around .*, CalibratedClassifierCV, and .*; use one of these",
+            "a SVC, which a model file cannot contain; use one of .*, CalibratedClassifierCV, and",
         ),
         (ThresholdRejector(SVC(), COSTS, method="chow"), "has a CalibratedClassifierCV around a SVC, .* LogisticReg"),
         (
             ThresholdRejector(make_pipeline(StandardScaler(), SVC()), COSTS),
-            "is a ThresholdRejector around a SVC, but a model file can contain",
+            "is a ThresholdRejector around a SVC, which a model file cannot",
         ),
         (GridSearchCV(RejectSVC(COSTS), {"C": [1.0]}, cv=2), "is a GridSearchCV, .*; save its best_estimator_"),
     ],
@@ -197,22 +198,19 @@ def cuts(function):
 
 CUTS = "field 'cuts' differs from what the library writes"
 FORGERIES = {
-    "kind": (edited("classifier", kind="SVC"), "'kind' of the classifier is 'SVC'"),
-    "a rejector inside": (edited("classifier", kind="ThresholdRejector"), "which is not allowed"),
-    "method": (edited(method="__del__"), "which is not allowed"),
+    "kind": (edited("classifier", kind="SVC"), "'kind' of the classifier must be one of .*, not 'SVC'"),
+    "a rejector inside": (edited("classifier", kind="ThresholdRejector"), "must be one of"),
+    "method": (edited(method="__del__"), "field 'method' differs from what"),
     "probabilities": (edited(method="predict_proba"), "field 'method' differs from what the library writes|'cuts'"),
     "a bound": (edited(error_bound=[0.1, 0.9, 60, 60, 0]), "field 'error_bound' differs from what the library writes"),
     "no rows": (edited(flaw=None), "unknown array 'rows_score'"),
     "a flaw that is not text": (edited(flaw=1), "an invalid sign, weight or flaw"),
-    "no rule": (edited(rule=None), "does not describe the rule"),
     "no classes": (edited("rule", classes=[]), "do not have the type|one class|classes"),
     "other classes": (edited("rule", classes=[0, 2]), "the classes of its classifier differ from those of its rule"),
     "other classes inside": (
         edited("classifier", "rule", classes=[0, 2]),
         "the classes of its classifier differ from those of its rule",
     ),
-    "two cuts": (cuts(lambda *three: [*three[:2]]), "does not have 3 cuts"),
-    "a whole cut": (cuts(lambda lower, upper, _: [lower, upper, 0]), "does not have 3 cuts"),
     "another lower": (cuts(lambda lower, upper, cut: [np.nextafter(lower, -9), upper, cut]), CUTS),
     "another upper": (cuts(lambda lower, upper, cut: [lower, upper + 1.0, cut]), CUTS),
     "an endless band": (cuts(lambda _, upper, cut: [{"float": "-inf"}, upper, cut]), CUTS),
@@ -225,20 +223,15 @@ FORGERIES = {
     "two requests": (edited("parameters", reject_rate=0.1), "are given together"),
     "a budget": (edited("parameters", costs=None, reject_rate=0.1), CUTS),
     "pos_label": (edited("parameters", pos_label=0), CUTS),
-    "unknown parameter": (edited("parameters", estimator=None), "'estimator' does not exist in ThresholdRejector"),
     "scores": (arrays(rows_score=lambda old: old[::-1]), CUTS + "|array 'rows_score' differs from what"),
-    "a score of nan": (arrays(rows_score=lambda old: old * np.nan), "contains NaN"),
     "other scores": (arrays(rows_score=lambda old: old + 1.0), CUTS),
     "signs": (arrays(rows_sign=lambda old: 3 * old), "an invalid sign, weight or flaw"),
     "signs turned": (arrays(rows_sign=lambda old: -old), CUTS),
     "weights": (arrays(rows_weight=lambda old: 0 * old), "an invalid sign, weight or flaw"),
-    "fewer weights": (arrays(rows_weight=lambda old: old[1:]), "does not match the other fields"),
     "nothing to tune on": (
         arrays(**dict.fromkeys(("rows_score", "rows_sign", "rows_weight"), lambda old: old[:0])),
         "cannot be tuned without rows",
     ),
-    "unknown array": (lambda inside: inside.arrays.update(coef=np.zeros((1, 2))), "unknown array 'coef'"),
-    "unknown field": (edited(rows=[0.0, ""]), "unknown field 'rows'"),
     "the machine inside": (
         edited("classifier", "parameters", kernel="linear"),
         "the kernel, gamma, coef0 or degree of its machine differs",
@@ -248,7 +241,7 @@ FORGERIES = {
 }
 
 
-@pytest.mark.parametrize("case", FORGERIES)
+@looped(case=FORGERIES)
 def test_forgeries(case, rejector, forge):
     change, message = FORGERIES[case]
     refused(forge(rejector, change), message)

@@ -2,7 +2,6 @@
 
 import copy
 import dataclasses
-import re
 import zipfile
 
 import numpy as np
@@ -10,17 +9,14 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGroupKFold, StratifiedKFold
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
 
 from abstain import BartlettWegkamp, Costs, RejectSVC, RejectSVCCV, save
-from abstain.files.registry import GUARDED, KINDS, REJECTOR, parts, restored
-from abstain.files.sklearn_codecs.preprocessing_codec import is_default
-from abstain.preprocessing import default_pipeline
+from abstain.files.registry import parts, restored
 from abstain.solvers.cross_validation import held_out_scores
+from class_cases import gaussians
 from files.sameness import again, assert_same, sorted_vars
+from looping import looped
 
 LABELS = {
     "integers": lambda y: y,
@@ -35,8 +31,7 @@ LABELS = {
 STORAGE = {"dense": np.asarray, "csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
 
 
-@pytest.mark.parametrize("storage", STORAGE)
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid"])
+@looped(storage=STORAGE, kernel=["linear", "rbf", "poly", "sigmoid"])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # tanh is not a kernel
 def test_every_kernel_and_storage(kernel, storage, data, tmp_path):
     X, y = data
@@ -48,9 +43,7 @@ def test_every_kernel_and_storage(kernel, storage, data, tmp_path):
     assert_same(vars(saved.decide(X)), vars(loaded.decide(X)))
 
 
-@pytest.mark.parametrize("costs", [None, Costs(1, 2, (0.2, 0.3))], ids=["no costs", "costs"])
-@pytest.mark.parametrize("kind", LABELS)
-@pytest.mark.parametrize("first_is_positive", [False, True])
+@looped(kind=LABELS, costs=[None, Costs(1, 2, (0.2, 0.3))], first_is_positive=[False, True])
 def test_every_kind_of_label(kind, costs, first_is_positive, data, tmp_path):
     X, y = data
     y = LABELS[kind](y)
@@ -121,9 +114,10 @@ def unfinished(monkeypatch, late):
     monkeypatch.setattr("abstain.solvers.cross_validation.held_out_scores", cut_short)
 
 
-def test_a_search_on_subsamples(data, tmp_path, monkeypatch):
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_search_on_subsamples(classes, data, tmp_path, monkeypatch):
     monkeypatch.setattr("abstain.estimators.search.halving.FIRST", 40)
-    X, y = data
+    X, y = data if classes == 2 else gaussians(120)
     saved = RejectSVCCV(Costs(reject=0.2), Cs=4, gammas=3, cv=2, search="halving").fit(X, y)
     assert len(np.unique(saved.cv_results_["n_resources"])) > 1
     object.__setattr__(saved._fitted_.grid, "rejected", np.nan)  # not in the file
@@ -282,53 +276,6 @@ def test_names_of_features(data, tmp_path):
         loaded.predict(frame[frame.columns[::-1]])
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_a_pipeline(library, pipeline, table, tmp_path, request):
-    X, y = table
-    saved = pipeline
-    if library == "polars":
-        pl = request.getfixturevalue("polars")
-        X = pl.from_pandas(X)
-        saved = clone(pipeline).fit(X, y)
-    loaded = again(saved, tmp_path)
-    unseen = X.head(7).copy() if library == "pandas" else X.head(7).with_columns(pl.lit("Rom").alias("city"))
-    if library == "pandas":
-        unseen["city"] = "Rom"
-    for rows in (X, unseen):
-        assert_same(saved[:-1].transform(rows), loaded[:-1].transform(rows))
-        assert_same(saved.predict(rows), loaded.predict(rows))
-    assert saved[:-1].get_feature_names_out().tolist() == loaded[:-1].get_feature_names_out().tolist()
-    assert saved.score(X, y) == loaded.score(X, y)
-    refitted = clone(loaded).fit(X, y)
-    assert_same(saved.decision_function(X), refitted.decision_function(X))
-
-
-@pytest.mark.parametrize("parts", [(["age", "score"], []), ([], ["city"]), (["score"], ["city"])])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_pipelines_of_some_columns(parts, dtype, table, tmp_path):
-    X, y = table
-    X = X.astype({"age": dtype, "score": dtype})
-    saved = default_pipeline(RejectSVC(), *parts).fit(X, y)
-    loaded = again(saved, tmp_path)
-    assert_same(saved[:-1].transform(X), loaded[:-1].transform(X))
-    assert_same(saved.decision_function(X), loaded.decision_function(X))
-
-
-def test_all_state_of_the_preprocessing_is_restored(pipeline, tmp_path):
-    # every attribute that scikit-learn sets at fit, public or not, is there, and the public ones have their values
-    loaded = again(pipeline, tmp_path)
-    for part, steps in {"numeric": ["impute", "scale"], "categorical": ["impute_nan", "impute_none", "encode"]}.items():
-        for step in steps:
-            before, after = (one[0].named_transformers_[part][step] for one in (pipeline, loaded))
-            assert vars(before).keys() == vars(after).keys()
-            public = {name for name in vars(before) if name.endswith("_")}
-            for name in public - {"indicator_", "n_samples_seen_"}:
-                assert_same(getattr(before, name), getattr(after, name))
-    indicators = [one[0].named_transformers_["numeric"]["impute"].indicator_ for one in (pipeline, loaded)]
-    assert_same(indicators[0].features_, indicators[1].features_)
-    assert vars(pipeline[0]).keys() == vars(loaded[0]).keys()
-
-
 def test_a_file_is_an_ordinary_zip_and_always_the_same(machine, contents, tmp_path):
     path = tmp_path / "model.zip"
     path.write_bytes(contents(machine))
@@ -339,67 +286,6 @@ def test_a_file_is_an_ordinary_zip_and_always_the_same(machine, contents, tmp_pa
         np.testing.assert_array_equal(arrays["arrays/machine.coef"], machine.dual_coef_[0])
 
 
-RANDOM = StratifiedKFold(2, shuffle=True, random_state=np.random.RandomState(0))
-
-
-def linear(X, Y):
-    return np.asarray(X) @ np.asarray(Y).T
-
-
-@pytest.mark.parametrize(
-    ("estimator", "message"),
-    [
-        (RejectSVC(kernel=linear), "kernel=.* is a function, but a model file can contain only numbers"),
-        (RejectSVCCV(Cs=1, gammas=1, cv=RANDOM), "cv=.*RandomState"),
-        (
-            LogisticRegression(),
-            "estimator is a LogisticRegression, but a model file can contain RejectSVC, RejectSVCCV",
-        ),
-        (
-            make_pipeline(PolynomialFeatures(), RejectSVC()),
-            "has a PolynomialFeatures before its last step, but a model file can contain only StandardScaler",
-        ),
-    ],
-    ids=["callable kernel", "random state", "other classifier", "other pipeline"],
-)
-def test_what_a_file_cannot_hold_is_refused(estimator, message, data, tmp_path):
-    path = tmp_path / "model"
-    path.write_text("old")
-    with pytest.raises(ValueError, match=message):
-        save(estimator.fit(*data), path)
-    assert path.read_text() == "old"
-    assert [*tmp_path.iterdir()] == [path]
-
-
-def test_an_estimator_that_is_not_fitted_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="not fitted"):
-        save(RejectSVC(), tmp_path / "model")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda one: one.set_params(preprocess__numeric__scale__with_mean=False),
-        lambda one: one.set_params(preprocess__remainder="passthrough"),
-        lambda one: one.set_params(preprocess__categorical__encode__drop="first"),
-        lambda one: one[0].transformers.reverse() or one,
-        lambda one: Pipeline([*one.steps[:1], ("more", "passthrough"), *one.steps[1:]]),
-    ],
-    ids=["scaling", "remainder", "encoding", "order", "more steps"],
-)
-def test_pipelines_of_another_making_come_back(change, pipeline, table, tmp_path):
-    X, y = table
-    saved = change(clone(pipeline)).fit(X, y)
-    loaded = again(saved, tmp_path)
-    assert_same(saved.decision_function(X), loaded.decision_function(X))
-    assert not is_default(saved)
-
-
-def test_a_pipeline_that_returns_frames_is_refused(pipeline, table, tmp_path):
-    with pytest.raises(ValueError, match="set_output"):
-        save(clone(pipeline).set_output(transform="pandas").fit(*table), tmp_path / "model")
-
-
 def test_the_judge_has_teeth(machine, tmp_path):
     loaded = again(machine, tmp_path)
     assert_same(sorted_vars(machine), sorted_vars(loaded))
@@ -408,8 +294,3 @@ def test_the_judge_has_teeth(machine, tmp_path):
     loaded._fitted_ = dataclasses.replace(fitted, machine=other)
     with pytest.raises(AssertionError):
         assert_same(sorted_vars(machine), sorted_vars(loaded))
-
-
-def test_the_documentation_names_what_can_be_saved():
-    named = re.sub(r"\s+|\\\\", " ", save.__doc__.partition("Examples")[0])
-    assert all(re.search(rf"\b{kind}\b", named) for kind in (*KINDS[""], *KINDS[REJECTOR], *KINDS[GUARDED]))

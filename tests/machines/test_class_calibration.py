@@ -16,7 +16,7 @@ def by_hand(folds, scores, n_classes):
             count = rows = 0
             for (known, code), new in zip(folds, scores, strict=True):
                 for one, label in zip(known, code, strict=True):
-                    if label == k + 1:
+                    if label == k:
                         rows += 1
                         count += favour(one, k) <= favour(new[row], k)
             found[row, k] = (1 + count) / (rows + 1)
@@ -35,7 +35,7 @@ def test_p_values_are_the_formula(n_classes, n_folds):
     random = np.random.default_rng(n_classes)
     wide = () if n_classes == 2 else (n_classes,)
     # whole numbers, so that scores tie
-    folds = [(random.integers(-3, 4, (12, *wide)) * 1.0, np.arange(12) % n_classes + 1) for _ in range(n_folds)]
+    folds = [(random.integers(-3, 4, (12, *wide)) * 1.0, np.arange(12) % n_classes) for _ in range(n_folds)]
     scores = [random.integers(-4, 5, (9, *wide)) * 1.0 for _ in range(n_folds)]
     found = ClassCalibration.of(folds, n_classes).p_values(scores)
     np.testing.assert_array_equal(found, by_hand(folds, scores, n_classes))
@@ -53,7 +53,7 @@ def test_the_lead_of_tied_classes_is_0():
 
 def test_two_classes_are_the_general_case():
     f = np.random.default_rng(0).normal(size=20)
-    code = np.arange(20) % 2 + 1
+    code = np.arange(20) % 2
     pair = ClassCalibration.of([(f, code)], 2)
     columns = ClassCalibration.of([(np.column_stack([-f / 2, f / 2]), code)], 2)
     new = np.linspace(-3, 3, 50)

@@ -149,6 +149,11 @@ def test_other_than_two_features_is_an_error():
         draw(X=np.column_stack([X, X[:, 0]]))
 
 
+def test_a_label_that_is_no_class_is_an_error():
+    with pytest.raises(ValueError, match=r"y has the label 'maybe', which is not one of the classes \['no', 'yes'\]"):
+        RejectRegionDisplay.from_estimator(Ramp(), X, np.where(Y == "no", "maybe", Y), ax=Figure().subplots())
+
+
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"abstain\[plot\]"):

@@ -17,14 +17,20 @@ class Opened:
     requests: list = field(default_factory=list)
     dialogs: list = field(default_factory=list)
 
+    def texts(self):
+        """All that the page shows of its numbers, by name, in one question; the same in every place."""
+        script = "all => all.map(one => [one.dataset.show, one.textContent])"
+        shown = {}
+        for name, text in self.page.eval_on_selector_all("[data-show]", script):
+            assert shown.setdefault(name, text) == text, (name, text)
+        return shown
+
     def text(self, name):
-        """What stands where the page shows this number; the same in every place."""
-        texts = set(self.page.locator(f'[data-show="{name}"]').all_text_contents())
-        assert len(texts) == 1, (name, texts)
-        return texts.pop()
+        return self.texts()[name]
 
     def counts(self):
-        return [[int(self.text(f"n{i}{j}")) for j in range(3)] for i in range(2)]
+        shown = self.texts()
+        return [[int(shown[f"n{i}{j}"]) for j in range(3)] for i in range(2)]
 
     def set_price(self, price):
         self.page.locator("#typed").fill(repr(float(price)))

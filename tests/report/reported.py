@@ -1,5 +1,7 @@
 """Rows to report on, and what Python counts for them at any price, by the measures of predictions."""
 
+from functools import cache
+
 import numpy as np
 
 from abstain import Costs, Thresholds, metrics
@@ -22,9 +24,17 @@ def rows(n=400, seed=0, labels=("no", "yes")):
 
 def report_of(costs, *, pos_label="yes", y=None, score=None, **arguments):
     """A report with the thresholds that Bayes' rule gives, turned if the first class is the positive one."""
+    if y is None and not arguments:
+        return _shared(costs, pos_label)
     if y is None:
         y, score = rows()
     return Report.of(y, score, costs, turned(costs.score_thresholds(), pos_label), pos_label=pos_label, **arguments)
+
+
+@cache
+def _shared(costs, pos_label):
+    """The report that many tests open; a report is frozen."""
+    return report_of(costs, pos_label=pos_label, **dict(zip(("y", "score"), rows(), strict=True)))
 
 
 def comparison_of(costs_of_rows, left_out=()):

@@ -32,14 +32,13 @@ def test_the_counts_are_those_of_predict(machine, follows):
     predicted = machine.predict(X)
     report = report_for(machine, X, y, data_facts={"Held out": "no"})
     counts = [[np.sum((y == t) & (predicted == p)) for p in ("no", "reject", "yes")] for t in ("no", "yes")]
-    np.testing.assert_array_equal(report.table.counts, counts)
+    np.testing.assert_array_equal(report.slider.upwards(report.table.counts), counts)
     assert report.measures()["mean_cost"] == pytest.approx(-machine.score(X, y))
     final = getattr(machine, "best_estimator_", machine)
     forced = final.predict_forced(X) if hasattr(final, "predict_forced") else None
     if forced is not None:
-        called_yes = [np.sum((y == truth) & (forced == "yes")) for truth in ("no", "yes")]
-        np.testing.assert_array_equal(report.forced.counts[:, 2], called_yes)
-    assert report.follows_price is follows
+        np.testing.assert_array_equal(np.array(["no", "yes"])[(report.slider.forced > 0).astype(int)], forced)
+    assert report.slider.follows_price is follows
     assert ("Held out", "no") in report.data_facts
     assert ("Rows of yes", str(np.sum(y == "yes"))) in report.data_facts
 
@@ -53,12 +52,12 @@ def test_facts_of_the_machine():
 def test_other_costs_than_those_trained_for_keep_the_thresholds():
     clf = RejectSVC(COSTS).fit(X, y)
     report = report_for(clf, X, y, Costs(1, 2, 0.2))
-    assert not report.follows_price
+    assert not report.slider.follows_price
     np.testing.assert_array_equal(report.table.counts[:, 1], report_for(clf, X, y).table.counts[:, 1])
 
 
 def test_what_cannot_be_reported_is_said():
-    with pytest.raises(ValueError, match="trained without costs; a report needs prices: pass costs"):
+    with pytest.raises(ValueError, match="trained without costs; a report needs costs: pass them"):
         report_for(RejectSVC().fit(X, y), X, y)
     with pytest.raises(ValueError, match=r"LogisticRegression has none\. Fit it first, or wrap another"):
         report_for(LogisticRegression().fit(X, y), X, y)
@@ -68,6 +67,6 @@ def test_rows_of_a_frame_are_called_by_its_index():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, index=pd.Index([f"p{i}" for i in range(200)], name="patient"))
     clf = RejectSVC(COSTS).fit(X, y)
-    listed = report_for(clf, frame, y).listed
+    listed = report_for(clf, frame, y).slider.listed
     assert (listed.heading, set(listed.name)) == ("patient", set(frame.index))
-    assert report_for(clf, frame, y, row_names=range(200)).listed.heading == "row"
+    assert report_for(clf, frame, y, row_names=range(200)).slider.listed.heading == "row"

@@ -16,15 +16,15 @@ def test_numbers_are_those_of_the_measures(costs, pos_label):
     y, score = rows()
     report = report_of(costs, pos_label=pos_label)
     predicted = labels_at(costs, score, pos_label)
-    assert report.table.counts.tolist() == counted(y, predicted)
+    assert report.slider.upwards(report.table.counts).tolist() == counted(y, predicted)
     found = report.measures()
     for name, value in measured(y, predicted, costs, pos_label).items():
         assert found[name] == pytest.approx(value), name
     assert found["rejecting_cost"] == pytest.approx(
         costs.mean_cost(y, np.full(len(y), "reject"), pos_label=pos_label)
     )
-    assert report.follows_price
-    assert report.positive_above is (pos_label == "yes")
+    assert report.slider.follows_price
+    assert report.slider.positive_above is (pos_label == "yes")
 
 
 def test_a_report_is_a_value():
@@ -45,9 +45,9 @@ def test_a_report_is_a_value():
 def test_thresholds_follow_the_price_only_if_they_are_bayes(thresholds, follows):
     y, score = rows()
     report = Report.of(y, score, Costs(1, 5, 0.3), thresholds)
-    assert report.follows_price is follows
+    assert report.slider.follows_price is follows
     middle = thresholds.lower / 2 + thresholds.upper / 2
-    assert report.cut == (np.log(0.2) if follows else middle if np.isfinite(middle) else 0.0)
+    assert report.slider.cut == (np.log(0.2) if follows else middle if np.isfinite(middle) else 0.0)
 
 
 def test_one_class_alone_needs_the_other_named():
@@ -76,10 +76,10 @@ def test_rows_are_called_by_the_index_or_by_ids(given):
     ids = [f"p{i}" for i in range(5)]
     series = pd.Series(y, index=pd.Index(ids, name="patient"))
     named = {"row_names": pd.Series(ids, index=range(7, 12), name="patient")} if given == "names" else {}
-    listed = report_of(Costs(1, 1, 0.3), y=series if given == "y" else y, score=score, **named).listed
+    listed = report_of(Costs(1, 1, 0.3), y=series if given == "y" else y, score=score, **named).slider.listed
     assert listed.heading == "patient"
     assert list(listed.name) == [ids[at] for at in np.argsort(score, kind="stable")]
-    counted_only = report_of(Costs(1, 1, 0.3), y=pd.Series(y), score=score).listed  # the index says nothing
+    counted_only = report_of(Costs(1, 1, 0.3), y=pd.Series(y), score=score).slider.listed  # the index says nothing
     assert counted_only.heading == "row"
     assert sorted(counted_only.name) == [1, 2, 3, 4, 5]
 

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from abstain import Costs, NoveltyRejector, RejectSVC
 from abstain.metrics import RejectTable
-from abstain.report import Report, TableReport, render, report_for
+from abstain.report import Report, render, report_for
 from abstain.report.render import payload
 from report.reported import COSTS, counted, labels_at, report_of, rows
 
@@ -58,10 +58,12 @@ def test_a_page_without_novel_rows_does_not_mention_them():
 def test_the_curve_passes_through_the_operating_point():
     costs, novel = COSTS["equal"], np.abs(rows()[1]) > 3.0  # rows that the machine would decide
     report = report_of(costs, novel=novel)
-    curve = report.curves.cost[report.curves.shares.index(0.6)]
+    curves = report.slider.curves
+    at_price = curves.shares.index(0.6)
+    curve = curves.cost[at_price]
     at = np.interp(report.table.reject_rate, curve.grid, curve.estimate)
     assert at == pytest.approx(report.measures()["mean_cost"], abs=2e-3)
-    plain = report_of(costs).curves.cost[report.curves.shares.index(0.6)]  # control: in the order of the scores
+    plain = report_of(costs).slider.curves.cost[at_price]  # control: in the order of the scores
     assert np.interp(report.table.reject_rate, plain.grid, plain.estimate) < at - 2e-3
 
 
@@ -90,10 +92,10 @@ def test_the_report_of_a_guarded_estimator_has_its_decisions(guarded):
     clf, X, y = guarded
     report = report_for(clf, X, y)
     assert np.array_equal(report.table.counts, RejectTable.of(y, clf.predict(X), reject_label=-1).counts)
-    assert report.novel.count == np.sum(clf.decide(X).reason == "novel") >= 10
+    assert report.slider.novel.count == report.novel == np.sum(clf.decide(X).reason == "novel") >= 10
     assert dict(report.model_facts)["Machine"] == "RejectSVC"
     assert "Rows that calibrated this share" in dict(report.model_facts)
-    assert payload(report)["novel"]["rejected"] == report.novel.rejected
+    assert payload(report.slider)["novel"]["rejected"] == report.slider.novel.rejected
 
 
 def test_a_table_report_names_the_reason_of_each_reject():
@@ -104,7 +106,7 @@ def test_a_table_report_names_the_reason_of_each_reject():
     far = np.vstack([X[:30], X[:5] + 100.0])
     truth = np.append(y[:30], y[:5])
     decided = clf.decide(far)
-    table = TableReport.of(
+    table = Report.of_decisions(
         truth, decided.label, Costs(reject=0.3), forced=decided.forced, score=decided.score, novel=decided.novel,
         reject_label=clf.reject_label_,
     )  # fmt: skip
@@ -113,11 +115,11 @@ def test_a_table_report_names_the_reason_of_each_reject():
     page = render(table)
     assert f"{table.novel} of them novel" in page
     assert '<td data-label="reason" class="novel">novel</td>' in page
-    assert "of them novel" not in render(TableReport.of(truth, decided.label, Costs(reject=0.3), reject_label=-1))
+    assert "of them novel" not in render(Report.of_decisions(truth, decided.label, Costs(reject=0.3), reject_label=-1))
 
 
 def test_report_of_takes_scores_of_the_classifier():
     y, score = rows()
     costs = COSTS["equal"]
     report = Report.of(y, score, costs, costs.score_thresholds(), novel=unlike())
-    assert report.forced.counts.tolist() == report_of(costs).forced.counts.tolist()
+    assert report.forced_cost == report_of(costs).forced_cost

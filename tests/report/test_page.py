@@ -33,11 +33,12 @@ def number(text):
 
 
 def assert_shown(seen, values):
+    shown = seen.texts()
     for name, value in values.items():
         if math.isnan(value):
-            assert seen.text(name) == "n/a"
+            assert shown[name] == "n/a"
         else:  # four digits, or tenths of a per cent
-            assert number(seen.text(name)) == pytest.approx(value, rel=6e-4, abs=6e-4), name
+            assert number(shown[name]) == pytest.approx(value, rel=6e-4, abs=6e-4), name
 
 
 @pytest.mark.parametrize(("name", "pos_label"), CASES)

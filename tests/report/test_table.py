@@ -7,9 +7,9 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from abstain import Costs, RejectSVC, RejectSVCCV, ThresholdRejector, compare
+from abstain import Actions, Costs, RejectSVC, RejectSVCCV, ThresholdRejector, compare
 from abstain.metrics import mean_cost
-from abstain.report import TableReport, render, report_for
+from abstain.report import Report, render, report_for
 from action_cases import CREDIT
 from class_cases import GENERAL, gaussians, paid
 from problems import random_row_costs
@@ -66,6 +66,14 @@ def test_the_numbers_of_actions(reports):
     assert "taking &#39;visit&#39; for every row" in render(report)
 
 
+def test_the_right_action_is_the_cheapest_of_those_that_answer():
+    """Also where handing the case on costs less than any answer."""
+    table = {"sell": {"bad": 0.1, "good": 0.5}, "keep": {"bad": 5, "good": 0}, "ask": {"bad": 0.05, "good": 3}}
+    report = Report.of_decisions(["bad", "good"], ["sell", "ask"], Actions(table, rejects=["ask"]))
+    assert [one.kinds for one in report.classes] == [("right", "wrong", "reject"), ("wrong", "right", "reject")]
+    assert [one.coverage for one in report.classes] == [1.0, 0.0]
+
+
 def test_the_numbers_of_rows_with_their_own_costs(reports):
     report = reports["rows"]
     clf = RejectSVC(pos_label=0, C=10).fit(TWO, SIGN, row_costs=ROWS)
@@ -108,10 +116,10 @@ def test_rows_may_lack_a_class(reports):
 
 def test_refusals():
     for call, text in (
-        (lambda: report_for(RejectSVC().fit(X, Y), X, Y), "pass costs"),
+        (lambda: report_for(RejectSVC().fit(X, Y), X, Y), "a report needs costs: pass them"),
         (lambda: report_for(CLF, X, Y, pos_label="flu"), "pos_label='flu' is for two classes"),
         (lambda: report_for(CLF, X, Y, row_costs=ROWS), "row_costs is for two classes"),
-        (lambda: TableReport.of(Y, Y[:5], COSTS), "inconsistent numbers of samples"),
+        (lambda: Report.of_decisions(Y, Y[:5], COSTS), "inconsistent numbers of samples"),
     ):
         with pytest.raises(ValueError, match=text):
             call()
@@ -132,7 +140,7 @@ def test_names_cannot_run_code():
 def test_wide_tables_scroll_and_the_page_does_not(open_report, reports):
     many = np.arange(40) % 20
     names = np.array([f"a class with a long name {k}" for k in range(20)])
-    wide = TableReport.of(names[many], names[many[::-1]], Costs(reject=0.2), comparison=_comparison())
+    wide = Report.of_decisions(names[many], names[many[::-1]], Costs(reject=0.2), comparison=_comparison())
     for report in (*reports.values(), wide):
         seen = open_report(report, width=360)
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360

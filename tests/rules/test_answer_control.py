@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 from abstain.rules.by_answer import ByAnswer
 from abstain.rules.tuning.answer_control import certify_answers
-from abstain.rules.tuning.answered_rows import AnsweredRows
+from abstain.rules.tuning.scored_rows import AnsweredRows
 
 CEILING, CONFIDENCE, RUNS, CLASSES = 0.1, 0.9, 200, 6
 WRONG = 0.4  # the share of errors among answers of confidence below 1/2; above, there are none
@@ -15,9 +15,9 @@ ALLOWED = 0.1 + 3 * np.sqrt(0.09 / RUNS)
 
 def answers(rng, n=1200):
     """Confidences are uniform; of the low ones a share is wrong, whatever the answer."""
-    answer, confidence = rng.integers(1, CLASSES + 1, n), rng.random(n)
+    answer, confidence = rng.integers(0, CLASSES, n), rng.random(n)
     wrong = (rng.random(n) < WRONG) & (confidence < 0.5)
-    return AnsweredRows(answer, np.where(wrong, answer % CLASSES + 1, answer), confidence, np.ones(n), CLASSES)
+    return AnsweredRows(answer, np.where(wrong, (answer + 1) % CLASSES, answer), confidence, np.ones(n), CLASSES)
 
 
 def true_error(cut):
@@ -50,22 +50,22 @@ def test_the_ceilings_hold_together():
     assert broken(lambda rows: certify_answers(rows, ceilings, CONFIDENCE)[0]) <= ALLOWED
     # controls: without a correction for several classes, and by the observed error, the promise is broken
     assert broken(lambda rows: [alone(rows, k) for k in range(CLASSES)]) > ALLOWED
-    assert broken(lambda rows: [observed(rows, rows.answer == k) for k in range(1, CLASSES + 1)]) > 0.8
+    assert broken(lambda rows: [observed(rows, rows.answer == k) for k in range(CLASSES)]) > 0.8
 
 
 def test_one_ceiling_holds():
     assert broken(lambda rows: certify_answers(rows, CEILING, CONFIDENCE)[0]) <= ALLOWED
-    assert broken(lambda rows: observed(rows, rows.answer > 0)) > ALLOWED
+    assert broken(lambda rows: observed(rows, rows.answer >= 0)) > ALLOWED
 
 
 def test_the_certificate_counts_what_is_accepted():
     rows = answers(np.random.default_rng(0))
     ceilings = ByAnswer(("a", "b", "c", "d", "e", "f"), (0.1, 0.2, np.nan, 0.1, 0.1, 0.1))
     cuts, bound = certify_answers(rows, ceilings, CONFIDENCE)
-    accepted = rows.confidence > cuts[rows.answer - 1]
+    accepted = rows.confidence > cuts[rows.answer]
     assert cuts[2] == -np.inf
     for k, label in enumerate(ceilings.classes):
-        own = accepted & (rows.answer == k + 1)
+        own = accepted & (rows.answer == k)
         assert (bound.accepted[label], bound.errors[label]) == (own.sum(), rows.wrong[own].sum())
     assert bound.coverage == np.mean(accepted)
     assert bound.max_error == {"a": 0.1, "b": 0.2, "d": 0.1, "e": 0.1, "f": 0.1}
@@ -92,7 +92,7 @@ def test_ties_are_accepted_together_and_the_order_does_not_matter():
     [
         (0.001, answers(np.random.default_rng(0)), r"max_error\['a'\]=0.001, one of 1 ceilings .* rows answered 'a'"),
         (0.1, AnsweredRows(*np.full((2, 9), 2), *np.ones((2, 9)), 6), "on the 0 rows answered 'a'"),
-        (0.1, AnsweredRows(*np.ones((2, 99), int), *np.full((2, 99), 2.0), 6), "each row once"),
+        (0.1, AnsweredRows(*np.zeros((2, 99), int), *np.full((2, 99), 2.0), 6), "each row once"),
     ],
 )
 def test_what_cannot_be_certified(ceiling, rows, text):

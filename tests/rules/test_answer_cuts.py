@@ -3,27 +3,33 @@
 import numpy as np
 import pytest
 
-from abstain.costs.class_costs import ClassCosts
+from abstain.costs.costs import Costs
+from abstain.labels import Labels
 from abstain.rules.by_answer import ByAnswer
 from abstain.rules.tuning.answer_cuts import cheapest_cut, cheapest_cuts, cut_within, cuts_within, two_sided
-from abstain.rules.tuning.answered_rows import AnsweredRows, ClassRows
-from abstain.rules.tuning.scored_rows import ScoredRows
+from abstain.rules.tuning.scored_rows import AnsweredRows, ScoredRows
 
-UNEVEN = ClassCosts((1, 2, 3), ((0, 1, 2), (5, 0, 3), (1, 1, 0)), (0.3, 0.4, 0.2))
-EVEN = ClassCosts.even((1, 2, 3), 1.0, 0.25)
+UNEVEN = Costs.from_matrix([[0, 1, 2], [5, 0, 3], [1, 1, 0]], (0.3, 0.4, 0.2), labels=(1, 2, 3))
+
+
+def even(error, reject):
+    return Costs(error, error, reject).named(Labels.of([1, 2, 3], rejects=True))
+
+
+EVEN = even(1.0, 0.25)
 
 
 def random_rows(seed, n=60, weighted=True):
     """Scores in quarters, so that many rows tie."""
     rng = np.random.default_rng(seed)
-    code = rng.integers(1, 4, n)
-    score = np.round(4 * (rng.normal(size=(n, 3)) + 0.8 * np.eye(3)[code - 1])) / 4
-    return ClassRows.of(score, code, rng.integers(0, 4, n) if weighted else None).answered("lead")
+    code = rng.integers(0, 3, n)
+    score = np.round(4 * (rng.normal(size=(n, 3)) + 0.8 * np.eye(3)[code])) / 4
+    return ScoredRows.of(score, code, rng.integers(0, 4, n) if weighted else None).answered("lead")
 
 
 def cost(rows, costs, cuts):
-    choice = np.where(rows.confidence > np.asarray(cuts)[rows.answer - 1], rows.answer, 0)
-    return float(rows.weight @ costs.prices(rows.truth, choice))
+    choice = np.where(rows.confidence > np.asarray(cuts)[rows.answer], rows.answer, 3)
+    return float(rows.weight @ costs.of(rows.truth, choice))
 
 
 def tried(rows):
@@ -43,10 +49,10 @@ def test_no_other_cut_costs_less(costs):
 
 
 def test_ties_of_costs_go_to_fewer_rejects():
-    rows = AnsweredRows(np.array([1, 1, 1, 1]), np.array([2, 1, 1, 1]), np.arange(1.0, 5.0), np.ones(4), 3)
-    assert cheapest_cuts(rows, ClassCosts.even((1, 2, 3), 1.0, 0.6))[0] == 1.5
-    pair = AnsweredRows(np.array([1, 1]), np.array([1, 2]), np.array([1.0, 2.0]), np.ones(2), 3)
-    assert cheapest_cuts(pair, ClassCosts.even((1, 2, 3), 1.0, 0.5))[0] == -np.inf  # two rejects cost one error
+    rows = AnsweredRows(np.array([0, 0, 0, 0]), np.array([1, 0, 0, 0]), np.arange(1.0, 5.0), np.ones(4), 3)
+    assert cheapest_cuts(rows, Costs.from_matrix(1 - np.eye(3), 0.6, labels=(1, 2, 3)))[0] == 1.5
+    pair = AnsweredRows(np.array([0, 0]), np.array([0, 1]), np.array([1.0, 2.0]), np.ones(2), 3)
+    assert cheapest_cuts(pair, even(1.0, 0.5))[0] == -np.inf  # two rejects cost one error
 
 
 def test_budgets_are_used_up_and_never_exceeded():
@@ -61,7 +67,7 @@ def test_budgets_are_used_up_and_never_exceeded():
         shares = (0.05, 0.3, 0.6)
         cuts = cuts_within(rows, ByAnswer((1, 2, 3), shares))
         for k, share in enumerate(shares):
-            own = rows.answer == k + 1
+            own = rows.answer == k
             confidence, weight = rows.confidence[own], rows.weight[own]
             allowed = share * (weight.sum() + new) - new
             assert weight @ (confidence <= cuts[k]) <= max(allowed, 0) + 1e-9
@@ -70,7 +76,7 @@ def test_budgets_are_used_up_and_never_exceeded():
 
 
 def test_a_tenth_of_thirty_rows_is_three_and_one_of_them_is_new():
-    rows = AnsweredRows(np.ones(29, dtype=int), np.ones(29, dtype=int), np.arange(29.0), np.ones(29), 3)
+    rows = AnsweredRows(np.zeros(29, dtype=int), np.zeros(29, dtype=int), np.arange(29.0), np.ones(29), 3)
     assert cut_within(rows, 0.1)[0] == 1.5
     assert cut_within(rows, 3 / 29, for_new=False)[0] == 2.5
 
@@ -80,7 +86,7 @@ def test_of_new_rows_with_an_answer_no_more_are_rejected_than_its_budget_allows(
     for for_new in (True, False):
         found = []
         for _ in range(1000):
-            answer, confidence = np.arange(150) % 3 + 1, rng.uniform(size=150)  # the share of new rows is the cut
+            answer, confidence = np.arange(150) % 3, rng.uniform(size=150)  # the share of new rows is the cut
             rows = AnsweredRows(answer, answer, confidence, np.ones(150), 3)
             cuts = cuts_within(rows, ByAnswer((1, 2, 3), tuple(shares)), for_new=for_new)
             found.append(np.clip(cuts, 0, 1))
@@ -89,46 +95,46 @@ def test_of_new_rows_with_an_answer_no_more_are_rejected_than_its_budget_allows(
 
 
 def test_a_class_that_is_never_answered_or_not_named_is_not_cut():
-    rows = AnsweredRows(np.array([1, 1, 2]), np.array([1, 3, 2]), np.ones(3), np.ones(3), 3)
+    rows = AnsweredRows(np.array([0, 0, 1]), np.array([0, 2, 1]), np.ones(3), np.ones(3), 3)
     np.testing.assert_array_equal(cheapest_cuts(rows, EVEN)[1:], -np.inf)
     named = ByAnswer((1, 2, 3), (np.nan, 1.0, 1.0))
     np.testing.assert_array_equal(cuts_within(rows, named), [-np.inf, np.inf, -np.inf])
 
 
 def test_constant_scores_are_one_tie():
-    rows = ClassRows.of(np.zeros((10, 3)), np.arange(10) % 3 + 1).answered("lead")
-    assert set(rows.answer) == {1}
+    rows = ScoredRows.of(np.zeros((10, 3)), np.arange(10) % 3).answered("lead")
+    assert set(rows.answer) == {0}
     assert cut_within(rows, 0.9)[0] == -np.inf
     assert cut_within(rows, 1.0)[0] == np.inf
 
 
 @pytest.mark.parametrize("scores", [[-2, -1, 0, 1, 2], [0, 0, 0, 1, 2], [-3, -1, -1, 0, 0]])
 def test_two_classes_are_cut_on_both_sides(scores):
-    rows = ScoredRows.of(scores, [1, -1, 1, -1, 1], cut=0.0)
-    answered = AnsweredRows.of_two(rows)
+    rows = ScoredRows.of(scores, [1, 0, 1, 0, 1], cut=0.0)
+    answered = rows.answered()
     for cuts in np.array(np.meshgrid([-np.inf, 0.0, 0.5, 1.0, np.inf], [-np.inf, 0.5, 1.0, np.inf])).reshape(2, -1).T:
-        expected = np.where(answered.confidence > cuts[answered.answer - 1], np.where(rows.score > 0, 1, -1), 0)
+        expected = np.where(answered.confidence > cuts[answered.answer], np.where(rows.score > 0, 1, -1), 0)
         np.testing.assert_array_equal(two_sided(cuts).decide(rows.score), expected)
 
 
 def test_the_order_of_the_rows_does_not_matter():
     rng = np.random.default_rng(0)
-    score, code, weight = rng.integers(0, 3, (40, 3)), rng.integers(1, 4, 40), rng.random(40)
+    score, code, weight = rng.integers(0, 3, (40, 3)), rng.integers(0, 3, 40), rng.random(40)
     mixed = rng.permutation(40)
-    one, other = ClassRows.of(score, code, weight), ClassRows.of(score[mixed], code[mixed], weight[mixed])
+    one, other = ScoredRows.of(score, code, weight), ScoredRows.of(score[mixed], code[mixed], weight[mixed])
     for name in ("score", "code", "weight"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
 def test_scores_that_are_not_finite_are_refused():
     with pytest.raises(ValueError, match="nan or infinite score"):
-        ClassRows.of([[0.0, 1.0, np.inf]], [1])
+        ScoredRows.of([[0.0, 1.0, np.inf]], [0])
     with pytest.raises(ValueError, match="without rows"):
-        ClassRows.of(np.zeros((2, 3)), [1, 2], [0.0, 0.0])
+        ScoredRows.of(np.zeros((2, 3)), [0, 1], [0.0, 0.0])
 
 
 def test_costs_whose_sum_overflows_are_refused():
-    rows, costs = random_rows(0), ClassCosts.even((1, 2, 3), 1e308, 1e307)
+    rows, costs = random_rows(0), even(1e308, 1e307)
     for cuts in (cheapest_cut, cheapest_cuts):
         with pytest.raises(ValueError, match="divide all costs by the largest"):
             cuts(rows, costs)

@@ -36,7 +36,7 @@ def places(values):
 @looped(seed=range(300))
 def test_symmetric_rejects_the_most_that_the_budget_allows(seed):
     score, sign, shares = random_case(seed)
-    found = symmetric_within(ScoredRows.of(score, sign, cut=0.0), shares)
+    found = symmetric_within(ScoredRows.of(score, sign > 0, cut=0.0), shares)
     distances = np.append(places(np.abs(score))[1:], 0.0)
     bands = [Thresholds(-d, d) for d in distances[distances >= 0]]
     allowed = [np.sum(band.decide(score) == 0) for band in bands if within(score, sign, shares, band)]
@@ -47,7 +47,7 @@ def test_symmetric_rejects_the_most_that_the_budget_allows(seed):
 @looped(seed=range(300))
 def test_roc_leaves_the_fewest_errors_that_the_budget_allows(seed):
     score, sign, shares = random_case(seed)
-    found = roc_within(ScoredRows.of(score, sign, cut=0.0), shares)
+    found = roc_within(ScoredRows.of(score, sign > 0, cut=0.0), shares)
     at = places(score)
 
     def errors_and_rejects(band):
@@ -61,7 +61,7 @@ def test_roc_leaves_the_fewest_errors_that_the_budget_allows(seed):
 
 def test_rows_of_one_score_go_together():
     score, sign = np.array([-2.0, -1, 1, 1, 2, 3, 4, 5, 6, 7]), np.ones(10, dtype=int)
-    rows = ScoredRows.of(score, sign, cut=0.0)
+    rows = ScoredRows.of(score, sign > 0, cut=0.0)
     assert np.sum(symmetric_within(rows, 0.3).decide(score) == 0) == 0  # three rows tie at a distance of 1
     assert np.sum(symmetric_within(rows, 4 / 11).decide(score) == 0) == 3
     assert np.sum(symmetric_within(rows, 0.49).decide(score) == 0) == 3
@@ -80,7 +80,7 @@ def test_a_share_that_is_a_whole_number_of_rows_is_spent(n):
 def test_weights_are_what_is_counted():
     score, sign = np.array([1.0, 2, 3, 4]), np.array([1, 1, 1, 1])
     for unit in (1.0, 1e-3):  # a new row counts as much as the mean, here 2.5 units: 3 + 2.5 of 12.5 are 44 %
-        rows = ScoredRows.of(score, sign, unit * np.array([1.0, 1, 1, 7]), cut=0.0)
+        rows = ScoredRows.of(score, sign > 0, unit * np.array([1.0, 1, 1, 7]), cut=0.0)
         assert symmetric_within(rows, 0.44).decide(score).tolist() == [0, 0, 0, 1]
         assert symmetric_within(rows, 0.43).decide(score).tolist() == [0, 0, 1, 1]
 
@@ -91,7 +91,7 @@ def shares_of_new_rows(place, repeats=2000, n=100):
     for _ in range(repeats):
         score = rng.uniform(-1, 1, n)
         sign = np.where(rng.random(n) < (1 + score) / 2, 1, -1)
-        band = place(ScoredRows.of(score, sign, cut=0.0))
+        band = place(ScoredRows.of(score, sign > 0, cut=0.0))
         low, high = np.clip([band.lower, band.upper], -1, 1)
         # of all rows, of the negative (density (1 - f) / 2 within its class) and of the positive
         found.append([(high - low) / 2, ((1 - low) ** 2 - (1 - high) ** 2) / 4, ((1 + high) ** 2 - (1 + low) ** 2) / 4])

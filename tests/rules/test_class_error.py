@@ -5,19 +5,20 @@ from itertools import product
 import numpy as np
 import pytest
 
-from abstain.class_labels import ClassLabels
 from abstain.labels import Labels
 from abstain.machines.class_calibration import ClassCalibration
+from abstain.rules.class_deciders import Sets
+from abstain.rules.deciders import Cuts
+from abstain.rules.readouts import LogOdds, Unknown
 from abstain.rules.rule import Rule
-from abstain.rules.set_rule import SetRule
 from abstain.rules.tuning.class_error import ClassErrorBound, class_error_bound, forced_cut, rows_needed, two_thresholds
 
 RATES = (0.05, 0.2, 0.4, 0.7)
 
 
 def choices(inside):
-    """1, ..., n for the only class of a set, and 0 for others."""
-    return np.where(inside.sum(axis=1) == 1, np.argmax(inside, axis=1) + 1, 0)
+    """The only class of a set, and n for others."""
+    return np.where(inside.sum(axis=1) == 1, np.argmax(inside, axis=1), inside.shape[1])
 
 
 @pytest.mark.parametrize("overlap", [-3, 0, 1, 4])
@@ -26,40 +27,41 @@ def test_two_thresholds_answer_as_the_sets_do(overlap):
     labels, new = Labels.of(["a", "b"], rejects=True), np.arange(-12, 13) / 2
     kinds = set()
     for first, second in product(RATES, RATES):
-        code = np.arange(60) % 2 + 1
-        score = random.integers(-4, 5, 60) + np.where(code == 2, 4 - overlap, overlap - 4) * 1.0
+        code = np.arange(60) % 2
+        score = random.integers(-4, 5, 60) + np.where(code == 1, 4 - overlap, overlap - 4) * 1.0
         calibration = ClassCalibration.of([(score, code)], 2)
         bound = class_error_bound({"a": first, "b": second}, calibration)
         thresholds = two_thresholds(bound)
-        rule = Rule(labels, thresholds, forced_cut(thresholds))
+        rule = Rule(labels, None, LogOdds(), Cuts.at(thresholds, forced_cut(thresholds), labels.answers))
         inside = calibration.p_values([new]) > (first, second)
-        wanted = np.array([0, -1, 1])[choices(inside)]
+        wanted = np.array([0, 2, 1])[choices(inside)]
         np.testing.assert_array_equal(rule.choose(new), wanted)
-        answered = wanted != 0
+        answered = wanted != 1
         np.testing.assert_array_equal(rule.forced(new)[answered], rule.predict(new)[answered])
         np.testing.assert_array_equal(rule.forced(new)[~answered], np.where(new > 0, "b", "a")[~answered])
         kinds |= {*inside.sum(axis=1).tolist()}
     assert {1} < kinds  # some sets are not of one class
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("n_classes", [3, 5])
 def test_several_classes_answer_as_the_sets_do(n_classes):
     random = np.random.default_rng(n_classes)
-    code = np.arange(100) % n_classes + 1
-    score = random.integers(0, 4, (100, n_classes)) + 3.0 * (np.arange(1, n_classes + 1) == code[:, np.newaxis])
+    code = np.arange(100) % n_classes
+    score = random.integers(0, 4, (100, n_classes)) + 3.0 * (np.arange(n_classes) == code[:, np.newaxis])
     new = random.integers(-2, 6, (200, n_classes)) * 1.0
-    labels = ClassLabels.named(np.arange(n_classes), rejects=True)
+    labels = Labels.named(np.arange(n_classes), rejects=True)
     calibration, rates = ClassCalibration.of([(score, code)], n_classes), dict.fromkeys(range(n_classes), 0.1)
     rates[0] = 0.3
-    rule = SetRule(labels, np.array([*class_error_bound(rates, calibration).cuts.values()]))
+    cuts = np.array([*class_error_bound(rates, calibration).cuts.values()])
+    rule = Rule(labels, None, Unknown(), Sets(cuts))
     inside = calibration.p_values([new]) > np.array([*rates.values()])
-    np.testing.assert_array_equal(rule.included(new, None), inside)
+    np.testing.assert_array_equal(rule.included(new), inside)
     np.testing.assert_array_equal(rule.choose(new), choices(inside))
-    best, answered = rule.best(new), choices(inside) > 0
+    best, answered = rule.best(new), choices(inside) < n_classes
     np.testing.assert_array_equal(best[answered], choices(inside)[answered])
     none = ~inside.any(axis=1)
-    np.testing.assert_array_equal(best[none], np.argmax(new[none], axis=1) + 1)
-    margin = rule.margin(new)
+    np.testing.assert_array_equal(best[none], np.argmax(new[none], axis=1))
+    margin = rule.decider.margin(rule, new)
     assert (margin[answered] >= 0).all()
     assert (margin[~answered] <= 0).all()
     assert answered.any()
@@ -70,9 +72,9 @@ def test_several_classes_answer_as_the_sets_do(n_classes):
 def test_a_class_with_too_few_rows_is_an_error_that_counts_them(rate, needed):
     assert rows_needed(rate) == needed
     rates = {"sick": rate, "well": 0.5}
-    enough = ClassCalibration.of([(np.arange(needed + 3.0), np.array([1] * needed + [2] * 3))], 2)
+    enough = ClassCalibration.of([(np.arange(needed + 3.0), np.array([0] * needed + [1] * 3))], 2)
     assert class_error_bound(rates, enough).n_rows == {"sick": needed, "well": 3}
-    few = ClassCalibration.of([(np.arange(needed + 2.0), np.array([1] * (needed - 1) + [2] * 3))], 2)
+    few = ClassCalibration.of([(np.arange(needed + 2.0), np.array([0] * (needed - 1) + [1] * 3))], 2)
     with pytest.raises(ValueError, match=f"'sick' needs at least {needed} calibration rows .*there are {needed - 1}"):
         class_error_bound(rates, few)
 

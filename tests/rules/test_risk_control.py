@@ -29,7 +29,7 @@ def true_error(distance, shift, flipped):
 def certified(score, sign):
     """Distance and coverage by our tests; None where nothing is certified."""
     try:
-        thresholds, certificate = certify(ScoredRows.of(score, sign, cut=0.0), MAX_ERROR, CONFIDENCE)
+        thresholds, certificate = certify(ScoredRows.of(score, sign > 0, cut=0.0), MAX_ERROR, CONFIDENCE)
     except ValueError as error:
         assert "cannot be certified" in str(error)  # noqa: PT017 (finding none is allowed here)
         return None
@@ -80,7 +80,7 @@ def test_two_ceilings_are_kept_together():
         truth = np.where(rng.random(800) < 0.4, 1, -1)
         score = np.where(truth > 0, 1.2, -1.6) + rng.normal(size=800)
         try:
-            thresholds, certificate = certify(ScoredRows.of(score, truth, cut=0.0), (0.05, 0.1), CONFIDENCE)
+            thresholds, certificate = certify(ScoredRows.of(score, truth > 0, cut=0.0), (0.05, 0.1), CONFIDENCE)
         except ValueError:
             continue
         d, found = thresholds.upper, found + 1
@@ -97,7 +97,7 @@ def test_two_ceilings_are_kept_together():
 def test_which_class_is_positive_orders_the_two_ceilings():
     rng = np.random.default_rng(3)
     score, sign = calibration(rng, 2.0, 0.0)
-    rows = ScoredRows.of(score, sign, cut=0.0)
+    rows = ScoredRows.of(score, sign > 0, cut=0.0)
     thresholds, certificate = certify(rows, (0.1, 0.03), CONFIDENCE, positive=-1)
     swapped, other = certify(rows, (0.03, 0.1), CONFIDENCE)
     assert thresholds == swapped
@@ -108,7 +108,7 @@ def test_which_class_is_positive_orders_the_two_ceilings():
 class TestCertificate:
     def test_it_counts_what_the_thresholds_accept(self):
         score, sign = calibration(np.random.default_rng(0), 1.1, 0.0)
-        thresholds, certificate = certify(ScoredRows.of(score, sign, cut=0.0), MAX_ERROR, CONFIDENCE)
+        thresholds, certificate = certify(ScoredRows.of(score, sign > 0, cut=0.0), MAX_ERROR, CONFIDENCE)
         choice = thresholds.decide(score)
         assert certificate.accepted == np.sum(choice != 0)
         assert certificate.errors == np.sum(choice == -sign)
@@ -117,14 +117,14 @@ class TestCertificate:
 
     def test_the_bound_is_clopper_and_pearsons(self):
         score, sign = calibration(np.random.default_rng(0), 1.1, 0.0)
-        _, certificate = certify(ScoredRows.of(score, sign, cut=0.0), MAX_ERROR, CONFIDENCE)
+        _, certificate = certify(ScoredRows.of(score, sign > 0, cut=0.0), MAX_ERROR, CONFIDENCE)
         tested = binomtest(certificate.errors, certificate.accepted, alternative="less")
         assert certificate.upper_bound == pytest.approx(tested.proportion_ci(CONFIDENCE).high, rel=1e-9)
         assert certificate.upper_bound <= MAX_ERROR
 
     def test_a_classifier_without_errors_rejects_nothing(self):
         score = np.linspace(-1, 1, 40)
-        thresholds, certificate = certify(ScoredRows.of(score, np.sign(score), cut=0.0), 0.1, 0.9)
+        thresholds, certificate = certify(ScoredRows.of(score, np.sign(score) > 0, cut=0.0), 0.1, 0.9)
         assert not thresholds.rejects
         assert certificate.coverage == 1
 
@@ -132,17 +132,17 @@ class TestCertificate:
         rng = np.random.default_rng(1)
         score, sign = calibration(rng, 1.1, 0.0, 2000)
         score = np.round(score * 4) / 4
-        thresholds, certificate = certify(ScoredRows.of(score, sign, cut=0.0), MAX_ERROR, CONFIDENCE)
+        thresholds, certificate = certify(ScoredRows.of(score, sign > 0, cut=0.0), MAX_ERROR, CONFIDENCE)
         assert certificate.accepted == np.sum(np.abs(score) > thresholds.upper)
         mixed = rng.permutation(2000)
-        again, _ = certify(ScoredRows.of(score[mixed], sign[mixed], cut=0.0), MAX_ERROR, CONFIDENCE)
+        again, _ = certify(ScoredRows.of(score[mixed], sign[mixed] > 0, cut=0.0), MAX_ERROR, CONFIDENCE)
         assert again == thresholds
 
 
 class TestSequence:
     def test_p_values_are_exact(self):
         score, sign = calibration(np.random.default_rng(4), 1.1, 0.0, 80)
-        sequence = _Sequence.of(ScoredRows.of(score, sign, cut=0.0), 1, by_class=False)
+        sequence = _Sequence.of(ScoredRows.of(score, sign > 0, cut=0.0), 1, by_class=False)
         order = np.argsort(-np.abs(score))
         errors = np.cumsum((np.sign(score) != sign)[order])
         np.testing.assert_allclose(
@@ -156,7 +156,7 @@ class TestSequence:
         score, sign = calibration(rng, 1.1, 0.0)
         ceilings = np.array([0.1, 0.2]) if by_class else np.array([0.1])
         starts = [
-            _starts(_Sequence.of(ScoredRows.of(score, labels, cut=0.0), 1, by_class=by_class), ceilings, 0.1)
+            _starts(_Sequence.of(ScoredRows.of(score, labels > 0, cut=0.0), 1, by_class=by_class), ceilings, 0.1)
             for labels in (sign, -sign, rng.permutation(sign))
         ]
         assert starts[0] == starts[1] == starts[2]
@@ -198,7 +198,7 @@ class TestWhatIsMissing:
         def rows(n):
             sign = np.ones(n)
             sign[5::10] = -1
-            return ScoredRows.of(np.linspace(1, 2, n), sign, cut=0.0)
+            return ScoredRows.of(np.linspace(1, 2, n), sign > 0, cut=0.0)
 
         with pytest.raises(ValueError, match=r"At this rate about [\d,]+ such rows are needed\. Use more") as raised:
             certify(rows(100), 0.12, 0.9)
@@ -211,13 +211,13 @@ class TestWhatIsMissing:
     def test_a_classifier_that_is_too_bad(self):
         sign = np.tile([1, -1], 100)
         with pytest.raises(ValueError, match=r"no number of rows would be enough at this rate\. Use a better"):
-            certify(ScoredRows.of(np.linspace(1, 2, 200), sign, cut=0.0), 0.1, 0.9)
+            certify(ScoredRows.of(np.linspace(1, 2, 200), sign > 0, cut=0.0), 0.1, 0.9)
 
     def test_few_errors_among_the_most_confident_need_more_rows_only(self):
         def rows(n):  # the less confident half is wrong in every fifth row, the other half nowhere
             sign = np.ones(n)
             sign[: n // 2 : 5] = -1
-            return ScoredRows.of(np.linspace(1, 2, n), sign, cut=0.0)
+            return ScoredRows.of(np.linspace(1, 2, n), sign > 0, cut=0.0)
 
         with pytest.raises(ValueError, match=r"rows are 0 of 140\. At this rate about") as raised:
             certify(rows(280), 0.01, 0.9)
@@ -226,7 +226,7 @@ class TestWhatIsMissing:
 
     def test_a_class_with_too_few_rows(self):
         score = np.concatenate([np.linspace(1, 2, 300), [-1.0, -2.0]])
-        rows = ScoredRows.of(score, np.sign(score), cut=0.0)
+        rows = ScoredRows.of(score, np.sign(score) > 0, cut=0.0)
         with pytest.raises(ValueError, match=r"needs 22 accepted rows of the negative class and 11 of the positive"):
             certify(rows, (0.1, 0.2), 0.9)
 

@@ -34,7 +34,7 @@ def theirs(score, sign):
 
 def ours(score, sign):
     try:
-        return certify(ScoredRows.of(score, sign, cut=0.0), MAX_ERROR, CONFIDENCE)[1].coverage
+        return certify(ScoredRows.of(score, sign > 0, cut=0.0), MAX_ERROR, CONFIDENCE)[1].coverage
     except ValueError:
         return 0.0
 

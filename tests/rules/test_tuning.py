@@ -65,14 +65,14 @@ def all_bands(score):
 @looped(seed=CASES)
 def test_symmetric_costs_what_the_best_of_all_costs(seed):
     score, sign, cut, costs = random_case(seed)
-    ours = paid(score, sign, costs, symmetric_thresholds(ScoredRows.of(score, sign, cut=cut), costs))
+    ours = paid(score, sign, costs, symmetric_thresholds(ScoredRows.of(score, sign > 0, cut=cut), costs))
     assert ours == min(paid(score, sign, costs, band) for band in symmetric_bands(score, cut))
 
 
 @looped(seed=CASES)
 def test_roc_costs_what_the_best_of_all_pairs_costs(seed):
     score, sign, cut, costs = random_case(seed)
-    rows = ScoredRows.of(score, sign, cut=cut)
+    rows = ScoredRows.of(score, sign > 0, cut=cut)
     ours = roc_thresholds(rows, costs)
     assert paid(score, sign, costs, ours) == min(paid(score, sign, costs, band) for band in all_bands(score))
     # and the forced choice what the best single threshold costs; it lies between the two but for ties
@@ -89,7 +89,7 @@ def test_the_judge_has_teeth():
     nothing, one, two = 0, 0, 0
     for seed in CASES:
         score, sign, cut, costs = random_case(seed)
-        rows = ScoredRows.of(score, sign, cut=cut)
+        rows = ScoredRows.of(score, sign > 0, cut=cut)
         symmetric, roc = symmetric_thresholds(rows, costs), roc_thresholds(rows, costs)
         nothing += paid(score, sign, costs, symmetric)[0] < paid(score, sign, costs, Thresholds(cut, cut))[0]
         two += paid(score, sign, costs, roc)[0] < paid(score, sign, costs, symmetric)[0]
@@ -105,7 +105,7 @@ def test_roc_thresholds_are_tortorellas_points_of_tangency():
     sign = np.where(rng.random(400) < 0.4, 1, -1)
     score = 1.2 * sign + rng.normal(size=400)
     costs = Costs(1, 3, (0.2, 0.5))
-    found = roc_thresholds(ScoredRows.of(score, sign, cut=0.0), costs)
+    found = roc_thresholds(ScoredRows.of(score, sign > 0, cut=0.0), costs)
     P, N = np.sum(sign > 0), np.sum(sign < 0)
 
     def line(t, slope):
@@ -122,9 +122,9 @@ def test_one_error_for_k_rejects_goes_to_fewer_rejects(k):
     score = np.arange(1.0, k + 4)
     sign = np.ones(len(score), dtype=int)
     sign[k - 1] = -1
-    rows = ScoredRows.of(score, sign, cut=0.0)
+    rows = ScoredRows.of(score, sign > 0, cut=0.0)
     assert not symmetric_thresholds(rows, Costs(reject=1 / k)).rejects
-    roc = roc_thresholds(ScoredRows.of(score, sign, cut=0.0), Costs(reject=1 / k))
+    roc = roc_thresholds(ScoredRows.of(score, sign > 0, cut=0.0), Costs(reject=1 / k))
     assert np.sum(roc.decide(score) == 0) == 0
     # control: a little cheaper, and they are rejected
     assert np.sum(symmetric_thresholds(rows, Costs(reject=0.999 / k)).decide(score) == 0) == k
@@ -132,7 +132,7 @@ def test_one_error_for_k_rejects_goes_to_fewer_rejects(k):
 
 def test_costs_of_very_different_size_do_not_round_together():
     score, sign = np.array([-3.0, -2, -1, 1, 2, 3]), np.array([1, -1, -1, -1, 1, 1])
-    rows, costs = ScoredRows.of(score, sign, cut=0.0), Costs(1, 1e9, 0.3)
+    rows, costs = ScoredRows.of(score, sign > 0, cut=0.0), Costs(1, 1e9, 0.3)
     assert roc_thresholds(rows, costs).decide(score).tolist() == [0, 0, 0, 0, 1, 1]
     assert symmetric_thresholds(rows, costs).decide(score).tolist() == [0] * 6
 
@@ -143,11 +143,11 @@ def test_the_order_of_the_rows_never_matters(tune):
     score, weight = rng.integers(-6, 7, 80) / 4, rng.uniform(0.1, 3, 80)
     sign = np.where(rng.random(80) < 1 / (1 + np.exp(-score)), 1, -1)
     costs = Costs(1, 1.7, 0.31)
-    found = tune(ScoredRows.of(score, sign, weight, cut=0.0), costs)
+    found = tune(ScoredRows.of(score, sign > 0, weight, cut=0.0), costs)
     assert found.rejects
     for _ in range(20):
         mixed = rng.permutation(80)
-        assert tune(ScoredRows.of(score[mixed], sign[mixed], weight[mixed], cut=0.0), costs) == found
+        assert tune(ScoredRows.of(score[mixed], sign[mixed] > 0, weight[mixed], cut=0.0), costs) == found
 
 
 @pytest.mark.parametrize("tune", [symmetric_thresholds, roc_thresholds])
@@ -156,13 +156,13 @@ def test_a_weight_is_a_row_given_so_many_times(tune, seed):
     score, sign, cut, costs = random_case(seed)
     weight = np.random.default_rng(seed).integers(0, 4, len(score))
     weight[0] += 1
-    again = ScoredRows.of(np.repeat(score, weight), np.repeat(sign, weight), cut=cut)
-    assert tune(ScoredRows.of(score, sign, weight, cut=cut), costs) == tune(again, costs)
+    again = ScoredRows.of(np.repeat(score, weight), np.repeat(sign, weight) > 0, cut=cut)
+    assert tune(ScoredRows.of(score, sign > 0, weight, cut=cut), costs) == tune(again, costs)
 
 
 def test_a_price_at_equality_rejects_nothing():
     score, sign, _, _ = random_case(1)
-    rows = ScoredRows.of(score, sign, cut=0.0)
+    rows = ScoredRows.of(score, sign > 0, cut=0.0)
     for costs in (Costs(reject=0.5), Costs(1, 4, 0.8)):
         assert not roc_thresholds(rows, costs).rejects
 
@@ -186,7 +186,7 @@ class TestBands:
     def test_symmetric_bands_reject_what_they_say_whatever_rounds(self, seed):
         rng = np.random.default_rng(seed)
         score = rng.random(30) * 10.0 ** rng.integers(-17, 0, 30)  # distances from 1/2 that round
-        rows = ScoredRows.of(score, np.where(score > 0.2, 1, -1), cut=0.5)
+        rows = ScoredRows.of(score, score > 0.2, cut=0.5)
         far = np.unique(rows.confidence)
         for furthest, distance in [(c, c) for c in far] + list(zip(far, (far[1:] + far[:-1]) / 2, strict=False)):
             rejected = rows.symmetric_band(furthest, distance).decide(rows.score) == 0
@@ -195,11 +195,11 @@ class TestBands:
     @pytest.mark.parametrize("bad", [np.nan, np.inf])
     def test_a_score_that_is_nan_or_infinite_is_refused(self, bad):
         with pytest.raises(ValueError, match="nan or infinite"):
-            ScoredRows.of([0.0, bad], [1, -1], cut=0.0)
+            ScoredRows.of([0.0, bad], [1, 0], cut=0.0)
 
     def test_no_rows_at_all_are_refused(self):
         with pytest.raises(ValueError, match="thresholds cannot be tuned without rows"):
-            ScoredRows.of([1.0, 2.0], [1, -1], [0.0, 0.0], cut=0.0)
+            ScoredRows.of([1.0, 2.0], [1, 0], [0.0, 0.0], cut=0.0)
 
 
 def test_a_symmetric_band_is_symmetric_on_probabilities_with_few_values():
@@ -209,14 +209,14 @@ def test_a_symmetric_band_is_symmetric_on_probabilities_with_few_values():
         sign = np.where(rng.random(40) < score, 1, -1)
         if not 0 < np.sum(sign > 0) < 40:
             continue
-        band = symmetric_thresholds(ScoredRows.of(score, sign, cut=0.5), Costs(reject=0.2))
+        band = symmetric_thresholds(ScoredRows.of(score, sign > 0, cut=0.5), Costs(reject=0.2))
         grid = np.arange(11) / 10
         rejected = band.decide(grid) == 0
         np.testing.assert_array_equal(rejected, rejected[::-1], err_msg=f"seed {seed}")
 
 
 def test_costs_whose_sum_overflows_are_refused():
-    rows = ScoredRows.of([-1.0, 1.0, 2.0], [1, -1, -1], cut=0.0)
+    rows = ScoredRows.of([-1.0, 1.0, 2.0], [1, 0, 0], cut=0.0)
     for thresholds in (symmetric_thresholds, roc_thresholds, forced_cut):
         with pytest.raises(ValueError, match="divide all costs by the largest"):
             thresholds(rows, Costs(1e308, 1e308, 1e307))

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "embedded/policy.hpp"
 
 namespace abstain {
 
@@ -45,16 +48,16 @@ double Descender::direction(bool hold) {
     return dot(direction_, gradient_);
 }
 
-// Weak Wolfe conditions by doubling and interpolation; gives the step taken, 0 if none lowers F.
+// Weak Wolfe conditions by doubling and interpolation; returns the step taken, 0 if none lowers F.
 double Descender::search(const EmbeddedLoss& loss, const Point& point, double value, double slope) {
     const double eps = point.back(), by_eps = direction_.back();
     const double bound = by_eps > 0 ? (1 - eps) / by_eps : by_eps < 0 ? -eps / by_eps : std::numeric_limits<double>::infinity();
     double low = 0, high = std::numeric_limits<double>::infinity(), t = std::min(1.0, bound);
-    for (int attempt = 0; attempt < 30; ++attempt) {
+    for (int attempt = 0; attempt < policy::embedded::attempts; ++attempt) {
         for (std::size_t k = 0; k < point.size(); ++k) trial_[k] = point[k] + t * direction_[k];
         trial_.back() = t == bound ? (by_eps > 0 ? 1.0 : 0.0) : std::clamp(trial_.back(), 0.0, 1.0);
         trial_value_ = objective_(loss, trial_, trial_gradient_);
-        if (!(trial_value_ <= value + 1e-4 * t * slope)) {
+        if (!(trial_value_ <= value + policy::embedded::least_fall * t * slope)) {
             high = t;
             const double curve = (trial_value_ - value - slope * t) / (t * t);
             const double best = curve > 0 ? -slope / (2 * curve) : 0;
@@ -62,7 +65,7 @@ double Descender::search(const EmbeddedLoss& loss, const Point& point, double va
                                             : low + 0.1 * (high - low);
             continue;
         }
-        if (t >= bound || dot(trial_gradient_, direction_) >= 0.9 * slope) return t;
+        if (t >= bound || dot(trial_gradient_, direction_) >= policy::embedded::least_flattening * slope) return t;
         low = t;
         t = high < std::numeric_limits<double>::infinity() ? (low + high) / 2 : std::min(2 * t, bound);
     }
@@ -76,7 +79,8 @@ void Descender::remember(const Point& point) {
         pair.change[k] = trial_gradient_[k] - gradient_[k];
     }
     const double curve = dot(pair.step, pair.change);
-    if (!(curve > 1e-10 * std::sqrt(dot(pair.step, pair.step) * dot(pair.change, pair.change)))) return;
+    const double most = std::sqrt(dot(pair.step, pair.step) * dot(pair.change, pair.change));
+    if (!(curve > policy::embedded::least_curvature * most)) return;
     pair.inverse = 1 / curve;
     newest_ = (newest_ + 1) % memory;
     count_ = std::min(count_ + 1, memory);

@@ -2,6 +2,8 @@
 // eps stays in [0, 1]: a step ends at the bound it meets, and a bound that holds eps back takes it out of the step.
 #pragma once
 
+#include <limits>
+
 #include "embedded/objective.hpp"
 #include "watch.hpp"
 
@@ -35,7 +37,7 @@ class Descender {
     static constexpr std::size_t memory = 10;
 
     bool held(const Point& point) const;  // eps rests at a bound and would leave [0, 1]
-    double direction(bool hold);          // -H gradient; gives its slope
+    double direction(bool hold);          // -H gradient; returns its slope
     double search(const EmbeddedLoss& loss, const Point& point, double value, double slope);
     void remember(const Point& point);
 

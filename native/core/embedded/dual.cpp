@@ -5,6 +5,9 @@
 #include <limits>
 #include <tuple>
 
+#include "elementary.hpp"
+#include "embedded/policy.hpp"
+
 namespace abstain {
 
 namespace {
@@ -36,12 +39,12 @@ class Ascent {
         DualOutcome outcome;
         double before = value();
         outcome.trace.push_back(before);
-        for (int idle = 0; idle < rounds_without_rise && !exhausted();) {
+        for (int idle = 0; idle < policy::embedded::rounds_without_rise && !exhausted();) {
             round();
             const double now = value();
             outcome.trace.push_back(now);
             if (now - before > settings_.tolerance * std::abs(now)) idle = 0;
-            else ++idle, heat_ *= cooling;
+            else ++idle, heat_ *= policy::embedded::cooling;
             before = now;
         }
         outcome.multipliers = t_;
@@ -53,11 +56,6 @@ class Ascent {
     }
 
   private:
-    static constexpr Index refresh = 50;  // steps between two looks at which eps are near the minimum
-    static constexpr int rounds_without_rise = 3;
-    static constexpr int most_failures = 50;
-    static constexpr std::size_t most_near = 6;
-    static constexpr double cooling = 0.3;
     enum Barred : char { from_rising = 1, from_falling = 2 };
 
     bool exhausted() const { return watch_.iterations >= settings_.max_iter || watch_.expired(); }
@@ -75,13 +73,13 @@ class Ascent {
     // As many steps as there are rows; a pair that does not rise is barred until another does.
     void round() {
         int failures = 0;
-        for (Index step = 0; step < rows_.rows && failures < most_failures && !exhausted(); ++step) {
-            if (step % refresh == 0) find_slacks();
+        for (Index step = 0; step < rows_.rows && failures < policy::embedded::most_failures && !exhausted(); ++step) {
+            if (step % policy::embedded::steps_between_slacks == 0) find_slacks();
             ++watch_.iterations;
             watch_.look();
             const auto [i, j, slope] = steepest();
             watch_.violation = slope;
-            if (!(slope > 1e-9)) break;
+            if (!(slope > policy::embedded::least_slope)) break;
             if (search(i, j, slope)) {
                 if (failures) std::fill(barred_.begin(), barred_.end(), 0);
                 failures = 0;
@@ -99,10 +97,10 @@ class Ascent {
     void find_slacks() {
         const double lowest = least();
         near_.clear();
-        for (Index e = 0; e < table_.eps_values(); ++e) near_.push_back({std::exp((lowest - sums_[e]) / heat_), e});
-        std::sort(near_.begin(), near_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-        near_.resize(std::min(near_.size(), most_near));
-        while (near_.back().first < 0.01) near_.pop_back();
+        for (Index e = 0; e < table_.eps_values(); ++e) near_.push_back({elementary::exp((lowest - sums_[e]) / heat_), e});
+        std::sort(near_.begin(), near_.end(), [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+        near_.resize(std::min(near_.size(), policy::embedded::most_near));
+        while (near_.back().first < policy::embedded::least_weight) near_.pop_back();
         double total = 0;
         for (const auto& [weight, e] : near_) total += weight;
         for (auto& [weight, e] : near_) weight /= total;
@@ -140,7 +138,7 @@ class Ascent {
         const auto a = table_.place(ti), b = table_.place(tj);
         const double* const rows[] = {a.row, a.next, b.row, b.next};
         const double factors[] = {times * (1 - a.share), times * a.share, times * (1 - b.share), times * b.share};
-        return widest_lanes().steps.least_sum(from.data(), rows, factors, 4, static_cast<int>(from.size()), out);
+        return current_lanes().steps.least_sum(from.data(), rows, factors, 4, static_cast<int>(from.size()), out);
     }
 
     bool search(std::size_t i, std::size_t j, double slope) {
@@ -148,7 +146,7 @@ class Ascent {
         const std::size_t n = t_.size(), d = rows_.features;
         double bend = diagonal_[i] + diagonal_[j];
         for (std::size_t k = 0; k < d; ++k) bend -= 2 * columns_[k * n + i] * columns_[k * n + j];
-        bend = std::max(bend, 1e-12);
+        bend = std::max(bend, policy::embedded::least_bend);
         double room = std::min(yi > 0 ? table_.top() - t_[i] : t_[i], yj > 0 ? t_[j] : table_.top() - t_[j]);
         room = std::min(room, 1.01 * slope / bend);  // beyond it the quadratic term alone has used up the slope
         add_pair(sums_, -1, t_[i], t_[j], base_.data());
@@ -157,7 +155,7 @@ class Ascent {
         };
         double low = 0, high = room, a = high - golden * (high - low), b = low + golden * (high - low), at_a = rise(a),
                at_b = rise(b);
-        while (high - low > 4e-3 * table_.step()) {
+        while (high - low > policy::embedded::least_interval * table_.step()) {
             if (at_a >= at_b) high = b, b = a, at_b = at_a, a = high - golden * (high - low), at_a = rise(a);
             else low = a, a = b, at_a = at_b, b = low + golden * (high - low), at_b = rise(b);
         }
@@ -190,7 +188,7 @@ class Ascent {
     std::vector<double> diagonal_, t_, scores_, right_, left_, sums_, base_;
     std::vector<char> barred_;
     std::vector<std::pair<double, Index>> near_;
-    double heat_ = 0.1;
+    double heat_ = policy::embedded::heat;
 };
 
 }  // namespace

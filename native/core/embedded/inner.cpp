@@ -5,25 +5,26 @@
 #include <limits>
 #include <utility>
 
+#include "embedded/policy.hpp"
+
 namespace abstain {
 
 namespace {
 
-// A minimum left of a step lies where the step's slope, falling as exp(-s distance), meets t: within this many 1 / s.
-constexpr double reach = 40, rise = 2, spacing = 0.05;
+using policy::embedded::reach, policy::embedded::rise, policy::embedded::spacing;
 
 double inner(const EmbeddedLoss& loss, double eps, double t, double xi) { return loss.value(xi, eps) - t * xi; }
 
 // Newton's steps, none longer than 1 / s, kept while they lower the value.
 InnerMinimum refined(const EmbeddedLoss& loss, double eps, double t, double xi) {
     InnerMinimum best{inner(loss, eps, t, xi), xi};
-    for (int step = 0; step < 12; ++step) {
+    for (int step = 0; step < policy::embedded::inner_steps; ++step) {
         const double slope = loss.by_slack(xi, eps) - t, bend = loss.bend(xi, eps), most = 1 / loss.steepness;
         const double move = bend > 0 ? -slope / bend : (slope > 0 ? -most : most);
         xi += std::clamp(move, -most, most);
         const double value = inner(loss, eps, t, xi);
         if (!(value < best.value)) break;
-        const bool settled = best.value - value < 1e-15 * std::abs(value);
+        const bool settled = best.value - value < policy::embedded::inner_settled * std::abs(value);
         best = {value, xi};
         if (settled) break;
     }
@@ -46,7 +47,6 @@ std::vector<double> samples(const EmbeddedLoss& loss, double eps) {
 }  // namespace
 
 InnerMinimum inner_minimum(const EmbeddedLoss& loss, double eps, double t) {
-    constexpr double worth = 0.02;  // a start this much above the best one cannot win: spaced so, t / s is what it may gain
     const double s = loss.steepness, starts[] = {0, 1 - eps, 1 + eps};
     double from[4], value[4], lowest = value[3] = inner(loss, eps, t, from[3] = t / (2 * loss.slack_penalty));
     for (int k = 0; k < 3; ++k) {
@@ -59,7 +59,7 @@ InnerMinimum inner_minimum(const EmbeddedLoss& loss, double eps, double t) {
     }
     InnerMinimum best{std::numeric_limits<double>::infinity(), 0};
     for (int k = 0; k < 4; ++k) {
-        if (value[k] > lowest + worth * (1 + t)) continue;
+        if (value[k] > lowest + policy::embedded::inner_start_worth * (1 + t)) continue;
         const InnerMinimum found = refined(loss, eps, t, from[k]);
         if (found.value < best.value) best = found;
     }
@@ -115,8 +115,7 @@ InnerTable::Place InnerTable::place(double t) const {
 }
 
 Index InnerTable::cell(double t, int side) const {
-    constexpr double near = 0.01;
-    const double at = t / step_;
+    const double at = t / step_, near = policy::embedded::on_border;
     const Index k = side > 0 ? static_cast<Index>(at + near) : static_cast<Index>(std::ceil(at - near)) - 1;
     return std::clamp<Index>(k, 0, t_values_ - 2);
 }

@@ -4,13 +4,16 @@
 #include <cmath>
 #include <utility>
 
+#include "elementary.hpp"
+#include "embedded/policy.hpp"
+
 namespace abstain {
 
 namespace {
 
-constexpr double reach = 40;
+using policy::embedded::reach;
 
-double sigmoid(double t) { return 1 / (1 + std::exp(-std::clamp(t, -reach, reach))); }
+double sigmoid(double t) { return 1 / (1 + elementary::exp(-std::clamp(t, -reach, reach))); }
 
 // dh''/dxi and d2h''/dxi2.
 std::pair<double, double> slopes(const EmbeddedLoss& loss, double xi, double eps) {
@@ -46,7 +49,7 @@ double EmbeddedLoss::least_slack(double eps, double guess) const {
         const auto [slope, bend] = slopes(*this, xi, eps);
         (slope < 0 ? low : high) = xi;
         const double next = xi - slope / bend;
-        if (std::abs(next - xi) <= 1e-10 * -xi) return next;  // quadratic convergence: the next step would be at 1e-20
+        if (std::abs(next - xi) <= policy::embedded::slack_settled * -xi) return next;
         xi = next > low && next < high ? next : low + (high - low) / 2;
     }
     return xi;

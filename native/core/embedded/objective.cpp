@@ -52,7 +52,7 @@ double EmbeddedObjective::operator()(const EmbeddedLoss& loss, const Point& poin
     const double eps = point[d + 1];
     double sums[2];
     xi0_ = loss.least_slack(eps, xi0_);
-    widest_lanes().steps.losses(loss.at_eps(eps, xi0_), static_cast<int>(d + 1), packed_.data(), weight_.data(), point.data(),
+    current_lanes().steps.losses(loss.at_eps(eps, xi0_), static_cast<int>(d + 1), packed_.data(), weight_.data(), point.data(),
                                 blocks_, gradient.data(), sums, scratch_.data());
     double squares = 0;
     for (std::size_t k = 0; k < d; ++k) {

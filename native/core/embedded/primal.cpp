@@ -5,30 +5,16 @@
 #include <limits>
 #include <span>
 
+#include "elementary.hpp"
+#include "embedded/policy.hpp"
+
 namespace abstain {
 
 namespace {
 
-// Shares of the steepness. The first descent passes through all of `annealing`; later ones begin at 0.12 or above, for
-// from blunter steps every start falls to the same point.
-constexpr double annealing[] = {0.03, 0.06, 0.12, 0.25, 0.5, 1.0};
-
-// Hops are many: each begins at one of three shares, and reaches the full steepness by way of one more. Without a band
-// the loss is one high step, and blunter beginnings pay too.
-struct Shares {
-    double first[3];
-    double middle[2];
-};
-constexpr Shares with_band{{0.12, 0.25, 0.5}, {0.5, 0.25}}, without_band{{0.12, 0.18, 0.25}, {0.25, 0.25}};
+using namespace policy::embedded;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double push = 1.0;   // of a hop: spread of the logarithms of weights and costs
-constexpr double heavy = 8.0;  // weight of a row that a hop means to win back
-constexpr Index patience = 150;  // hops without a fall after which another chain of hops begins
-constexpr double hop_rise = 3e-3;  // the next hop starts from where this one ended unless F rose by more than this share
-constexpr double worth = 5e-3;     // what ends higher than this is not descended further
-constexpr double near = 1e-3;      // what ends higher than this is not polished
-constexpr double same = 1e-6;      // two values of F that differ by less than this share count as one minimum
 
 class Random {  // splitmix64: the same numbers on every machine, unlike the standard distributions
   public:
@@ -39,7 +25,7 @@ class Random {  // splitmix64: the same numbers on every machine, unlike the sta
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
         return (static_cast<double>((z ^ (z >> 31)) >> 11) + 0.5) * 0x1.0p-53;
     }
-    double normal() { return std::sqrt(-2 * std::log(uniform())) * std::cos(6.283185307179586 * uniform()); }
+    double normal() { return std::sqrt(-2 * elementary::log(uniform())) * elementary::cos_of_turn(uniform()); }
 
   private:
     std::uint64_t state_;
@@ -83,8 +69,8 @@ class Search {
         for (double share : shares) {
             if (share < from) continue;
             const EmbeddedLoss loss = loss_.at_steepness(share * loss_.steepness);
-            value = descender_.descend(loss, point, {share < 1 ? 60 : 200, 1e-4}).value;
-            if (share == 1 && value < best_.value * (1 + worth)) value = descender_.descend(loss, point, {200, 1e-5}).value;
+            value = descender_.descend(loss, point, share < 1 ? blunt : steep).value;
+            if (share == 1 && value < best_.value * (1 + worth)) value = descender_.descend(loss, point, further).value;
         }
         return value;
     }
@@ -99,11 +85,11 @@ class Search {
 
     // To the last digits, unless it comes to a minimum met before.
     void polish(Point point) {
-        const double value = polisher_.descend(loss_, point, {1000, 1e-7}).value;
+        const double value = polisher_.descend(loss_, point, policy::embedded::polish).value;
         const bool known = std::any_of(polished_.begin(), polished_.end(),
                                        [=](double other) { return std::abs(value - other) <= same * other; });
         if (known && !found_.point.empty()) return;
-        const Descent last = polisher_.descend(loss_, point, {5000, 1e-11});
+        const Descent last = polisher_.descend(loss_, point, exact);
         polished_.push_back(last.value);
         if (!found_.point.empty() && !(last.value < found_.value)) return;
         found_ = {std::move(point), last.value, last.stationary ? Status::converged : Status::inaccurate};
@@ -126,7 +112,7 @@ class Search {
         if (hop % 3 == 0) weigh_all();
         else if (hop % 3 == 1) loss = other_loss();
         else weigh_two(point);
-        descender_.descend(loss.at_steepness(from * loss_.steepness), point, {30, 1e-4});
+        descender_.descend(loss.at_steepness(from * loss_.steepness), point, off);
         std::fill_n(objective_.weights(), objective_.rows(), 1.0);
         const double value = anneal(point, from, path);
         consider(point, value);
@@ -147,14 +133,14 @@ class Search {
         point.back() = objective_.fixed_eps() ? 0.0 : random_.uniform();
         weigh_all();
         for (double share : std::span(annealing).first(3))
-            descender_.descend(loss_.at_steepness(share * loss_.steepness), point, {30, 1e-4});
+            descender_.descend(loss_.at_steepness(share * loss_.steepness), point, off);
         std::fill_n(objective_.weights(), objective_.rows(), 1.0);
         const double value = anneal(point, 0, path);
         consider(point, value);
     }
 
     void weigh_all() {
-        for (Index i = 0; i < objective_.rows(); ++i) objective_.weights()[i] = std::exp(push * random_.normal());
+        for (Index i = 0; i < objective_.rows(); ++i) objective_.weights()[i] = elementary::exp(push * random_.normal());
     }
 
     void weigh_two(const Point& point) {
@@ -167,10 +153,10 @@ class Search {
 
     EmbeddedLoss other_loss() {
         EmbeddedLoss other = loss_;
-        other.reject_cost = std::clamp(loss_.reject_cost * std::exp(push * random_.normal()), 0.5 * loss_.reject_cost, 0.95);
-        const double share = loss_.margin_cost / loss_.reject_cost * std::exp(push * random_.normal());
+        other.reject_cost = std::clamp(loss_.reject_cost * elementary::exp(push * random_.normal()), 0.5 * loss_.reject_cost, 0.95);
+        const double share = loss_.margin_cost / loss_.reject_cost * elementary::exp(push * random_.normal());
         other.margin_cost = other.reject_cost * std::min(share, 0.9);
-        other.slack_penalty *= std::exp(push * random_.normal());
+        other.slack_penalty *= elementary::exp(push * random_.normal());
         return other;
     }
 

@@ -3,7 +3,8 @@
 // Everything here has internal linkage, and no standard templates are used: a function compiled for a newer processor must
 // never be the copy that the linker keeps for the rest of the program.
 #include "lanes.hpp"
-#include "policy.hpp"  // numbers only
+#include "exp2_powers.hpp"  // numbers only
+#include "policy.hpp"       // numbers only
 #include "vectors.hpp"
 #include "formulas.hpp"
 #include "sums.hpp"

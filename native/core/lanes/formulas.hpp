@@ -37,18 +37,29 @@ template <class T> [[gnu::always_inline]] inline Vec<T> tanh_of(Vec<T> z) {  // 
     return value;
 }
 
-template <class T> [[gnu::always_inline]] inline Vec<T> power(Vec<T> base, int degree) {
-    Vec<T> result = Vec<T>{} + static_cast<T>(1);
-    for (; degree > 0; degree >>= 1, base *= base)
-        if (degree & 1) result *= base;
-    return result;
+template <class T, int count> [[gnu::always_inline]] inline void power_in_place(Vec<T>* t, int degree) {
+    Vec<T> base[count];
+    for (int i = 0; i < count; ++i) base[i] = t[i], t[i] = Vec<T>{} + static_cast<T>(1);
+    for (; degree > 0; degree >>= 1) {
+        if (degree & 1)
+            for (int i = 0; i < count; ++i) t[i] *= base[i];
+        for (int i = 0; i < count; ++i) base[i] *= base[i];
+    }
 }
 
-template <class T, class F> [[gnu::always_inline]] inline Vec<T> finish(Vec<T> t, const Shape<T>& shape) {
-    if constexpr (F::name == KernelName::rbf) return exp2_of<T>(F::differences ? -t : t);
-    if constexpr (F::name == KernelName::poly) return power<T>(t + shape.coef0, shape.degree);
-    if constexpr (F::name == KernelName::sigmoid) return tanh_of<T>(t + shape.coef0);
-    return t;
+// The kernel values of `count` vectors, in place.
+template <class T, class F, int count> [[gnu::always_inline]] inline void finish(Vec<T>* t, const Shape<T>& shape) {
+    if constexpr (F::name == KernelName::rbf) {
+        if constexpr (F::differences)
+            for (int i = 0; i < count; ++i) t[i] = -t[i];
+        exp2_in_place<T, count>(t);
+    }
+    if constexpr (F::name == KernelName::poly) {
+        for (int i = 0; i < count; ++i) t[i] += shape.coef0;
+        power_in_place<T, count>(t, shape.degree);
+    }
+    if constexpr (F::name == KernelName::sigmoid)
+        for (int i = 0; i < count; ++i) t[i] = tanh_of<T>(t[i] + shape.coef0);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The hot loops, written once over vectors of any width and compiled once per instruction set.
+// The hot loops, written once over vectors of any width and compiled once per instruction set. All give the same bits.
 //
 // Rows of X are packed in blocks of `block_rows` so that one feature of a whole block is one contiguous
 // load; support vectors are packed by fours so that a tile of (block x 4) kernel values stays in registers.
@@ -66,7 +66,7 @@ extern const LaneSet lanes_v2;  // runs everywhere
 extern const LaneSet lanes_v3, lanes_v4;
 #endif
 
-const LaneSet& widest_lanes();  // of those that this processor runs
+const LaneSet& current_lanes();  // the widest that this processor runs, unless dispatch.hpp chose others
 template <class T> const Lanes<T>& lanes();
 template <class T> const LinearLanes<T>& linear_lanes();
 

@@ -13,28 +13,30 @@ template <class T> [[gnu::always_inline]] inline Vec<double> widened(const T* fr
     }
 }
 
-[[gnu::always_inline]] inline double lanes_sum(Vec<double> v) {
-    double sum = 0;
-    for (int lane = 0; lane < width<double>; ++lane) sum += v[lane];
-    return sum;
-}
-
-// Four rows at a time share the loads of p.
+// Rows in groups share the loads of p; not more rows than there are registers for their sums. The last lanes of a row are read
+// with some that were read before, whose factors are 0.
 template <class T> void rows_times(const T* X, const double* centre, long rows, long features, const double* p, double* out) {
-    constexpr int group = 4, W = width<double>;
-    const long whole = features / W * W;
+    constexpr int W = width<double>, L = sum_lanes<double>, N = sum_vectors<double>, group = N > 2 ? 2 : 4;
+    const long whole = features / L * L, last = features > whole && whole > 0 ? features - L : whole;
+    double p_of_last[L];
+    for (int j = 0; j < L; ++j) p_of_last[j] = last < whole && last + j >= whole ? p[last + j] : 0;
     for (long i = 0; i < rows; i += group) {
         const T* row[group];
         for (int r = 0; r < group; ++r) row[r] = X + (i + r < rows ? i + r : rows - 1) * features;
-        Vec<double> sum[group];
-        for (int r = 0; r < group; ++r) sum[r] = Vec<double>{};
-        for (long j = 0; j < whole; j += W) {
-            const Vec<double> at = load<double>(p + j), middle = load<double>(centre + j);
-            for (int r = 0; r < group; ++r) sum[r] += (widened<T>(row[r] + j) - middle) * at;
-        }
+        Vec<double> sum[group][N];
+        for (int r = 0; r < group; ++r)
+            for (int n = 0; n < N; ++n) sum[r][n] = Vec<double>{};
+        const auto add = [&](long j, const double* factor) {
+            for (int n = 0; n < N; ++n) {
+                const Vec<double> at = load<double>(factor + n * W), middle = load<double>(centre + j + n * W);
+                for (int r = 0; r < group; ++r) sum[r][n] += (widened<T>(row[r] + j + n * W) - middle) * at;
+            }
+        };
+        for (long j = 0; j < whole; j += L) add(j, p + j);
+        if (last < whole) add(last, p_of_last);
         for (int r = 0; r < group && i + r < rows; ++r) {
-            double total = lanes_sum(sum[r]);
-            for (long j = whole; j < features; ++j) total += (static_cast<double>(row[r][j]) - centre[j]) * p[j];
+            double total = total_of<double>(sum[r]);
+            for (long j = last; j < features && last == whole; ++j) total += (static_cast<double>(row[r][j]) - centre[j]) * p[j];
             out[i + r] = total;
         }
     }
@@ -74,8 +76,8 @@ void outer(const double* panel, long rows, long stride, long first, long last, d
             for (long r = 0; r < rows; ++r, x += stride) {
                 const Vec<double> left = load<double>(x + j), right = load<double>(x + j + W);
                 for (int a = 0; a < tall; ++a) {
-                    sum[a][0] += x[i + a] * left;
-                    sum[a][1] += x[i + a] * right;
+                    sum[a][0] += times<double>(left, x + i + a);
+                    sum[a][1] += times<double>(right, x + i + a);
                 }
             }
             for (int a = 0; a < tall; ++a) {

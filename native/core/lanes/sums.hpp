@@ -7,11 +7,11 @@ namespace {
 template <class T, class F, int V, int S = support_tile, class Sink>
 [[gnu::always_inline]] inline void tile(const Shape<T>& shape, const T* block, const T* half, const T* support,
                                         const T* support_half, Sink&& sink) {
-    Vec<T> t[S][V];
+    Vec<T> t[S * V];
     for (int s = 0; s < S; ++s)
         for (int v = 0; v < V; ++v) {
-            if constexpr (F::halves) t[s][v] = -load<T>(half + v * width<T>) - support_half[s];
-            else t[s][v] = Vec<T>{};
+            if constexpr (F::halves) t[s * V + v] = -load<T>(half + v * width<T>) - support_half[s];
+            else t[s * V + v] = Vec<T>{};
         }
     for (int k = 0; k < shape.features; ++k, block += block_rows<T>, support += S) {
         Vec<T> x[V];
@@ -20,14 +20,15 @@ template <class T, class F, int V, int S = support_tile, class Sink>
             for (int v = 0; v < V; ++v) {
                 if constexpr (F::differences) {
                     const Vec<T> difference = x[v] - support[s];
-                    t[s][v] += difference * difference;
+                    t[s * V + v] += difference * difference;
                 } else {
-                    t[s][v] += x[v] * support[s];
+                    t[s * V + v] += times<T>(x[v], support + s);
                 }
             }
     }
+    finish<T, F, S * V>(t, shape);
     for (int s = 0; s < S; ++s)
-        for (int v = 0; v < V; ++v) sink(s, v, finish<T, F>(t[s][v], shape));
+        for (int v = 0; v < V; ++v) sink(s, v, t[s * V + v]);
 }
 
 template <class T, class F>
@@ -101,15 +102,21 @@ template <class T> void combine(const T* const* rows, const T* coef, int count, 
 }
 
 template <class T> T dot(const T* a, const T* b, long size) {
-    Vec<T> even = Vec<T>{}, odd = Vec<T>{};
+    constexpr int W = width<T>, L = sum_lanes<T>, N = sum_vectors<T>;
+    Vec<T> even[N], odd[N];
+    for (int n = 0; n < N; ++n) even[n] = odd[n] = Vec<T>{};
     long t = 0;
-    for (; t + 2 * width<T> <= size; t += 2 * width<T>) {
-        even += load<T>(a + t) * load<T>(b + t);
-        odd += load<T>(a + t + width<T>) * load<T>(b + t + width<T>);
+    for (; t + 2 * L <= size; t += 2 * L)
+        for (int n = 0; n < N; ++n) {
+            even[n] += load<T>(a + t + n * W) * load<T>(b + t + n * W);
+            odd[n] += load<T>(a + t + L + n * W) * load<T>(b + t + L + n * W);
+        }
+    if (t + L <= size) {
+        for (int n = 0; n < N; ++n) even[n] += load<T>(a + t + n * W) * load<T>(b + t + n * W);
+        t += L;
     }
-    even += odd;
-    T sum = 0;
-    for (int lane = 0; lane < width<T>; ++lane) sum += even[lane];
+    for (int n = 0; n < N; ++n) even[n] += odd[n];
+    T sum = total_of<T>(even);
     for (; t < size; ++t) sum += a[t] * b[t];
     return sum;
 }

@@ -2,69 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "lanes/lanes.hpp"
+#include "linear/row_sums.hpp"
+#include "policy.hpp"
 
 namespace abstain {
 
 namespace {
 
-constexpr Index least_chunk = 1024, most_chunks = 256;
-constexpr Index most_sums = 1 << 24;             // entries of the sums of all chunks
-constexpr Index panel_bytes = 512 * 1024;        // of the rows that a Hessian is summed from at a time
-constexpr Index panels = 8;                      // that threads sum before they wait for each other
-constexpr Index batch = 64;                      // chunks between two looks at the clock
-
 Index chunk_of(Index rows, Index features) {
-    const Index allowed = std::clamp<Index>(most_sums / (2 * (features + 1)), 1, most_chunks);
-    return std::max(least_chunk, (rows + allowed - 1) / allowed);
+    const Index allowed = std::clamp<Index>(policy::most_sums / (2 * (features + 1)), 1, policy::most_chunks);
+    return std::max(policy::least_chunk, (rows + allowed - 1) / allowed);
 }
 
 Index features_of(const LinearRows& rows) {
     return std::visit([](const auto& some) { return some.features; }, rows);
-}
-
-template <class Row> double dot_row(const Row& X, Index i, const double* p) {
-    double sum = 0;
-    if constexpr (requires { X.starts; }) {
-        for (Index e = X.starts[i]; e < X.starts[i + 1]; ++e) sum += static_cast<double>(X.values[e]) * p[X.columns[e]];
-    } else {
-        linear_lanes<std::remove_const_t<std::remove_pointer_t<decltype(X.values)>>>().rows_times(X.values + i * X.features, X.centre, 1,
-                                                                                                  X.features, p, &sum);
-    }
-    return sum;
-}
-
-template <class T> void times_rows(const DenseLinearRows<T>& X, Index first, Index last, const double* p, double* out) {
-    linear_lanes<T>().rows_times(X.values + first * X.features, X.centre, last - first, X.features, p, out + first);
-}
-
-template <class T> void times_rows(const SparseLinearRows<T>& X, Index first, Index last, const double* p, double* out) {
-    for (Index i = first; i < last; ++i) out[i] = dot_row(X, i, p);
-}
-
-template <class T>
-void sum_rows(const DenseLinearRows<T>& X, const std::vector<Index>& which, const std::vector<double>& coef, double* out) {
-    static_assert(sizeof(long) == sizeof(Index));
-    linear_lanes<T>().rows_sum(X.values, X.centre, reinterpret_cast<const long*>(which.data()), coef.data(),
-                               static_cast<long>(which.size()), X.features, out);
-}
-
-template <class T>
-void sum_rows(const SparseLinearRows<T>& X, const std::vector<Index>& which, const std::vector<double>& coef, double* out) {
-    for (std::size_t r = 0; r < which.size(); ++r)
-        for (Index e = X.starts[which[r]]; e < X.starts[which[r] + 1]; ++e)
-            out[X.columns[e]] += coef[r] * static_cast<double>(X.values[e]);
-}
-
-template <class T> void pack_row(const DenseLinearRows<T>& X, Index i, double* out) {
-    const T* row = X.values + i * X.features;
-    for (Index j = 0; j < X.features; ++j) out[j] = static_cast<double>(row[j]) - X.centre[j];
-}
-
-template <class T> void pack_row(const SparseLinearRows<T>& X, Index i, double* out) {
-    std::fill(out, out + X.features, 0.0);
-    for (Index e = X.starts[i]; e < X.starts[i + 1]; ++e) out[X.columns[e]] += static_cast<double>(X.values[e]);
 }
 
 }  // namespace
@@ -78,8 +32,8 @@ LinearBlock::LinearBlock(LinearRows rows, const Problem& problem, std::shared_pt
 
 // Chunks in batches, so that an interrupt waits for one batch at most.
 template <class Work> void LinearBlock::chunks(Watch* watch, Work&& work) {
-    for (Index done = 0; done < count_; done += batch) {
-        pool_->run(std::min(batch, count_ - done), [&](Index piece) {
+    for (Index done = 0; done < count_; done += policy::chunks_between_looks) {
+        pool_->run(std::min(policy::chunks_between_looks, count_ - done), [&](Index piece) {
             const Index c = done + piece;
             work(c, c * chunk_, std::min(problem_.size, (c + 1) * chunk_));
         });
@@ -176,10 +130,10 @@ std::vector<double> LinearBlock::hessian(Of of, Index stride, Watch& watch) {
     Index seen = 0;
     for (Index i = 0; i < problem_.size; ++i)
         if ((of == Of::all || between_[i]) && seen++ % stride == 0) chosen.push_back(i);
-    const Index width = features_ + 1, padded = rounded_up(width, 16), strip = 32;
+    const Index width = features_ + 1, padded = rounded_up(width, 16), strip = policy::strip;
     Aligned<double> H(static_cast<std::size_t>(padded * padded));
     std::fill(H.begin(), H.end(), 0.0);
-    const Index rows = std::clamp<Index>(panel_bytes / (8 * padded), 32, 1024), group = panels * rows;
+    const Index rows = std::clamp<Index>(policy::panel_bytes / (8 * padded), 32, 1024), group = policy::panels * rows;
     Aligned<double> panel(static_cast<std::size_t>(group * padded));
     const Index all = static_cast<Index>(chosen.size()), part = 16;
     for (Index first = 0; first < all; first += group) {
@@ -194,7 +148,7 @@ std::vector<double> LinearBlock::hessian(Of of, Index stride, Watch& watch) {
         });
         pool_->run((padded + strip - 1) / strip, [&](Index piece) {
             for (Index at = 0; at < here; at += rows)
-                widest_lanes().outer(panel.data() + at * padded, std::min(rows, here - at), padded, piece * strip,
+                current_lanes().outer(panel.data() + at * padded, std::min(rows, here - at), padded, piece * strip,
                                      std::min(padded, (piece + 1) * strip), H.data());
         });
         watch.look();

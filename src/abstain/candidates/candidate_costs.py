@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing
 from threadpoolctl import ThreadpoolController
 
 from abstain.candidates.machines import MACHINES, Late, Machine
-from abstain.candidates.probability_costs import Pricing
+from abstain.candidates.probability_costs import ProbabilityCosts
 from abstain.candidates.trials import Trials
 from abstain.estimators.fitting.progress import SearchLine
 from abstain.estimators.fitting.splitting import Splits
@@ -43,7 +43,7 @@ class Rows:
     ----------
     X, y
         The rows and their labels.
-    pricing : Pricing
+    costs : ProbabilityCosts
         The true classes, and what decisions on them cost.
     splits : Splits
         The folds.
@@ -51,7 +51,7 @@ class Rows:
 
     X: Any
     y: NDArray[Any]
-    pricing: Pricing
+    costs: ProbabilityCosts
     splits: Splits
 
     def held_out(
@@ -72,7 +72,7 @@ class Rows:
     def costs_of(self, probabilities: Sequence[NDArray[np.float64]]) -> list[float]:
         """The mean cost of each fold by Bayes' rule, given the probabilities of its test rows."""
         folds = zip(probabilities, self.splits.tests, strict=True)
-        return [float(self.pricing.prices(p, np.flatnonzero(test)).mean()) for p, test in folds]
+        return [float(self.costs.paid(p, np.flatnonzero(test)).mean()) for p, test in folds]
 
     def sigmoids(self, probabilities: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
         """Calibrate each fold by Platt's sigmoids, fitted to the held-out probabilities of rows that it does not test.
@@ -83,7 +83,7 @@ class Rows:
         found = []
         for test, p in zip(self.splits.tests, probabilities, strict=True):
             apart = test[row] == 0  # a splitter may test a row in several folds
-            found.append(_calibrated(known[apart], self.pricing.truth[row[apart]], self.pricing.codes, p))
+            found.append(_calibrated(known[apart], self.costs.truth[row[apart]], self.costs.codes, p))
         return found
 
 

@@ -67,7 +67,7 @@ class Machine:
         return [parameters | stage for parameters in self.grid for stage in stages]
 
     def fitted(self, parameters: dict[str, Any], X: Any, y: NDArray[Any], late: Late | None) -> tuple[Any, int, bool]:
-        """Fit once for all stages; give the classifier, its number of trees or iterations, and whether it is done."""
+        """Fit once for all stages; return the classifier, its number of trees or iterations, and whether it is done."""
         classifier = self.make(**parameters, **({self.count: self.stages[-1]} if self.stages else {}))
         with warnings.catch_warnings():  # scikit-learn's threads may leave the filters of warnings empty
             if late is None:
@@ -75,7 +75,7 @@ class Machine:
             return classifier, *self.fit_until(classifier, X, y, late)
 
     def probabilities(self, classifier: Any, rows: Any) -> Iterator[NDArray[np.float64]]:
-        """Give the probabilities of the classes for other rows: one array, or one per stage that was reached."""
+        """Yield the probabilities of the classes for other rows: one array, or one per stage that was reached."""
         if not self.stages:
             yield (classifier.set_params(n_jobs=None) if self.takes_n_jobs else classifier).predict_proba(rows)
             return

@@ -1,4 +1,4 @@
-"""What decisions by probabilities cost: Bayes' rule of two classes, of several, or of actions, and its prices."""
+"""What decisions by probabilities cost: Bayes' rule for any table of costs."""
 
 from __future__ import annotations
 
@@ -9,57 +9,50 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from abstain.class_labels import ClassLabels, has_several_classes
-from abstain.costs.actions import Actions
-from abstain.costs.class_costs import ClassCosts
-from abstain.costs.costs import Costs, checked_costs, costs_for_classes, costs_of_classes
+from abstain.costs.naming import checked_costs
+from abstain.costs.per_row import row_table
+from abstain.costs.table import CostTable
 from abstain.labels import Labels
-from abstain.rules.action_rule import ActionRule
-from abstain.rules.rule import oriented_costs
 
-__all__ = ["Pricing"]
+__all__ = ["ProbabilityCosts"]
 
 
 @dataclass(frozen=True, eq=False)
-class Pricing:
-    """True classes and the costs by which decisions on them are made and priced.
+class ProbabilityCosts:
+    """True classes and the costs by which decisions on them are made and judged.
 
     Attributes
     ----------
-    truth : ndarray of int
-        -1 and +1, which is the class that sorts last; or 1, ..., n for n > 2 classes.
-    costs : Costs, ClassCosts or Actions
-        Of two classes, with the one that sorts last as the positive one.
+    truth : ndarray of intp
+        Codes of the classes.
+    costs : CostTable
+        For these classes, perhaps of each row.
     """
 
-    truth: NDArray[Any]
-    costs: Costs | ClassCosts | Actions
+    truth: NDArray[np.intp]
+    costs: CostTable
 
     @classmethod
-    def of(cls, costs: Any, y: NDArray[Any], pos_label: Any, reject_label: Any) -> Self:
+    def of(cls, costs: Any, y: NDArray[Any], pos_label: Any, reject_label: Any, row_costs: Any = None) -> Self:
         """Check the costs and the labels of the rows."""
-        if isinstance(costs, Actions):
-            return cls(ActionRule.of(costs, y, pos_label, reject_label).labels.encode(y), costs)
-        if isinstance(costs, ClassCosts) or has_several_classes(y):
-            classes = ClassLabels.of(y, reject_label=reject_label, rejects=True)
-            stated = costs if isinstance(costs, ClassCosts) else checked_costs(costs)
-            return cls(classes.encode(y), costs_for_classes(stated, classes.classes))
-        labels = Labels.of(y, pos_label=pos_label, reject_label=reject_label, rejects=True)
-        named, _ = costs_of_classes(checked_costs(costs), labels.classes, pos_label)
-        return cls(labels.encode(y), oriented_costs(named, labels))
+        stated = None if costs is None and row_costs is not None else checked_costs(costs)
+        named = stated is not None and stated.names is not None
+        labels = Labels.of(y, pos_label=pos_label, reject_label=reject_label, rejects=not named)
+        table = None if stated is None else stated.named(labels)
+        truth = labels.encode(y)
+        if row_costs is not None or table is None:
+            table = row_table(row_costs, labels, table, len(truth))
+        return cls(truth, table)
 
     @property
     def codes(self) -> list[int]:
         """The classes, as `truth` has them."""
-        return [int(code) for code in np.unique(self.truth)]
+        return list(range(self.costs.n_classes))
 
-    def prices(self, probability: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
-        """The cost of each decision on some rows, given the probabilities of all classes, shape (n, n_classes)."""
-        truth, costs = self.truth[rows], self.costs
-        if isinstance(costs, ClassCosts):
-            return costs.prices(truth, costs.cheapest(probability))
-        last = probability[:, 1]
-        if isinstance(costs, Actions):
-            with np.errstate(divide="ignore"):
-                return costs.prices(truth, costs.levels().decide(logit(last)))
-        return costs.prices(truth, costs.thresholds().decide(last))
+    def paid(self, probability: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the cost of each decision on some rows, given the probabilities of all classes, (n, n_classes)."""
+        costs = self.costs.take(rows)
+        if costs.n_classes > 2:
+            return costs.of(self.truth[rows], costs.cheapest(probability))
+        with np.errstate(divide="ignore"):
+            return costs.of(self.truth[rows], costs.levels().decide(logit(probability[:, 1])))

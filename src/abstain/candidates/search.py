@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
@@ -18,13 +18,34 @@ from sklearn.utils.validation import check_is_fitted
 
 from abstain.candidates.candidate_costs import Rows, few_threads, tuned
 from abstain.candidates.machines import MACHINES, NAMES, SVM
-from abstain.candidates.probability_costs import Pricing
+from abstain.candidates.probability_costs import ProbabilityCosts
 from abstain.candidates.trials import Choice, Trials
 from abstain.estimators.fitting.lazy import refuse_dask
-from abstain.estimators.fitting.splitting import Groups, Splits, checked_splits, row_groups
+from abstain.estimators.fitting.splitting import Splits, checked_splits, row_groups
 from abstain.estimators.search.search import SEARCHING
 from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.estimators.threshold.threshold import ThresholdRejector
+
+
+def _by_best(name: str, doc: str) -> Any:
+    """Make a method of the search from that of the machine that it chose."""
+
+    def answer(self: MachineSearch, *args: Any, **given: Any) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        return getattr(self.best_estimator_, name)(*args, **given)
+
+    answer.__name__, answer.__doc__ = name, f"{doc} By the chosen machine; the arguments are those of `RejectSVC`."
+    return answer
+
+
+def _of_best(name: str, doc: str) -> Any:
+    """Make an attribute of the search from that of the machine that it chose."""
+
+    def read(self: MachineSearch) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        return getattr(self.best_estimator_, name)
+
+    return property(read, doc=doc)
 
 
 class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -85,29 +106,28 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
-        """Choose and fit; `groups` are kept in one fold each."""
+    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None, row_costs: Any = None) -> Self:
+        """Choose and fit; `groups` are kept in one fold each, and `row_costs` are as in `RejectSVC.fit`."""
         began = time.monotonic()
         refuse_dask(X, "MachineSearch")
         X, truth = indexable(X, np.asarray(y))
-        pricing = Pricing.of(self.costs, truth, self.pos_label, self.reject_label)
+        costs = ProbabilityCosts.of(self.costs, truth, self.pos_label, self.reject_label, row_costs)
         groups, cv = row_groups(groups, len(truth)), self.cv
         if isinstance(cv, Integral):  # at most one fold for each row of the rarest class
             cv = max(2, min(int(cv), int(np.unique(truth, return_counts=True)[1].min())))
         elif not hasattr(cv, "split"):  # an iterator can be read once only
             cv = list(cv)
-        splits = checked_splits(cv, truth, groups, pricing.truth, np.ones(len(truth)))
-        _check_classes(splits, pricing)
+        splits = checked_splits(cv, truth, groups, costs.truth, np.ones(len(truth)))
         if any(name != SVM and MACHINES[name].sigmoid for name in self.machines):
             _whole_folds(splits)
-        rows = Rows(X, truth, pricing, splits)
+        rows = Rows(X, truth, costs, splits)
         shared: dict[str, Any] = {"seed": self.random_state, "n_jobs": self.n_jobs, "verbose": bool(self.verbose)}
         found, fitted = list[Trials](), None
         for at, name in enumerate(self.machines):
             left = None if self.time_limit is None else SEARCHING * self.time_limit - (time.monotonic() - began)
             limit = None if left is None else max(0.001, left) / (len(self.machines) - at)
             if name == SVM:
-                fitted = self._fitted_svm(X, truth, groups, cv, limit)
+                fitted = self._fitted_svm(X, truth, (groups, row_costs), cv, limit)
                 found.append(trials_of(fitted))
             else:
                 found.append(tuned(name, rows, limit=limit, **shared))
@@ -123,11 +143,11 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         if chosen.name != SVM or fitted is None:
             with few_threads(len(truth)), warnings.catch_warnings():
                 left = None if self.time_limit is None else self.time_limit - (time.monotonic() - began)
-                fitted = self._fitted(chosen, X, truth, splits, left)
+                fitted = self._fitted(chosen, (X, truth, row_costs), splits, left)
         self.best_estimator_ = fitted
         return self
 
-    def _fitted_svm(self, X: Any, y: Any, groups: Groups | None, cv: Any, limit: float | None) -> RejectSVCCV:
+    def _fitted_svm(self, X: Any, y: Any, own_of_rows: Any, cv: Any, limit: float | None) -> RejectSVCCV:
         """Search for `limit` seconds and fit the svm, for which it has all of the time that is kept for last fits.
 
         Its warnings name the whole limit, which is the one that can be raised.
@@ -140,24 +160,25 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
             search._searching = limit / own  # noqa: SLF001 (the share of its time limit)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            search.fit(X, y, groups=groups)
+            search.fit(X, y, groups=own_of_rows[0], row_costs=own_of_rows[1])
         for one in caught:
             text = str(one.message).replace(f"time_limit={own}", f"time_limit={self.time_limit}")
             warnings.warn(text, one.category, stacklevel=3)
         return search.set_params(time_limit=self.time_limit)
 
-    def _fitted(self, trials: Trials, X: Any, y: Any, splits: Splits, left: float | None) -> ThresholdRejector:
+    def _fitted(self, trials: Trials, rows: Any, splits: Splits, left: float | None) -> ThresholdRejector:
+        X, y, row_costs = rows
         machine = MACHINES[trials.name]
         classifier = machine.make(**trials.best, random_state=self.random_state)
         if left is not None:
             self._shorten(classifier, trials, len(y) + (int(splits.trains.sum()) if machine.sigmoid else 0), left)
         labels = {"pos_label": self.pos_label, "reject_label": self.reject_label}
         if not machine.sigmoid:
-            return ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
+            return ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y, row_costs=row_costs)
         # the sigmoid on the folds of the search, which respect the groups; the parameter is then their number
         parts = [splits.parts[fold] for fold in _whole_folds(splits)]
         classifier = CalibratedClassifierCV(classifier, cv=parts, ensemble=False)
-        fitted = ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y)
+        fitted = ThresholdRejector(classifier, self.costs, method="chow", **labels).fit(X, y, row_costs=row_costs)
         for one in (fitted.estimator, fitted.estimator_):
             one.set_params(cv=len(parts))
         return fitted
@@ -180,32 +201,23 @@ class MachineSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
                 stacklevel=4,
             )
 
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The classes, sorted."""
-        check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.classes_)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Labels, rejects included, by the chosen machine."""
-        check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.predict(X))
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The log-odds of ``classes_[1]`` by the chosen machine; of more than two classes, a score for each."""
-        check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.decision_function(X))
-
-
-def _check_classes(splits: Splits, pricing: Pricing) -> None:
-    """Raise an error if a fold trains without one of several classes."""
-    for fold, train in enumerate(splits.trains):
-        if len(np.unique(pricing.truth[train > 0])) < len(pricing.codes):
-            raise ValueError(f"fold {fold} of cv trains without one of the classes; stratify the folds, or add rows.")
+    predict = _by_best("predict", "Labels, rejects included; with `Actions`, the names of actions.")
+    decision_function = _by_best("decision_function", "The log-odds of ``classes_[1]``, or a score for each class.")
+    predict_forced = _by_best("predict_forced", "The cheapest class for each row, never a reject.")
+    reject_mask = _by_best("reject_mask", "True for the rows that `predict` rejects.")
+    predict_set = _by_best("predict_set", "The classes that are not ruled out for each row.")
+    decide = _by_best("decide", "Decisions with their reasons.")
+    score = _by_best("score", "Minus the mean cost of `predict` on labelled rows.")
+    classes_ = _of_best("classes_", "The classes, sorted.")
+    reject_label_ = _of_best("reject_label_", "The label of a rejected row.")
+    thresholds_ = _of_best("thresholds_", "The thresholds on the score.")
+    rule_ = _of_best("rule_", "What turns scores into decisions.")
+    machine_ = _of_best("machine_", "What scores rows.")
+    n_features_in_ = _of_best("n_features_in_", "The number of features.")
 
 
 def _whole_folds(splits: Splits) -> list[int]:
-    """Give the folds that test each row once, of repeated folds those of the first repeat; if there are none, an error.
+    """Return the folds that test each row once, of repeated folds those of the first repeat; an error without any.
 
     A sigmoid is fitted to one held-out probability of each row.
     """

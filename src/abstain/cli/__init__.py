@@ -1,1 +1,1 @@
-"""The command line: one file per sub-command, with its options and one plain function that tests call."""
+"""The command line: `main` declares the sub-commands, and each is run by its file in `commands/`."""

@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -23,26 +23,9 @@ BUG, USAGE, DATA, NOT_CONVERGED, INTERRUPTED = 1, 2, 3, 4, 130
 OUTPUT_FAILED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 TRACEBACK = "ABSTAIN_TRACEBACK"
 # Parameters of the library -> the options that set them.
-OPTIONS = {
-    "pos_label": "--pos-label",
-    "reject_label": "--reject-label",
-    "false_positive": "--false-positive",
-    "false_negative": "--false-negative",
-    "reject": "--reject",
-    "reject_negative": "--reject",
-    "reject_positive": "--reject",
-    "reject_rate": "--reject-rate",
-    "max_error": "--max-error",
-    "class_error": "--class-error",
-    "confidence": "--confidence",
-    "C": "--C",
-    "gamma": "--gamma",
-    "search": "--search",
-    "rate": "--novelty",
-    "groups": "--groups",
-    "random_state": "--seed",
-    "time_limit": "--time-limit",
-}
+_SAME = "pos_label reject_label false_positive false_negative reject reject_rate max_error class_error confidence C"
+OPTIONS = {name: f"--{name.replace('_', '-')}" for name in (*_SAME.split(), "gamma", "search", "groups", "time_limit")}
+OPTIONS |= {"reject_negative": "--reject", "reject_positive": "--reject", "rate": "--novelty", "random_state": "--seed"}
 _WORDS: dict[str, Any] = {
     r"\b(Cs|gammas)\[\d+\]=": lambda found: f"--{found[1].removesuffix('s')} ",
     r"\bThe '(\w+)' parameter of \w+": lambda found: OPTIONS.get(found[1], f"{found[1]!r}"),
@@ -83,24 +66,20 @@ class TimeUpError(Exception):
     """The time limit of `within` has passed."""
 
 
-class Heard:
-    """What the warnings of a command said of fits that did not end as planned."""
-
-    def __init__(self) -> None:
-        self.unfinished: list[str] = []
-
-
 @contextmanager
-def exit_on_error() -> Iterator[Heard]:
-    """Run a command and turn every exception into an exit code and one sentence, without a traceback."""
-    heard = Heard()
+def exit_on_error() -> Iterator[list[str]]:
+    """Run a command and turn every exception into an exit code and one sentence, without a traceback.
+
+    The block has the list of what warnings said so far of fits that did not end as planned.
+    """
+    unfinished = list[str]()
     try:
         _check_streams()
-        with _ended_by_signals(), _plain_warnings(heard):
-            yield heard
+        with _ended_by_signals(), _plain_warnings(unfinished):
+            yield unfinished
             sys.stdout.flush()
             _end_quietly()
-        code, text = (NOT_CONVERGED, None) if heard.unfinished else (0, None)
+        code, text = (NOT_CONVERGED, None) if unfinished else (0, None)
     except (UsageError, DataError) as fault:
         # the sentence of an error of the library has its names of parameters
         code, text = fault.code, in_options(str(fault)) if isinstance(fault.__cause__, ValueError) else str(fault)
@@ -177,6 +156,19 @@ def one_line(text: str) -> str:
     return " ".join("".join(printable).split(" "))
 
 
+def some(names: Sequence[Any], most: int = 5) -> str:
+    """The first few names in a message, and how many more there are."""
+    shown = ", ".join(repr(name[:40] if isinstance(name, str) else name) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def listed(names: Sequence[Any]) -> str:
+    """All names in a message, or the first few if there are many."""
+    if not 1 < len(names) <= 5:
+        return some(names)
+    return f"{some(names[:-1])} and {some(names[-1:])}"
+
+
 # The process itself, which `start` says is ours: in a program that calls a command, signals are the program's
 _PROCESS = {"ours": False}
 
@@ -244,7 +236,7 @@ def within(seconds: float | None) -> Iterator[None]:
 
 
 @contextmanager
-def _plain_warnings(heard: Heard) -> Iterator[None]:
+def _plain_warnings(unfinished: list[str]) -> Iterator[None]:
     """Write each warning for users once, on one line, and record those of fits that did not converge."""
     said = set[str]()
 
@@ -254,7 +246,7 @@ def _plain_warnings(heard: Heard) -> Iterator[None]:
             kind = "note" if issubclass(category, Note) else "warning"
             _say(f"{kind}: {text}")
             if any(kind.__name__ == "ConvergenceWarning" for kind in category.__mro__):
-                heard.unfinished.append(text)
+                unfinished.append(text)
         said.add(text)
 
     with warnings.catch_warnings():

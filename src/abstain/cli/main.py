@@ -11,9 +11,8 @@ from typing import Annotated
 
 import typer
 
-from abstain.cli.commands import compare, evaluate, export, fit, predict, reproduce
+from abstain.cli.commands.options import COLUMNS, COSTS, FILE, FLOAT, NOTATION, ROWS, TEXT, argument, command_of, option
 from abstain.cli.exit_codes import exit_on_error, own_process
-from abstain.cli.training.options import Force
 
 # Plain help, because rich takes longer to load than everything else.
 app = typer.Typer(
@@ -46,29 +45,102 @@ def _abstain(version: Version = False) -> None:
     """Support vector machines that know when not to decide."""
 
 
-@app.command()
-def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the output.")] = Path("demo"),
-    splits: Annotated[int, typer.Option(metavar="N", min=1, help="Number of random splits for the mean costs.")] = 20,
-    csv: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Only write the biopsies as FILE and FILE with _new in its name."),
-    ] = None,
-    force: Force = False,
-) -> None:
+@command_of(
+    *("output", "splits", "csv", "force"),
+    output=option(Path, "FOLDER", "For the output.", "--output", "-o", default=Path("demo")),
+    splits=option(int, "N", "Number of random splits for the mean costs.", default=20, min=1),
+    csv=option(FILE, "FILE", "Only write the biopsies as FILE and FILE with _new in its name."),
+)
+def demo() -> None:
     """Show on biopsies what a reject option saves, with a picture."""
-    with exit_on_error():
-        from abstain.cli.commands.demo import demo as demonstrate
-        from abstain.cli.commands.demo import write_tables
-
-        if csv is not None:
-            write_tables(csv, force=force)
-        else:
-            demonstrate(output, splits)
 
 
-for _module in (fit, predict, evaluate, compare, export, reproduce):
-    app.command(_module.__name__.rpartition(".")[2])(_module.command)
+@command_of(
+    *("data", "target", "output", *COSTS, "reject_rate", "max_error", "class_error", "confidence", "novelty"),
+    *("no_novelty", *COLUMNS, "pos_label", "reject_label"),
+    *("categorical", "ignore", "groups", *NOTATION, "drop_unlabelled", "machine", "cluster", "C", "gamma", "Cs"),
+    *("gammas", "search", "seed", "time_limit", "max_memory", "json", "force"),
+    data=argument(list[Path], "DATA", f"{ROWS}; several Parquet files with --machine linear."),
+    output=option(Path, "MODEL", "Model file to write.", "--output", "-o", default=...),
+)
+def fit() -> None:
+    """Train on labelled rows and write the model.
+
+    Numeric columns are scaled, text columns are one-hot encoded, missing cells are imputed; C and gamma, or the
+    parameters of another --machine, are chosen by cross-validated mean cost. With a column of costs each row has its
+    own: the model reads the same columns when it predicts and is evaluated. The model also rejects rows that are unlike
+    the training rows, unless --no-novelty is given.
+    """
+
+
+@command_of(
+    *("model", "data", "output", "prefix", "spreadsheet_safe", *NOTATION, "json", "force"),
+    output=option(FILE, "CSV", "CSV file to write; standard output if not given.", "--output", "-o"),
+    prefix=option(str, "TEXT", "Prefix for the names of the added columns.", default=""),
+    spreadsheet_safe=option(
+        bool, None, "Put an apostrophe before texts that a spreadsheet would run as formulas, or do not.", default=True
+    ),
+)
+def predict() -> None:
+    """Write each row with label, rejected, reason, score and the expected costs of the decisions.
+
+    The reason is decided, ambiguous, or novel for rows that are rejected as unlike the training rows.
+    The score is the log-odds of the class that sorts last, whichever class is positive; cost_negative and cost_positive
+    are the expected costs of answering the negative and the positive class. More than two classes have score_CLASS and
+    cost_CLASS each, actions cost_ACTION. The expected costs are accurate only near
+    the thresholds, where decisions change. Rows are read and written a few megabytes at a time. With --json a summary
+    is printed, which names the classes, and -o is required for the rows.
+    """
+
+
+@command_of(
+    *("model", "data", "target", "report", "id", *NOTATION, "drop_unlabelled", "json", "force"),
+    target=option(TEXT, "COL", "Column of the labels; detected if not given.", "--target", "-t"),
+    report=option(FILE, "HTML", "Also write a report as one HTML file.", "--report"),
+    id=option(TEXT, "COL", "Column that names the rows in the report, instead of lines.", "--id"),
+)
+def evaluate() -> None:
+    """Evaluate a model on labelled rows that it was not trained on."""
+
+
+@command_of(
+    *("data", "target", "output", *COSTS, *COLUMNS, "pos_label", "categorical", "ignore", "groups", *NOTATION),
+    *("drop_unlabelled", "machine", "novelty", "folds", "seed", "time_limit", "max_memory", "json", "force"),
+    output=option(FILE, "HTML", "Also write a report as one HTML file.", "--output", "-o"),
+    machine=option(
+        str,
+        "NAMES",
+        "Machines to compare, with commas: svm (all of its rules), logistic, forest, boosting, linear, best; all "
+        "stands for the first four.",
+        default="all",
+    ),
+    novelty=option(
+        FLOAT,
+        "RATE",
+        "Compare all machines with a guard that rejects rows unlike the training rows, as 'abstain fit' does: the "
+        "largest share of rows like these that it rejects.",
+    ),
+    folds=option(int, "N", "Number of cross-validation folds.", default=5, min=2),
+)
+def compare() -> None:
+    """Compare all rules on your data: cross-validated mean costs with intervals."""
+
+
+@command_of("model", "onnx", "force", onnx=option(Path, "FILE", "ONNX file to write.", "--onnx", default=...))
+def export() -> None:
+    """Write the model as an ONNX graph with the outputs label, score and rejected; with a guard, novel and p_value."""
+
+
+@command_of(
+    "name",
+    name=(TEXT, None, typer.Argument(metavar="NAME", help="Name of the experiment; lists all if not given.")),
+)
+def reproduce() -> None:
+    """Run a published experiment; needs a checkout of the repository, with its folder experiments/."""
+
+
+for _command in (demo, fit, predict, evaluate, compare, export, reproduce):
+    app.command()(_command)
 
 
 def start() -> None:

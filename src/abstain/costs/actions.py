@@ -151,7 +151,8 @@ class Actions(CostTable):
 def _excess(costs: Sequence[tuple[float, ...]], at: int) -> float:
     """Return the least difference, over all probabilities, between the cost of an action and that of the cheapest.
 
-    Of two classes the corners are known: the ends, and where two of the others cost the same. Of more it is a linear program::
+    Of two classes the corners are known: the ends, and where two of the others cost the same. Of more it is a linear
+    program::
 
         min m   s.t.   sum_j P_j (c_at(j) - c_b(j)) <= m for all others b,   sum_j P_j = 1,   P >= 0
     """

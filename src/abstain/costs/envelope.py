@@ -110,8 +110,8 @@ def envelope(costs: NDArray[np.float64], hands_on: NDArray[np.bool_], among: Seq
     among : sequence of int
         The actions to choose from.
     """
-    among = np.asarray(among, dtype=np.intp)
-    first, last = np.moveaxis(costs[..., among], -2, 0).reshape(2, -1, len(among))
+    actions = np.asarray(among, dtype=np.intp)
+    first, last = np.moveaxis(costs[..., actions], -2, 0).reshape(2, -1, len(actions))
     chain, size = _chains(first, last)
     rows = np.arange(len(first))[:, np.newaxis]
     below, above = chain[:, :-1], chain[:, 1:]
@@ -121,7 +121,7 @@ def envelope(costs: NDArray[np.float64], hands_on: NDArray[np.bool_], among: Seq
     cuts[there] = log_ratio(rise[there], fall[there])
     cuts = np.maximum.accumulate(cuts, axis=1)  # very close to 0 or 1, rounding may swap two in the last digit
     ends = chain[rows, size[:, np.newaxis] - 1]
-    choices = among[np.where(np.arange(chain.shape[1]) < size[:, np.newaxis], chain, ends)]
+    choices = actions[np.where(np.arange(chain.shape[1]) < size[:, np.newaxis], chain, ends)]
     closed = there & hands_on[choices[:, 1:]] & ~hands_on[choices[:, :-1]]
     if costs.ndim == 3:
         return Levels(cuts, choices, closed)
@@ -138,7 +138,7 @@ def _chains(first: NDArray[np.float64], last: NDArray[np.float64]) -> tuple[NDAr
     order = np.lexsort((last, first), axis=-1)  # stable: of equal actions the first
     n, count = first.shape
     rows = np.arange(n)
-    chain, size = np.zeros((n, count), dtype=np.intp), np.zeros(n, dtype=np.intp)
+    chain, size = np.zeros((n, max(count, 2)), dtype=np.intp), np.zeros(n, dtype=np.intp)
     for at in order.T:
         top = chain[rows, size - 1]
         live = (size == 0) | (last[rows, at] < last[rows, top])  # otherwise never cheaper than the one before

@@ -24,8 +24,8 @@ def row_table(row_costs: Any, labels: Labels, costs: CostTable | None = None, n:
     """Read the costs of n rows, with the actions of `costs`, or with the answers and a reject if there are none.
 
     Two classes: an array with 3 or 4 columns, or a frame with their names: false positive, false negative, and reject
-    or reject negative and reject positive. Any number of classes and actions: an array of shape (n, n_classes, n_actions),
-    or a frame with a column for each class and action, named by the pair or by "class:action".
+    or reject negative and reject positive. Any number of classes and actions: an array of shape (n, n_classes,
+    n_actions), or a frame with a column for each class and action, named by the pair or by "class:action".
     """
     if isinstance(row_costs, CostTable):
         table = row_costs
@@ -93,7 +93,7 @@ def _by_action(row_costs: Any, known: list[Any], actions: list[Any]) -> bool:
     """Whether the costs are stated by class and action, not as errors and a reject."""
     if hasattr(row_costs, "columns"):
         return set(map(str, row_costs.columns)) == {str(name) for name in _pairs(row_costs, known, actions)}
-    return np.ndim(row_costs) == 3
+    return _cells(row_costs).ndim == 3
 
 
 def _pairs(frame: Any, known: list[Any], actions: list[Any]) -> list[Any]:

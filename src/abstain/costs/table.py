@@ -260,7 +260,7 @@ class CostTable:
         if unknown := [label for label in known if label not in own]:
             raise ValueError(
                 f"costs={self!r} name the classes {[*own]}, but y has {unknown[0]!r}; name exactly the classes of y. "
-                + ENCODED
+                + (ENCODED if known == (*range(len(known)),) else "")
             )
         if missing := [label for label in own if label not in known]:
             raise ValueError(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from abstain.dual.certificate import Certificate
 from abstain.dual.solution import DualSolution, Status
 
-__all__ = ["Proof", "certified_gap", "joint_proof"]
+__all__ = ["Proof", "certified_gap", "joint_proof", "warning_text"]
 
 SLACK = 3.0  # allowed ratio of the violation to tol: 1 for the solver, 1 for its rounding, 1 for a stretched machine
 NEGLIGIBLE = 1e-9  # a relative gap below this proves an optimum, whatever the violation after rounding
@@ -88,4 +88,26 @@ def joint_proof(proofs: Sequence[Proof]) -> Proof:
         status=next(status.value for status in _WORST if status.value in statuses),
         iterations=sum(proof.iterations for proof in proofs),
         definite=all(proof.definite for proof in proofs),
+    )
+
+
+def warning_text(proof: Proof, parameters: Any, *, by_gap: bool = False) -> str | None:
+    """Return the warning for a fit that did not converge, with numbers and advice; None if it converged.
+
+    With `by_gap`, `tol` is for the relative duality gap, not for the violation.
+    """
+    if proof.status == Status.OPTIMAL:
+        return None
+    advice = {
+        Status.ITERATION_LIMIT: f"raise max_iter={parameters.max_iter}, scale the features or lower C",
+        Status.TIME_LIMIT: f"raise time_limit={parameters.time_limit}, scale the features or lower C",
+        Status.INACCURATE: "scale the features, lower C, or raise tol if this gap is small enough",
+    }[Status(proof.status)]
+    if not proof.definite:
+        advice = "the kernel is not positive semidefinite on these rows, so there may be several optima; use another"
+    gap, tol = f"relative duality gap {proof.gap:.3g}", f"(tol={parameters.tol:g})"
+    reached = f"{gap} {tol}" if by_gap else f"KKT violation {proof.violation:.3g} {tol}, {gap}"
+    return (
+        f"{type(parameters).__name__} stopped after {proof.iterations} iterations with status {proof.status!r}: "
+        f"{reached}; {advice}."
     )

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.costs.per_row import row_table
 from abstain.machines.response_machine import sorted_scores
 from abstain.reject_labels import default_reject_label, free_label
 from abstain.rules.deciders import MISSING, PerRow
@@ -172,14 +173,26 @@ class FittedClassifier:
     @property
     def thresholds(self) -> Any:
         """The thresholds on its score, oriented to ``classes_[1]``."""
-        if self.rule is None:
+        return self.rule_for().thresholds
+
+    def rule_for(self, n: int | None = None, row_costs: Any = None) -> Any:
+        """Return the rule that decides n rows, by their own costs if they are given; an error if it has none."""
+        rule = self.rule
+        if rule is None:
             raise ValueError(
                 f"estimator must be a fitted classifier with thresholds_; {self.name} has none. Fit it first, "
                 "or wrap another library's classifier in ThresholdRejector."
             )
-        if isinstance(self.rule.decider, PerRow):
-            raise ValueError(MISSING)  # noqa: TRY004 (a fitted classifier without thresholds)
-        return self.rule.thresholds
+        if row_costs is None:
+            if isinstance(rule.decider, PerRow):
+                raise ValueError(MISSING)  # noqa: TRY004 (a fitted classifier without thresholds)
+            return rule
+        if self.positive != rule.labels.positive and (rule.costs is None or rule.costs.names is None):
+            raise ValueError(
+                f"pos_label={self.positive!r} is not the positive class of the machine, {rule.labels.positive!r}, by "
+                "which it reads row_costs; leave it out, or fit the machine with that pos_label."
+            )
+        return rule.of_rows(row_table(row_costs, rule.labels, rule.costs, n))
 
     @property
     def cut(self) -> float:
@@ -218,7 +231,7 @@ class FittedClassifier:
         found = sorted_scores(self.estimator, np.asarray(self.estimator.predict_proba(X), dtype=np.float64))
         return found[:, 1] if found.shape[1] == 2 else found
 
-    def class_scores(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    def class_scores(self, score: NDArray[np.float64], rule: Any = None) -> NDArray[np.float64]:
         """Turn scores of several classes into others, the highest for the forced choice, shape (n, n_classes).
 
         With costs, its lead grows with the confidence by which the rule rejects, and the other classes have 0 ::
@@ -227,13 +240,15 @@ class FittedClassifier:
                                 or for cuts on the confidence of the answer k: confidence - cut_k,
                                 or for a set of classes the least distance of a score from its cut
 
-        so that curves by the lead pass through the decisions. Otherwise it is the score itself.
+        so that curves by the lead pass through the decisions. Otherwise it is the score itself. `rule` is that of rows
+        with costs of their own.
         """
-        margin = None if self.rule is None else self.rule.decider.margin(self.rule, score)
+        rule = self.rule if rule is None else rule
+        margin = None if rule is None else rule.decider.margin(rule, score)
         if margin is None or np.isnan(margin).any():
             return score
         found = np.zeros_like(score)
-        at = np.array(self.rule.answers)[self.rule.best(score)][:, np.newaxis]
+        at = np.array(rule.answers)[rule.best(score)][:, np.newaxis]
         np.put_along_axis(found, at, np.logaddexp(0.0, margin)[:, np.newaxis], axis=1)
         return found
 

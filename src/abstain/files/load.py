@@ -11,7 +11,7 @@ import numpy as np
 
 from abstain.files.format.arrays import read_arrays
 from abstain.files.format.container import LARGEST, Container
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.manifest import declared_arrays, read_manifest
 from abstain.files.registry import restored
 
@@ -63,8 +63,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = LARGEST) -> Any:
 
 def read(file: IO[bytes], size: int, max_bytes: int) -> Any:
     """The estimator in an open file of `size` bytes."""
-    if size > max_bytes:
-        raise ModelFileError(f"its {size:,} bytes are more than max_bytes={max_bytes:,}.")
+    refuse(size > max_bytes, f"its {size:,} bytes are more than max_bytes={max_bytes:,}.")
     container = Container.of(file, size)
     fields = read_manifest(container)
     fields.take("library", str)

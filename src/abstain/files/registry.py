@@ -17,36 +17,25 @@ from abstain.estimators.forced import Forced
 from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
 from abstain.estimators.threshold.threshold import ThresholdRejector
 from abstain.files.codecs.guard_codec import check_detector, guard_from, guard_parts, guarded_classes
-from abstain.files.codecs.rejector_codec import rejector_classes, rejector_from, rejector_parts
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.described import columns_of, described
-from abstain.files.format.errors import ModelFileError
+from abstain.files.codecs.rejector_codec import classes_and_cuts, rejector_from, rejector_parts
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import PoolReader, PoolWriter
-from abstain.files.format.schema import Fields, prefixed, within
+from abstain.files.format.schema import Fields, beside, one_of, prefixed, within
+from abstain.files.sklearn_codecs import classifiers
+from abstain.files.sklearn_codecs.asked import asked
 from abstain.files.sklearn_codecs.calibrated_codec import CALIBRATED, inside
-from abstain.files.sklearn_codecs.classifiers import (
-    DETECTORS,
-    MACHINES,
-    OTHERS,
-    Codecs,
-    Parts,
-    classifier_from,
-    classifier_parts,
-    codec_of,
-    given_parameters,
-    names_from,
-    parameters_of,
-    table,
-)
-from abstain.files.sklearn_codecs.pipeline_codec import settings, settings_from, steps_from, steps_parts
+from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
+from abstain.files.sklearn_codecs.pipeline_codec import pipeline_from, pipeline_parts
 from abstain.files.sklearn_codecs.preprocessing_codec import is_default, table_from, table_parts
 from abstain.files.sklearn_codecs.steps_codec import SUPPORTED, Columns
 from abstain.machines.cross_machine import FoldClassifiers
 from abstain.preprocessing import ESTIMATOR
 
 REJECTOR, GUARDED, PIPELINE, LOGISTIC = "ThresholdRejector", "NoveltyRejector", "Pipeline", "LogisticRegression"
-MODELS = MACHINES | DETECTORS  # alone, or at the end of a Pipeline
-CLASSIFIERS = MACHINES | OTHERS | table([CALIBRATED])  # inside a rejector, which has their classes
+MODELS = classifiers.MACHINES | classifiers.DETECTORS  # alone, or at the end of a Pipeline
+# inside a rejector, which has their classes
+CLASSIFIERS = classifiers.MACHINES | classifiers.OTHERS | classifiers.table([CALIBRATED])
 TABLE_PREFIX, CLASSIFIER_PREFIX, STEPS_PREFIX = "table.", "classifier.", "steps."
 GUARD_PREFIX, DETECTOR_PREFIX = "guard.", "detector."
 # what may be in a file, by what is around it
@@ -54,12 +43,12 @@ KINDS: dict[str, tuple[str, ...]] = {
     "": (*MODELS, REJECTOR, GUARDED, PIPELINE),
     REJECTOR: (*CLASSIFIERS, PIPELINE),
     GUARDED: (*CLASSIFIERS, REJECTOR, PIPELINE),
-    "detector": (*DETECTORS, PIPELINE),
+    "detector": (*classifiers.DETECTORS, PIPELINE),
 }
 
 
-def parts(estimator: Any, models: Codecs = MODELS) -> Parts:
-    """Give the fields and arrays of a fitted estimator; an error gives the reason if a file cannot contain it.
+def parts(estimator: Any, models: classifiers.Codecs = MODELS) -> Parts:
+    """Return the fields and arrays of a fitted estimator; an error gives the reason if a file cannot contain it.
 
     `models` are those that may be alone or at the end of a Pipeline; inside a NoveltyRejector, `CLASSIFIERS`.
     """
@@ -71,71 +60,52 @@ def parts(estimator: Any, models: Codecs = MODELS) -> Parts:
         return _parts_of_rejector(estimator)
     if type(estimator) is NoveltyRejector and models is MODELS:
         return _parts_of_guarded(estimator)
-    if codec := codec_of(estimator, models):
-        return classifier_parts(estimator, codec)
+    if codec := classifiers.codec_of(estimator, models):
+        return classifiers.classifier_parts(estimator, codec)
     if type(estimator) is Forced:
-        raise ValueError(
-            "estimator is a Forced, which a model file cannot contain; save its estimator_, whose predict_forced "
-            "decides the same."
-        )
+        raise unsupported("is a Forced", "save its estimator_, whose predict_forced decides the same")
     if hasattr(estimator, "best_estimator_"):
-        raise ValueError(
-            f"estimator is a {kind}, which a model file cannot contain; save its best_estimator_, or put that in its "
-            "place in a Pipeline."
-        )
-    raise ValueError(
-        f"estimator is a {kind}, but a model file can contain {', '.join(MODELS)}, ThresholdRejector, "
-        f"NoveltyRejector and Pipelines that end in one of these after {SUPPORTED}; for other estimators use skops, or "
-        "pickle among people who trust each other."
-    )
+        raise unsupported(f"is a {kind}", "save its best_estimator_, or put that in its place in a Pipeline")
+    allowed = f"{', '.join(MODELS)}, {REJECTOR}, {GUARDED} and Pipelines that end in one of these after {SUPPORTED}"
+    raise unsupported(f"is a {kind}", f"use one of {allowed}")
 
 
-def _parts_of_pipeline(pipeline: Pipeline, models: Codecs) -> Parts:
+def _parts_of_pipeline(pipeline: Pipeline, models: classifiers.Codecs) -> Parts:
     """Preprocessing as `default_pipeline` makes it has fields of its own; any other is a list of steps."""
     last = pipeline[-1]
     if type(last) is Pipeline or isinstance(last, str) or last is None:
         what = last if isinstance(last, str) else type(last).__name__
-        raise ValueError(
-            f"estimator is a Pipeline whose last step is {what}, but a model file needs a classifier there; give the "
-            "steps of an inner Pipeline to the outer one."
-        )
+        way_out = "end in a classifier, and give the steps of an inner Pipeline to the outer one"
+        raise unsupported(f"is a Pipeline whose last step is {what}", way_out)
     inner, more = parts(last, models)
     if is_default(pipeline):
         preprocessing, arrays = table_parts(pipeline[0])
         fields = {"kind": PIPELINE, "preprocessing": preprocessing, ESTIMATOR: inner}
         return fields, prefixed(arrays, TABLE_PREFIX) | more
-    pool, columns = PoolWriter(), columns_of(pipeline)
-    steps, made = steps_parts(pipeline.steps[:-1], pool, columns)
-    _check_columns(made, last)
+    pool, columns = PoolWriter(), Columns.of(pipeline)
+    steps, made = pipeline_parts(pipeline, pipeline.steps[:-1], pool, columns)
+    made.check_match(last)
     state = {
         "kind": PIPELINE,
-        "parameters": settings(pipeline),
+        "parameters": steps["parameters"],
         "n_features": columns.count,
         "feature_names": None if columns.names is None else columns.names.tolist(),
-        "steps": steps,
+        "steps": steps["steps"],
         "name": pipeline.steps[-1][0],
         ESTIMATOR: inner,
     }
     return state, prefixed(pool.arrays, STEPS_PREFIX) | more
 
 
-def _check_columns(made: Columns, last: Any) -> None:
-    if getattr(last, "n_features_in_", made.count) != made.count:
-        raise ModelFileError(f"its steps make {made.count} features, which do not match those of its machine.")
-
-
 def _parts_of_rejector(estimator: ThresholdRejector) -> Parts:
     classifier = estimator.estimator_
     if isinstance(classifier, FoldClassifiers):
-        raise ValueError(  # noqa: TRY004 (as for every estimator that a file cannot contain)
-            'estimator has a classifier for each fold (conformal="cross"), which a model file cannot contain; use '
-            'conformal="split", or pickle among people who trust each other.'
-        )
+        raise unsupported('has a classifier for each fold (conformal="cross")', 'use conformal="split"')
     inner, more = _parts_inside(classifier, REJECTOR)
     calibrated = type(classifier) is CALIBRATED.kind
     sigmoid = calibrated and type(estimator.estimator) is not CALIBRATED.kind
     given = inside(classifier) if sigmoid else classifier
-    if described(given) != described(estimator.estimator):
+    if asked(given) != asked(estimator.estimator):
         raise ModelFileError("the parameters of its estimator differ from those of the fitted classifier.")
     state, arrays = rejector_parts(estimator, given)
     added = {"sigmoid_added": sigmoid} if calibrated else {}
@@ -145,7 +115,7 @@ def _parts_of_rejector(estimator: ThresholdRejector) -> Parts:
 
 
 def _is_tuned(classifier: Any) -> bool:
-    """Whether the score of a classifier, or of one inside, was rescaled by the search that tuned its cuts."""
+    """Return whether the score of a classifier, or of one inside, was rescaled by the search that tuned its cuts."""
     last = classifier[-1] if type(classifier) is Pipeline else classifier
     folds = getattr(last, "calibrated_classifiers_", ())
     rescaled = (getattr(last, "score_scale_", 1.0), getattr(last, "score_shift_", 0.0)) != (1.0, 0.0)
@@ -153,17 +123,14 @@ def _is_tuned(classifier: Any) -> bool:
 
 
 def _parts_inside(classifier: Any, rejector: str) -> Parts:
-    """Give the fields and arrays of the classifier of a rejector; an error gives the reason if that is not possible."""
+    """Return the fields and arrays of the classifier of a rejector; an error if a file cannot contain it."""
     last = classifier[-1] if type(classifier) is Pipeline else classifier
     tuned = rejector == GUARDED and type(last) is ThresholdRejector
-    if not tuned and codec_of(last, CLASSIFIERS) is None:
+    if not tuned and classifiers.codec_of(last, CLASSIFIERS) is None:
         allowed = [*CLASSIFIERS, REJECTOR] if rejector == GUARDED else CLASSIFIERS
-        way = "fit it around its best_estimator_" if hasattr(last, "best_estimator_") else "use one of these"
-        raise ValueError(
-            f"estimator is a {rejector} around a {type(last).__name__}, but a model file can contain it only around "
-            f"{', '.join(allowed)}, and Pipelines that end in one of these; {way}, or skops, or pickle among people "
-            "who trust each other."
-        )
+        way = "fit it around its best_estimator_, or" if hasattr(last, "best_estimator_") else "use"
+        way_out = f"{way} one of {', '.join(allowed)}, and Pipelines that end in one of these"
+        raise unsupported(f"is a {rejector} around a {type(last).__name__}", way_out)
     return parts(classifier, CLASSIFIERS)
 
 
@@ -183,8 +150,7 @@ def restored(state: Any, arrays: Arrays) -> Any:
     written, rewritten = parts(estimator)
     if odd := _difference(state, written, "model"):
         raise ModelFileError(f"the {odd} differs from what the library writes for this model.")
-    if [*arrays] != [*rewritten]:
-        raise ModelFileError("its arrays are not in the order in which the library writes them.")
+    refuse([*arrays] != [*rewritten], "its arrays are not in the order in which the library writes them.")
     for name, array in arrays.items():
         again = rewritten[name]
         if again is not array and (again.dtype, again.tobytes()) != (array.dtype, array.tobytes()):
@@ -193,7 +159,7 @@ def restored(state: Any, arrays: Arrays) -> Any:
 
 
 def _difference(given: Any, written: Any, where: str) -> str:
-    """Name the first field that differs in value, type or position; `given_parameters` has compared the parameters."""
+    """Name the first field that differs in value, type or position; `parameters_from` has compared the parameters."""
     if where == "parameters" or json.dumps(given) == json.dumps(written):
         return ""
     if not isinstance(given, dict) or not isinstance(written, dict) or [*given] != [*written]:
@@ -204,18 +170,17 @@ def _difference(given: Any, written: Any, where: str) -> str:
 def _restored(state: Any, arrays: Arrays, around: str = "", classes: Any = None) -> Any:
     """Make an estimator; inside a rejector, `classes` are those of the rejector."""
     fields = Fields(state, "classifier" if around in (REJECTOR, GUARDED) else around or "model")
-    kind = fields.one_of("kind", KINDS[around])
+    kind = fields.take("kind", one_of(KINDS[around]))
     if kind in MODELS or kind in CLASSIFIERS:
-        return classifier_from(kind, MODELS | CLASSIFIERS, fields, arrays, classes)
+        return classifiers.classifier_from(kind, MODELS | CLASSIFIERS, fields, arrays, classes)
     if kind == REJECTOR:
         return _rejector(fields, arrays)
     if kind == GUARDED:
         return _guarded(fields, arrays)
     inner = fields.take(ESTIMATOR, dict)
-    if inner.get("kind") == PIPELINE:
-        raise ModelFileError("its Pipeline is inside another Pipeline.")
+    refuse(inner.get("kind") == PIPELINE, "its Pipeline is inside another Pipeline.")
     prefix = STEPS_PREFIX if "steps" in fields else TABLE_PREFIX
-    others = {name: array for name, array in arrays.items() if not name.startswith(prefix)}
+    others = beside(arrays, prefix)
     last = _restored(inner, others, around, classes)
     if prefix == STEPS_PREFIX:
         return _pipeline(fields, within(arrays, prefix), last)
@@ -225,23 +190,17 @@ def _restored(state: Any, arrays: Arrays, around: str = "", classes: Any = None)
 
 
 def _pipeline(fields: Fields, arrays: Arrays, last: Any) -> Pipeline:
-    """A Pipeline of any supported steps around a fitted estimator."""
-    columns = Columns(*names_from(fields))
-    pool = PoolReader(arrays)
-    chosen = settings_from(Pipeline, fields.take("parameters", dict))
-    steps, made = steps_from(fields.take("steps"), pool, columns)
-    name = fields.take("name", str)
-    fields.end()
+    """Make a Pipeline of any supported steps around a fitted estimator."""
+    columns, pool = Columns(*classifiers.names_from(fields)), PoolReader(arrays)
+    pipeline, made = pipeline_from(fields, pool, columns, last)
     pool.end()
-    _check_columns(made, last)
-    pipeline = Pipeline([*steps, (name, last)], **chosen)
-    pipeline._validate_steps()
+    made.check_match(last)
     return pipeline
 
 
 def _rejector(fields: Fields, arrays: Arrays) -> Any:
-    parameters = given_parameters(ThresholdRejector, fields)
-    classes = rejector_classes(fields.peek("rule"))
+    parameters = parameters_from(ThresholdRejector, fields.take("parameters", dict))
+    classes, _ = classes_and_cuts(fields.peek("rule"))
     classifier = _restored(fields.take("classifier", dict), within(arrays, CLASSIFIER_PREFIX), REJECTOR, classes)
     sigmoid = type(classifier) is CALIBRATED.kind and fields.take("sigmoid_added", bool)
     if _is_tuned(classifier) and not ("tuned_score" in fields and fields.take("tuned_score", bool)):
@@ -253,14 +212,14 @@ def _rejector(fields: Fields, arrays: Arrays) -> Any:
     prefit = parameters.get("cv") == "prefit" if isinstance(parameters.get("cv"), str) else False
     estimator = ThresholdRejector(given if prefit else clone(given), **parameters)
     estimator._validate_params()
-    own = {name: array for name, array in arrays.items() if not name.startswith(CLASSIFIER_PREFIX)}
+    own = beside(arrays, CLASSIFIER_PREFIX)
     estimator._fitted_ = rejector_from(estimator, fields, own, classifier)
     fields.end()
     return estimator
 
 
 def _guarded(fields: Fields, arrays: Arrays) -> NoveltyRejector:
-    parameters = given_parameters(NoveltyRejector, fields)
+    parameters = parameters_from(NoveltyRejector, fields.take("parameters", dict))
     guard = within(arrays, GUARD_PREFIX)
     detector = _restored(fields.take("detector", dict), within(guard, DETECTOR_PREFIX), "detector")
     classes = guarded_classes(fields.peek("rule"))
@@ -273,7 +232,7 @@ def _guarded(fields: Fields, arrays: Arrays) -> NoveltyRejector:
     if not stated and estimator.rate == DEFAULT_RATE:
         estimator.rate = DEFAULT_RATE
     estimator._validate_params()
-    own = {name: array for name, array in guard.items() if not name.startswith(DETECTOR_PREFIX)}
+    own = beside(guard, DETECTOR_PREFIX)
     estimator._fitted_ = guard_from(estimator, fields, own, classifier, detector)
     fields.end()
     return estimator

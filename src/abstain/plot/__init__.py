@@ -1,18 +1,15 @@
-"""Plots: one Display per file. A display stores arrays and draws them with `plot`.
+"""Plots. A display stores arrays and draws them with `plot`.
 
 Curves: `AccuracyRejectDisplay`, `ErrorRejectDisplay`, `RiskCoverageDisplay`, `CostCurveDisplay`. To draw several models
 in one plot, pass the axes of the first to the next, as in ``ax=display.ax_``. Machines: `LossDisplay`,
 `RejectRegionDisplay` for two features, and `PathDisplay` for all C at once. Batches: `DriftDisplay`.
 """
 
-from abstain.plot.accuracy_reject import AccuracyRejectDisplay
-from abstain.plot.cost_curve import CostCurveDisplay
+from abstain.plot.curves import AccuracyRejectDisplay, CostCurveDisplay, ErrorRejectDisplay, RiskCoverageDisplay
 from abstain.plot.drift import DriftDisplay
-from abstain.plot.error_reject import ErrorRejectDisplay
 from abstain.plot.loss import LossDisplay
 from abstain.plot.path import PathDisplay
 from abstain.plot.reject_region import RejectRegionDisplay
-from abstain.plot.risk_coverage import RiskCoverageDisplay
 
 __all__ = [
     "AccuracyRejectDisplay",

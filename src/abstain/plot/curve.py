@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs.actions import Actions
-from abstain.costs.costs import Costs
-from abstain.estimators.unwrap import FittedClassifier
+from abstain.costs.table import CostTable
+from abstain.estimators.unwrap import FittedClassifier, decide
 from abstain.metrics.bands import CurveBand, bootstrap_band
-from abstain.metrics.counts import Counts
 from abstain.metrics.curves import cost_curve
+from abstain.metrics.outcomes import Outcomes
 from abstain.metrics.reading import read
 from abstain.metrics.tables import counted
 from abstain.plot.axes import axes_or_new
@@ -30,7 +29,6 @@ from abstain.plot.palette import (
     next_stroke,
     quiet,
 )
-from abstain.rules.row_rule import RowRule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,12 +75,12 @@ class CurveDisplay:
     ax_: Axes = field(init=False, repr=False)
     figure_: FigureBase = field(init=False, repr=False)
 
-    # set by each subclass; x and y name arrays of the curve and ratios of a RejectTable
+    # set by each subclass; x and y name arrays of the curve and ratios of counts
     kind: ClassVar[str]
     measure: ClassVar[Callable[..., Any]]
-    x: ClassVar[str]
+    x: ClassVar[str] = "reject_rate"
     y: ClassVar[str]
-    x_label: ClassVar[str]
+    x_label: ClassVar[str] = "reject rate (share of all rows)"
     y_label: ClassVar[str]
     reading: ClassVar[str]
     of_accepted: ClassVar[bool] = False
@@ -92,11 +90,12 @@ class CurveDisplay:
         cls,
         y_true: ArrayLike,
         score: ArrayLike,
-        costs: Costs | None = None,
+        costs: CostTable | None = None,
         *,
         cut: float = 0.0,
         pos_label: Any = None,
         sample_weight: ArrayLike | None = None,
+        row_costs: Any = None,
         name: str | None = None,
         band: float | None = None,
         n_resamples: int = 1000,
@@ -108,8 +107,10 @@ class CurveDisplay:
         ----------
         y_true, score, cut, pos_label, sample_weight
             As for the curve's function in `abstain.metrics`.
-        costs : Costs, default=None
-            Costs, whose cheapest point on the curve is marked; required for a cost curve.
+        costs : Costs or Actions, default=None
+            Costs, whose cheapest point on the curve is marked; required for a cost curve, or `row_costs`.
+        row_costs : array-like or data frame, default=None
+            Costs of each row, as in `cost_curve`.
         name : str, default=None
             Name of the model in the legend.
         band : float, default=None
@@ -119,8 +120,8 @@ class CurveDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; pass the axes of another display to draw both models in one plot. None makes a new figure.
         """
-        display = cls._of(y_true, score, costs, name, (band, n_resamples), cut, pos_label, sample_weight, None)
-        return display.plot(ax)
+        given = {"cut": cut, "pos_label": pos_label, "sample_weight": sample_weight}
+        return cls._of(y_true, score, (costs, row_costs), name, (band, n_resamples), **given).plot(ax)
 
     @classmethod
     def from_estimator(
@@ -128,10 +129,11 @@ class CurveDisplay:
         estimator: Any,
         X: Any,
         y: ArrayLike,
-        costs: Costs | None = None,
+        costs: CostTable | None = None,
         *,
         pos_label: Any = None,
         sample_weight: ArrayLike | None = None,
+        row_costs: Any = None,
         name: str | None = None,
         band: float | None = None,
         n_resamples: int = 1000,
@@ -140,7 +142,9 @@ class CurveDisplay:
         """Draw the curve of a fitted classifier, or of a Pipeline or a search that ends in one.
 
         The score is its decision function, or its probability if it has none, with the threshold of its forced choice.
-        If no costs are given, its own are used. If it rejects, its own decisions are marked too.
+        If no costs are given, its own are used. If it rejects, its own decisions are marked too. Rows with costs of
+        their own are rejected by the distance of their score from their own cut. `Actions` have curves if they are an
+        answer for each class and one reject.
 
         Parameters
         ----------
@@ -150,36 +154,48 @@ class CurveDisplay:
             Rows, preferably held-out, and their labels.
         costs, sample_weight, name, band, n_resamples, ax
             As in `from_predictions`; the default name is the class of the classifier.
+        row_costs : array-like or data frame, default=None
+            Costs of each row, as in `RejectSVC.predict`.
         pos_label : label, default=None
             The positive class; by default the classifier's own, or ``classes_[1]``.
         """
-        fitted = FittedClassifier.of_any(estimator, pos_label)
-        _refuse(fitted)
-        costs = fitted.costs if costs is None else costs
-        several = len(fitted.classes) > 2
-        score, cut = (fitted.class_scores(fitted.score(X)), 0.0) if several else fitted.positive_score(X, fitted.cut)
-        options = (cut, fitted.positive, sample_weight, fitted.classes if several else None)
-        display = cls._of(y, score, costs, name or fitted.name, (band, n_resamples), *options)
+        fitted = FittedClassifier.of(estimator, pos_label)
+        own, n = fitted.costs, len(np.asarray(y))
+        rule = None if fitted.rule is None and row_costs is None else fitted.rule_for(n, row_costs)
+        row_costs = None if row_costs is None else rule.costs
+        costs = own if costs is None else costs
+        given: dict[str, Any] = {"sample_weight": sample_weight, "classes": tuple(fitted.classes)}
+        known, score = given | {"pos_label": fitted.positive}, fitted.score(X)
+        if len(fitted.classes) > 2:
+            score = fitted.class_scores(score, rule)
+        else:
+            cut = fitted.cut if row_costs is None else 0.0
+            score, cut = fitted.towards_positive(score if row_costs is None else score - rule.cut, cut)
+            given = known | {"cut": cut}
+        display = cls._of(y, score, (costs, row_costs), name or fitted.name, (band, n_resamples), **given)
         if fitted.rejects:
-            known = {"pos_label": fitted.positive, "reject_label": fitted.reject_label, "classes": fitted.classes}
-            outcomes = read(y, np.asarray(estimator.predict(X)), sample_weight=sample_weight, **known)
-            display.decided = cls._decided(counted(outcomes), costs)
+            if own is not None and own.names is not None and costs != own:
+                raise ValueError(
+                    "costs must be left out: the estimator chooses between actions, which only its own costs price; use "
+                    "from_predictions with its decision_function for other costs."
+                )
+            predicted = estimator.predict(X) if row_costs is None else decide(estimator, X, row_costs).label
+            costs = costs if row_costs is None or own is None or own.names is not None else None
+            known |= {"reject_label": fitted.reject_label, "row_costs": row_costs}
+            display.decided = cls._decided(read(y, np.asarray(predicted), costs, **known))
         return display.plot(ax)
 
     @classmethod
-    def _of(cls, y_true: Any, score: Any, costs: Any, name: str | None, band: tuple[Any, int], *options: Any) -> Self:
-        """Compute the curve, its band and the point of least cost."""
-        given = dict(zip(("cut", "pos_label", "sample_weight", "classes"), options, strict=True))
-        prices = (costs,) if cls.kind == "cost" else ()
-        curve = cls.measure(y_true, score, *prices, **given)
-        level, count = band
-        around = None
+    def _of(cls, y: Any, score: Any, costs: Any, name: str | None, band: tuple[Any, int], **given: Any) -> Self:
+        """Compute the curve, its band and the point of least cost, at `costs` and `row_costs`."""
+        prices = {"costs": costs[0], "row_costs": costs[1]}
+        own = given | (prices if cls.kind == "cost" else {})
+        curve, (level, count) = cls.measure(y, score, **own), band
+        around, chosen = None, None
         if level is not None:
-            around = bootstrap_band(cls.kind, y_true, score, *prices, level=level, n_resamples=count, **given)
-        chosen = None
-        if costs is not None:
-            rejected = cost_curve(y_true, score, costs, **given).operating_point.reject_rate
-            chosen = cls._at(curve, rejected)
+            around = bootstrap_band(cls.kind, y, score, level=level, n_resamples=count, **own)
+        if costs != (None, None):
+            chosen = cls._at(curve, cost_curve(y, score, **prices, **given).operating_point.reject_rate)
         return cls(curve, name, around, chosen)
 
     @classmethod
@@ -191,9 +207,10 @@ class CurveDisplay:
         return x, float(curve.at(x))
 
     @classmethod
-    def _decided(cls, table: Counts, costs: Any) -> Point | None:
-        """The point of the decisions in a table; None if nothing is accepted and the curve is undefined there."""
-        y = table.mean_cost(costs) if cls.kind == "cost" else getattr(table, _QUOTIENTS[cls.y])
+    def _decided(cls, outcomes: Outcomes) -> Point | None:
+        """The point of these decisions; None if nothing is accepted and the curve is undefined there."""
+        table = counted(outcomes)
+        y = outcomes.mean_cost if cls.kind == "cost" else getattr(table, _QUOTIENTS[cls.y])
         return (getattr(table, cls.x), y) if np.isfinite(y) else None
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -204,10 +221,8 @@ class CurveDisplay:
         colour, style, marker = next_stroke(ax)
         x, y = self._drawn()
         self.line_ = ax.plot(x, y, color=colour, linestyle=style, linewidth=1.8, label=self._label(), gid=CURVE)[0]
-        self.band_ = None
-        if self.band is not None:
-            ends = (self.band.grid, self.band.lower, self.band.upper)
-            self.band_ = ax.fill_between(*ends, color=colour, alpha=0.16, linewidth=0)
+        ends = None if self.band is None else (self.band.grid, self.band.lower, self.band.upper)
+        self.band_ = None if ends is None else ax.fill_between(*ends, color=colour, alpha=0.16, linewidth=0)
         self.marks_ = self._mark(ax, colour, marker)
         if alone:
             self._axes(ax)
@@ -267,21 +282,6 @@ class CurveDisplay:
 
     def _reference(self, ax: Axes, x: ArrayLike, y: ArrayLike, label: str, style: str = ":") -> None:
         ax.plot(x, y, color=FAINT, linestyle=style, linewidth=1.2, zorder=1, label=label, gid=REFERENCE)
-
-
-def _refuse(fitted: FittedClassifier) -> None:
-    """Raise an error if the decisions of a classifier have no place on a curve of classes decided or rejected."""
-    if isinstance(fitted.costs, Actions):
-        raise ValueError(  # noqa: TRY004 (an estimator that does not fit, not a type)
-            "these curves are of classes that are decided or rejected, and the estimator chooses between actions; use "
-            "RejectRegionDisplay, LossDisplay or abstain.report.report_for, or from_predictions with its "
-            "decision_function and Costs."
-        )
-    if isinstance(fitted.rule, RowRule):
-        raise ValueError(  # noqa: TRY004
-            "the estimator has no costs but those of its rows, so its decisions have no place on these curves; use "
-            "from_predictions with its decision_function, or abstain.report.report_for with row_costs."
-        )
 
 
 _QUOTIENTS = {"accuracy": "selective_accuracy", "error_rate": "error_rate", "risk": "selective_error"}

@@ -98,10 +98,7 @@ class DriftDisplay:
         place = np.arange(shares.shape[1], dtype=float)
         place[-1] += 0.5  # novel rows stand apart
         names = (f"calibration, {self.drift.n_calibration:,} rows", f"this batch, {self.drift.n_rows:,} rows")
-        bars = (
-            ax.bar(place - _BARS / 2, shares[1], _BARS, color=BAND, edgecolor=LINE, linewidth=0.8, label=names[0]),
-            ax.bar(place + _BARS / 2, shares[0], _BARS, color=NEGATIVE, edgecolor=NEGATIVE, label=names[1]),
-        )
+        bars = _pair(ax.bar, place, -_BARS / 2, shares, names)
         last = len(place) - 2
         ticks = {0.0: "most\nusual", last / 2: "median", float(last): "most\nunusual", place[-1]: "novel"}
         ax.set_xticks(list(ticks), list(ticks.values()), fontsize="x-small" if narrow(ax) else None)
@@ -117,10 +114,7 @@ class DriftDisplay:
         shares = np.array([here / max(here.sum(), 1.0), before / max(before.sum(), 1.0)])
         shown = np.sort(np.argsort(-np.abs(shares[0] - shares[1]), kind="stable")[:_MOST])
         place = np.arange(len(shown))[::-1]
-        bars = (
-            ax.barh(place + _BARS / 2, shares[1][shown], _BARS, color=BAND, edgecolor=LINE, linewidth=0.8),
-            ax.barh(place - _BARS / 2, shares[0][shown], _BARS, color=NEGATIVE, edgecolor=NEGATIVE),
-        )
+        bars = _pair(ax.barh, place, _BARS / 2, shares[:, shown])
         ax.set_yticks(place, [_short(self.drift.choice_names[at]) for at in shown])
         quiet(ax)
         ax.grid(visible=False, axis="y")
@@ -151,6 +145,12 @@ def parts_of(drift: Drift, parts: int = _PARTS) -> NDArray[np.float64]:
     at[np.arange(len(at)) > np.flatnonzero(tail >= min(drift.rank, m))[-1]] = parts
     counts = [np.bincount(at, weights=of, minlength=parts + 1) for of in (here, before)]
     return np.array([of / max(of.sum(), 1.0) for of in counts])
+
+
+def _pair(draw: Any, place: Any, shift: float, shares: Any, names: Any = (None, None)) -> tuple[Any, Any]:
+    """Draw the bars of calibration, moved by `shift`, and those of the batch on their other side."""
+    before = draw(place + shift, shares[1], _BARS, color=BAND, edgecolor=LINE, linewidth=0.8, label=names[0])
+    return before, draw(place - shift, shares[0], _BARS, color=NEGATIVE, edgecolor=NEGATIVE, label=names[1])
 
 
 def _two(ax: Axes) -> tuple[Axes, Axes]:

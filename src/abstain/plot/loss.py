@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs.actions import Actions
-from abstain.costs.class_costs import ClassCosts
-from abstain.costs.costs import Costs, assigned_costs
-from abstain.estimators.fitting.implied import margin_loss
+from abstain.estimators.fitting.implied import implied
 from abstain.estimators.unwrap import FittedClassifier
-from abstain.labels import encode_pair, free_label
+from abstain.labels import NO_CLASS
 from abstain.losses.margin_loss import MarginLoss
-from abstain.losses.tangent_hinge import tangent_hinge
 from abstain.metrics.ranking import has_class_scores
 from abstain.metrics.reading import read
 from abstain.plot.axes import axes_or_new
 from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, legend_inside, quiet
 from abstain.plot.zones import Zone, zones_of
-from abstain.rules.row_rule import RowRule
+from abstain.rules.deciders import PerRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
     from matplotlib.lines import Line2D
+
+    from abstain.costs.table import CostTable
 
 
 @dataclass(eq=False)
@@ -42,11 +41,11 @@ class LossDisplay:
     sign, score : ndarray of shape (n,), default=None
         Labels in {-1, +1} and scores of rows, drawn below the losses.
     zones : tuple of Zone, default=()
-        For `Actions`, the zones of scores in which each action is chosen.
+        The zones of scores in which each action is chosen; those that answer a class are not drawn.
     classes : (label, label) or None, default=None
         The names of the classes -1 and +1, where the costs name them.
     against_rest : bool, default=False
-        Whether this is the loss of one of several classes, +1, against the rest. It is answered above the upper
+        Whether this is the loss of one of several classes, +1, against the rest. It is decided above the upper
         threshold; between the two that depends on the scores of the others.
 
     Attributes
@@ -73,22 +72,14 @@ class LossDisplay:
 
     @classmethod
     def from_costs(
-        cls,
-        costs: Costs | ClassCosts | Actions | None,
-        rule: Any = "chow",
-        *,
-        label: Any = None,
-        ax: Axes | None = None,
+        cls, costs: CostTable | None, rule: Any = "chow", *, label: Any = None, ax: Axes | None = None
     ) -> Self:
         """Draw the loss that `RejectSVC(costs, rule=rule)` minimises.
 
         Costs of more than two classes have a loss for each: that of `label` against the rest. It is not needed if all
         are the same.
         """
-        if isinstance(costs, ClassCosts):
-            return cls(**_against_rest(costs, label)).plot(ax)
-        likelihood = costs is not None and rule == "chow"
-        return cls(margin_loss(costs, rule), likelihood, **_named(costs)).plot(ax)
+        return cls(**_loss_of(costs, rule, label)).plot(ax)
 
     @classmethod
     def from_predictions(
@@ -107,18 +98,17 @@ class LossDisplay:
         With a score for each of more than two classes, it is the loss of `label` against the rest.
         """
         score = np.asarray(score, dtype=np.float64)
-        if has_class_scores(score):
-            named = read(y_true, None, costs, several=True).choices.costs
-            at = _place(named, label)
-            sign = np.where(np.asarray(y_true) == named.labels[at], 1, -1).astype(np.int8)
-            return cls(sign=sign, score=score[:, at], **_against_rest(named, label)).plot(ax)
-        if isinstance(costs, Actions):  # their loss is oriented to the class that sorts last
-            score, pos_label = -score if pos_label == costs.labels[0] else score, costs.labels[1]
-        elif costs is not None:
-            costs, pos_label = assigned_costs(costs, y_true, pos_label)
-        sign = encode_pair(y_true, y_true, pos_label, free_label(np.asarray(y_true)))[0]
-        drawn = (costs is not None and rule == "chow", sign, score)
-        return cls(margin_loss(costs, rule), *drawn, **_named(costs)).plot(ax)
+        several = has_class_scores(score)
+        found = read(y_true, None, costs, pos_label=pos_label, several=several or None)
+        choices, at = found.choices, 1
+        if several:
+            at = _place(choices.classes, label)
+            score = score[:, at]
+        elif choices.own_names and pos_label == choices.classes[0]:  # their loss is oriented to the class that sorts last
+            score = -score
+        sign = np.where(found.truth == at, 1, -1).astype(np.int8)
+        shown = _loss_of(choices.costs, rule, label, choices.classes if several else None)
+        return cls(sign=sign, score=score, **shown).plot(ax)
 
     @classmethod
     def from_estimator(
@@ -129,24 +119,23 @@ class LossDisplay:
         With more than two classes, it is the loss of `label` against the rest. The rows are at their scores, which
         decide; a search with tuned cuts has rescaled them after it minimised the loss.
         """
-        fitted = FittedClassifier.of_any(estimator)
+        fitted = FittedClassifier.of(estimator)
         if not hasattr(fitted.final, "rule"):
             raise ValueError(
                 f"estimator={estimator!r} does not have one of our losses; pass a RejectSVC, or use from_costs."
             )
-        if len(fitted.classes) > 2:
-            if not isinstance(fitted.costs, ClassCosts):
-                raise ValueError(
-                    "without costs there is a hinge loss for each pair of classes; draw it by from_costs(None), or fit "
-                    "the machine with costs."
-                )
-            return cls.from_predictions(y, fitted.score(X), fitted.costs, label=label, ax=ax)
-        if isinstance(fitted.rule, RowRule):
+        several, options = len(fitted.classes) > 2, {"rule": fitted.final.rule, "label": label, "ax": ax}
+        if isinstance(fitted.rule.decider, PerRow):
             raise ValueError(  # noqa: TRY004
                 "the machine has a loss for each row, by its costs; draw that of one set of costs by from_costs."
             )
-        (score, _), rule = fitted.positive_score(X, fitted.cut), fitted.final.rule
-        return cls.from_predictions(y, score, fitted.costs, rule, pos_label=fitted.positive, ax=ax)
+        if several and fitted.costs is None:
+            raise ValueError(
+                "without costs there is a hinge loss for each pair of classes; draw it by from_costs(None), or fit the "
+                "machine with costs."
+            )
+        score = fitted.score(X) if several else fitted.positive_score(X, fitted.cut)[0]
+        return cls.from_predictions(y, score, fitted.costs, pos_label=fitted.positive, **options)
 
     def plot(self, ax: Axes | None = None, *, classes: tuple[int, ...] = (1, -1)) -> Self:
         """Draw into `ax`, or into a new figure, the losses of `classes`, +1 and -1 by default."""
@@ -154,15 +143,14 @@ class LossDisplay:
         self.figure_, reach, knots = ax.figure, self._reach(), self.loss.tables()[0]
         f = np.union1d(np.linspace(-reach, reach, 401), [*-knots[0], *knots[1]])
         lower, upper = self.loss.thresholds.lower, self.loss.thresholds.upper
-        for zone in self.zones:
+        for zone in (zone for zone in self.zones if zone.answers == NO_CLASS):
             start, end = np.clip([zone.start, zone.end], -reach, reach)
             ax.axvspan(start, end, color=zone.colour, alpha=0.6 * zone.alpha, linewidth=0, label=zone.words)
         if self.against_rest:
-            ax.axvline(upper, color=LINE, linestyle="--", linewidth=1.2, label=f"answered above {upper:.3g}")
-        if lower < upper and not self.zones:
-            name = "depends on the other classes" if self.against_rest else "reject"
-            words = f"{name}: {lower:.3g} to {upper:.3g}".replace("-", "−")
-            ax.axvspan(lower, upper, color=BAND, alpha=0.6, linewidth=0, label=words)
+            ax.axvline(upper, color=LINE, linestyle="--", linewidth=1.2, label=f"decided above {upper:.3g}")
+            if lower < upper:
+                words = f"depends on the other classes: {lower:.3g} to {upper:.3g}".replace("-", "−")
+                ax.axvspan(lower, upper, color=BAND, alpha=0.6, linewidth=0, label=words)
         self.lines_ = {sign: self._draw(ax, sign, f) for sign in classes}
         quiet(ax)
         top, bottom = self._top(f), -0.04 if self.score is None else -0.13
@@ -196,21 +184,22 @@ class LossDisplay:
         return 1.05 * max(float(self.loss.of(s).value(s * f).max()) for s in (1, -1))
 
 
-def _place(costs: ClassCosts, label: Any) -> int:
+def _place(classes: tuple[Any, ...], label: Any) -> int:
     """The place of a class; any other label is an error."""
-    if label not in costs.labels:
-        raise ValueError(f"label={label!r} must be one of the classes {[*costs.labels]}; each has its own loss.")
-    return costs.labels.index(label)
+    if label not in classes:
+        raise ValueError(f"label={label!r} must be one of the classes {[*classes]}; each has its own loss.")
+    return classes.index(label)
 
 
-def _against_rest(costs: ClassCosts, label: Any) -> dict[str, Any]:
-    """The loss of one class against the rest, as arguments of the display."""
-    same = len({tuple(costs.tangents(k)) for k in range(len(costs.labels))}) == 1
-    at, name = (0, "the class") if label is None and same else (_place(costs, label), label)
-    loss, names = tangent_hinge(costs.tangents(at)), ("the rest", name)
-    return {"loss": loss, "likelihood": True, "classes": names, "against_rest": True}
-
-
-def _named(costs: Any) -> dict[str, Any]:
-    """The zones and the names of the classes that `Actions` state."""
-    return {"zones": zones_of(costs, costs.levels()), "classes": costs.labels} if isinstance(costs, Actions) else {}
+def _loss_of(costs: Any, rule: Any, label: Any, classes: Any = None) -> dict[str, Any]:
+    """Return the loss of the costs, and the names that they state, as arguments of the display."""
+    stated = None if costs is None else costs.labels
+    known = classes or stated or (0, 1)
+    options = SimpleNamespace(costs=costs, rule=rule, pos_label=None, reject_label="auto")
+    chosen, losses = implied(options, np.repeat(np.array(known), 2))
+    likelihood = costs is not None and rule == "chow"
+    if len(losses) == 1:
+        return {"loss": losses[0], "likelihood": likelihood, "zones": zones_of(chosen), "classes": stated}
+    same = label is None and len(set(losses)) == 1
+    at, name = (0, "the class") if same else (_place(known, label), label)
+    return {"loss": losses[at], "likelihood": likelihood, "classes": ("the rest", name), "against_rest": True}

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.class_labels import ClassLabels
 from abstain.estimators.unwrap import FittedClassifier
+from abstain.labels import NO_CLASS
 from abstain.plot.axes import axes_or_new
-from abstain.plot.class_region import draw_classes
 from abstain.plot.contours import draw_levels, plane
-from abstain.plot.palette import BAND, LINE, NEGATIVE, POSITIVE, legend_below
+from abstain.plot.palette import CLASSES, LINE, legend_below
 from abstain.plot.zones import Zone, zones_of
-from abstain.rules.action_rule import ActionRule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,30 +22,22 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class RejectRegionDisplay:
-    """Scores f on a grid, the thresholds, and the rows.
+    """The actions of a classifier on a grid, and the rows.
 
     Parameters
     ----------
     xx0, xx1, score : ndarray of shape (rows, columns)
-        Coordinates of the grid, and f at each point.
-    thresholds : pair of float
-        Reject where ``thresholds[0] <= f <= thresholds[1]``; equal thresholds reject nothing.
-    cut : float
-        The threshold of the forced choice: ``classes[1]`` is cheaper above it.
+        Coordinates of the grid, and at each point the score f of two classes; of more, the position in `zones`.
+    zones : tuple of Zone
+        The actions; of two classes by increasing score, each with the range of f for which it is chosen.
     X : ndarray of shape (n, 2)
         The rows.
     truth, choice : ndarray of shape (n,)
-        -1 for ``classes[0]``, +1 for ``classes[1]``; a choice of 0 is a reject.
+        Positions in `classes` and in `zones`; a choice of -1 is a reject that no zone has.
     classes, feature_names : tuple of str
         Names in the legend and on the axes.
-    zones : tuple of Zone, default=()
-        For `Actions`, one zone of scores for each action that is ever chosen, by increasing score; `choice` is then a
-        position in it, and `thresholds` are the outermost cuts.
     forced_cuts : tuple of float, default=()
-        For `Actions`, the cuts of the forced choice that are not also cuts between zones, in place of `cut`.
-
-    With more than two classes, `score` has the choice at each point of the grid, and `truth` and `choice` those of the
-    rows: 1 to n for a class, 0 for a reject. `thresholds` and `cut` are then nan.
+        The cuts of two classes when forced to decide that are not also cuts between zones.
 
     Examples
     --------
@@ -61,14 +51,12 @@ class RejectRegionDisplay:
     xx0: NDArray[np.float64]
     xx1: NDArray[np.float64]
     score: NDArray[np.float64]
-    thresholds: tuple[float, float]
-    cut: float
+    zones: tuple[Zone, ...]
     X: NDArray[np.float64]
-    truth: NDArray[np.integer[Any]]
-    choice: NDArray[np.integer[Any]]
+    truth: NDArray[np.intp]
+    choice: NDArray[np.intp]
     classes: tuple[str, ...]
     feature_names: tuple[str, str] = ("feature 0", "feature 1")
-    zones: tuple[Zone, ...] = ()
     forced_cuts: tuple[float, ...] = ()
     ax_: Axes = field(init=False, repr=False)
     figure_: FigureBase = field(init=False, repr=False)
@@ -92,76 +80,87 @@ class RejectRegionDisplay:
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != 2:
             raise ValueError(f"X must have two features to be drawn in the plane; its shape is {points.shape}.")
-        names, fitted = getattr(X, "columns", ("feature 0", "feature 1")), FittedClassifier.of_any(estimator)
-        columns = (str(names[0]), str(names[1]))
-        predicted = np.asarray(estimator.predict(X))
+        names, fitted = getattr(X, "columns", ("feature 0", "feature 1")), FittedClassifier.of(estimator)
+        rule = fitted.rule_for(len(points))
+        truth = _places(y, fitted.classes)
+        if (truth < 0).any():
+            odd = np.asarray(y)[truth < 0].tolist()[0]
+            raise ValueError(f"y has the label {odd!r}, which is not one of the classes {fitted.classes}.")
         xx0, xx1 = plane(points, grid_resolution, margin)
         grid = np.column_stack([xx0.ravel(), xx1.ravel()])
         grid = type(X)(grid, columns=names) if hasattr(X, "iloc") else grid
-        if len(fitted.classes) > 2:
-            labels = ClassLabels.named(fitted.classes, reject_label=fitted.reject_label, rejects=True)
-            region, *rows = (labels.codes(values) for values in (estimator.predict(grid), y, predicted))
-            plane_of = region.reshape(xx0.shape).astype(np.float64)
-            texts = tuple(map(str, fitted.classes))
-            display = cls(xx0, xx1, plane_of, (np.nan, np.nan), np.nan, points, rows[0], rows[1], texts, columns)
-            return display.plot(ax, annotate=annotate)
-        negative, positive = fitted.classes
-        score = fitted.score(grid).reshape(xx0.shape)
-        thresholds = (fitted.thresholds.lower, fitted.thresholds.upper)
-        truth = np.where(np.asarray(y) == positive, 1, -1).astype(np.int8)
-        choice = (predicted == positive).astype(np.int8) - (predicted == negative).astype(np.int8)
-        zones: tuple[Zone, ...] = ()
-        forced: tuple[float, ...] = ()
-        if isinstance(rule := fitted.rule, ActionRule):
-            zones = zones_of(rule.costs, rule.thresholds)
-            forced = tuple(cut for cut in rule.forced_thresholds.cuts if cut not in rule.thresholds.cuts)
-            named = [rule.costs.names[at] for at in rule.thresholds.choices]
-            choice = np.array([named.index(name) for name in predicted.tolist()], dtype=np.int8)
-        classes = (str(negative), str(positive))
-        display = cls(xx0, xx1, score, thresholds, fitted.cut, points, truth, choice, classes, columns, zones, forced)
-        return display.plot(ax, annotate=annotate)
+        zones = zones_of(rule)
+        labels, forced = [zone.label for zone in zones], ()
+        if len(fitted.classes) == 2:
+            score, forced = fitted.score(grid), rule.decider.forced.cuts
+        else:
+            score = _places(estimator.predict(grid), labels).astype(np.float64)
+        return cls(
+            *(xx0, xx1, score.reshape(xx0.shape), zones, points, truth, _places(estimator.predict(X), labels)),
+            classes=tuple(map(str, fitted.classes)),
+            feature_names=(str(names[0]), str(names[1])),
+            forced_cuts=tuple(cut for cut in forced if cut not in {zone.start for zone in zones}),
+        ).plot(ax, annotate=annotate)
 
     def plot(self, ax: Axes | None = None, *, annotate: bool = False) -> Self:
         """Draw into ``ax``, or a new figure; ``annotate`` labels each line, including f = 0 (A14, figures 4, 5)."""
         self.ax_ = ax = axes_or_new(ax)
-        self.figure_, (lower, upper) = ax.figure, self.thresholds
+        self.figure_ = ax.figure
         if len(self.classes) > 2:
-            rows: dict[str, Any] = {"truth": self.truth, "choice": self.choice, "names": self.classes}
-            draw_classes(ax, (self.xx0, self.xx1, self.score), self.X, **rows)
-            return self._finish(ax)
-        least, most = self.score.min(), self.score.max()
-        regions = [(-np.inf, lower, NEGATIVE, 0.12), (lower, upper, BAND, 1.0), (upper, np.inf, POSITIVE, 0.12)]
-        if self.zones:
-            regions = [(zone.start, zone.end, zone.colour, zone.alpha) for zone in self.zones]
-        for start, end, colour, alpha in regions:
-            levels = np.clip([start, end], least - 1, most + 1)
-            if levels[0] < levels[1]:
-                ax.contourf(self.xx0, self.xx1, self.score, levels=levels, colors=[colour], alpha=alpha)
-        styles = {**({0.0: ":"} if annotate else {}), **{end: "-" for _, end, *_ in regions[:-1]}}
-        forced = self.forced_cuts if self.zones else (self.cut,)
-        styles |= dict.fromkeys(forced, "--")
-        draw_levels(ax, (self.xx0, self.xx1, self.score), styles, self.X if annotate else None)
-        self._scatter(ax, -1, marker="o", facecolor="none", edgecolor=NEGATIVE, linewidth=1.1, s=26)
-        self._scatter(ax, 1, marker="^", facecolor=POSITIVE, edgecolor="white", linewidth=0.5, s=34)
-        for zone in self.zones:
-            ax.fill(np.nan, np.nan, facecolor=zone.colour, alpha=zone.alpha, edgecolor=LINE, label=zone.name)
-        if lower < upper and not self.zones:
-            ax.fill(np.nan, np.nan, facecolor=BAND, edgecolor=LINE, linewidth=1.2, label="reject")
-        if forced:
+            self._draw_choices(ax)
+        else:
+            self._draw_scores(ax, annotate=annotate)
+        for at, name in enumerate(self.classes):
+            self._scatter(ax, at, name)
+        seen = len(self.classes) == 2 or np.isin(np.arange(len(self.zones)), [*self.score.flat, *self.choice])
+        for zone, found in zip(self.zones, np.broadcast_to(seen, len(self.zones)), strict=True):
+            if zone.answers == NO_CLASS and found:
+                ax.fill(np.nan, np.nan, facecolor=zone.colour, alpha=zone.alpha, edgecolor=LINE, label=zone.name)
+        if self.forced_cuts:
             ax.plot([], [], color=LINE, linestyle="--", linewidth=1.2, label="cut when forced to decide")
-        return self._finish(ax)
-
-    def _finish(self, ax: Axes) -> Self:
         legend_below(ax)
         ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
         return self
 
-    def _scatter(self, ax: Axes, sign: int, **marker: Any) -> None:
-        rows = self.truth == sign
-        choice = sign * self.choice[rows]
-        if self.zones:
-            of = np.bincount(self.choice[rows], minlength=len(self.zones))
-            counts = ", ".join(f"{count} {zone.name}" for count, zone in zip(of, self.zones, strict=True))
+    def _draw_scores(self, ax: Axes, *, annotate: bool) -> None:
+        """Fill the zones of one score, and draw the lines between them."""
+        grid = (self.xx0, self.xx1, self.score)
+        for zone in self.zones:
+            levels = np.clip([zone.start, zone.end], self.score.min() - 1, self.score.max() + 1)
+            if levels[0] < levels[1]:
+                ax.contourf(*grid, levels=levels, colors=[zone.colour], alpha=zone.alpha)
+        styles = {**({0.0: ":"} if annotate else {}), **{zone.end: "-" for zone in self.zones[:-1]}}
+        draw_levels(ax, grid, styles | dict.fromkeys(self.forced_cuts, "--"), self.X if annotate else None)
+
+    def _draw_choices(self, ax: Axes) -> None:
+        """Fill the region of each action."""
+        for at, zone in enumerate(self.zones):
+            inside = (self.score == at).astype(np.float64)
+            if inside.any():
+                ax.contourf(self.xx0, self.xx1, inside, levels=[0.5, 1.5], colors=[zone.colour], alpha=zone.alpha)
+                if not inside.all():
+                    ax.contour(self.xx0, self.xx1, inside, levels=[0.5], colors=LINE, linewidths=1.0)
+
+    def _scatter(self, ax: Axes, at: int, name: str) -> None:
+        """Draw the rows of a class, open or filled in turn."""
+        rows, (colour, marker) = self.truth == at, CLASSES[at % len(CLASSES)]
+        choice, hands_on = self.choice[rows], [zone.hands_on for zone in self.zones]
+        if sum(hands_on) < 2 and all(zone.hands_on or zone.answers != NO_CLASS for zone in self.zones):
+            right = int(np.isin(choice, [k for k, zone in enumerate(self.zones) if zone.answers == at]).sum())
+            rejected = int(np.isin(choice, [NO_CLASS, *np.flatnonzero(hands_on)]).sum())
+            counts = f"{right} correct, {len(choice) - right - rejected} wrong, {rejected} rejected"
         else:
-            counts = f"{np.sum(choice > 0)} correct, {np.sum(choice < 0)} wrong, {np.sum(choice == 0)} rejected"
-        ax.scatter(*self.X[rows].T, label=f"{self.classes[sign > 0]}: {counts}", zorder=3, **marker)
+            counts = ", ".join(f"{np.sum(choice == k)} {zone.name}" for k, zone in enumerate(self.zones))
+        style: dict[str, Any] = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5, "s": 34}
+        if at % 2 == 0:
+            style = {"facecolor": "none", "edgecolor": colour, "linewidth": 1.1, "s": 26}
+        ax.scatter(*self.X[rows].T, marker=marker, label=f"{name}: {counts}", zorder=3, **style)
+
+
+def _places(labels: Any, known: list[Any]) -> NDArray[np.intp]:
+    """Return the position of each label among those that are known; -1 for any other."""
+    values = np.asarray(labels)
+    found = np.full(values.shape, -1, dtype=np.intp)
+    for at, label in enumerate(known):
+        found[np.asarray(values == label)] = at
+    return found

@@ -1,30 +1,50 @@
-"""The zones of a score in which each of several actions is the cheapest, with their colours."""
+"""The actions that a rule chooses between, with their colours and, on one score, the zone of each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from abstain.costs.actions import Actions
-from abstain.costs.levels import Levels
-from abstain.plot.palette import NEGATIVE, POSITIVE
+from abstain.labels import NO_CLASS
+from abstain.plot.palette import BAND, CLASSES, NEGATIVE, POSITIVE
+from abstain.rules.deciders import Cuts
+from abstain.rules.rule import Rule
 
 __all__ = ["Zone", "zones_of"]
 
-_DECIDED = (NEGATIVE, "#56B4E9", "#E69F00", POSITIVE)  # from the first class to the last
-_GREYS = ("#E4E4E4", "#C4C4C4", "#A6A6A6")  # of rejects, from the first to the last; then from the start
+_DECIDED = (NEGATIVE, "#56B4E9", "#E69F00", POSITIVE)  # on one score, from the first class to the last
+_GREYS = (BAND, "#BEBEBE", "#A0A0A0")  # of rejects, from the first to the last; then from the start
 
 
 @dataclass(frozen=True)
 class Zone:
-    """An action, the scores for which it is chosen, and how they are drawn."""
+    """An action, how it is drawn, and the scores of two classes for which it is chosen.
+
+    Attributes
+    ----------
+    name : str
+    colour : str
+    alpha : float
+    start, end : float
+        Infinite where the zone does not end; nan if several scores decide.
+    answers : int
+        The position of the class that it answers, or -1.
+    hands_on : bool
+        Whether it hands the case on.
+    label : object
+        What is predicted.
+    """
 
     name: str
-    start: float
-    end: float
     colour: str
     alpha: float
+    start: float = np.nan
+    end: float = np.nan
+    answers: int = NO_CLASS
+    hands_on: bool = False
+    label: Any = None
 
     @property
     def words(self) -> str:
@@ -35,14 +55,22 @@ class Zone:
         return f"{self.name}: above {start}" if np.isinf(self.end) else f"{self.name}: {start} to {end}"
 
 
-def zones_of(actions: Actions, levels: Levels) -> tuple[Zone, ...]:
-    """Give the zones from the lowest scores to the highest: rejects are grey, others between blue and vermilion."""
-    ends = (-np.inf, *levels.cuts, np.inf)
-    zones, last, rejects = [], len(levels.choices) - 1, 0
-    for k, at in enumerate(levels.choices):
-        if actions.rejecting[at]:
-            colour, alpha, rejects = _GREYS[rejects % len(_GREYS)], 1.0, rejects + 1
+def zones_of(rule: Rule) -> tuple[Zone, ...]:
+    """Return the actions, on one score from the lowest to the highest; those that hand the case on are grey."""
+    named = rule.costs is not None and rule.costs.names is not None
+    on_score = isinstance(rule.decider, Cuts)
+    order = list(rule.decider.levels.choices if on_score else range(len(rule.answers)))  # type: ignore[attr-defined]
+    ends = (-np.inf, *rule.decider.levels.cuts, np.inf) if on_score else (np.nan,) * (len(order) + 1)  # type: ignore[attr-defined]
+    zones, greys, others = [], 0, rule.labels.n_classes
+    for k, at in enumerate(order):
+        answer, label = rule.answers[at], rule.names[at]
+        if rule.hands_on[at]:
+            colour, alpha, greys = _GREYS[greys % len(_GREYS)], 1.0, greys + 1
+        elif on_score:
+            colour, alpha = _DECIDED[round(k / max(len(order) - 1, 1) * (len(_DECIDED) - 1))], 0.15
         else:
-            colour, alpha = _DECIDED[round(k / last * (len(_DECIDED) - 1)) if last else 0], 0.15
-        zones.append(Zone(str(actions.names[at]), ends[k], ends[k + 1], colour, alpha))
+            colour, alpha = CLASSES[(others if answer == NO_CLASS else answer) % len(CLASSES)][0], 0.15
+            others += answer == NO_CLASS
+        name = "reject" if answer == NO_CLASS and not named else str(label)
+        zones.append(Zone(name, colour, alpha, ends[k], ends[k + 1], answer, bool(rule.hands_on[at]), label))
     return tuple(zones)

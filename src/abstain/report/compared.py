@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Self
 
@@ -11,6 +10,7 @@ import numpy as np
 from abstain.comparison.result import Comparison
 from abstain.comparison.text import in_words, missing_rules
 from abstain.comparison.verdict import Verdict
+from abstain.report.line_plot import tick_step
 from abstain.report.text import amount, plain, share
 
 _NAME, _SENTENCE = 60, 2000
@@ -59,10 +59,12 @@ class ComparedRules:
         ends = np.column_stack([comparison.mean_cost, comparison.mean_cost_interval])
         top = 1.02 * float(ends[np.isfinite(ends)].max()) or 1.0
         places = 100.0 * np.clip(ends / top, 0.0, 1.0)
+        step = tick_step(top)
+        ticks = [step * at for at in range(int(top / step * (1.0 + 1e-9)) + 1)]
         order = np.argsort(comparison.mean_cost, kind="stable").tolist()
         return cls(
             rules=tuple(_rule(comparison, at, tuple(places[at].round(2).tolist())) for at in order),
-            ticks=tuple((amount(tick), round(100.0 * tick / top, 2)) for tick in _ticks(top)),
+            ticks=tuple((amount(tick), round(100.0 * tick / top, 2)) for tick in ticks),
             confidence=f"{100 * comparison.confidence:.4g} %",
             words=plain(in_words(comparison), _SENTENCE),
             left_out=tuple(plain(sentence, _SENTENCE) for sentence in missing_rules(comparison)),
@@ -97,10 +99,3 @@ def _rule(comparison: Comparison, at: int, places: tuple[float, float, float]) -
         significant=significant,
         places=places,
     )
-
-
-def _ticks(top: float) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten, three to seven of them, from 0 up to `top`."""
-    unit = 10.0 ** math.floor(math.log10(top))
-    step = next(unit * part for part in (2.0, 1.0, 0.5, 0.2) if top / (unit * part) >= 2.5)
-    return [step * at for at in range(int(top / step * (1.0 + 1e-9)) + 1)]

@@ -94,18 +94,19 @@ def rejected_first(score: NDArray[np.float64], novel: NDArray[np.bool_], cut: fl
     return np.where(novel, np.where(score > cut, np.nextafter(cut, np.inf), cut), score)
 
 
-def curves_of(sign: NDArray[np.int8], score: NDArray[np.float64], costs: Costs, cut: float) -> Curves:
+def curves_of(code: NDArray[np.intp], score: NDArray[np.float64], costs: Costs, cut: float) -> Curves:
     """Compute both curves, with bands unless there are too many rows."""
-    n = len(sign)
+    n = len(code)
     resamples = int(np.clip(_DRAWS // n, _FEWEST, _MOST)) if n <= _BAND_ROWS else 0
     shares = tuple(sorted({*_SHARES, share_of(costs)}))
     arguments: dict[str, Any] = {"cut": cut, "pos_label": 1}
-    accuracy = _band("accuracy_reject", (sign, score), resamples, arguments)
-    cost = tuple(_band("cost", (sign, score, at_share(costs, t)), resamples, arguments) for t in shares)
+    accuracy = band_of("accuracy_reject", (code, score), resamples, arguments)
+    cost = tuple(band_of("cost", (code, score, at_share(costs, t)), resamples, arguments) for t in shares)
     return Curves(accuracy, shares, cost, resamples)
 
 
-def _band(curve: str, rows: tuple[Any, ...], resamples: int, arguments: dict[str, Any]) -> CurveBand:
+def band_of(curve: str, rows: tuple[Any, ...], resamples: int, arguments: dict[str, Any]) -> CurveBand:
+    """A curve with its bootstrap band, or the curve alone without resamples."""
     if resamples:
         return bootstrap_band(curve, *rows, n_resamples=resamples, **arguments)
     grid = np.arange(100 if curve == "accuracy_reject" else 101) / 100.0

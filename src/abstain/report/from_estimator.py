@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 
 from abstain.candidates.machines import machine_of
-from abstain.costs.actions import Actions
-from abstain.costs.costs import Costs
+from abstain.costs.table import CostTable
 from abstain.estimators.unwrap import FittedClassifier, decide, final_estimator, unguarded
 from abstain.report.model import Report
 from abstain.report.rows import index_of
-from abstain.report.table_model import TableReport
 
-_NO_COSTS = "costs=None, and the classifier was trained without costs; a report needs prices: pass costs."
 # Fitted attributes and parameters that a reader of the report may ask for, in this order, where an estimator has them.
 _STATED = {
     "kernel": "Kernel",
@@ -31,8 +28,8 @@ _STATED = {
 
 
 def report_for(
-    estimator: Any, X: Any, y: Any, costs: Costs | None = None, *, row_costs: Any = None, **arguments: Any
-) -> Report | TableReport:
+    estimator: Any, X: Any, y: Any, costs: CostTable | None = None, *, row_costs: Any = None, **arguments: Any
+) -> Report:
     """Report what a fitted rejecting classifier does on labelled rows.
 
     Parameters
@@ -41,17 +38,19 @@ def report_for(
         A fitted classifier of this library, a Pipeline that ends in one, or a search that found one.
     X, y
         Rows and their true labels; held out from training, or the numbers flatter.
-    costs : Costs, default=None
+    costs : Costs or Actions, default=None
         The costs; by default those the classifier was trained for.
-    row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+    row_costs : array-like or data frame, default=None
         Costs of each row, as in `RejectSVC.predict`, in place of `costs`.
     **arguments
-        Those of `Report.of`, such as `title` and `row_names`, which is by default the index of a data frame X.
+        Those of `Report.of_decisions`, such as `title` and `row_names`, by default the index of a data frame X.
         `data_facts` and `model_facts` add to what is known here.
 
     Returns
     -------
-    Report, or TableReport for more than two classes, for `Actions` and with `row_costs`
+    Report
+        With a slider over the reject cost if two thresholds on one score decide: not for more than two classes, for
+        `Actions` or with `row_costs`.
 
     Examples
     --------
@@ -62,49 +61,28 @@ def report_for(
     >>> report_for(clf, X, y).table.rejected
     4.0
     """
-    fitted = FittedClassifier.of_any(estimator, arguments.get("pos_label"))
+    fitted = FittedClassifier.of(estimator, arguments.get("pos_label"))
     prices = fitted.costs if costs is None else costs
+    several = len(fitted.classes) > 2
+    by_thresholds = not (several or row_costs is not None or getattr(prices, "names", None) is not None)
+    thresholds = fitted.thresholds if by_thresholds else None  # raises an error if it has none
+    if prices is None and row_costs is None:
+        raise ValueError("costs=None, and the classifier was trained without costs; a report needs costs: pass them.")
+    rule = fitted.rule_for(len(y), row_costs)
+    found = decide(estimator, X, row_costs)
     arguments["model_facts"] = model_facts(fitted.final) | dict(arguments.get("model_facts") or {})
+    arguments["data_facts"] = _data_facts(fitted, y) | dict(arguments.get("data_facts") or {})
     if arguments.get("row_names") is None:
         arguments["row_names"] = index_of(X)
-    if row_costs is not None or len(fitted.classes) > 2 or isinstance(prices, Actions):
-        return _table_report(fitted, X, y, prices, row_costs=row_costs, arguments=arguments)
-    thresholds = fitted.thresholds  # raises an error if it has none
-    if prices is None:
-        raise ValueError(_NO_COSTS)
-    if hasattr(fitted.final, "guard_"):
-        decisions = decide(estimator, X)
-        score, arguments["novel"] = decisions.score, decisions.novel
-    else:
-        score = fitted.score(X)
-    arguments["data_facts"] = _data_facts(fitted, y) | dict(arguments.get("data_facts") or {})
-    arguments.setdefault("cut", fitted.cut)
-    arguments.setdefault("pos_label", fitted.positive)
-    return Report.of(y, score, prices, thresholds, classes=fitted.final.classes_, **arguments)
-
-
-def _table_report(
-    fitted: FittedClassifier, X: Any, y: Any, costs: Any, *, row_costs: Any, arguments: dict[str, Any]
-) -> TableReport:
-    """The report of several classes, of actions, or of rows with costs of their own."""
-    if costs is None and row_costs is None:
-        raise ValueError(_NO_COSTS)
-    arguments["data_facts"] = _data_facts(fitted, y) | dict(arguments.get("data_facts") or {})
-    decisions = decide(fitted.estimator, X, row_costs)
-    score = decisions.score
-    if len(fitted.classes) > 2:
-        score = fitted.class_scores(score)
-    elif row_costs is not None:
-        own = fitted.rule.labels.positive
-        if fitted.positive != own:
-            raise ValueError(
-                f"pos_label={fitted.positive!r} is not the positive class of the machine, {own!r}, by which it reads "
-                "row_costs; leave it out, or fit the machine with that pos_label."
-            )
-        costs, arguments["pos_label"] = None, own
-    arguments |= {"forced": decisions.forced, "score": score, "row_costs": row_costs, "novel": decisions.novel}
-    labels: dict[str, Any] = {"reject_label": fitted.reject_label, "classes": fitted.classes}
-    return TableReport.of(y, decisions.label, costs, **labels, **arguments)
+    arguments |= {"novel": found.novel, "classes": fitted.classes}
+    if thresholds is not None:
+        arguments = {"cut": fitted.cut, "pos_label": fitted.positive} | arguments
+        return Report.of(y, found.score, prices, thresholds, **arguments)
+    if not several and prices is not None and prices.names is None or row_costs is not None:
+        arguments["pos_label"] = fitted.positive
+    score = fitted.class_scores(found.score, rule) if several else found.score
+    arguments |= {"forced": found.forced, "row_costs": None if row_costs is None else rule.costs}
+    return Report.of_decisions(y, found.label, prices, score=score, reject_label=fitted.reject_label, **arguments)
 
 
 def _data_facts(fitted: FittedClassifier, y: Any) -> dict[str, Any]:
@@ -113,7 +91,7 @@ def _data_facts(fitted: FittedClassifier, y: Any) -> dict[str, Any]:
 
 
 def model_facts(final: Any) -> dict[str, Any]:
-    """Give what there is to know of a fitted classifier, by the names the report shows."""
+    """Return what there is to know of a fitted classifier, by the names the report shows."""
     if hasattr(final, "guard_"):
         guard = final.guard_
         about = {

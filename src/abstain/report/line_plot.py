@@ -1,4 +1,4 @@
-"""Curves of a table report as lines in a fixed frame, drawn without a script.
+"""Curves of a page without a slider, as lines in a fixed frame, drawn without a script.
 
 The frame is 400 units wide, so that its text can be read on a phone, where it is shown at about 350 pixels.
 """
@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.comparison.judges import Judge
-from abstain.metrics.bands import CurveBand, bootstrap_band
-from abstain.report.curves import rejected_first
+from abstain.metrics.bands import CurveBand
+from abstain.metrics.counts import Counts
+from abstain.report.curves import band_of, rejected_first
 from abstain.report.text import amount, share
 
-__all__ = ["LinePlot", "plots_of"]
+__all__ = ["LinePlot", "plots_of", "tick_step"]
 
 WIDTH, HEIGHT = 400, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 24, 40
@@ -48,36 +49,36 @@ class LinePlot:
     y_ticks: tuple[tuple[str, float], ...]
 
 
-def plots_of(judge: Judge, score: ArrayLike, table: Any, novel: NDArray[np.bool_]) -> tuple[LinePlot, ...]:
-    """Give the accuracy among accepted rows and, for costs of classes, the cost per row, by the share rejected.
+def plots_of(
+    judge: Judge, score: ArrayLike, table: Counts, mean_cost: float, novel: NDArray[np.bool_]
+) -> tuple[LinePlot, ...]:
+    """Return the accuracy among accepted rows and the cost per row, by the share rejected.
 
-    Novel rows are rejected first.
+    Novel rows are rejected first. Actions that are not an answer for each class and one reject have no such curves.
     """
-    y, s = judge.truth, np.asarray(score, dtype=np.float64)
-    arguments: dict[str, Any] = {"classes": judge.classes}
-    if judge.choices.pair:
+    y, s, costs, pair = judge.truth, np.asarray(score, dtype=np.float64), judge.costs, judge.choices.pair
+    if len(judge.classes) == 2:
         last = max(judge.classes)
-        own = judge.costs if judge.classes[1] == last else judge.costs.swapped()
-        s, arguments = s - own.cut, {"pos_label": last}
+        cut = costs.levels(forced=True).lower  # of costs without names, towards the positive class
+        s = s + cut if pair and costs.answers[-1] == 1 and judge.positive != last else s - cut
+        if pair and judge.positive != last:  # a score on the cut means the first class
+            s = np.where(s == 0.0, np.nextafter(0.0, 1.0), -s)
     s = rejected_first(s, novel)
-    count = _RESAMPLES if len(judge.truth) <= _BAND_ROWS else 1
-    at = table.reject_rate
-    accuracy = bootstrap_band("accuracy_reject", y, s, n_resamples=count, **arguments)
-    found = [_plot("accuracy among accepted rows", accuracy, (at, table.selective_accuracy), banded=count > 1)]
-    if not judge.choices.pair:
-        cost = bootstrap_band("cost", y, s, judge.costs, n_resamples=count)
-        found.append(_plot("cost per row", cost, (at, table.mean_cost(judge.costs)), banded=count > 1))
-    return tuple(found)
+    count = _RESAMPLES if len(y) <= _BAND_ROWS else 0
+    arguments = {"classes": judge.classes, "pos_label": judge.positive}
+    accuracy, cost = (band_of(*one, count, arguments) for one in (("accuracy_reject", (y, s)), ("cost", (y, s, costs))))
+    points = {"accuracy among accepted rows": (accuracy, table.selective_accuracy), "cost per row": (cost, mean_cost)}
+    return tuple(_plot(title, band, (table.reject_rate, value)) for title, (band, value) in points.items())
 
 
-def _plot(title: str, band: CurveBand, point: tuple[float, float], *, banded: bool) -> LinePlot:
-    text = share if band.curve == "accuracy_reject" else amount
+def _plot(title: str, band: CurveBand, point: tuple[float, float]) -> LinePlot:
+    text, banded = share if band.curve == "accuracy_reject" else amount, band.n_resamples > 0
     edges = (band.lower, band.upper) if banded else (band.estimate,)
     values = np.concatenate([band.estimate, *edges, [point[1]] if np.isfinite(point[1]) else []])
     low, high = float(values.min()), float(values.max())
     if band.curve == "cost":
         low = 0.0
-    step = _step(max(high - low, 1e-9))
+    step = tick_step(max(high - low, 1e-9))
     low, high = step * np.floor(low / step), step * np.ceil(high / step)
     high = high if high > low else low + step
 
@@ -104,7 +105,7 @@ def _plot(title: str, band: CurveBand, point: tuple[float, float], *, banded: bo
     )
 
 
-def _step(span: float) -> float:
+def tick_step(span: float) -> float:
     """1, 2 or 5 times a power of ten, with three to seven steps in the span."""
     unit = 10.0 ** np.floor(np.log10(span))
     return float(next(unit * part for part in (2.0, 1.0, 0.5, 0.2) if span / (unit * part) >= 2.5))

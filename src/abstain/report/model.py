@@ -1,39 +1,48 @@
-"""Report: the contents of the page as data, computed from arrays, without HTML or estimators.
+"""Report: the contents of a page as data, computed from arrays, without HTML or estimators.
 
-Scores keep the orientation of estimators, towards ``classes[1]``, so that a score on a threshold is treated the same
-way here and there. The costs are oriented with them: internally, "above" is the class of high scores and takes the
-place of the positive class, "below" that of the negative class. Only the text and the two metrics that name the
-positive class convert back.
+A page has a table of the true classes and the choices: classes and a reject, or actions. If one score of two classes
+decides by two thresholds, it also has a slider over the reject cost.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
+from numpy.typing import ArrayLike
+from sklearn.utils import check_consistent_length
 
+from abstain.comparison.judges import judge_of
 from abstain.comparison.result import Comparison
-from abstain.comparison.verdict import FORCED, REJECTING, Verdict, blind_prices, deciding, verdict_on
-from abstain.costs.costs import Costs, assigned_costs
+from abstain.comparison.text import stated_costs
+from abstain.comparison.verdict import FORCED, Verdict, verdict_on
+from abstain.costs.costs import Costs
+from abstain.costs.naming import checked_costs, warn_if_assumed
 from abstain.costs.thresholds import Thresholds
-from abstain.labels import Labels
-from abstain.metrics.tables import RejectTable
+from abstain.labels import Labels, choice_of
+from abstain.metrics.counts import Counts
+from abstain.metrics.outcomes import Choices
+from abstain.metrics.tables import counted
+from abstain.reject_labels import free_label
+from abstain.report.class_numbers import ClassNumbers, choice_names
 from abstain.report.compared import ComparedRules, verdict_shown
-from abstain.report.curves import Curves, are_bayes, curves_of, price_confidence, rejected_first
-from abstain.report.rows import Histogram, ListedRows, NovelRows, Steps, index_of, novel_mask
-from abstain.report.text import Facts, facts_of, plain, unique_names
+from abstain.report.line_plot import LinePlot, plots_of
+from abstain.report.rows import called, heading_of, index_of, most_confident_first, novel_mask
+from abstain.report.slider import Slider
+from abstain.report.text import Facts, facts_of, plain
 
 __all__ = ["Report"]
+
+_LISTED, _NAME = 25, 80
+_OF_ANSWERS, _OF_TWO = ("error_rate", "selective_error", "selective_accuracy"), ("sensitivity", "positive_predictivity")
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """The decisions of one trained machine on a set of labelled rows, at the stated costs.
+    """The decisions of one trained machine on a set of labelled rows, counted by true class and choice.
 
     Attributes
     ----------
@@ -41,60 +50,64 @@ class Report:
         Heading, and the question being decided; `question` may be empty.
     date : str
         Day of the report, as in 2026-01-31.
-    below, above : str
-        The classes of low and of high scores.
-    positive_above : bool
-        Whether "above" is the positive class.
-    costs : Costs
-        The costs, with "above" in the place of the positive class.
-    thresholds : Thresholds
-        Thresholds on the score.
-    cut : float
-        Threshold of the forced choice.
-    follows_price : bool
-        Whether the thresholds are Bayes' thresholds on log-odds for these costs, so that another reject cost moves
-        them.
-    table, forced : RejectTable
-        Counts with the thresholds, and with the cut alone; rows and columns from below to above.
-    steps, listed, histogram, curves
-        Rows, scores and curves of the page; novel rows are not in `steps` and `listed`.
-    novel : NovelRows
-        The rows that a guard rejects, whatever the reject cost.
+    kind : {"classes", "actions"}
+        What is chosen from: the classes and a reject, or named actions.
+    by_row : bool
+        Whether each row has its own costs.
+    costs : str
+        The costs in words.
+    choices : tuple of str
+        The columns of the table; the last, or for two classes the middle one, is the reject.
+    classes : tuple of ClassNumbers
+        The rows of the table.
+    table : RejectTable, ClassTable or ActionTable
+        The counts; of two classes the positive one is the second.
+    mean_cost, forced_cost : float
+        Of the decisions, and of the forced ones; nan if these are not known.
+    verdict : Verdict
+        The machine against the alternatives; that of `comparison` if it is on the same decisions.
+    plots : tuple of LinePlot
+        Curves against the share rejected; empty without scores, and with a slider, which has its own.
+    listed : tuple of (name, true class, reason, choice, forced choice)
+        Rejected rows, those closest to a decision first if there is a score for each class, and novel ones last.
+    novel : int
+        The number of rows that a guard rejects as unlike its training rows.
+    heading : str
+        What the names of the rows are.
     data_facts, model_facts : tuple of (str, str)
         Names and values.
     comparison : ComparedRules or None
         Several rules on the same rows.
-    verdict : Verdict
-        The machine against the alternatives; that of `comparison` if it is on the same decisions.
     unseen : bool
         Whether no row was used to train the machine that decides it.
     warnings : tuple of str
         Shown at the top of the page.
+    slider : Slider or None
+        The score of two classes and its thresholds, if these decide.
     """
 
     title: str
     question: str
     date: str
-    below: str
-    above: str
-    positive_above: bool
-    costs: Costs
-    thresholds: Thresholds
-    cut: float
-    follows_price: bool
-    table: RejectTable
-    forced: RejectTable
-    steps: Steps
-    listed: ListedRows
-    histogram: Histogram
-    curves: Curves
-    novel: NovelRows
+    kind: str
+    by_row: bool
+    costs: str
+    choices: tuple[str, ...]
+    classes: tuple[ClassNumbers, ...]
+    table: Counts
+    mean_cost: float
+    forced_cost: float
+    verdict: Verdict
+    plots: tuple[LinePlot, ...]
+    listed: tuple[tuple[str, str, str, str, str], ...]
+    novel: int
+    heading: str
     data_facts: Facts
     model_facts: Facts
     comparison: ComparedRules | None
-    verdict: Verdict
     unseen: bool
     warnings: tuple[str, ...]
+    slider: Slider | None = None
 
     @classmethod
     def of(
@@ -108,17 +121,10 @@ class Report:
         novel: ArrayLike | None = None,
         pos_label: Any = None,
         classes: ArrayLike | None = None,
-        title: str = "Decide, or reject",
-        question: str = "",
-        data_facts: Mapping[str, Any] | None = None,
-        model_facts: Mapping[str, Any] | None = None,
-        comparison: Comparison | None = None,
         row_names: Sequence[Any] | None = None,
-        date: dt.date | None = None,
-        unseen: bool = False,
-        warnings: Sequence[str] = (),
+        **page: Any,
     ) -> Self:
-        """Build a report from labelled rows with their scores.
+        """Build a report from labelled rows of two classes with their scores.
 
         Parameters
         ----------
@@ -141,6 +147,86 @@ class Report:
             The positive class; ``classes[1]`` by default.
         classes : array-like of shape (2,), default=None
             The two classes, sorted; those of `y_true` by default.
+        row_names, **page
+            As in `of_decisions`: `title`, `question`, `data_facts`, `model_facts`, `comparison`, `date`, `unseen`,
+            `warnings`.
+
+        Examples
+        --------
+        >>> from abstain import Costs
+        >>> from abstain.report import Report
+        >>> costs = Costs(false_positive=1, false_negative=5, reject=0.25)
+        >>> report = Report.of(["no", "yes", "yes"], [-4.0, 0.0, 2.0], costs, costs.score_thresholds())
+        >>> report.table.counts
+        array([[1, 0, 0],
+               [0, 1, 1]])
+        """
+        labels = Labels.of(y_true if classes is None else classes, pos_label=pos_label, rejects=False)
+        warn_if_assumed(checked_costs(costs), labels.classes, pos_label)
+        own: Any = costs.named(labels).plain()
+        names = index_of(y_true) if row_names is None else row_names
+        rows: dict[str, Any] = {"cut": cut, "novel": novel, "names": names}
+        slider = Slider.of(y_true, score, own, thresholds, labels=labels, **rows)
+        reject = free_label(labels.classes) if labels.reject_label is None else labels.reject_label
+        decoded = replace(labels, reject_label=reject, rejects=True)
+        report = cls.of_decisions(
+            y_true,
+            decoded.decode(choice_of(slider.choice, labels.answers)),
+            own,
+            forced=decoded.decode(choice_of(slider.forced, labels.answers)),
+            novel=novel,
+            pos_label=labels.positive,
+            reject_label=reject,
+            classes=labels.classes,
+            row_names=names,
+            **page,
+        )
+        return replace(report, slider=slider)
+
+    @classmethod
+    def of_decisions(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        costs: Any = None,
+        *,
+        forced: ArrayLike | None = None,
+        score: ArrayLike | None = None,
+        row_costs: Any = None,
+        novel: ArrayLike | None = None,
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        classes: ArrayLike | None = None,
+        title: str = "Decide, or reject",
+        question: str = "",
+        data_facts: Mapping[str, Any] | None = None,
+        model_facts: Mapping[str, Any] | None = None,
+        comparison: Comparison | None = None,
+        row_names: Sequence[Any] | None = None,
+        date: dt.date | None = None,
+        unseen: bool = False,
+        warnings: Sequence[str] = (),
+    ) -> Self:
+        """Build a report from labelled rows with their predictions: any number of classes, actions, costs per row.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            True labels, and predictions: classes or rejects, or with `Actions` their names.
+        costs : Costs or Actions, default=None
+            The costs; not needed with `row_costs`.
+        forced : array-like of shape (n_samples,), default=None
+            Predictions without rejects, an alternative of the verdict.
+        score : array-like of shape (n_samples, n_classes) or (n_samples,), default=None
+            For the curves: a score for each of several classes; of two, the log-odds of the class that sorts last, from
+            which the cut of the row's costs is subtracted. None for no curves; `Actions` have curves if they are an
+            answer for each class and one reject.
+        novel : array-like of bool, shape (n_samples,), default=None
+            The rows that are rejected as unlike the training rows, as in `Report.of`.
+        row_costs, pos_label, reject_label
+            As in `abstain.metrics.mean_cost`.
+        classes : array-like, default=None
+            The classes, sorted; those of `y_true` by default.
         title, question : str
             Heading, and the question being decided.
         data_facts, model_facts : mapping, default=None
@@ -162,101 +248,62 @@ class Report:
         --------
         >>> from abstain import Costs
         >>> from abstain.report import Report
-        >>> costs = Costs(false_positive=1, false_negative=5, reject=0.25)
-        >>> report = Report.of(["no", "yes", "yes"], [-4.0, 0.0, 2.0], costs, costs.score_thresholds())
-        >>> report.table.counts
-        array([[1, 0, 0],
-               [0, 1, 1]])
+        >>> report = Report.of_decisions(["a", "b", "c"], ["a", "reject", "c"], Costs(reject=0.3))
+        >>> report.mean_cost, report.choices
+        (0.09999999999999999, ('a', 'b', 'c', 'reject'))
         """
-        labels = Labels.of(y_true if classes is None else classes, pos_label=pos_label, rejects=False)
-        turned, _ = assigned_costs(costs, labels.classes, pos_label)
-        turned = turned.swapped() if labels.orientation < 0 else turned
-        sign = labels.encode(y_true)
+        judge = judge_of(y_true, costs, row_costs, pos_label, classes=classes)
         names = index_of(y_true) if row_names is None else row_names
-        s = _checked_scores(score, y_true, names)
-        follows = are_bayes(thresholds, turned)
-        middle = _middle(thresholds, turned, follows) if cut is None else float(cut)
-        unlike = novel_mask(novel, len(s))
-        known = np.flatnonzero(~unlike)
-        choice, forced = np.where(unlike, np.int8(0), thresholds.decide(s)), Thresholds(middle, middle).decide(s)
-        table = _counted(sign, choice)
-        ranked, ranked_cut = (price_confidence(turned, s), 0.0) if follows else (s, middle)
-        marks = (thresholds.lower, thresholds.upper, middle)
-        distance = np.minimum(s - thresholds.lower, thresholds.upper - s)
-        below, above = unique_names(labels.classes.tolist())
-        names_of = (REJECTING, *(deciding(label) for label in labels.classes.tolist()))
-        own = verdict_on(
-            "The machine",
-            turned.prices(sign, choice),
-            dict(zip(names_of, blind_prices(turned, sign).T, strict=True)),
-            {FORCED: turned.prices(sign, forced)},
-            reject_rate=table.reject_rate,
-            largest=float(turned.table().max()),
-        )
-        verdict = verdict_shown(own, comparison)
+        check_consistent_length(judge.truth, y_pred, forced, score, names)
+        every, predicted = np.arange(len(judge.truth)), np.asarray(y_pred)
+        outcomes, choices = judge.outcomes(every, y_pred, reject_label), judge.choices
+        table, paid = counted(outcomes), outcomes.cost
+        without = {} if forced is None else {FORCED: judge.outcomes(every, forced, reject_label).cost}
+        rate, largest = table.reject_rate, float(judge.costs.values.max())
+        own = verdict_on("The machine", paid, judge.blind(every), without, reject_rate=rate, largest=largest)
+        verdict, mean_cost = verdict_shown(own, comparison), float(paid.mean())
+        unlike = novel_mask(novel, len(predicted))
+        rejected = most_confident_first(choices.hands_on[outcomes.taken], score, unlike)[:_LISTED]
+        decided = np.full(len(predicted), "") if forced is None else np.asarray(forced)
+        reason = np.where(unlike, "novel", "ambiguous")
+        columns = ([plain(cell, _NAME) for cell in of[rejected]] for of in (judge.truth, reason, predicted, decided))
         return cls(
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
             date=(dt.datetime.now().astimezone().date() if date is None else date).isoformat(),
-            below=below,
-            above=above,
-            positive_above=labels.orientation > 0,
-            costs=turned,
-            thresholds=thresholds,
-            cut=middle,
-            follows_price=follows,
+            kind="actions" if choices.own_names else "classes",
+            by_row=choices.by_row,
+            costs=plain(stated_costs(judge.costs), 2000),
+            choices=choice_names(choices),
+            classes=ClassNumbers.all_of(outcomes),
             table=table,
-            forced=_counted(sign, forced),
-            steps=Steps.of(sign[known], s[known], marks),
-            listed=ListedRows.of(sign, s, np.where(choice == 0, distance, np.inf), names, known),
-            histogram=Histogram.of(sign, s, marks, unlike),
-            curves=curves_of(sign, rejected_first(ranked, unlike, ranked_cut), turned, ranked_cut),
-            novel=NovelRows.of(sign, s, forced, names, unlike),
+            mean_cost=mean_cost,
+            forced_cost=float(without[FORCED].mean()) if without else float("nan"),
+            verdict=verdict,
+            plots=() if score is None or not _curved(choices) else plots_of(judge, score, table, mean_cost, unlike),
+            listed=tuple(zip(map(str, called(names, rejected)), *columns, strict=True)),
+            novel=int(unlike.sum()),
+            heading=heading_of(names),
             data_facts=facts_of(data_facts),
             model_facts=facts_of(model_facts),
             comparison=None if comparison is None else ComparedRules.of(comparison),
-            verdict=verdict,
             unseen=unseen,
             warnings=tuple(plain(warning, 2000) for warning in (*verdict.warnings, *warnings)),
         )
 
-    @property
-    def positive_table(self) -> RejectTable:
-        """The counts with the positive class second, as the metrics expect."""
-        return self.table if self.positive_above else RejectTable(self.table.counts[::-1, ::-1])
-
     def measures(self) -> dict[str, float]:
         """All metrics at the stated costs, by name."""
-        table = self.positive_table
-        truth = self.table.counts.sum(axis=1) / self.table.total
-        return {
-            "mean_cost": self.table.mean_cost(self.costs),
-            "forced_cost": self.forced.mean_cost(self.costs),
-            "rejecting_cost": float(truth @ [self.costs.reject_negative, self.costs.reject_positive]),
-            "reject_rate": table.reject_rate,
-            "coverage": table.coverage,
-            "error_rate": table.error_rate,
-            "selective_error": table.selective_error,
-            "selective_accuracy": table.selective_accuracy,
-            "sensitivity": table.sensitivity,
-            "positive_predictivity": table.positive_predictivity,
-        }
+        found = {"mean_cost": self.mean_cost, "forced_cost": self.forced_cost}
+        if self.slider is not None:
+            costs, truth = self.slider.costs, self.slider.upwards(self.table.counts).sum(axis=1) / self.table.total
+            found["rejecting_cost"] = float(truth @ [costs.reject_negative, costs.reject_positive])
+        names: tuple[str, ...] = ("reject_rate", "coverage")
+        if (self.table.choices.hands_on | (self.table.choices.answers >= 0)).all():
+            names += _OF_ANSWERS + (_OF_TWO if self.table.choices.pair else ())
+        return found | {name: getattr(self.table, name) for name in names}
 
 
-def _checked_scores(score: ArrayLike, y_true: ArrayLike, row_names: Sequence[Any] | None) -> NDArray[np.float64]:
-    s = column_or_1d(np.asarray(score, dtype=np.float64))
-    check_consistent_length(y_true, s, row_names)
-    if np.isnan(s).any():
-        raise ValueError(f"score contains NaN at row {int(np.flatnonzero(np.isnan(s))[0])}; every row needs a score.")
-    return s
-
-
-def _middle(thresholds: Thresholds, costs: Costs, follows: bool) -> float:
-    if follows:
-        return costs.cut
-    middle = (thresholds.lower + thresholds.upper) / 2
-    return middle if np.isfinite(middle) else 0.0
-
-
-def _counted(sign: NDArray[np.int8], choice: NDArray[np.int8]) -> RejectTable:
-    return RejectTable.of(sign, choice, pos_label=1, reject_label=0)
+def _curved(choices: Choices) -> bool:
+    """Whether there are curves of the share rejected: of an answer for each class and one reject."""
+    answered = sorted(choices.answers[~choices.hands_on].tolist())
+    return answered == list(range(len(choices.classes))) and int(choices.hands_on.sum()) == 1

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from abstain.files.format.atomic import whole_file
 from abstain.report import text
-from abstain.report.curves import share_of
 from abstain.report.model import Report
-from abstain.report.table_model import TableReport
+from abstain.report.rows import ListedRows
+from abstain.report.slider import Slider
 
 __all__ = ["render", "write_report"]
 
 
-def render(report: Report | TableReport) -> str:
+def render(report: Report) -> str:
     """Return the page as HTML.
 
     Examples
@@ -40,38 +40,33 @@ def render(report: Report | TableReport) -> str:
     >>> "<u>" in page, "&lt;u&gt;" in page
     (False, True)
     """
-    style, script = _file("report.css"), _file("report.js")
-    values: dict[str, Any]
-    if isinstance(report, TableReport):
-        name, script_source, values = "table.html", "'none'", {}
-    else:
-        name, script_source = "template.html", _hash(script)
-        values = {
-            "measures": report.measures(),
-            "counts": report.table.counts.tolist(),
-            "largest": report.costs.reject_negative / share_of(report.costs),
-            "script": script,
-            "payload": _json(payload(report)),
-        }
+    style, script, slider = _file("report.css"), _file("report.js"), report.slider
+    script_source = "'none'" if slider is None else _hash(script)
     policy = (
         f"default-src 'none'; script-src {script_source}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    version, judged = metadata.version("abstain"), report.verdict
-    values["alternatives"] = [(text.plain(name, 200), cost) for name, cost in judged.alternatives]
-    values |= {"machine": text.plain(judged.name, 200), "sentence": text.plain(judged.sentence, 2000)}
-    page: str = _environment().get_template(name).render(
-        report=report, policy=policy, style=style, version=version, **values
-    )
+    judged = report.verdict
+    values: dict[str, Any] = {
+        "alternatives": [(text.plain(name, 200), cost) for name, cost in judged.alternatives],
+        "machine": text.plain(judged.name, 200),
+        "sentence": text.plain(judged.sentence, 2000),
+        "version": metadata.version("abstain"),
+    }
+    if slider is not None:
+        values |= {"slider": slider, "measures": report.measures(), "script": script}
+        values |= {"counts": slider.upwards(report.table.counts).tolist(), "payload": _json(payload(slider))}
+    template = _environment().get_template("table.html" if slider is None else "slider.html")
+    page: str = template.render(report=report, policy=policy, style=style, **values)
     return page
 
 
-def write_report(report: Report | TableReport, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+def write_report(report: Report, path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Write the page to a file, completely or not at all.
 
     Parameters
     ----------
-    report : Report or TableReport
+    report : Report
         The report.
     path : path-like
         The file.
@@ -87,47 +82,39 @@ def write_report(report: Report | TableReport, path: str | os.PathLike[str], *, 
     return target
 
 
-def payload(report: Report) -> dict[str, Any]:
+def payload(slider: Slider) -> dict[str, Any]:
     """The data that the page needs to recount at another reject cost."""
-    costs, curves, steps, listed = report.costs, report.curves, report.steps, report.listed
+    costs, curves, steps, listed = slider.costs, slider.curves, slider.steps, slider.listed
+    bars, novel = slider.histogram, slider.novel
     return {
-        "below": report.below,
-        "above": report.above,
-        "positiveAbove": report.positive_above,
+        "below": slider.below,
+        "above": slider.above,
+        "positiveAbove": slider.positive_above,
         "costs": {"aboveWrong": costs.false_positive, "belowWrong": costs.false_negative},
         "reject": [costs.reject_negative, costs.reject_positive],
-        "thresholds": [_number(report.thresholds.lower), _number(report.thresholds.upper)],
-        "cut": report.cut,
-        "followsPrice": report.follows_price,
+        "thresholds": [_number(slider.thresholds.lower), _number(slider.thresholds.upper)],
+        "cut": slider.cut,
+        "followsPrice": slider.follows_price,
         "steps": {
             "score": _packed(steps.score),
             "below": None if steps.exact else steps.below.tolist(),  # each row belongs to one of the two classes
             "above": steps.above.tolist(),
         },
-        "listed": {
-            "score": None if listed.complete else _packed(listed.score),
-            "above": None if listed.complete else listed.above.astype(int).tolist(),
-            "name": listed.name,
-            "complete": listed.complete,
-        },
+        "listed": _rows(listed) | ({"score": None, "above": None} if listed.complete else {}),
         "histogram": {
-            "edges": _short(report.histogram.edges),
-            "below": report.histogram.below.tolist(),
-            "above": report.histogram.above.tolist(),
-            "novelBelow": report.histogram.novel_below.tolist(),
-            "novelAbove": report.histogram.novel_above.tolist(),
+            "edges": _short(bars.edges),
+            **{name: getattr(bars, name).tolist() for name in ("below", "above", "novel_below", "novel_above")},
         },
-        "novel": {
-            "rejected": report.novel.rejected,
-            "forced": report.novel.forced,
-            "score": _packed(report.novel.listed.score),
-            "above": report.novel.listed.above.astype(int).tolist(),
-            "name": report.novel.listed.name,
-        },
+        "novel": {"rejected": novel.rejected, "forced": novel.forced, **_rows(novel.listed)},
         "accuracy": _band([curves.accuracy]),
         "cost": {"shares": curves.shares, **_band(list(curves.cost))},
         "level": curves.accuracy.level,
     }
+
+
+def _rows(listed: ListedRows) -> dict[str, Any]:
+    above = listed.above.astype(int).tolist()
+    return {"score": _packed(listed.score), "above": above, "name": listed.name, "complete": listed.complete}
 
 
 def _band(bands: list[Any]) -> dict[str, Any]:
@@ -161,7 +148,7 @@ def _hash(source: str) -> str:
 
 
 def _file(name: str) -> str:
-    return resources.files("abstain.report").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("abstain.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
 def _environment() -> Any:

@@ -36,10 +36,10 @@ class Steps:
     exact: bool
 
     @classmethod
-    def of(cls, sign: NDArray[np.int8], score: NDArray[np.float64], marks: Sequence[float]) -> Self:
+    def of(cls, code: NDArray[np.intp], score: NDArray[np.float64], marks: Sequence[float]) -> Self:
         """Sort the rows; group them if there are many, but never across a mark (thresholds and cut)."""
         order = np.argsort(score, kind="stable")
-        s, positive = score[order], (sign[order] > 0).astype(np.int64)
+        s, positive = score[order], code[order].astype(np.int64)
         if len(s) <= EXACT_ROWS:
             return cls(s, 1 - positive, positive, exact=True)
         # Rows exactly on a mark are kept apart: rows on a threshold are rejected, their neighbours may not be.
@@ -78,7 +78,7 @@ class ListedRows:
     @classmethod
     def of(
         cls,
-        sign: NDArray[np.int8],
+        code: NDArray[np.intp],
         score: NDArray[np.float64],
         nearness: NDArray[np.float64],
         names: Sequence[Any] | None,
@@ -90,10 +90,19 @@ class ListedRows:
         kept = among if complete else among[np.argsort(nearness[among], kind="stable")[:LISTED]]
         kept = kept if complete else kept[np.isfinite(nearness[kept])]
         kept = kept[np.argsort(score[kept], kind="stable")]
-        heading = getattr(names, "name", None)
-        listed = None if names is None else list(names)
-        called = tuple(row + 1 if listed is None else plain(listed[row], _NAME) for row in kept.tolist())
-        return cls(score[kept], sign[kept] > 0, called, "row" if heading is None else plain(heading, _NAME), complete)
+        return cls(score[kept], code[kept] > 0, called(names, kept), heading_of(names), complete)
+
+
+def called(names: Sequence[Any] | None, rows: NDArray[np.intp]) -> tuple[str | int, ...]:
+    """The names of these rows, or their numbers, counted from 1."""
+    known = None if names is None else list(names)
+    return tuple(row + 1 if known is None else plain(known[row], _NAME) for row in rows.tolist())
+
+
+def heading_of(names: Any) -> str:
+    """What the names of rows are."""
+    heading = getattr(names, "name", None)
+    return "row" if heading is None else plain(heading, _NAME)
 
 
 def index_of(rows: Any) -> Any:
@@ -118,10 +127,9 @@ class Histogram:
 
     @classmethod
     def of(
-        cls, sign: NDArray[np.int8], score: NDArray[np.float64], marks: Sequence[float], novel: Any = None
+        cls, code: NDArray[np.intp], score: NDArray[np.float64], marks: Sequence[float], novel: Any = False
     ) -> Self:
         """Count the rows; the range covers the middle 99 % of the scores and the finite marks."""
-        novel = novel_mask(novel, len(score))
         finite = score[np.isfinite(score)]
         ends = [mark for mark in marks if np.isfinite(mark)]
         ends += np.quantile(finite, [0.005, 0.995]).tolist() if finite.size else [-1.0, 1.0]
@@ -129,7 +137,7 @@ class Histogram:
         pad = 0.04 * (high - low) or 1.0
         edges = np.linspace(low - pad, high + pad, _BARS + 1)
         at = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, _BARS - 1)
-        kinds = [(sign == side) & (novel == unlike) for unlike in (False, True) for side in (-1, 1)]
+        kinds = [(code == side) & (novel == unlike) for unlike in (False, True) for side in (0, 1)]
         return cls(edges, *(np.bincount(at[kind], minlength=_BARS) for kind in kinds))
 
 
@@ -139,32 +147,33 @@ class NovelRows:
 
     Attributes
     ----------
-    rejected : (int, int)
-        Their number, of the class of low and of high scores.
     forced : ((int, int), (int, int))
-        The same by forced decision.
+        Their number by true class, that of low and that of high scores, and by forced decision.
     listed : ListedRows
         Those that the page can list.
     """
 
-    rejected: tuple[int, int]
     forced: tuple[tuple[int, int], tuple[int, int]]
     listed: ListedRows
 
     @classmethod
     def of(
         cls,
-        sign: NDArray[np.int8],
+        code: NDArray[np.intp],
         score: NDArray[np.float64],
-        forced: NDArray[np.int8],
+        forced: NDArray[np.intp],
         names: Sequence[Any] | None,
         novel: NDArray[np.bool_],
     ) -> Self:
         """Count the novel rows."""
-        counts = [[int(np.sum(novel & (sign == truth) & (forced == said))) for said in (-1, 1)] for truth in (-1, 1)]
+        counts = [[int(np.sum(novel & (code == truth) & (forced == said))) for said in (0, 1)] for truth in (0, 1)]
         below, above = ((row[0], row[1]) for row in counts)
-        listed = ListedRows.of(sign, score, np.zeros(len(score)), names, np.flatnonzero(novel))
-        return cls((sum(below), sum(above)), (below, above), listed)
+        return cls((below, above), ListedRows.of(code, score, np.zeros(len(score)), names, np.flatnonzero(novel)))
+
+    @property
+    def rejected(self) -> tuple[int, int]:
+        """Their number, of the class of low and of high scores."""
+        return sum(self.forced[0]), sum(self.forced[1])
 
     @property
     def count(self) -> int:
@@ -179,3 +188,12 @@ def novel_mask(novel: Any, n: int) -> NDArray[np.bool_]:
         got = f"{found.dtype} {found.shape}"
         raise ValueError(f"novel must have one True or False for each of the {n} rows; got {got}.")
     return found
+
+
+def most_confident_first(rejected: NDArray[np.bool_], score: Any, novel: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The rejected rows, by the lead of the highest score if there is one for each class; novel ones come last."""
+    rows = np.flatnonzero(rejected)
+    if score is not None and np.ndim(score) == 2:
+        second, first = np.partition(np.asarray(score, dtype=np.float64)[rows], -2, axis=1)[:, -2:].T
+        rows = rows[np.argsort(second - first, kind="stable")]
+    return np.concatenate([rows[~novel[rows]], rows[novel[rows]]])

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.labels import position
+from abstain.reject_labels import position
 
 __all__ = ["ByAnswer"]
 

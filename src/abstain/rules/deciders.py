@@ -136,7 +136,7 @@ class PerRow(Decider):
 
     cut = thresholds
 
-    def choose(self, rule: Any, score: Floats) -> NDArray[np.intp]:
+    def choose(self, rule: Any, score: Floats) -> NDArray[np.intp]:  # noqa: ARG002
         """Refuse: the costs of these rows are missing."""
         raise ValueError(MISSING)
 

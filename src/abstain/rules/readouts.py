@@ -74,8 +74,10 @@ class Ladders(Readout):
 
         0 where the loss of the other rows ends,  p where the score passes a tangent at p,  1 where its own loss ends
 
-    A machine that has learnt everything puts a row on one of the two ends if its probability lies beyond the tangents;
-    between them the score is the log-odds. So the ends stand for "surely not" and "surely", as far as can be known.
+    A machine that has learnt everything takes one value between each two tangents, and an end beyond them. So a ladder
+    is exact where its score passes a tangent, and the ends stand for "surely not" and "surely", as far as can be known.
+    With costs per row each row has tangents of its own: a score passes those where the probability does, also if the
+    machine was trained on rows with others.
     With a `lead`, fitted to held-out scores, ::
 
         P = lead(g),   g_k the score of k on its ladder, from 0 (surely not) to 1 (surely)
@@ -84,8 +86,8 @@ class Ladders(Readout):
 
     Attributes
     ----------
-    tangents : ndarray of shape (n_classes, 2), or (n, n_classes, 2)
-        The least and the largest log-odds at which the loss of each class has a tangent.
+    tangents : ndarray of shape (n_classes, L), or (n, n_classes, L)
+        The log-odds at which the loss of each class has a tangent, not decreasing.
     lead : Lead or None, default=None
         The probabilities as a function of g, if it was tuned.
     by_row : bool, default=False
@@ -103,7 +105,7 @@ class Ladders(Readout):
     @property
     def ends(self) -> tuple[Floats, Floats]:
         """The scores at which the losses end: of the other rows, and of the class's own."""
-        return -last_knots(-self.tangents[..., 0]), last_knots(self.tangents[..., 1])
+        return -last_knots(-self.tangents[..., 0]), last_knots(self.tangents[..., -1])
 
     def heights(self, score: Floats) -> Floats:
         """Return the scores on their ladders, from 0 to 1 and beyond."""
@@ -112,20 +114,15 @@ class Ladders(Readout):
 
     def own(self, score: Floats) -> Floats:
         """Return the probability of each class by its own score alone; they need not sum to 1."""
-        low, high = self.ends
-        first, last = self.tangents[..., 0], self.tangents[..., 1]
-        points = np.stack(np.broadcast_arrays(low, first, last, high), axis=-1)
-        values = np.stack(np.broadcast_arrays(0.0 * first, expit(first), expit(last), 1.0 + 0.0 * last), axis=-1)
-        if points.ndim == 2:
-            columns = (np.interp(score[..., k], points[k], values[k]) for k in range(len(points)))
-            return np.stack(list(columns), axis=-1)
-        found = np.where(score <= low, 0.0, 1.0)
-        for k in range(3):
-            a, b = points[..., k], points[..., k + 1]
-            share = np.clip((score - a) / np.where(b > a, b - a, 1.0), 0.0, 1.0)
-            inside = (score > a) & (score <= b) & (b > a)
-            found = np.where(inside, values[..., k] + share * (values[..., k + 1] - values[..., k]), found)
-        return found
+        low, high = (end[..., np.newaxis] for end in self.ends)
+        points = np.concatenate([low, self.tangents, high], axis=-1)
+        values = np.concatenate([0.0 * low, expit(self.tangents), 1.0 + 0.0 * high], axis=-1)
+        found = np.where(score < points[..., 0], 0.0, 1.0)
+        for at in range(points.shape[-1] - 1):
+            a, b, rise = points[..., at], points[..., at + 1], values[..., at + 1] - values[..., at]
+            share = (score - a) / np.where(b > a, b - a, 1.0)
+            found = np.where((score >= a) & (score < b), values[..., at] + share * rise, found)
+        return np.where(np.isnan(score), np.nan, found)
 
     def probabilities(self, score: Floats) -> Floats:
         """Return rough probabilities of all classes, which sum to 1."""

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
 from abstain.costs.table import CostTable
+from abstain.costs.tangents import own_cuts, spread
 from abstain.labels import NO_CLASS, Labels
 from abstain.losses.margin_loss import MarginLoss
 from abstain.rules.class_deciders import Cheapest, Confidence, Margins
@@ -249,26 +250,9 @@ def bayes_rule(
             raise ValueError("a rule of two classes without costs needs the loss of its machine.")
         return Rule(labels, costs, LogOdds(1.0), Cuts(costs.levels(), costs.levels(forced=True)))
     if costs is None and by_row:
-        return Rule(labels, None, Ladders(np.zeros((labels.n_classes, 2)), by_row=True), PerRow())
+        return Rule(labels, None, Ladders(np.zeros((labels.n_classes, 1)), by_row=True), PerRow())
     if costs is None:
         return Rule(labels, None, Unknown(), Confidence(np.full(labels.n_classes, -np.inf), by="votes"))
-    cuts = _own_cuts(costs)
-    decider = Cheapest() if cuts is None or by_row else Margins(cuts)
-    return Rule(labels, costs, Ladders(costs.tangents, by_row=by_row), decider)
-
-
-def _own_cuts(costs: CostTable) -> Floats | None:
-    """Return Bayes' cuts on the log-odds of each class, where at most one class can pass its own; else None.
-
-    ::
-
-        answer k  if  P_k > 1 - reject / e_k,     e_k the cost of the wrong answer k,  reject < e_k / 2
-    """
-    if costs.names is not None:
-        return None
-    n, table = costs.n_classes, costs.unitless
-    wrong, reject = costs.errors.T[~np.eye(n, dtype=bool)].reshape(n, n - 1), costs.reject_costs
-    if (wrong != wrong[:, :1]).any() or (reject != reject[0]).any() or not (reject[0] < 0.5 * wrong[:, 0]).all():
-        return None
-    own = table[:, :-1].T[~np.eye(n, dtype=bool)].reshape(n, n - 1)[:, 0]
-    return np.asarray(np.log((own - table[0, -1]) / table[0, -1]))
+    cuts = None if by_row else own_cuts(costs)
+    tangents = spread(costs) if by_row else costs.tangents  # as the losses of the rows have them
+    return Rule(labels, costs, Ladders(tangents, by_row=by_row), Cheapest() if cuts is None else Margins(cuts))

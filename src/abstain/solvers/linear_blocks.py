@@ -19,6 +19,10 @@ from abstain.solvers.linear_rows import Point
 
 __all__ = ["BlockSums", "MixedSums", "RowSource"]
 
+# The methods of `Sums` that read rows, and those that do not.
+READING = ("score", "along", "gradient", "hessian_times", "hessian_diagonal")
+RESTING = ("move", "slopes", "between", "accept", "shift", "loss", "dual")
+
 
 class RowSource(Protocol):
     """Rows that can be read again and again."""
@@ -73,29 +77,12 @@ class BlockSums:
         """Call a method of each block that does not read its rows."""
         return [getattr(block, name)(*arguments) for block in self.blocks]
 
-    def score(self, point: Point) -> None:
-        """Set the margins."""
-        self._pass("score", point)
-
-    def along(self, direction: Point) -> None:
-        """Set the changes of the margins along a direction."""
-        self._pass("along", direction)
-
-    def move(self, step: float) -> None:
-        """Move the margins along the direction."""
-        self._all("move", step)
-
-    def slopes(self, sigma: float, steps: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the slopes of the objective at some steps along the direction, and their derivatives."""
-        return _added(self._all("slopes", sigma, steps))
-
-    def gradient(self, sigma: float, *, afresh: bool) -> NDArray[np.float64]:
-        """Set gamma, and give its sums over either side."""
-        return _added(self._pass("gradient", sigma, afresh))
-
-    def between(self) -> int:
-        """Return the number of rows between breakpoints."""
-        return int(sum(self._all("between")))
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of `Sums` that asks each block, and adds what they answer."""
+        if name not in READING and name not in RESTING:
+            raise AttributeError(name)
+        ask = self._pass if name in READING else self._all
+        return lambda *given, **named: _added(ask(name, *given, *named.values()))
 
     def hessian(self, most: int, *, everything: bool) -> NDArray[np.float64]:
         """Return the sum over the rows between breakpoints, or over all; an estimate from about `most` of them.
@@ -127,30 +114,6 @@ class BlockSums:
         data = {"X": self.buffer[:n], "centre": self.centre}
         found = _native.LinearBlock(data, *of_rows, *self.tables, self.threads, self.first).hessian(True, 1)
         return np.asarray(found)
-
-    def hessian_times(self, direction: Point) -> Point:
-        """Return the Hessian's product with a direction."""
-        return _added(self._pass("hessian_times", direction))
-
-    def hessian_diagonal(self, everything: bool) -> Point:
-        """Return the Hessian's diagonal."""
-        return _added(self._pass("hessian_diagonal", everything))
-
-    def accept(self) -> None:
-        """Make gamma the multipliers."""
-        self._all("accept")
-
-    def shift(self) -> float:
-        """Return the squared distance of gamma from the multipliers."""
-        return float(sum(self._all("shift")))
-
-    def loss(self) -> float:
-        """Return the sum of the losses."""
-        return float(sum(self._all("loss")))
-
-    def dual(self, negative: float, positive: float) -> float:
-        """Return the sum of phi with gamma scaled on either side."""
-        return float(sum(self._all("dual", negative, positive)))
 
     def gamma(self) -> NDArray[np.float64]:
         """Return gamma of all rows."""
@@ -213,8 +176,10 @@ class MixedSums:
         return np.append(rows / (len(self.mix) * np.einsum("ij,ij->j", self.mix, self.mix)), float(rows))
 
 
-def _added(parts: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Add arrays in order."""
+def _added(parts: list[Any]) -> Any:
+    """Add numbers or arrays in order; None if there are none."""
+    if parts[0] is None or not isinstance(parts[0], np.ndarray):
+        return None if parts[0] is None else sum(parts)
     total = np.zeros_like(parts[0])
     for part in parts:
         total += part

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from abstain.cli.training.budgets import stated_budget
+from abstain.cli.commands.options import Given
+from abstain.cli.training.budgets import Budget, stated_budget
 from cli.running import pipeline_of, run, said, write_table
 
 FIXED = ("--target", "answer", "--C", 1, "--gamma", 0.5)
@@ -27,7 +28,7 @@ def test_a_share_of_rejects_is_kept_on_held_out_rows(large, tmp_path, options, r
     model = pipeline_of(tmp_path / "m")[-1]
     assert (model.reject_rate, model.reject_label_, model.costs) == (rate, "ask", None)
     rows = model._fitted_.rows
-    assert np.mean(model.rule_.choose(rows.score) == 0) == facts["held_out_reject_rate"]
+    assert np.mean(model.rule_.is_reject(model.rule_.choose(rows.score))) == facts["held_out_reject_rate"]
     judged = run("evaluate", tmp_path / "m", large, "--json")
     assert judged.exit_code == 0, judged.output
     assert "mean_cost" not in json.loads(judged.stdout)
@@ -81,9 +82,9 @@ def test_what_cannot_be_meant_is_usage(table, tmp_path, options, words):
 
 
 def test_shares_by_class(large, tmp_path):
-    found = stated_budget(None, ["no=0.2", "a=b=0.1"], 0.9, {})
-    assert (found.reject_rate, found.max_error) == (None, {"no": 0.2, "a=b": 0.1})
-    assert stated_budget(None, None, 0.9, {}) is None
+    found = stated_budget(Given(max_error=["no=0.2", "a=b=0.1"], confidence=0.9), {})
+    assert found == Budget("max_error", {"no": 0.2, "a=b": 0.1}, 0.9)
+    assert stated_budget(Given(confidence=0.9), {}) is None
     arguments = ("fit", large, *FIXED, "-o", tmp_path / "m")
     assert run(*arguments, "--reject-rate", "no=0.2", "--reject-rate", "yes=0.1").exit_code == 0
     assert pipeline_of(tmp_path / "m")[-1].reject_rate == {"no": 0.2, "yes": 0.1}

@@ -1,4 +1,4 @@
-"""The demo's numbers are priced by hand here, and its claims read from its own tables."""
+"""The costs of the demo are computed by hand here, and its claims read from its own tables."""
 
 import sys
 
@@ -7,13 +7,19 @@ import numpy as np
 import pytest
 
 from abstain.cli.commands import demo
+from cli.running import run
 
 mpl.use("Agg")
 
 
 @pytest.fixture(scope="module")
-def shown():
-    return demo.demonstrate()
+def runs():
+    return [demo.demonstrate(seed) for seed in range(6)]
+
+
+@pytest.fixture(scope="module")
+def shown(runs):
+    return runs[0]
 
 
 def test_counts_and_price_of_a_hand_made_case():
@@ -51,9 +57,8 @@ def test_the_guard_rejects_other_units_only():
     assert f"as they are, {count}." in same
 
 
-def test_rejecting_pays_on_average():
+def test_rejecting_pays_on_average(runs):
     # not on every split: a single one proves nothing
-    runs = [demo.demonstrate(seed) for seed in range(12)]
     plain, weighted, rejecting = (
         np.mean([getattr(run, name).mean_cost for run in runs]) for name in ("plain", "weighted", "rejecting")
     )
@@ -84,24 +89,20 @@ def test_a_more_expensive_machine_is_not_called_cheaper():
     assert "100% more" in demo.words(demo.Demonstration(4, cheap, cheap, dear))
 
 
-def test_the_command_prints_the_page_and_names_the_picture(tmp_path, capsys, shown):
-    demo.demo(tmp_path / "new", 2)
-    printed = capsys.readouterr().out
-    path = tmp_path / "new" / "reject_region.png"
-    assert demo.words(shown) in printed
-    assert "Over 2 random splits" in printed
-    assert str(path) in printed
-    assert path.read_bytes().startswith(b"\x89PNG")
-    assert path.stat().st_size < 200_000
-
-
-def test_the_command_ends_with_a_report(tmp_path, capsys):
-    demo.demo(tmp_path, 1)
-    path = tmp_path / "report.html"
-    assert capsys.readouterr().out.endswith(f"The report (open it in a browser): {path}\n")
-    page = path.read_text(encoding="utf-8")
-    assert "Is the tumour benign or malignant?" in page
-    demo.demo(tmp_path, 1)  # a second time, over the first
+def test_the_command_prints_the_page_and_writes_the_picture_and_the_report(tmp_path, shown):
+    folder = tmp_path / "new"
+    result = run("demo", "--output", folder, "--splits", 2)
+    assert result.exit_code == 0, result.output
+    assert demo.words(shown) in result.stdout
+    assert "Over 2 random splits" in result.stdout
+    picture, page = folder / "reject_region.png", folder / "report.html"
+    assert f"The reject region, on two of the thirty features: {picture}\n" in result.stdout
+    assert result.stdout.endswith(f"The report (open it in a browser): {page}\n")
+    assert {*folder.iterdir()} == {picture, page}
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size < 200_000
+    assert "Is the tumour benign or malignant?" in page.read_text(encoding="utf-8")
+    assert str(page) in demo.report(page)  # a second time, over the first
 
 
 def test_without_jinja_the_demo_says_what_is_missing(tmp_path, monkeypatch):

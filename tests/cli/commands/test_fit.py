@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from abstain import Costs, RejectSVC, RejectSVCCV
+from abstain.cli.input.table_options import TableOptions
 from abstain.cli.input.training_table import read_training
 from cli.running import FIT, pipeline_of, run, said, write_table
 
@@ -71,9 +72,9 @@ def test_numbers_that_are_codes_become_categories_when_asked(tmp_path):
     data.write_text(
         "code,x,answer\n" + "".join(f"{at % 3},{at},{'ab'[at % 2]}\n" for at in range(30)), encoding="utf-8"
     )
-    read = read_training(data, "answer")
+    read = read_training(data, TableOptions("answer"))
     assert (read.numeric, read.categorical) == (["code", "x"], [])
-    read = read_training(data, "answer", categorical=["code"], ignore=["x"])
+    read = read_training(data, TableOptions("answer", categorical=["code"], ignore=["x"]))
     assert (read.numeric, read.categorical) == ([], ["code"])
     assert read.X["code"].to_list()[:4] == ["0", "1", "2", "0"]
 

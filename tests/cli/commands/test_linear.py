@@ -73,9 +73,9 @@ def test_it_takes_all_ways_to_state_costs(tmp_path, table):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--gamma", 2), "--gamma belongs to --machine svm, not to linear; leave it out"),
-        (("--gammas", "1,2"), "--gammas belongs to --machine svm, not to linear"),
-        (("--search", "full"), "--search belongs to --machine svm, not to linear"),
+        (("--gamma", 2), "--gamma does not apply to --machine linear; leave it out"),
+        (("--gammas", "1,2"), "--gammas does not apply to --machine linear"),
+        (("--search", "full"), "--search does not apply to --machine linear"),
     ],
 )
 def test_options_of_a_kernel_are_refused(tmp_path, table, options, words):
@@ -156,7 +156,7 @@ class TestParquet:
             ((table, *paths, *COSTS, *linear), "table.csv is not Parquet, and several files must be"),
             ((*paths, *budget, *linear), "need rows in memory; state costs"),
             ((*paths, *COSTS, *linear, "--max-memory", 1), "a fit of 80 rows takes about 16 MB"),
-            ((*paths, *COSTS, *linear, "--gamma", 1), "--gamma belongs to --machine svm"),
+            ((*paths, *COSTS, *linear, "--gamma", 1), "--gamma does not apply to --machine linear"),
             ((*paths, *COSTS, *linear, "--novelty", 0.1), "--novelty 0.1: rows that are read by blocks are not in"),
         ):
             result = run("fit", *arguments, "-o", tmp_path / "model")

@@ -16,8 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import abstain
-from abstain.cli.commands.predict import ADDED
 from cli.running import FIT, run, said, write_table
+
+ADDED = ("label", "rejected", "reason", "score", "cost_negative", "cost_reject", "cost_positive")
 
 
 def rows_of(text):
@@ -172,16 +173,16 @@ def test_a_large_file_is_never_held(tmp_path, model):
     small.write_bytes(b"age,city,note\n" + row * 10)
     with large.open("wb") as file:
         file.write(b"age,city,note\n")
-        for _ in range(100):
+        for _ in range(60):
             file.write(row * 100)
-    assert large.stat().st_size > 100e6
+    assert large.stat().st_size > 60e6
     before = peak(model, small, tmp_path / "out.csv")
     grown = peak(model, large, tmp_path / "out.csv") - before
-    assert grown < 80, f"{grown:.0f} MB more for a file of 100 MB: it was held as a whole"
+    assert grown < 50, f"{grown:.0f} MB more for a file of 60 MB: it was held as a whole"
     with (tmp_path / "out.csv").open("rb") as file:
-        assert sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")) == 10_001
+        assert sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")) == 6_001
     held = peak(model, large, tmp_path / "out.csv", chunk=1 << 28) - before
-    assert held > 100, "the measure would not see a file that is held"
+    assert held > 60, "the measure would not see a file that is held"
 
 
 def test_a_number_too_large_to_compute_with_is_named(tmp_path, model):

@@ -42,7 +42,7 @@ def test_the_rows_are_good_before_the_damage(tmp_path, table, model):
 def test_a_damaged_table_is_answered_or_refused_in_one_sentence(tmp_path, table, model):
     path = tmp_path / "table.csv"
     refused = 0
-    for seed in range(60):
+    for seed in range(30):
         path.write_bytes(damaged(first_rows(table), np.random.default_rng(seed)))
         for command in ("predict", "evaluate"):
             result = run(command, model, path)
@@ -51,4 +51,4 @@ def test_a_damaged_table_is_answered_or_refused_in_one_sentence(tmp_path, table,
                 assert said(result).startswith(f"abstain: {path}"), (seed, command)
                 assert result.stdout == "", (seed, command)
                 refused += 1
-    assert 0 < refused < 120  # both happen
+    assert 0 < refused < 60  # both happen

@@ -1,1 +1,1 @@
-"""One file per sub-command, with its options and one plain function that tests call."""
+"""The table of all options, and one file per sub-command with what it does."""

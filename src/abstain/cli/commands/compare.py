@@ -5,169 +5,78 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
+from abstain.cli.commands.options import Given
+from abstain.cli.exit_codes import TimeUpError, UsageError, one_line, within
+from abstain.cli.input.costs import CostOptions
+from abstain.cli.input.table_options import TableOptions
+from abstain.cli.input.training_table import TrainingTable, read_training
+from abstain.cli.output.files import check_free
+from abstain.cli.output.printing import print_judged, warn_all
+from abstain.cli.output.reports import write_comparison
+from abstain.cli.training.guarding import GuardPlan, guard_plan, stated_rate
+from abstain.cli.training.machines import checked_machines
+from abstain.cli.training.training import LINEAR
+from abstain.comparison.compare import compare as compared_by
+from abstain.comparison.judges import judge_of
+from abstain.comparison.result import Comparison
+from abstain.comparison.rules import default_rules, left_out
+from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
+from abstain.preprocessing import default_pipeline
 
-from abstain.cli.exit_codes import TimeUpError, UsageError, exit_on_error, one_line, within
-from abstain.cli.training import options as o
-
-if TYPE_CHECKING:
-    from abstain.cli.input.training_table import TrainingTable
-    from abstain.cli.training.guarding import GuardPlan
-    from abstain.comparison.result import Comparison
-
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="HTML", help="Also write a report as one HTML file.")
-]
-RATES = {"error rate": "error_rate", "error among the accepted": "selective_error"}  # actions have none
+RATES = {"error rate": "error_rate", "error among the accepted": "selective_error"}
 FEW = 20  # rows of the rarer class below which an error of a rule is one of too few rows
-Machines = Annotated[
-    str,
-    typer.Option(
-        "--machine",
-        metavar="NAMES",
-        help="Machines to compare, with commas: svm (all of its rules), logistic, forest, boosting, linear, best; "
-        "all stands for the first four.",
-    ),
-]
-Novelty = Annotated[
-    float | None,
-    typer.Option(
-        metavar="RATE",
-        help="Compare all machines with a guard that rejects rows unlike the training rows, as 'abstain fit' does: the "
-        "largest share of rows like these that it rejects.",
-    ),
-]
-Folds = Annotated[int, typer.Option(metavar="N", min=2, help="Number of cross-validation folds.")]
 
 
-def command(
-    data: o.Data,
-    *,
-    target: o.Target,
-    output: Output = None,
-    false_positive: o.FalsePositive = None,
-    false_negative: o.FalseNegative = None,
-    reject: o.Reject = None,
-    cost_matrix: o.CostMatrix = None,
-    actions: o.Actions = None,
-    reject_actions: o.RejectActions = None,
-    pos_label: o.PosLabel = None,
-    categorical: o.Categorical = None,
-    ignore: o.Ignore = None,
-    groups: o.Groups = None,
-    encoding: o.Encoding = None,
-    decimal: o.Decimal = ".",
-    thousands: o.Thousands = None,
-    dates: o.Dates = None,
-    missing_value: o.MissingValue = None,
-    drop_unlabelled: o.DropUnlabelled = False,
-    machine: Machines = "all",
-    novelty: Novelty = None,
-    folds: Folds = 5,
-    seed: o.Seed = 0,
-    time_limit: o.TimeLimit = None,
-    max_memory: o.MaxMemory = None,
-    json: o.Json = False,
-    force: o.Force = False,
-) -> None:
-    """Compare all rules on your data: cross-validated mean costs with intervals."""
-    with exit_on_error():
-        from abstain.cli.input.actions import check_alone, stated_actions
-        from abstain.cli.input.classes import two_class_option
-        from abstain.cli.input.costs import stated_costs, two_prices
-        from abstain.cli.input.training_table import read_training
-        from abstain.cli.output.files import check_free
-        from abstain.cli.output.printing import print_judged, warn_all
-        from abstain.cli.tables.notation import Notation
-        from abstain.cli.training.guarding import guard_plan, stated_rate
-        from abstain.cli.training.machines import checked_machines
-
-        check_free(output, force=force, inputs=[data])
-        machines = checked_machines(machine)
-        stated = {
-            "--pos-label": pos_label,
-            "--false-positive": false_positive,
-            "--false-negative": false_negative,
-            "two costs of --reject": two_prices(reject, decimal),
-            "--actions": actions,
-        }
-        others = {"--reject": reject, "--cost-matrix": cost_matrix, "--reject-actions": reject_actions}
-        check_alone(stated | others)
-        table = read_training(
-            data,
-            target,
-            pos_label=pos_label,
-            categorical=categorical or [],
-            ignore=ignore or [],
-            groups=groups,
-            max_memory=max_memory,
-            notation=Notation.of(encoding, decimal, thousands, dates, missing_value),
-            drop_unlabelled=drop_unlabelled,
-            only_two=two_class_option(stated),
-        )
-        errors = (false_positive, false_negative)
-        costs: Any
-        if actions is not None:
-            costs = stated_actions(actions, table.classes, reject_actions)
-        else:
-            costs = stated_costs(*errors, reject, cost_matrix, table.classes, pos_label=pos_label, decimal=decimal)
-        guard = None
-        if novelty is not None:
-            guard = guard_plan(stated_rate(novelty, False), table, costs, seed, folds=folds)
-        try:
-            with within(time_limit):
-                compared = compare(table, costs, folds, seed, output, machines=machines, guard=guard, force=force)
-        except TimeUpError:
-            raise UsageError(f"not finished within --time-limit {time_limit:g}; raise it or use fewer rows.") from None
-        if json:
-            missing = [{"rule": name, "reason": reason} for name, reason in compared.left_out]
-            facts = {"best": compared.best, "rows": len(compared.rows), "rules": records(compared), "left out": missing}
-            facts |= {} if output is None else {"report": str(output)}
-            print_judged(facts | judged(compared), json=True)
-        else:
-            warn_all(judged(compared)["warnings"])
-            print(compared)
-            if output is not None:
-                rule = compared.best if compared.verdict is None else compared.verdict.name
-                print(f"\n{one_line(str(output))} written: the report of {rule} on {len(table.y)} rows")
+def command(given: Given) -> None:
+    """Run the command."""
+    output, limit = given.output, given.time_limit
+    check_free(output, force=given.force, inputs=[given.data])
+    machines, stated = checked_machines(given.machine), CostOptions(given)
+    table = read_training(given.data, TableOptions.of(given, stated))
+    costs, guard = stated.of(table.classes), None
+    if given.novelty is not None:
+        guard = guard_plan(stated_rate(given.novelty, False), table, costs, given.seed, folds=given.folds)
+    try:
+        with within(limit):
+            compared = compare(table, costs, machines, guard, given)
+    except TimeUpError:
+        raise UsageError(f"not finished within --time-limit {limit:g}; raise it or use fewer rows.") from None
+    if given.json:
+        missing = [{"rule": name, "reason": reason} for name, reason in compared.left_out]
+        facts = {"best": compared.best, "rows": len(compared.rows), "rules": records(compared), "left out": missing}
+        facts |= {} if output is None else {"report": str(output)}
+        print_judged(facts | judged(compared), json=True)
+        return
+    warn_all(judged(compared)["warnings"])
+    print(compared)
+    if output is not None:
+        rule = compared.best if compared.verdict is None else compared.verdict.name
+        print(f"\n{one_line(str(output))} written: the report of {rule} on {len(table.y)} rows")
 
 
 def compare(
-    table: TrainingTable,
-    costs: Any,
-    folds: int,
-    seed: int,
-    output: Path | None,
-    *,
-    machines: Sequence[str] = ("svm", "logistic", "forest", "boosting"),
-    guard: GuardPlan | None = None,
-    force: bool = False,
+    table: TrainingTable, costs: Any, machines: Sequence[str], guard: GuardPlan | None, given: Given
 ) -> Comparison:
-    """Compare the rules on a table, each with the default preprocessing, and optionally write the report."""
-    from abstain.cli.training.linear import LINEAR, LINEAR_RULE
-    from abstain.comparison.compare import compare as compared_by
-    from abstain.comparison.rules import default_rules, left_out
-    from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
-    from abstain.preprocessing import default_pipeline
-
+    """Compare the rules on a table, each with the default preprocessing, and write the report if it is asked for."""
+    folds = given.folds
     if folds > table.smallest_class:
         name, count = table.rarest
         rarer = f"{name[:60]!r}, the rarest," if table.several else "the rarer"
         raise UsageError(f"--folds {folds} needs that many rows of each class; {rarer} has {count}.")
     if folds > table.n_groups:
         raise UsageError(f"--folds {folds} needs that many groups; the column of --groups has {table.n_groups}.")
-    rules = default_rules(costs, pos_label=table.positive, grouped=table.groups is not None, machines=machines)
+    stated = judge_of(table.y, costs, table.row_costs, table.positive).costs
+    rules = default_rules(stated, pos_label=table.positive, grouped=table.groups is not None, machines=machines)
     final = {name: rule[-1] for name, rule in rules.items()}
     if LINEAR in machines:
-        final[LINEAR_RULE] = LinearRejectSVCCV(costs, pos_label=table.positive, n_jobs=-1)
+        final["double hinge, linear"] = LinearRejectSVCCV(costs, pos_label=table.positive, n_jobs=-1)
     models = {name: default_pipeline(rule, table.numeric, table.categorical) for name, rule in final.items()}
     if guard is not None:
         models = {f"{name}, with guard": guard.around(model) for name, model in models.items()}
-    options: dict[str, Any] = {"cv": folds, "random_state": seed, "verbose": sys.stderr.isatty()}
-    options |= {"groups": table.groups, "pos_label": table.positive}
+    options: dict[str, Any] = {"cv": folds, "random_state": given.seed, "verbose": sys.stderr.isatty()}
+    options |= {"groups": table.groups, "pos_label": table.positive, "row_costs": table.row_costs}
     try:
         found = compared_by(models, table.rows, table.y, costs, **options)
     except ValueError as error:
@@ -182,18 +91,16 @@ def compare(
             raise UsageError(f"{few} inside --folds {folds}: {error} {way}") from error
         few = f"the {table.n_groups} groups of --groups are too few or too uneven"  # inside a fold they are split again
         raise UsageError(f"{few}: {error} Name a column with more groups.") from error
-    found = replace(found, left_out=tuple(left_out(costs, machines=machines).items()))
-    if output is not None:
-        from abstain.cli.output.reports import write_comparison
-
-        write_comparison(table, found, models, output, force=force)
+    found = replace(found, left_out=tuple(left_out(stated, machines=machines).items()))
+    if given.output is not None:
+        write_comparison(table, costs, found, models, given.output, force=given.force)
     return found
 
 
 def judged(compared: Comparison) -> dict[str, Any]:
     """The verdict on the cheapest rule that rejects, and the warnings."""
     found = compared.verdict
-    return {} if found is None else {"verdict": found.facts(), "warnings": list(found.warnings)}
+    return {"warnings": []} if found is None else {"verdict": found.facts(), "warnings": list(found.warnings)}
 
 
 def records(compared: Comparison) -> list[dict[str, Any]]:
@@ -212,6 +119,6 @@ def records(compared: Comparison) -> list[dict[str, Any]]:
             "significant": compared.names[at] not in compared.not_told_apart,
             "reject rate": counts.reject_rate,
             **({} if (novel := compared.novel[at]) is None else {"share of novel rows": float(novel.mean())}),
-            **{name: getattr(counts, rate) for name, rate in RATES.items() if hasattr(counts, rate)},
+            **({} if counts.choices.own_names else {name: getattr(counts, rate) for name, rate in RATES.items()}),
         })  # fmt: skip
     return found

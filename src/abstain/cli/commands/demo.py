@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV, train_test_split
@@ -15,10 +16,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from abstain.cli.commands.options import Given
+from abstain.cli.exit_codes import one_line
+from abstain.cli.output.files import check_free, write_csv, writing
+from abstain.cli.output.printing import progress
 from abstain.costs.costs import Costs
 from abstain.estimators.novelty.novelty import NoveltyRejector
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.plot.reject_region import RejectRegionDisplay
+from abstain.report.from_estimator import report_for
+from abstain.report.render import write_report
 
 COSTS = Costs.from_table({"benign": {"malignant": 1}, "malignant": {"benign": 5}}, reject=0.3)
 ANSWERS = ("benign", "malignant", "reject")
@@ -48,22 +55,19 @@ def demonstrate(seed: int = 0) -> Demonstration:
     """Train on half of scikit-learn's breast cancer set (malignant is the positive class) and decide the other half."""
     X_train, X_test, y_train, y_test = _halves(seed)
     weights = {"benign": COSTS.false_positive, "malignant": COSTS.false_negative}
-    return Demonstration(
-        trained_on=len(y_train),
-        plain=outcome(y_test, tuned(SVC(), "accuracy").fit(X_train, y_train).predict(X_test)),
-        weighted=outcome(y_test, tuned(SVC(class_weight=weights), cheapness).fit(X_train, y_train).predict(X_test)),
-        rejecting=outcome(y_test, tuned(RejectSVC(COSTS), None).fit(X_train, y_train).predict(X_test)),
-    )
+    machines = (tuned(SVC(), "accuracy"), tuned(SVC(class_weight=weights), cheapness), tuned(RejectSVC(COSTS)))
+    decided = (machine.fit(X_train, y_train).predict(X_test) for machine in machines)
+    return Demonstration(len(y_train), *(outcome(y_test, answers) for answers in decided))
 
 
-def tuned(machine: Any, scoring: Any) -> GridSearchCV:
+def tuned(machine: Any, scoring: Any = None) -> GridSearchCV:
     """Standardise, then choose C by cross-validation; None is the machine's own score, for RejectSVC minus the cost."""
     name = type(machine).__name__.lower()
     return GridSearchCV(make_pipeline(StandardScaler(), machine), {f"{name}__C": CS}, scoring=scoring)
 
 
 def cheapness(machine: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
-    """Minus the mean cost, for machines with another score."""
+    """Return minus the mean cost, for machines with another score."""
     return -COSTS.mean_cost(y, machine.predict(X))
 
 
@@ -75,10 +79,10 @@ def outcome(truth: NDArray[Any], decided: NDArray[Any]) -> Outcome:
 
 def picture(path: Path, seed: int = 0) -> None:
     """Train on two features only, so that the regions can be drawn, and plot the other half of the patients."""
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure  # of another extra, which the tables do not need
 
     X_train, X_test, y_train, y_test = _halves(seed, PICTURED)
-    model = tuned(RejectSVC(COSTS), None).fit(X_train, y_train).best_estimator_
+    model = tuned(RejectSVC(COSTS)).fit(X_train, y_train).best_estimator_
     figure = Figure(figsize=(7.0, 5.2), layout="constrained")
     shown = RejectRegionDisplay.from_estimator(model, X_test, y_test, ax=figure.subplots())
     shown.ax_.set(title=f"Benign, malignant, or reject: {len(y_test)} biopsies", xlabel=PICTURED[0], ylabel=PICTURED[1])
@@ -88,11 +92,8 @@ def picture(path: Path, seed: int = 0) -> None:
 
 def report(path: Path, seed: int = 0) -> str:
     """Write the report of the machine with rejects on new patients; return where it is, or what is missing."""
-    from abstain.report.from_estimator import report_for
-    from abstain.report.render import write_report
-
     X_train, X_test, y_train, y_test = _halves(seed)
-    model = tuned(RejectSVC(COSTS), None).fit(X_train, y_train)
+    model = tuned(RejectSVC(COSTS)).fit(X_train, y_train)
     title, question = "Biopsies: benign, malignant, or reject", "Is the tumour benign or malignant?"
     try:
         shown = report_for(model, X_test, y_test, title=title, question=question, unseen=True)
@@ -103,9 +104,9 @@ def report(path: Path, seed: int = 0) -> str:
 
 
 def guarded(seed: int = 0, times: float = 10.0) -> str:
-    """What a guard does with the new patients, and with the same ones in other units."""
+    """Say what a guard does with the new patients, and with the same ones in other units."""
     X_train, X_new, y_train, _ = _halves(seed)
-    model = NoveltyRejector(tuned(RejectSVC(COSTS), None), random_state=seed).fit(X_train, y_train)
+    model = NoveltyRejector(tuned(RejectSVC(COSTS)), random_state=seed).fit(X_train, y_train)
     moved, same = (int(np.sum(model.decide(X).reason == "novel")) for X in (times * X_new, X_new))
     return (
         f"A machine knows nothing of rows unlike its training rows, such as a table in other units. With all numbers\n"
@@ -145,11 +146,24 @@ def over_splits(runs: Sequence[Demonstration]) -> str:
     )
 
 
+def command(given: Given) -> None:
+    """Run the command."""
+    if given.csv is not None:
+        write_tables(given.csv, force=given.force)
+    else:
+        demo(given.output, given.splits)
+
+
 def demo(output: Path, splits: int) -> None:
     """Print the results, draw the picture, write the report, and print where they are."""
     path = output / "reject_region.png"
-    print(words(demonstrate()))
-    print(over_splits([demonstrate(seed) for seed in range(splits)]))
+    runs = [demonstrate()]
+    print(words(runs[0]))
+    with progress("demo", splits) as done:
+        for seed in range(1, splits):
+            runs.append(demonstrate(seed))
+            done(len(runs))
+    print(over_splits(runs))
     print(guarded())
     picture(path)
     print(f"The reject region, on two of the thirty features: {path}")
@@ -158,11 +172,6 @@ def demo(output: Path, splits: int) -> None:
 
 def write_tables(path: Path, *, force: bool) -> None:
     """Write the biopsies as two tables, for training and for new patients, and print where they are."""
-    import polars as pl
-
-    from abstain.cli.exit_codes import one_line
-    from abstain.cli.output.files import check_free, write_csv, writing
-
     names = load_breast_cancer().feature_names
     new = path.with_name(f"{path.stem}_new{path.suffix}")
     X_train, X_new, y_train, y_new = _halves(0)

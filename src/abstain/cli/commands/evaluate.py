@@ -2,112 +2,59 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
-
-from abstain.cli.exit_codes import exit_on_error, one_line
-from abstain.cli.training import options as o
-
-if TYPE_CHECKING:
-    from abstain.cli.commands.evaluation import Judged
+from abstain.cli.commands.evaluation import Judged
+from abstain.cli.commands.options import Given
+from abstain.cli.exit_codes import one_line
+from abstain.cli.input.deciding import drift_facts
+from abstain.cli.input.models import load_model
+from abstain.cli.output.files import check_free
+from abstain.cli.output.printing import print_judged, print_table
+from abstain.cli.output.reports import write_evaluation
 
 OF_THEM = "of them novel"
-Report = Annotated[Path | None, typer.Option("--report", metavar="HTML", help="Also write a report as one HTML file.")]
-Target = Annotated[
-    str | None, typer.Option("--target", "-t", metavar="COL", help="Column of the labels; detected if not given.")
-]
-Id = Annotated[
-    str | None, typer.Option("--id", metavar="COL", help="Column that names the rows in the report, instead of lines.")
-]
 
 
-def command(
-    model: o.Model,
-    data: o.Data,
-    *,
-    target: Target = None,
-    report: Report = None,
-    id: Id = None,  # noqa: A002 (the name of the option)
-    encoding: o.Encoding = None,
-    decimal: o.Decimal = ".",
-    thousands: o.Thousands = None,
-    dates: o.Dates = None,
-    missing_value: o.MissingValue = None,
-    drop_unlabelled: o.DropUnlabelled = False,
-    json: o.Json = False,
-    force: o.Force = False,
-) -> None:
-    """Evaluate a model on labelled rows that it was not trained on."""
-    with exit_on_error():
-        from abstain.cli.commands.evaluation import Judged
-        from abstain.cli.input.drifting import drift_facts
-        from abstain.cli.input.models import load_model
-        from abstain.cli.output.files import check_free
-        from abstain.cli.output.printing import print_judged
-        from abstain.cli.tables.notation import Notation
-
-        check_free(report, force=force, inputs=[model, data])
-        notation = Notation.of(encoding, decimal, thousands, dates, missing_value)
-        judged = Judged.of(
-            load_model(model), data, target, id=id, notation=notation, drop_unlabelled=drop_unlabelled
-        )
-        if report is not None:
-            from abstain.cli.output.reports import write_evaluation
-
-            write_evaluation(judged, report, force=force)
-        facts = judged.facts() | {"drift": drift_facts(judged.drift)}
-        if json:
-            written = {} if report is None else {"report": str(report)}
-            print_judged(facts | judged.outside | written, json=True)
-        else:
-            show(judged, facts)
-            if report is not None:
-                print(f"{one_line(str(report))} written: the report on {len(judged.y_true)} rows")
+def command(given: Given) -> None:
+    """Run the command."""
+    report = given.report
+    check_free(report, force=given.force, inputs=[given.model, given.data])
+    asked = {"id": given.id, "notation": given.notation, "drop_unlabelled": given.drop_unlabelled}
+    judged = Judged.of(load_model(given.model), given.data, given.target, **asked)
+    if report is not None:
+        write_evaluation(judged, report, force=given.force)
+    facts = judged.facts() | {"drift": drift_facts(judged.drift)}
+    if given.json:
+        print_judged(facts | judged.outside | ({} if report is None else {"report": str(report)}), json=True)
+        return
+    show(judged, facts)
+    if report is not None:
+        print(f"{one_line(str(report))} written: the report on {len(judged.y_true)} rows")
 
 
 def show(judged: Judged, facts: dict[str, Any]) -> None:
-    """Print the table, the metrics, the key points and the verdict."""
-    from abstain.cli.output.printing import print_judged, print_table
-
-    model = judged.model
-    if model.several or model.actions is not None:
-        show_classes(facts, novel=model.guarded)
-        return
-    negative, positive = str(model.negative), str(model.positive)
-    counts = facts.pop("table")
-    decided = {"called negative": f"decided {negative}", "rejected": "rejected"}
-    decided |= ({"novel": OF_THEM} if model.guarded else {}) | {"called positive": f"decided {positive}"}
-    rows = [
-        (f"actual {name}", *(counts[side][column] for column in decided))
-        for name, side in ((negative, "negative"), (positive, "positive"))
-    ]
-    print_table(("", *decided.values()), rows)
-    accuracy = facts.pop("accuracy by reject rate", {})
-    facts.pop("classes")
-    said = {name: f"{name} (of {positive})" for name in ("sensitivity", "positive predictivity")}
-    said |= {name: f"{name} (chosen on these rows)" for name in ("least mean cost of any two thresholds",)}
-    if accuracy:
-        print_table(("reject rate", *accuracy), [("accuracy among accepted rows", *accuracy.values())])
-    print_judged({said.get(name, name): value for name, value in facts.items()}, json=False)
-
-
-def show_classes(facts: dict[str, Any], *, novel: bool) -> None:
-    """Print the same for several classes, or for actions."""
-    from abstain.cli.output.printing import print_judged, print_table
-
+    """Print the tables, the metrics, the key points and the verdict."""
+    model, novel = judged.model, judged.model.guarded
     records, classes, actions = facts.pop("table"), facts.pop("classes"), facts.pop("actions", None)
+    said: dict[str, str] = {}
     if actions is not None:
-        rows = [(f"actual {one['actual']}", *one["actions"], *[one["novel"]] * novel) for one in records]
-        print_table(("", *actions, *["novel"] * novel), rows)
+        header = (*actions, *["novel"] * novel)
+        rows = [(one["actual"], *one["actions"], *[one["novel"]] * novel) for one in records]
+    elif model.positive is None:
+        header = (*(f"decided {name}" for name in classes), "rejected", *[OF_THEM] * novel)
+        rows = [(one["actual"], *one["decided"], one["rejected"], *[one["novel"]] * novel) for one in records]
     else:
-        header = ("", *(f"decided {name}" for name in classes), "rejected", *[OF_THEM] * novel)
-        last = [(one["rejected"], *[one["novel"]] * novel) for one in records]
-        rows = [(f"actual {one['actual']}", *one["decided"], *ends) for one, ends in zip(records, last, strict=True)]
-        print_table(header, rows)
+        columns = {"called negative": f"decided {model.negative}", "rejected": "rejected"}
+        columns |= ({"novel": OF_THEM} if novel else {}) | {"called positive": f"decided {model.positive}"}
+        header = (*columns.values(),)
+        rows = [(classes[side], *(one[column] for column in columns)) for side, one in records.items()]
+        said = {name: f"{name} (of {model.positive})" for name in ("sensitivity", "positive predictivity")}
+        said["least mean cost of any two thresholds"] = "least mean cost of any two thresholds (chosen on these rows)"
+    print_table(("", *header), [(f"actual {row[0]}", *row[1:]) for row in rows])
+    if model.positive is None and actions is None:
         shares = ("coverage", "error among the accepted", "correct among its answers")
         print_table(("class", *shares), [(one["actual"], *(one[share] for share in shares)) for one in records])
     if accuracy := facts.pop("accuracy by reject rate", {}):
         print_table(("reject rate", *accuracy), [("accuracy among accepted rows", *accuracy.values())])
-    print_judged(facts, json=False)
+    print_judged({said.get(name, name): value for name, value in facts.items()}, json=False)

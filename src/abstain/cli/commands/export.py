@@ -4,34 +4,26 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from abstain.cli.commands.options import Given
+from abstain.cli.exit_codes import DataError, Note, UsageError, one_line
+from abstain.cli.input.models import load_estimator
+from abstain.cli.output.files import check_free, writing
+from abstain.estimators.unwrap import unguarded
+from abstain.files.onnx.to_onnx import to_onnx
+from abstain.preprocessing import CellPlan, plan_of
 
-from abstain.cli.exit_codes import DataError, Note, UsageError, exit_on_error, one_line
-from abstain.cli.training import options as o
 
-Onnx = Annotated[Path, typer.Option("--onnx", metavar="FILE", help="ONNX file to write.")]
-
-
-def command(model: o.Model, onnx: Onnx, force: o.Force = False) -> None:
-    """Write the model as an ONNX graph with the outputs label, score and rejected; with a guard, novel and p_value."""
-    with exit_on_error():
-        from abstain.cli.input.models import load_estimator
-        from abstain.cli.output.files import check_free
-
-        check_free(onnx, force=force, inputs=[model])
-        export(load_estimator(model), onnx, force=force)
-        print(f"{one_line(str(onnx))} written")
+def command(given: Given) -> None:
+    """Run the command."""
+    check_free(given.onnx, force=given.force, inputs=[given.model])
+    export(load_estimator(given.model), given.onnx, force=given.force)
+    print(f"{one_line(str(given.onnx))} written")
 
 
 def export(estimator: Any, path: Path, *, force: bool = False) -> None:
     """Write a fitted estimator as ONNX."""
-    from abstain.cli.output.files import writing
-    from abstain.estimators.unwrap import unguarded
-    from abstain.files.onnx.to_onnx import to_onnx
-    from abstain.preprocessing import CellPlan, plan_of
-
     try:
         graph = to_onnx(estimator)
     except ImportError as error:

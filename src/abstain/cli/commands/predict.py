@@ -4,76 +4,35 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
+import polars as pl
 
-from abstain.cli.exit_codes import DataError, Note, UsageError, exit_on_error
-from abstain.cli.training import options as o
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from abstain.cli.input.drifting import DriftOfTable
-    from abstain.cli.input.models import FittedModel
-    from abstain.cli.input.outside_notes import OutsideTraining
-    from abstain.cli.tables.notation import Notation
-    from abstain.cli.tables.read_table import Batch, InputTable
-
-ADDED = ("label", "rejected", "reason", "score", "cost_negative", "cost_reject", "cost_positive")
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="CSV", help="CSV file to write; standard output if not given.")
-]
-Prefix = Annotated[str, typer.Option(metavar="TEXT", help="Prefix for the names of the added columns.")]
-
-Safe = Annotated[
-    bool, typer.Option(help="Put an apostrophe before texts that a spreadsheet would run as formulas, or do not.")
-]
+from abstain.cli.commands.options import Given
+from abstain.cli.exit_codes import DataError, Note, UsageError
+from abstain.cli.input.deciding import Deciding, drift_facts
+from abstain.cli.input.models import FittedModel, load_model
+from abstain.cli.input.outside_notes import NOTED
+from abstain.cli.output.files import check_free, write_csv, writing
+from abstain.cli.output.printing import print_drift, print_facts, print_json, progress
+from abstain.cli.tables.notation import Notation
+from abstain.cli.tables.read_table import PLAIN, opened
+from abstain.rules.decisions import action_names
 
 
-def command(
-    model: o.Model,
-    data: o.Data,
-    *,
-    output: Output = None,
-    prefix: Prefix = "",
-    spreadsheet_safe: Safe = True,
-    encoding: o.Encoding = None,
-    decimal: o.Decimal = ".",
-    thousands: o.Thousands = None,
-    dates: o.Dates = None,
-    missing_value: o.MissingValue = None,
-    json: o.Json = False,
-    force: o.Force = False,
-) -> None:
-    """Write each row with label, rejected, reason, score and the expected costs of the decisions.
-
-    The reason is decided, ambiguous, or novel for rows that are rejected as unlike the training rows.
-    The score is the log-odds of the class that sorts last, whichever class is positive; cost_negative and cost_positive
-    are the expected costs of answering the negative and the positive class. More than two classes have score_CLASS and
-    cost_CLASS each, actions cost_ACTION. The expected costs are accurate only near
-    the thresholds, where decisions change. Rows are read and written a few megabytes at a time. With --json a summary
-    is printed, which names the classes, and -o is required for the rows.
-    """
-    with exit_on_error():
-        from abstain.cli.input.models import load_model
-        from abstain.cli.input.outside_notes import NOTED
-        from abstain.cli.output.files import check_free
-        from abstain.cli.output.printing import print_drift, print_facts, print_json
-        from abstain.cli.tables.notation import Notation
-
-        if json and output is None:
-            raise UsageError("--json prints a summary, so the rows need a separate file; specify it with -o.")
-        notation = Notation.of(encoding, decimal, thousands, dates, missing_value)
-        check_free(output, force=force, inputs=[model, data])
-        counted = predict(
-            load_model(model), data, output, prefix=prefix, safe=spreadsheet_safe, notation=notation, force=force
-        )
-        if json:
-            print_json(counted)
-        elif output is not None:
-            print_facts({name: value for name, value in counted.items() if name not in (*NOTED, "drift")})
-            print_drift(counted["drift"])
+def command(given: Given) -> None:
+    """Run the command."""
+    output, notation = given.output, given.notation
+    if given.json and output is None:
+        raise UsageError("--json prints a summary, so the rows need a separate file; specify it with -o.")
+    check_free(output, force=given.force, inputs=[given.model, given.data])
+    asked = {"prefix": given.prefix, "safe": given.spreadsheet_safe, "notation": notation, "force": given.force}
+    counted = predict(load_model(given.model), given.data, output, **asked)
+    if given.json:
+        print_json(counted)
+    elif output is not None:
+        print_facts({name: value for name, value in counted.items() if name not in (*NOTED, "drift")})
+        print_drift(counted["drift"])
 
 
 def predict(
@@ -83,36 +42,34 @@ def predict(
     *,
     prefix: str = "",
     safe: bool = True,
-    notation: Notation | None = None,
+    notation: Notation = PLAIN,
     force: bool = False,
 ) -> dict[str, Any]:
     """Write the rows of a table with the model's answers and return the counts."""
-    from abstain.cli.input.drifting import DriftOfTable, drift_facts
-    from abstain.cli.input.outside_notes import OutsideTraining
-    from abstain.cli.output.files import write_csv, writing
-    from abstain.cli.output.printing import progress
-    from abstain.cli.tables.read_table import PLAIN, opened
-
-    rows, rejected, novel, notation = 0, 0, 0, notation or PLAIN
-    model = model.reading(notation)
-    outside, drift = OutsideTraining(model.seen, model.plan.dates), DriftOfTable(model.estimator)
+    rows, rejected, novel, deciding = 0, 0, 0, Deciding(model, notation)
+    names = [prefix + name for name in added_names(model)]
     with opened(data, notation) as table, progress("predict", data) as report:
         model.check(table)
-        _check_names(table, prefix, added_names(model))
+        if taken := [name for name in names if name in table.columns]:
+            raise DataError(
+                f"{data} already has a column {taken[0]!r}, which predict adds; rename it, or pass --prefix."
+            )
+        written: dict[str, Any] = {"separator": table.separator, "decimal": notation.decimal, "safe": safe}
         with writing(output, force=force) as file:
             for batch in table.batches:
-                answers = answered(model, table, batch, prefix, outside=outside, drift=drift)
-                written = {"separator": table.separator, "decimal": notation.decimal}
-                write_csv(answers, file, header=rows == 0, safe=safe, **written)
-                rows += answers.height
-                rejected += int(answers[f"{prefix}rejected"].sum())
-                novel += int((answers[f"{prefix}reason"] == "novel").sum())
+                decided = deciding.decide(table, batch)
+                scores = decided.score.reshape(len(decided), -1).T
+                values = (decided.label, decided.rejected, decided.reason, *scores, *decided.expected_cost.T)
+                added = [pl.Series(name, value) for name, value in zip(names, values, strict=True)]
+                write_csv(batch.frame.with_columns(added), file, header=rows == 0, **written)
+                rows += batch.frame.height
+                rejected += int(decided.rejected.sum())
+                novel += int((decided.reason == "novel").sum())
                 report(table.position())
-    for words in outside.words():
+    drift, outside = deciding.drift(), deciding.outside
+    drifted = [drift.sentence] if output is None and drift is not None and drift.drifted else []
+    for words in outside.words() + drifted:  # otherwise the summary says that they have drifted
         warnings.warn(f"{data}: {words}", Note, stacklevel=2)
-    found = drift.result()
-    if output is None and found is not None and found.drifted:  # otherwise the summary says it
-        warnings.warn(f"{data}: {found.sentence}", Note, stacklevel=2)
     return {
         "output": None if output is None else str(output),
         "rows": rows,
@@ -122,44 +79,12 @@ def predict(
         "novel": novel,
         **model.named,
         **outside.facts(),
-        "drift": drift_facts(found),
+        "drift": drift_facts(drift),
     }
 
 
-def answered(
-    model: FittedModel,
-    table: InputTable,
-    batch: Batch,
-    prefix: str,
-    *,
-    outside: OutsideTraining | None = None,
-    drift: DriftOfTable | None = None,
-) -> pl.DataFrame:
-    """The rows of a batch with the columns of `added_names`."""
-    import polars as pl
-
-    decided = model.decide(table, batch, outside, drift)
-    scores = decided.score.T if model.several else [decided.score]
-    values = (decided.label, decided.rejected, decided.reason, *scores, *decided.expected_cost.T)
-    added = {f"{prefix}{name}": value for name, value in zip(added_names(model), values, strict=True)}
-    return batch.frame.with_columns(pl.Series(name, value) for name, value in added.items())
-
-
 def added_names(model: FittedModel) -> list[str]:
-    """The columns that predict adds: of several classes a score and a cost each, of actions a cost each."""
-    if model.several:
-        classes = [str(label) for label in model.classes]
-        handed_on = "reject" if "reject" not in classes else str(model.reject_label)
-        costs = [f"cost_{name}" for name in (*classes, handed_on)]
-        return [*ADDED[:3], *(f"score_{name}" for name in classes), *costs]
-    if model.actions is not None:
-        return [*ADDED[:4], *(f"cost_{name}" for name in model.actions.names)]
-    return list(ADDED)
-
-
-def _check_names(table: InputTable, prefix: str, names: list[str]) -> None:
-    for name in names:
-        if prefix + name in table.columns:
-            raise DataError(
-                f"{table.path} already has a column {prefix + name!r}, which predict adds; rename it, or pass --prefix."
-            )
+    """The columns that predict adds: a score, of several classes one for each, and a cost of each action."""
+    scores = ["score"] if model.positive is not None else [f"score_{label}" for label in model.classes]
+    costs = [f"cost_{name}" for name in action_names(model.rule.labels, model.rule.costs)]
+    return ["label", "rejected", "reason", *scores, *costs]

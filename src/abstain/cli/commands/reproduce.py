@@ -5,24 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from abstain.cli.exit_codes import UsageError, exit_on_error
-
-Name = Annotated[str | None, typer.Argument(metavar="NAME", help="Name of the experiment; lists all if not given.")]
+from abstain.cli.commands.options import Given
+from abstain.cli.exit_codes import UsageError
 
 
-def command(name: Name = None) -> None:
-    """Run a published experiment; needs a checkout of the repository, with its folder experiments/."""
-    with exit_on_error():
-        found = experiments(Path.cwd())
-        if name is None:
-            print("\n".join(found) if found else "This checkout has no experiments yet.")
-            return
-        code = reproduce(name, found)
-    raise SystemExit(code)
+def command(given: Given) -> None:
+    """Run the command."""
+    found = experiments(Path.cwd())
+    if given.name is not None:
+        raise SystemExit(reproduce(given.name, found))
+    print("\n".join(found) if found else "This checkout has no experiments yet.")
 
 
 def experiments(folder: Path) -> dict[str, Path]:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.tables.notation import number_of
 from abstain.cli.tables.read_table import Batch, InputTable
 
-__all__ = ["TWO_ONLY", "checked_classes", "in_order", "two_class_option"]
+__all__ = ["TWO_ONLY", "checked_classes", "in_order"]
 
 UNLABELLED = ("na", "n/a", "null", "none", "unknown", "missing", "?", "-", ".", "99", "999", "-999", "-9999")
 MOST = 100  # more labels are quantities or names
 SURELY_FEW = 20  # this many labels may be classes, however few rows there are
-SHOWN = 5  # names in a message
 BY_NAME = "state the costs of all classes by name with --cost-matrix"
 # What takes two classes only, and what to do otherwise. To lift a limit, delete its line.
 TWO_ONLY = {
@@ -25,16 +26,11 @@ TWO_ONLY = {
     "--false-positive": BY_NAME,
     "--false-negative": BY_NAME,
     "two costs of --reject": "give one cost, or one per class in a column 'reject' of --cost-matrix",
-    "--false-positive-column": BY_NAME,
-    "--false-negative-column": BY_NAME,
-    "--reject-column": "give one cost with --reject, or one per class in a column 'reject' of --cost-matrix",
-    "--actions": f"{BY_NAME}, and one way to hand rows on with --reject",
+    **dict.fromkeys(
+        ("--false-positive-column", "--false-negative-column", "--reject-column"),
+        "name the columns by class and action, and read them with --row-costs",
+    ),
 }
-
-
-def two_class_option(given: Mapping[str, Any]) -> str | None:
-    """The first option of `TWO_ONLY` that was given; None if there is none."""
-    return next((name for name in TWO_ONLY if given.get(name) not in (None, False, [])), None)
 
 
 def checked_classes(
@@ -77,10 +73,7 @@ def checked_classes(
 
 def in_order(classes: tuple[str, ...]) -> bool:
     """Whether the classes are numbers, the larger one positive, as in 0 and 1."""
-    try:
-        return float(classes[0]) < float(classes[1])
-    except ValueError:
-        return False
+    return number_of(classes[0]) < number_of(classes[1])
 
 
 def _check_few(table: InputTable, target: str, classes: list[str], rows: int) -> None:
@@ -136,16 +129,10 @@ def _missing_way(label: str) -> str:
     return f"; if it means that the label is missing, pass --missing-value {label!r} --drop-unlabelled"
 
 
-def _are_numbers(labels: list[str]) -> bool:
-    try:
-        return bool([float(label) for label in labels])
-    except ValueError:
-        return False
+def _are_numbers(labels: Iterable[str]) -> bool:
+    return not any(math.isnan(number_of(label)) for label in labels)
 
 
 def _sorted(labels: set[str]) -> list[str]:
     """The labels in order, as numbers if all of them are."""
-    try:
-        return sorted(labels, key=lambda label: (float(label), label))
-    except ValueError:
-        return sorted(labels)
+    return sorted(labels, key=lambda label: (number_of(label), label)) if _are_numbers(labels) else sorted(labels)

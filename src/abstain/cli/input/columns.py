@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError
 from abstain.cli.tables.dates import days, is_temporal, look_like_dates
-from abstain.cli.tables.notation import looks_grouped
+from abstain.cli.tables.notation import looks_grouped, number_of
 from abstain.cli.tables.read_table import Batch, InputTable
-from abstain.preprocessing import CellPlan
-
-if TYPE_CHECKING:
-    import polars as pl
+from abstain.preprocessing import CellPlan, frame, takes_polars
 
 LARGEST = 1e150  # squares of larger numbers overflow
 MISSING = ("", "na", "nan", "null")
@@ -49,18 +47,8 @@ def kind_of(table: InputTable, batch: Batch, name: str, missing: Sequence[str] =
     return CATEGORIES
 
 
-def listed(names: Sequence[Any]) -> str:
-    """Names in a message, the first few if there are many."""
-    some = [repr(name[:40] if isinstance(name, str) else name) for name in names[:5]]
-    if len(names) > 5:
-        return f"{', '.join(some)} and {len(names) - 5} more"
-    return f"{', '.join(some[:-1])} and {some[-1]}" if len(some) > 1 else "".join(some)
-
-
 def for_sklearn(features: pl.DataFrame) -> Any:
     """The features in a form that scikit-learn can select by name: unchanged, or as a pandas table if needed."""
-    from abstain.preprocessing import frame, takes_polars
-
     if takes_polars():
         return features
     try:
@@ -73,12 +61,9 @@ def features(
     table: InputTable, batch: Batch, numeric: Sequence[str], categorical: Sequence[str], plan: CellPlan
 ) -> pl.DataFrame:
     """The columns of a model: float64 with nan for missing values, and text with None."""
-    import polars as pl
-
-    dates = {*plan.dates}
-    columns = {
-        name: pl.Series(name, (_days if name in dates else _numbers)(table, batch, name, plan)) for name in numeric
-    }
+    dates, columns = {*plan.dates}, dict[str, pl.Series]()
+    for name in numeric:
+        columns[name] = pl.Series(name, (_days if name in dates else _numbers)(table, batch, name, plan))
     for name in categorical:
         text = _as_text(table, batch.frame[name])
         columns[name] = text.set(text.is_in(["", *plan.missing]).fill_null(value=False), None)
@@ -86,10 +71,11 @@ def features(
 
 
 def labels(table: InputTable, batch: Batch, name: str, missing: Sequence[str] = ()) -> NDArray[Any]:
-    """The labels, or groups, as text, None where missing."""
+    """Return the labels, or groups, as text, None where missing; each distinct one is in memory once."""
     text = _as_text(table, batch.frame[name])
     empty = text.str.strip_chars().str.to_lowercase().is_in(["", "nan"]) | text.is_in([*missing])
-    return np.asarray(text.set(empty.fill_null(value=False), None).to_list(), dtype=object)
+    cells, known = text.set(empty.fill_null(value=False), None).to_list(), dict[Any, Any]()
+    return np.array([known.setdefault(cell, cell) for cell in cells], dtype=object)
 
 
 def row_names(table: InputTable, batch: Batch, name: str, lines: list[str]) -> list[str]:
@@ -113,7 +99,6 @@ def left_out_rows(count: int) -> str:
 
 
 def _numbers(table: InputTable, batch: Batch, name: str, plan: CellPlan) -> NDArray[np.float64]:
-    import polars as pl
 
     column = batch.frame[name]
     numbers, odd = _parsed(table, column, plan.missing)
@@ -146,15 +131,13 @@ def _warn_of_grouped(table: InputTable, column: pl.Series, values: NDArray[np.fl
 
 
 def _days(table: InputTable, batch: Batch, name: str, plan: CellPlan) -> NDArray[np.float64]:
-    import polars as pl
 
     column = batch.frame[name]
     if column.dtype != pl.Null and not is_temporal(column) and not _is_text(table, column):
         raise DataError(f"{table.path}: column {name!r} contains numbers, where the model was trained on dates.")
     if not is_temporal(column):
         column = column.cast(pl.String)
-        text = column.str.strip_chars()
-        column = column.set(text.str.to_lowercase().is_in(MISSING) | text.is_in([*plan.missing]), None)
+        column = column.set(_absent(column.str.strip_chars(), plan.missing), None)
     found = days(column, plan.day_first)
     odd = np.flatnonzero(np.isnan(found) & column.is_not_null().to_numpy())
     if len(odd) > 0:
@@ -186,8 +169,6 @@ def _no_number(
 
 def _as_text(table: InputTable, column: pl.Series) -> pl.Series:
     """Cells as text; 1.0 in a Parquet file is the same as "1" in a CSV, and NaN is missing."""
-    import polars as pl
-
     _is_text(table, column)
     if column.dtype.is_float():
         column = column.fill_nan(None)
@@ -196,16 +177,19 @@ def _as_text(table: InputTable, column: pl.Series) -> pl.Series:
     return column.cast(pl.String)
 
 
+def _absent(cells: pl.Series, missing: Sequence[str]) -> pl.Series:
+    """Whether stripped texts stand for a missing value."""
+    return cells.str.to_lowercase().is_in(MISSING) | cells.is_in([*missing])
+
+
 def _present(column: pl.Series, missing: Sequence[str]) -> pl.Series:
     """The stripped texts that are not missing."""
     cells = column.drop_nulls().str.strip_chars()
-    return cells.filter(~(cells.str.to_lowercase().is_in(MISSING) | cells.is_in([*missing])))
+    return cells.filter(~_absent(cells, missing))
 
 
 def _parsed(table: InputTable, column: pl.Series, missing: Sequence[str]) -> tuple[pl.Series, pl.Series]:
     """The numbers of a column, None where missing, and the indices of the cells that are neither."""
-    import polars as pl
-
     if column.dtype != pl.String:
         _is_text(table, column)
         numbers = _nan_as_none(column.cast(pl.Float64, strict=False))
@@ -216,7 +200,7 @@ def _parsed(table: InputTable, column: pl.Series, missing: Sequence[str]) -> tup
     unread = numbers.is_null().arg_true()
     cells = column.gather(unread).str.strip_chars()
     stripped = table.notation.numbers(cells).fill_nan(None)
-    absent = cells.is_null() | cells.str.to_lowercase().is_in(MISSING) | cells.is_in([*missing])
+    absent = cells.is_null() | _absent(cells, missing)
     numbers = _without(numbers.scatter(unread, stripped), missing)
     return numbers, unread.filter(stripped.is_null() & ~absent)
 
@@ -228,18 +212,14 @@ def _nan_as_none(numbers: pl.Series) -> pl.Series:
 
 def _without(numbers: pl.Series, missing: Sequence[str]) -> pl.Series:
     """The numbers without those that stand for a missing value."""
-    for text in missing:
-        try:
-            numbers = numbers.set((numbers == float(text)).fill_null(value=False), None)
-        except ValueError:  # a text
-            continue
+    for number in map(number_of, missing):
+        if not np.isnan(number):
+            numbers = numbers.set((numbers == number).fill_null(value=False), None)
     return numbers
 
 
 def _is_text(table: InputTable, column: pl.Series) -> bool:
     """Whether cells are text rather than numbers; any other type is an error."""
-    import polars as pl
-
     if column.dtype == pl.String:
         return True
     if column.dtype.is_numeric() or column.dtype == pl.Null:

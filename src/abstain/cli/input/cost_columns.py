@@ -2,101 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.classes import in_order
+from abstain.cli.exit_codes import DataError, UsageError, some
 from abstain.cli.input.columns import features
-from abstain.cli.input.costs import reject_price
 from abstain.cli.tables.read_table import Batch, InputTable
-from abstain.costs.row_costs import RowCosts
 from abstain.preprocessing import CellPlan, CostPlan
 
-__all__ = ["check_positive_stated", "cost_plan", "named_columns", "row_costs_of"]
+__all__ = ["cell_columns", "cells_plan", "named_columns", "row_costs_of"]
 
-
-def cost_plan(
-    columns: Mapping[str, str | None],
-    numbers: Mapping[str, float | None],
-    reject: str | None,
-    matrix: Path | None,
-    *,
-    decimal: str,
-) -> CostPlan:
-    """Say where each cost of a row is from; empty if no column is named.
-
-    Parameters
-    ----------
-    columns : dict of str to (str or None)
-        The columns of "false_positive", "false_negative" and "reject".
-    numbers : dict of str to (float or None)
-        The costs of the two errors that are the same for all rows; None is 1.
-    reject : str or None
-        The reject cost as stated, if it is the same for all rows.
-    matrix : Path or None
-        The cost matrix, which cannot be combined with columns.
-    decimal : str
-        The decimal sign of the table.
-    """
-    if not any(columns.values()):
-        return ()
-    if matrix is not None:
-        raise UsageError("--cost-matrix gives the costs of all rows; leave it out, or the columns of costs.")
-    stated: list[tuple[str, str | float]] = []
-    for name, number in numbers.items():
-        column, option = columns[name], f"--{name.replace('_', '-')}"
-        if column is not None and number is not None:
-            raise UsageError(f"{option} and {option}-column both give this cost; leave one of them out.")
-        stated.append((name, column if column is not None else 1.0 if number is None else number))
-    if columns["reject"] is not None:
-        if reject is not None:
-            raise UsageError("--reject and --reject-column both give this cost; leave one of them out.")
-        return *stated, ("reject", columns["reject"])
-    price = reject_price(reject, decimal)
-    if isinstance(price, tuple):
-        return *stated, ("reject_negative", price[0]), ("reject_positive", price[1])
-    return *stated, ("reject", price)
+ERRORS = ("false_positive", "false_negative")
 
 
 def named_columns(plan: CostPlan) -> list[str]:
-    """The columns that costs are read from, each once."""
+    """Return the columns that costs are read from, each once."""
     return list(dict.fromkeys(source for _, source in plan if isinstance(source, str)))
 
 
-def check_positive_stated(classes: tuple[str, ...], pos_label: str | None) -> None:
-    """Raise an error if only the sort order of two texts says which class is positive."""
-    if pos_label is None and not in_order(classes):
-        first, last = (name[:60] for name in classes)
+def cell_columns(columns: Sequence[str], prefix: str) -> list[str]:
+    """Return the columns named PREFIX and CLASS:ACTION."""
+    return [name for name in columns if name.startswith(prefix) and ":" in name.removeprefix(prefix)]
+
+
+def cells_plan(columns: Sequence[str], prefix: str, cells: dict[tuple[str, str], float]) -> CostPlan:
+    """Say where the costs of all cells are from: a column of that name, or the number stated for all rows.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Of the table.
+    prefix : str
+        Of the columns of costs.
+    cells : dict of (str, str) to float
+        The cost of each action, by true class, as far as it is stated; nan otherwise.
+    """
+    found, names = cell_columns(columns, prefix), [f"{label}:{action}" for label, action in cells]
+    other = [name for name in found if name.removeprefix(prefix) not in names]
+    if other or not found:
+        wanted = some([prefix + name for name in names], 3)
         raise UsageError(
-            f"--pos-label is missing, and the costs are read from columns: a false negative is {first!r} for a row of "
-            f"{last!r} with --pos-label {last!r}, and the other way round with --pos-label {first!r}. Give one of them."
+            f"--row-costs {prefix!r} reads columns named by class and action, such as {wanted}; "
+            + (f"{other[0]!r} is none of them, so rename it." if other else "the table has none.")
         )
+    plan = []
+    for name, number in zip(names, cells.values(), strict=True):
+        if prefix + name not in found and np.isnan(number):
+            raise UsageError(f"no option states the cost {name!r}; add a column {prefix + name!r}, or give --reject.")
+        plan.append((name, prefix + name if prefix + name in found else float(number)))
+    return tuple(plan)
 
 
-def row_costs_of(plan: CellPlan, table: InputTable, batch: Batch) -> NDArray[np.float64] | None:
-    """The costs of the rows of a batch, (n, 3) or (n, 4); None if the plan has none."""
+def row_costs_of(plan: CellPlan, table: InputTable, batch: Batch, n_classes: int) -> NDArray[np.float64] | None:
+    """Return the costs of the rows of a batch, (n, 3), (n, 4) or (n, n_classes, n_actions); None without a plan."""
     if not plan.costs:
         return None
     cells = features(table, batch, named_columns(plan.costs), [], CellPlan(missing=plan.missing))
-    n = len(batch.places)
-    columns = []
+    of_two, columns = plan.costs[0][0] == ERRORS[0], []
     for name, source in plan.costs:
-        column = cells[source].to_numpy() if isinstance(source, str) else np.full(n, float(source))
-        bad = np.flatnonzero(~(np.isfinite(column) & (column > 0.0)))
-        if len(bad) > 0 and isinstance(source, str):
+        column = cells[source].to_numpy() if isinstance(source, str) else np.full(len(batch.places), float(source))
+        bad = np.flatnonzero(~(np.isfinite(column) & (column > 0.0 if of_two else column >= 0.0)))
+        if len(bad) > 0:
             found = "is missing" if np.isnan(column[bad[0]]) else f"is {column[bad[0]]:g}"
+            what = f"a {name.replace('_', ' ')}" if of_two else repr(name)
+            wanted = "positive" if of_two else "0 or more"
             raise DataError(
-                f"{table.place(batch.places[bad[0]])}, column {source!r}: the cost of a {name.replace('_', ' ')} "
-                f"{found}; it must be positive. Correct it or remove the row."
+                f"{table.place(batch.places[bad[0]])}, column {source!r}: the cost of {what} "
+                f"{found}; it must be {wanted}. Correct it or remove the row."
             )
         columns.append(column)
     costs = np.column_stack(columns)
-    try:
-        RowCosts.of(costs)
-    except ValueError as error:  # a number given as an option
-        raise UsageError(str(error)) from error
-    return costs
+    return costs if of_two else costs.reshape(len(costs), n_classes, -1)

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from abstain.cli.exit_codes import UsageError
+from abstain.cli.tables.notation import number_of
 
-__all__ = ["stated_grid", "stated_search"]
-
-SEARCHES = ("auto", "full", "halving")
-
-
-def stated_search(search: str) -> str:
-    """Give the way to search if it is one."""
-    if search not in SEARCHES:
-        raise UsageError(f"--search={search} must be auto, full or halving.")
-    return search
+__all__ = ["stated_grid"]
 
 
 def stated_grid(
@@ -48,10 +40,7 @@ def stated_grid(
 
 
 def _positive(name: str, text: str, part: str) -> float:
-    try:
-        value = float(part)
-    except ValueError:
-        value = -1.0
+    value = number_of(part)
     if not 0.0 < value < float("inf"):
         raise UsageError(
             f"--{name}s={text} must be a number of values, such as 7, or positive values with commas between them, "

@@ -5,27 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError, UsageError
-from abstain.cli.input.columns import features, for_sklearn, listed
+from abstain.cli.exit_codes import DataError, UsageError, listed
+from abstain.cli.input.columns import for_sklearn
 from abstain.cli.input.cost_columns import named_columns, row_costs_of
-from abstain.cli.input.drifting import DriftOfTable
-from abstain.cli.input.outside_notes import OutsideTraining, seen_of
+from abstain.cli.input.outside_notes import seen_of
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import Batch, InputTable
-from abstain.estimators.unwrap import FittedClassifier, final_estimator
-from abstain.preprocessing import CellPlan, frame, plan_of
-from abstain.rules.action_rule import ActionRule
+from abstain.estimators.novelty.training_ranges import SeenColumns
+from abstain.estimators.unwrap import FittedClassifier
+from abstain.files.format.errors import ModelFileError
+from abstain.files.load import load
+from abstain.files.sklearn_codecs.preprocessing_codec import is_default
+from abstain.preprocessing import NAN_TEXT, NUMBER, TEXT, CellPlan, columns_read, frame, plan_of
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from abstain.costs.actions import Actions
-    from abstain.estimators.novelty.training_ranges import SeenColumns
 
 @dataclass(frozen=True, eq=False)
 class FittedModel(FittedClassifier):
@@ -52,28 +50,22 @@ class FittedModel(FittedClassifier):
     @classmethod
     def of(cls, estimator: Any, pos_label: Any = None) -> Self:
         """Make the model from a fitted estimator."""
-        from abstain.files.onnx.inputs import Inputs
-        from abstain.files.onnx.steps import NUMBER, TEXT
-        from abstain.files.sklearn_codecs.preprocessing_codec import is_default
-
         names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
         if not names:
             raise DataError("the model has no column names; fit it with 'abstain fit' or to a data frame.")
         pipeline = _pipeline(estimator)
-        kinds = [NUMBER] * len(names) if pipeline is None else Inputs.of(pipeline).kinds
-        read = {kind: [name for name, its in zip(names, kinds, strict=True) if its == kind] for kind in (NUMBER, TEXT)}
-        if len(estimator.classes_) > 2:  # none of them is positive
-            fitted = FittedClassifier(estimator, final_estimator(estimator), None)
-        else:
-            fitted = FittedClassifier.of(estimator, pos_label)
-        ours = pipeline is not None and is_default(pipeline)
-        odd = {names[at] for at in ([] if ours or not read[TEXT] else Inputs.nan_texts(pipeline))}  # ours take both
-        nan_texts = [name for name in read[TEXT] if name in odd]
-        preprocess = pipeline[0] if ours else None
-        plan = CellPlan() if preprocess is None else plan_of(preprocess)
-        seen = seen_of(estimator, preprocess, [*read[NUMBER], *read[TEXT]])
-        columns = {"numeric": read[NUMBER], "categorical": read[TEXT], "nan_texts": nan_texts}
-        return cls(**vars(fitted), **columns, plan=plan, seen=seen)
+        kinds = dict.fromkeys(names, NUMBER) if pipeline is None else columns_read(pipeline[:-1], names)
+        numeric = [name for name in names if kinds.get(name) == NUMBER]
+        categorical = [name for name in names if kinds.get(name) in (TEXT, NAN_TEXT)]
+        preprocess = pipeline[0] if pipeline is not None and is_default(pipeline) else None
+        return cls(
+            **vars(FittedClassifier.of(estimator, pos_label)),
+            numeric=numeric,
+            categorical=categorical,
+            plan=plan_of(preprocess),
+            seen=seen_of(estimator, preprocess, [*numeric, *categorical]),
+            nan_texts=[name for name in categorical if kinds[name] == NAN_TEXT],
+        )
 
     def reading(self, notation: Notation) -> Self:
         """The model for a table in this notation: its own plan, with what the options add."""
@@ -85,64 +77,43 @@ class FittedModel(FittedClassifier):
         """Raise an error if the table lacks a column."""
         table.check_has([*self.numeric, *self.categorical, *named_columns(self.plan.costs)], "the model")
 
-    @property
-    def several(self) -> bool:
-        """Whether it has more than two classes."""
-        return len(self.classes) > 2
+    def row_costs(self, table: InputTable, batch: Batch) -> NDArray[np.float64] | None:
+        """Return the costs of the rows of a batch, if the model reads them from columns."""
+        return row_costs_of(self.plan, table, batch, len(self.classes))
 
     @property
-    def actions(self) -> Actions | None:
-        """The actions that it chooses among, if it has some."""
-        return self.rule.costs if isinstance(self.rule, ActionRule) else None
-
-    @property
-    def costs(self) -> Any:
-        """The costs that it uses to decide, if any were stated; of two classes, those of the positive class."""
-        return getattr(self.rule, "costs", None) if self.several else super().costs
+    def names(self) -> list[str] | None:
+        """The actions, if they have names of their own; None for answers and a reject."""
+        costs = None if self.rule is None else self.rule.costs
+        return None if costs is None or costs.names is None else [str(name) for name in costs.names]
 
     @property
     def named(self) -> dict[str, Any]:
         """What the score means, the classes and the actions, for the facts that commands print."""
-        if self.several or self.actions is not None:
+        if self.positive is None or self.names is not None:
             found = {"classes": [str(label) for label in self.classes], "score": self.score_means}
-            return found if self.actions is None else found | {"actions": [str(name) for name in self.actions.names]}
+            return found if self.names is None else found | {"actions": self.names}
         return {"score": self.score_means, "negative class": self.negative, "positive class": self.positive}
 
     @property
     def score_means(self) -> str:
         """What a high score means, with the name of the class; of two classes it is the one that sorts last."""
-        rule = self.rule
-        if self.several:
+        if len(self.classes) > 2:
             return "one for each class, high for that class"
-        what = "log-odds of" if rule is not None and rule.unit == 1.0 else "high for"
+        what = "log-odds of" if self.rule is not None and self.rule.unit == 1.0 else "high for"
         return f"{what} {str(self.classes[1])!r}, the class that sorts last"
+
+    @property
+    def imputes(self) -> bool:
+        """Whether a step before the machine takes missing cells."""
+        return _pipeline(self.estimator) is not None
 
     @property
     def guarded(self) -> bool:
         """Whether it rejects novel rows."""
         return hasattr(self.final, "guard_")
 
-    def decide(
-        self,
-        table: InputTable,
-        batch: Batch,
-        outside: OutsideTraining | None = None,
-        drift: DriftOfTable | None = None,
-    ) -> Any:
-        """Decide on the rows of a batch; `outside` and `drift` count what is unlike the training rows."""
-        cells = features(table, batch, self.numeric, self.categorical, self.plan)
-        if outside is not None:
-            outside.add(cells)
-        if _pipeline(self.estimator) is None:
-            _check_present(cells, table, batch)
-        try:
-            decider = drift or DriftOfTable(self.estimator)
-            return decider.decide(self._rows(cells), row_costs_of(self.plan, table, batch))
-        except ValueError as error:  # numbers so far from the training data that scores overflow
-            last = batch.places[-1]
-            raise DataError(f"{table.place(batch.places[0])} to {last} cannot be decided: {error}") from error
-
-    def _rows(self, cells: pl.DataFrame) -> Any:
+    def rows(self, cells: pl.DataFrame) -> Any:
         """The cells in the form that the model takes."""
         if all(cells[name].null_count() == 0 for name in self.nan_texts):
             return for_sklearn(cells)
@@ -172,17 +143,6 @@ def _pipeline(estimator: Any) -> Any:
     return estimator if hasattr(estimator, "steps") else None
 
 
-def _check_present(cells: pl.DataFrame, table: InputTable, batch: Batch) -> None:
-    """Raise an error for missing numbers, which a machine without the default pipeline does not impute."""
-    for column in cells.get_columns():
-        absent = column.is_nan().arg_true()
-        if len(absent) > 0:
-            raise DataError(
-                f"{table.place(batch.places[absent[0]])}, column {column.name!r}: a number is missing, and this model "
-                "does not impute it; correct the row or remove it."
-            )
-
-
 def load_model(path: Path) -> FittedModel:
     """Read a model file and the columns that its model reads; any error in it is a DataError."""
     return FittedModel.of(load_estimator(path))
@@ -190,9 +150,6 @@ def load_model(path: Path) -> FittedModel:
 
 def load_estimator(path: Path) -> Any:
     """Read a model file; any error in it is a DataError."""
-    from abstain.files.format.errors import ModelFileError
-    from abstain.files.load import load
-
     try:
         return load(path)
     except ModelFileError as error:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from abstain.estimators.novelty.column_range import SeenCategories, SeenColumn, SeenNumbers
 from abstain.estimators.novelty.outside_ranges import Outside, OutsideColumn
 from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.preprocessing import CATEGORICAL
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NOTED = ("unseen categories", "outside the range", "newly missing")  # facts that notes give in words
 CHANCE = 0.05  # of a note on any range of columns, if all rows are like the training rows

@@ -12,22 +12,19 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import Note
+from abstain.cli.exit_codes import Note, some
 from abstain.cli.tables.notation import NEARLY
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FEW = 3  # rows with the same number
 FAR, NINES_FAR = 10.0, 0.5
 NUMBERED, NAMED = 50, 20  # fewer numbers or texts may all differ by chance
 COPIED = 20  # fewer rows may agree with the label by chance
-SHOWN = 5  # names in a message
 TIMES = {
     "times": r"^\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?(\s*[AaPp][Mm])?$",
     "months": r"^(0?[1-9]|1[0-2])[-/.]\d{4}$|^\d{4}[-/](0?[1-9]|1[0-2])$",
@@ -73,8 +70,6 @@ def suspect(
 
 def suspect_copies(X: pl.DataFrame, y: NDArray[Any]) -> None:
     """Warn of columns with as many values as classes that determine the label in every row."""
-    import polars as pl
-
     labels, other = pl.Series("label", y.tolist()), int(np.argmin(y == y[0]))
     count = labels.n_unique()
     for column in X.get_columns() if len(y) >= COPIED else ():
@@ -104,8 +99,6 @@ def _suspect_constant(X: pl.DataFrame) -> None:
 
 def _suspect_padded(cells: pl.DataFrame) -> None:
     """Warn of codes with leading zeros that are read as numbers."""
-    import polars as pl
-
     found = cells.select(pl.col(pl.String).str.extract(r"^\s*(0\d+)\s*$").drop_nulls().first())  # all columns at once
     for name, code in found.row(0, named=True).items() if found.width else ():
         if code is not None:
@@ -140,13 +133,11 @@ def _suspect_times(column: pl.Series) -> None:
 
 
 def _note(names: list[str], one: str, several: str) -> None:
-    if not names:
-        return
-    some = ", ".join(repr(name) for name in names[:SHOWN])
-    some += f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    found = f"column {some} {one}" if len(names) == 1 else f"columns {some} {several}"
-    ignore = " ".join(f"--ignore {name!r}" for name in names[:SHOWN])
-    warnings.warn(f"{found}, from which a model learns nothing; to leave it out, pass {ignore}.", Note, stacklevel=3)
+    if names:
+        found = f"column {some(names)} {one}" if len(names) == 1 else f"columns {some(names)} {several}"
+        ignore = " ".join(f"--ignore {name!r}" for name in names[:5])
+        text = f"{found}, from which a model learns nothing; to leave it out, pass {ignore}."
+        warnings.warn(text, Note, stacklevel=3)
 
 
 def _shown(value: Any) -> str:

@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from abstain.cli.exit_codes import DataError, Note, UsageError
-from abstain.cli.input.classes import checked_classes
-from abstain.cli.input.columns import (
-    CATEGORIES,
-    DATES,
-    NUMBERS,
-    features,
-    for_sklearn,
-    kind_of,
-    labels,
-    left_out_rows,
-    unlabelled,
-)
-from abstain.cli.input.cost_columns import named_columns, row_costs_of
+from abstain.cli.exit_codes import DataError
+from abstain.cli.input.columns import CATEGORIES, DATES, NUMBERS, features, for_sklearn, kind_of
 from abstain.cli.input.suspicions import suspect, suspect_copies
+from abstain.cli.input.table_options import TableOptions
 from abstain.cli.output.printing import progress
 from abstain.cli.tables.dates import day_first_in, days, is_temporal
-from abstain.cli.tables.memory import MB, TooLargeError, half_of_the_memory, left_by_rows
-from abstain.cli.tables.notation import Notation
-from abstain.cli.tables.read_table import PLAIN, Batch, InputTable, opened
-from abstain.preprocessing import CellPlan, CostPlan
-
-if TYPE_CHECKING:
-    import polars as pl
+from abstain.cli.tables.memory import MB, TooLargeError, left_by_rows
+from abstain.cli.tables.read_table import Batch, InputTable, opened
+from abstain.preprocessing import CellPlan
 
 EITHER = "pass --dates day-first or --dates month-first"
 
@@ -50,8 +34,9 @@ class TrainingTable:
         The file of the rows.
     target : str
         The column of the labels.
-    X : polars.DataFrame
-        The numeric columns, then the categorical ones.
+    X : polars.DataFrame, or array of float32
+        The numeric columns, then the categorical ones; or the rows after the preprocessing, in a mapped file or on the
+        workers of a cluster.
     y : ndarray of object
         The labels, as text.
     numeric, categorical : list of str
@@ -66,13 +51,15 @@ class TrainingTable:
         Number of rows without a label, which are not in X.
     groups : ndarray of object or None
         The group of each row, as text; None if no column of groups was named.
-    row_costs : ndarray of shape (n, 3) or (n, 4), or None
+    row_costs : ndarray of shape (n, 3), (n, 4) or (n, n_classes, n_actions), or None
         The costs of each row; None if they are the same for all rows.
+    preprocess : ColumnTransformer or None
+        As in `default_pipeline`, fitted to all rows, which X has been through; None if X has the columns themselves.
     """
 
     path: Path
     target: str
-    X: pl.DataFrame
+    X: Any
     y: NDArray[Any]
     numeric: list[str]
     categorical: list[str]
@@ -82,11 +69,23 @@ class TrainingTable:
     left_out: int
     groups: NDArray[Any] | None = None
     row_costs: NDArray[np.float64] | None = None
+    preprocess: Any = None
+
+    @property
+    def mapped(self) -> bool:
+        """Whether the rows are encoded already and need not fit into memory."""
+        return self.preprocess is not None
 
     @property
     def rows(self) -> Any:
         """X in a form that scikit-learn accepts."""
-        return for_sklearn(self.X)
+        return self.X if self.mapped else for_sklearn(self.X)
+
+    def take(self, rows: NDArray[np.intp]) -> TrainingTable:
+        """Return the table of some rows."""
+        columns = [(name, getattr(self, name)) for name in ("X", "y", "groups", "row_costs")]
+        taken: dict[str, Any] = {name: None if values is None else values[rows] for name, values in columns}
+        return replace(self, **taken)
 
     @property
     def several(self) -> bool:
@@ -114,127 +113,29 @@ class TrainingTable:
         return len(self.y) if self.groups is None else len(set(self.groups))
 
 
-def read_training(
-    path: Path,
-    target: str,
-    *,
-    pos_label: str | None = None,
-    categorical: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    groups: str | None = None,
-    max_memory: float | None = None,
-    notation: Notation = PLAIN,
-    drop_unlabelled: bool = False,
-    costs: CostPlan = (),
-    only_two: str | None = None,
-) -> TrainingTable:
-    """Read a training table.
-
-    Parameters
-    ----------
-    path : Path
-        CSV, Parquet or Excel.
-    target : str
-        The column of the labels.
-    pos_label : str or None
-        The positive class; if None the last in sorted order, and the larger one of two numbers.
-    categorical, ignore : sequence of str
-        Numeric columns to treat as categories, and columns to leave out.
-    groups : str or None
-        The column of the groups that folds never split; it is not a feature.
-    max_memory : float or None
-        Memory that the table and the fit may use beyond that of the program, in MB; half of the machine's if None.
-    notation : Notation
-        How the table is written.
-    drop_unlabelled : bool
-        Whether to leave out rows without a label, which are an error otherwise.
-    costs : CostPlan
-        Where the costs of each row are from; empty if rows have none.
-    only_two : str or None
-        An option that was given and takes two classes only, as in `two_class_option`.
-    """
-    memory = max_memory or half_of_the_memory()
-    with opened(path, notation) as table:
-        check_columns(table, target, categorical=categorical, ignore=ignore, groups=groups, costs=costs)
-        kept = {groups, *named_columns(costs)}
-        batch = _whole(table, [name for name in table.columns if name not in ignore or name in kept], memory)
-    y = labels(table, batch, target, notation.missing)
-    batch, y, left_out = labelled(table, batch, target, y, drop=drop_unlabelled)
-    classes = checked_classes(table, batch, target, y, pos_label=pos_label, only_two=only_two)
-    names = feature_names(table, batch.frame.columns, target, groups, ignore)
-    codes = {*categorical}
-    kinds = {name: CATEGORIES if name in codes else kind_of(table, batch, name, notation.missing) for name in names}
+def read_training(path: Path, options: TableOptions) -> TrainingTable:
+    """Read a training table from a CSV, Parquet or Excel file."""
+    with opened(path, options.notation) as table:
+        options.check(table)
+        others = options.others(table)
+        wanted = [name for name in table.columns if name not in options.ignore or name in others]
+        batch = _whole(table, wanted, options.memory)
+    batch, _, costs, about = options.labelled(table, batch)
+    names, missing, codes = options.features(table), options.notation.missing, {*options.categorical}
+    kinds = {name: CATEGORIES if name in codes else kind_of(table, batch, name, missing) for name in names}
     plan = replace(cell_plan(table, batch, [name for name in names if kinds[name] == DATES]), costs=costs)
     texts = [name for name in names if kinds[name] == CATEGORIES]
     numeric = [name for name in names if kinds[name] != CATEGORIES]
-    X, by_row = features(table, batch, numeric, texts, plan), row_costs_of(plan, table, batch)
+    X = features(table, batch, numeric, texts, plan)
     numbers = [name for name in numeric if kinds[name] == NUMBERS]
     suspect(X, numbers, plan.dates, [name for name in texts if name not in codes], batch.frame)
-    suspect_copies(X, y)
-    left = left_by_rows(X, numeric, texts, memory)
-    held = None if groups is None else groups_of(table, batch, groups, notation.missing)
-    return TrainingTable(path, target, X, y, numeric, texts, classes, left, plan, left_out, held, by_row)
-
-
-def check_columns(
-    table: InputTable,
-    target: str,
-    *,
-    categorical: Sequence[str],
-    ignore: Sequence[str],
-    groups: str | None,
-    costs: CostPlan,
-) -> None:
-    """Raise an error if a column that an option names does not exist or has two purposes."""
-    priced = named_columns(costs)
-    table.check_has([target], "--target")
-    table.check_has(categorical, "--categorical")
-    table.check_has(ignore, "--ignore")
-    table.check_has([] if groups is None else [groups], "--groups")
-    table.check_has(priced, "a column of costs")
-    if target in priced:
-        raise UsageError(f"column {target!r} has the labels and cannot have costs too; name another one.")
-    if groups == target:
-        raise UsageError(f"--groups {groups!r} is the column of the labels; name another one.")
-
-
-def feature_names(
-    table: InputTable, columns: Sequence[str], target: str, groups: str | None, ignore: Sequence[str]
-) -> list[str]:
-    """The columns that are features; an error if there is none."""
-    names = [name for name in columns if name not in (target, groups, *ignore)]
-    if not names:
-        others = f"{target!r}" if groups is None else f"{target!r} and {groups!r}"
-        raise DataError(f"{table.path} has no column besides {others}; a model needs at least one feature.")
-    return names
-
-
-def groups_of(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> NDArray[Any]:
-    """The group of each row; a missing one is an error."""
-    held = labels(table, batch, name, missing)
-    for at, group in enumerate(held):
-        if group is None:
-            place = table.place(batch.places[at])
-            raise DataError(f"{place} has no group in column {name!r}; add it or remove the row.")
-    return held
-
-
-def labelled(
-    table: InputTable, batch: Batch, target: str, y: NDArray[Any], *, drop: bool
-) -> tuple[Batch, NDArray[Any], int]:
-    """The rows with a label, their labels, and the number of the other rows."""
-    present = np.array([label is not None for label in y])
-    count = int((~present).sum())
-    if count == 0:
-        return batch, y, 0
-    if not drop or not present.any():
-        raise unlabelled(table, target, count, batch.places[int(np.argmin(present))])
-    warnings.warn(f"{table.path}: {left_out_rows(count)}.", Note, stacklevel=2)
-    return batch.only(present), y[present], count
+    suspect_copies(X, about["y"])
+    left = left_by_rows(X, numeric, texts, options.memory)
+    return TrainingTable(X=X, numeric=numeric, categorical=texts, plan=plan, memory=left, **about)
 
 
 def cell_plan(table: InputTable, batch: Batch, dates: list[str]) -> CellPlan:
-    """What the model must remember of the cells; dates that nobody asked to convert are an error."""
+    """Return what the model must remember of the cells; dates that nobody asked to convert are an error."""
     given = table.notation
     if not dates:
         return CellPlan(missing=given.missing)
@@ -251,7 +152,7 @@ def cell_plan(table: InputTable, batch: Batch, dates: list[str]) -> CellPlan:
 
 
 def _order(batch: Batch, dates: list[str], first: bool | None) -> tuple[bool | None, tuple[str, int] | None]:
-    """Whether the day comes first, and the column and row of a date that leaves it open; None where unknown."""
+    """Return whether the day comes first, and the column and row of a date that leaves it open; None where unknown."""
     for name in dates:
         if first is None and not is_temporal(batch.frame[name]):
             first, at = day_first_in(batch.frame[name])
@@ -276,7 +177,6 @@ def _dates_found(table: InputTable, batch: Batch, dates: list[str], unknown: tup
 
 
 def _whole(table: InputTable, names: list[str], memory: float) -> Batch:
-    import polars as pl
 
     frames, places, size = [], list[int](), 0.0
     with progress("read", table.path) as report:

@@ -7,12 +7,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
+
+import polars as pl
 
 from abstain.cli.exit_codes import Note, UsageError
-
-if TYPE_CHECKING:
-    import polars as pl
+from abstain.files.format.atomic import whole_file
 
 # What spreadsheets take for the beginning of a formula, also in full width
 _SIGN = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
@@ -45,7 +45,6 @@ def writing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
     if path is None:
         yield sys.stdout.buffer
         return
-    from abstain.files.format.atomic import whole_file
 
     try:
         with whole_file(path, replace=force) as file:
@@ -85,8 +84,6 @@ def write_csv(
 
 def inert(column: pl.Series) -> pl.Series:
     """The column with an apostrophe where a text that is not a number starts like a formula, also on a later line."""
-    import polars as pl
-
     if column.dtype != pl.String:
         return column
     runs = column.str.contains(_RUNS) & ~column.str.contains(_NUMBER) & column.cast(pl.Float64, strict=False).is_null()
@@ -98,13 +95,10 @@ def inert(column: pl.Series) -> pl.Series:
 
 def inert_names(names: list[str]) -> list[str]:
     """Column names, made safe in the same way."""
-    import polars as pl
-
     return inert(pl.Series("names", names, dtype=pl.String)).to_list()
 
 
 def _writable(column: pl.Series) -> bool:
-    import polars as pl
 
     if not column.dtype.is_nested() and column.dtype.base_type() not in {pl.Binary, pl.Duration, pl.Object}:
         return True

@@ -103,8 +103,9 @@ def short(text: str, longest: int) -> str:
 
 @contextmanager
 def progress(name: str, whole: Path | int) -> Iterator[Any]:
-    """A progress bar on stderr, shown after two seconds; yields a function to call with what is done of the whole.
+    """Show a progress bar on stderr after two seconds, with the total and the time left.
 
+    The block has a function to call with what is done of the whole.
     That is a number, or a file, of which the bytes are counted.
     """
     began, bar = time.monotonic(), None
@@ -112,7 +113,7 @@ def progress(name: str, whole: Path | int) -> Iterator[Any]:
     def report(done: int) -> None:
         nonlocal bar
         if bar is None and sys.stderr.isatty() and time.monotonic() - began > QUIET_SECONDS:
-            bar = _bar(name, whole if isinstance(whole, int) else whole.stat().st_size)
+            bar = _bar(name, whole)
         if bar is not None:
             bar.update(bar.task_ids[0], completed=done)
 
@@ -123,12 +124,15 @@ def progress(name: str, whole: Path | int) -> Iterator[Any]:
             bar.stop()
 
 
-def _bar(name: str, total: int) -> Any:
+def _bar(name: str, whole: Path | int) -> Any:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    bar = Progress(console=Console(stderr=True), transient=True)
-    bar.add_task(name, total=total)
+    done = MofNCompleteColumn() if isinstance(whole, int) else DownloadColumn()
+    bar = Progress(
+        "{task.description}", BarColumn(), done, TimeRemainingColumn(), console=Console(stderr=True), transient=True
+    )
+    bar.add_task(name, total=whole if isinstance(whole, int) else whole.stat().st_size)
     bar.start()
     return bar
 

@@ -7,103 +7,79 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import UsageError
+from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.output.files import writing
-from abstain.costs.actions import Actions
+from abstain.comparison.folds import HeldOut
+from abstain.comparison.result import Comparison
+from abstain.estimators.fitting.routing import row_cost_parameters
+from abstain.estimators.fitting.splitting import group_parameters
+from abstain.estimators.unwrap import final_estimator
+from abstain.report.from_estimator import model_facts
+from abstain.report.model import Report
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from abstain.cli.commands.evaluation import Judged
-    from abstain.cli.input.training_table import TrainingTable
-    from abstain.comparison.folds import HeldOut
-    from abstain.comparison.result import Comparison
 
 
 def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     """Write the report of a model on labelled rows."""
-    from abstain.report.from_estimator import model_facts
-    from abstain.report.model import Report
-    from abstain.report.table_model import TableReport
-
-    model = judged.model
-    if model.costs is None and judged.row_costs is None:
+    model, by_row = judged.model, judged.row_costs
+    if not judged.priced:
         raise UsageError("--report needs a model trained with costs, and this one has none; train it with --reject.")
-    facts = {
-        "File": judged.path.name,
-        "Numeric columns": len(model.numeric),
-        "Categorical columns": len(model.categorical),
-    }
-    shared: dict[str, Any] = {
-        "classes": model.final.classes_,
-        "title": judged.path.name,
-        "data_facts": {"Rows": len(judged.y_true), **facts},
-        "model_facts": model_facts(model.final),
-        "row_names": judged.places,
-        "novel": judged.novel,
-    }
+    shared = _facts(judged.path, len(judged.y_true), model, model.final)
+    shared |= {"row_names": judged.places, "novel": judged.novel, "pos_label": model.positive}
     report: Any
-    by_row = judged.row_costs
-    score = model.class_scores(judged.score) if model.several else judged.score
-    if model.several or model.actions is not None or by_row is not None:
-        report = TableReport.of(
-            judged.y_true,
-            judged.y_pred,
-            model.costs if by_row is None else None,
-            forced=judged.forced,
-            score=score,
-            row_costs=None if by_row is None else by_row.table(),
-            pos_label=None if by_row is None else model.positive,
-            reject_label=model.reject_label,
-            **shared,
-        )
+    if by_row is None and model.names is None and model.positive is not None:
+        report = Report.of(judged.y_true, judged.score, model.costs, model.thresholds, cut=model.cut, **shared)
     else:
-        cuts = {"cut": model.cut, "pos_label": model.positive}
-        report = Report.of(judged.y_true, judged.score, model.costs, model.thresholds, **cuts, **shared)
+        score = judged.score if model.positive is not None else model.class_scores(judged.score)
+        own = {"row_costs": by_row, "forced": judged.forced, "score": score, "reject_label": model.reject_label}
+        report = Report.of_decisions(judged.y_true, judged.y_pred, model.costs, **own, **shared)
     write_page(report, path, force=force)
 
 
 def write_comparison(
-    table: TrainingTable, compared: Comparison, models: Mapping[str, Any], path: Path, *, force: bool
+    table: TrainingTable, costs: Any, compared: Comparison, models: Mapping[str, Any], path: Path, *, force: bool
 ) -> str:
-    """Write the report of the rule that the verdict of a comparison is on, and give its name.
+    """Write the report of the rule that the verdict of a comparison is on, and return its name.
 
     The page counts the held-out decisions that were compared, each by the machine of its fold. A slider needs one pair
     of thresholds for all of them; without one, the page is the table of classes and decisions.
     """
-    from abstain.estimators.fitting.splitting import group_parameters
-    from abstain.estimators.unwrap import final_estimator
-    from abstain.report.from_estimator import model_facts
-    from abstain.report.model import Report
-    from abstain.report.table_model import TableReport
-
     name = compared.best if compared.verdict is None else compared.verdict.name
-    held_out = compared.answers[compared.names.index(name)]
-    model = models[name]
-    fitted = final_estimator(model.fit(table.rows, table.y, **group_parameters(model, table.groups)))
-    facts = {"File": table.path.name, "Rows": len(table.y), "Numeric columns": len(table.numeric)}
-    shared: dict[str, Any] = {
-        "classes": fitted.classes_,
-        "title": table.path.name,
+    held_out, model, by_row = compared.answers[compared.names.index(name)], models[name], table.row_costs
+    parameters = group_parameters(model, table.groups)
+    parameters |= {} if by_row is None else row_cost_parameters(model, "fit", by_row)
+    fitted = final_estimator(model.fit(table.rows, table.y, **parameters))
+    shared = _facts(table.path, len(table.y), table, fitted) | {
         "question": f"Rule: {name}. Each row is decided by a machine that was not trained on it.",
-        "data_facts": {**facts, "Categorical columns": len(table.categorical)},
-        "model_facts": {"Fitted on": "all rows; the decisions are those of the folds"} | model_facts(fitted),
         "comparison": compared,
         "novel": held_out.novel,
         "unseen": True,
-        "pos_label": None if table.several or isinstance(compared.costs, Actions) else table.positive,
+        "pos_label": table.positive,
     }
+    shared["model_facts"] = {"Fitted on": "all rows; the decisions are those of the folds"} | shared["model_facts"]
     report: Any
-    if not isinstance(compared.costs, Actions) and _have_one_pair(held_out, fitted.classes_):
+    if costs is not None and costs.names is None and _have_one_pair(held_out, fitted.classes_):
         shared |= {"score": held_out.score, "thresholds": held_out.thresholds, "cut": held_out.cut}
         report = Report.of(table.y, costs=compared.costs, **shared)
     else:
-        answers = {"forced": held_out.forced, "reject_label": held_out.reject_label}
+        answers = {"forced": held_out.forced, "reject_label": held_out.reject_label, "row_costs": by_row}
         score = held_out.class_scores  # of two classes, scores of different folds have no order
-        report = TableReport.of(table.y, held_out.predicted, compared.costs, score=score, **answers, **shared)
+        report = Report.of_decisions(table.y, held_out.predicted, costs, score=score, **answers, **shared)
     write_page(report, path, force=force)
     return name
+
+
+def _facts(path: Path, rows: int, columns: Any, fitted: Any) -> dict[str, Any]:
+    """The parts of a page that all reports have; `columns` has the names of numeric and categorical ones."""
+    counts = {"Numeric columns": len(columns.numeric), "Categorical columns": len(columns.categorical)}
+    data = {"File": path.name, "Rows": rows, **counts}
+    about = {"classes": fitted.classes_, "title": path.name, "data_facts": data}
+    return about | {"model_facts": model_facts(fitted)}
 
 
 def _have_one_pair(held_out: HeldOut, classes: NDArray[Any]) -> bool:

@@ -20,13 +20,12 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
+
+import polars as pl
 
 from abstain.cli.exit_codes import DataError
 from abstain.cli.tables.encoding import GZIP, PEEKED
-
-if TYPE_CHECKING:
-    import polars as pl
 
 CHUNK = 1 << 20  # bytes of a block; the csv module is slower on larger ones
 MARK = b"\xef\xbb\xbf"  # the byte-order mark
@@ -74,8 +73,6 @@ class Records:
 
     def _without_quotes(self, block: bytes, lines: int) -> pl.DataFrame | None:
         """The cells of a block; None if it has a quote, an empty line, a bare CR or a row of the wrong length."""
-        import polars as pl
-
         width, separator = len(self.columns), self.separator
         plain = b'"' not in block and block.count(b"\r") == block.count(b"\r\n") and not block.startswith(MARK)
         if width == 1 or not plain or block.count(separator.encode()) != lines * (width - 1):
@@ -90,7 +87,6 @@ class Records:
         return frame if frame.height == lines else None
 
     def _frame(self, rows: list[list[str]]) -> pl.DataFrame:
-        import polars as pl
 
         columns = zip(self.columns, zip(*rows, strict=True), strict=False)  # without rows, no columns
         return pl.DataFrame([

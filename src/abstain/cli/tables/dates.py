@@ -7,15 +7,11 @@ year need to know which comes first, the day or the month. Years have four digit
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from abstain.cli.tables.notation import NEARLY
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _TIME = (
     r"(?:(?:T|\s+)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:\.\d+)?))?"
@@ -33,15 +29,11 @@ _UNREAD = (  # dates all the same, which must be rewritten
 
 def is_temporal(column: pl.Series) -> bool:
     """Whether the type of a column is a date or a date with a time."""
-    import polars as pl
-
     return column.dtype.base_type() in {pl.Date, pl.Datetime}
 
 
 def look_like_dates(cells: pl.Series) -> bool:
     """Whether nearly all texts are dates."""
-    import polars as pl
-
     cells = cells.drop_nulls().head(1000).str.strip_chars()
     if 2 * sum(any(map(str.isdigit, text)) for text in cells.head(20)) <= min(len(cells), 20):  # a quick look
         return False
@@ -63,48 +55,27 @@ def day_first_in(cells: pl.Series) -> tuple[bool | None, int | None]:
 
 def days(column: pl.Series, day_first: bool | None) -> NDArray[np.float64]:
     """Days since 1970-01-01 of dates; nan where a cell is not a date or its order is unknown."""
-    import polars as pl
-
     if is_temporal(column):
         seconds = column.cast(pl.Datetime("us")).dt.timestamp("us")
         return seconds.cast(pl.Float64).to_numpy().astype(np.float64) / 86_400e6
     cells = column.str.strip_chars()
-    found = cells.str.extract_groups(_YEAR_FIRST).struct.unnest()
-    last = cells.str.extract_groups(_YEAR_LAST).struct.unnest()
-    year, one, two = (_whole(last[name]) for name in ("year", "one", "two"))
-    stated = (last["sign"] == ".").fill_null(value=False).to_numpy() | (day_first is not None)
-    first = (last["sign"] == ".").fill_null(value=False).to_numpy() | bool(day_first)
-    at_end = ~np.isnan(year)
-    year = np.where(at_end, year, _whole(found["year"]))
-    month = np.where(at_end, np.where(first, two, one), _whole(found["month"]))
-    day = np.where(at_end, np.where(first, one, two), _whole(found["day"]))
-    dates = _since_1970(year, month, day)
-    dates[at_end & ~stated] = np.nan
-    clock = {name: last[name].fill_null(found[name]) for name in ("hour", "minute", "second", "half", "zone")}
-    return dates + _fraction(clock)
-
-
-def _since_1970(year: NDArray[Any], month: NDArray[Any], day: NDArray[Any]) -> NDArray[np.float64]:
-    good = (month >= 1) & (month <= 12) & (day >= 1)  # False where nan
-    months = np.where(good, 12 * (year - 1970) + month - 1, 0).astype("M8[M]")
-    dates = months.astype("M8[D]") + np.where(good, day - 1, 0).astype("m8[D]")
-    good &= dates.astype("M8[M]") == months  # the month has that day
-    return np.where(good, dates.astype(np.int64), np.nan).astype(np.float64)
-
-
-def _fraction(clock: dict[str, pl.Series]) -> NDArray[np.float64]:
-    """The time of the day as a share of the day, 0 where it is not given; nan where it does not exist."""
-    hour, minute, second = (np.nan_to_num(_whole(clock[name])) for name in ("hour", "minute", "second"))
-    half = clock["half"].str.to_lowercase().fill_null("").to_numpy()
-    wrong = (hour > 23) | (minute > 59) | (second >= 61) | ((half != "") & ((hour < 1) | (hour > 12)))
-    hour = np.where(half == "", hour, hour % 12 + 12 * (half == "pm"))
-    zone = clock["zone"].str.replace("Z", "+00:00").str.extract_groups(r"([+-])(\d{2}):?(\d{2})").struct.unnest()
-    sign = np.where((zone["1"] == "-").fill_null(value=False).to_numpy(), -1.0, 1.0)
-    ahead = sign * (np.nan_to_num(_whole(zone["2"])) + np.nan_to_num(_whole(zone["3"])) / 60)
-    return np.where(wrong, np.nan, (hour - ahead + minute / 60 + second / 3600) / 24)
-
-
-def _whole(texts: pl.Series) -> NDArray[np.float64]:
-    import polars as pl
-
-    return texts.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy().astype(np.float64)
+    first, last = (cells.str.extract_groups(pattern).struct.unnest() for pattern in (_YEAR_FIRST, _YEAR_LAST))
+    year, hour, minute, second, half, zone = (
+        pl.coalesce(name, f"{name}_") for name in ("year", "hour", "minute", "second", "half", "zone")
+    )
+    dotted = pl.col("sign") == "."
+    day_leads, order_known = dotted | bool(day_first), pl.col("sign").is_null() | dotted | (day_first is not None)
+    month = pl.coalesce("month_", pl.when(day_leads).then("two").otherwise("one")).str.zfill(2)
+    day = pl.coalesce("day_", pl.when(day_leads).then("one").otherwise("two")).str.zfill(2)
+    date = pl.concat_str(year, month, day, separator="-").str.to_date("%Y-%m-%d", strict=False).cast(pl.Int32)
+    hour, minute, second, ahead, more = (
+        text.cast(pl.Float64).fill_null(0.0)
+        for text in (hour, minute, second, zone.str.extract(r"^[+-](\d{2})"), zone.str.extract(r"(\d{2})$"))
+    )
+    ahead = (ahead + more / 60) * pl.when(zone.str.starts_with("-")).then(-1.0).otherwise(1.0)
+    half = half.str.to_lowercase()
+    exists = (hour <= 23) & (minute <= 59) & (second < 61) & (half.is_null() | hour.is_between(1, 12))
+    hour = pl.when(half.is_null()).then(hour).otherwise(hour % 12 + 12 * (half == "pm"))
+    found = pl.when(order_known & exists).then(date + (hour - ahead + minute / 60 + second / 3600) / 24)
+    both = pl.concat([first.select(pl.all().name.suffix("_")), last], how="horizontal")
+    return both.select(found.fill_null(np.nan)).to_series().to_numpy().astype(np.float64)

@@ -6,69 +6,37 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import UsageError
-from abstain.cli.input.classes import checked_classes
-from abstain.cli.input.columns import labels
-from abstain.cli.input.cost_columns import named_columns, row_costs_of
-from abstain.cli.input.training_table import (
-    TrainingTable,
-    check_columns,
-    feature_names,
-    groups_of,
-    labelled,
-    read_training,
-)
-from abstain.cli.tables.memory import FIXED, MB, TooLargeError, half_of_the_memory
-from abstain.cli.tables.notation import Notation
-from abstain.cli.tables.parquet_files import ParquetFiles
-from abstain.cli.tables.parquet_rows import ParquetRows
-from abstain.cli.tables.read_table import PLAIN, is_parquet
-from abstain.preprocessing import CostPlan
+from abstain.cli.input.table_options import TableOptions
+from abstain.cli.input.training_table import TrainingTable, read_training
+from abstain.cli.tables.memory import FIXED, MB, TooLargeError
+from abstain.cli.tables.parquet_files import ParquetFiles, ParquetRows
+from abstain.cli.tables.read_table import is_parquet
 
-__all__ = ["MappedTable", "read_mapped", "training_rows"]
+__all__ = ["read_mapped", "training_rows"]
 
 PER_ROW = 800  # bytes of a row in memory whatever its length: label, column being read, fit, scores of a search
 
 
-@dataclass(frozen=True, eq=False)
-class MappedTable(TrainingTable):
-    """Labelled rows that are encoded already; X is empty.
-
-    Attributes
-    ----------
-    preprocess : ColumnTransformer
-        As in `default_pipeline`, fitted to all rows.
-    encoded : ndarray of float32
-        The rows after it, mapped to memory.
-    """
-
-    preprocess: Any = None
-    encoded: Any = None
-
-
 @contextmanager
 def training_rows(
-    paths: Sequence[Path], target: str, *, linear: bool, by_blocks: bool = False, **options: Any
+    paths: Sequence[Path], options: TableOptions, *, linear: bool, by_blocks: bool = False
 ) -> Iterator[TrainingTable]:
     """Read one table as `read_training` does, or Parquet files by blocks: several, or one too large for the memory.
 
     Parameters
     ----------
     paths : sequence of Path
-    target : str
+    options : TableOptions
     linear : bool
         Whether the machine is linear, which takes mapped rows.
     by_blocks : bool
         Whether to read a single file by blocks too, which must be Parquet.
-    **options
-        Those of `read_training`.
     """
     if len(paths) > 1 or by_blocks:
         if not linear:
@@ -80,7 +48,7 @@ def training_rows(
             raise UsageError(f"{other[0]} is not Parquet, and {which} must be; convert it{way}.")
     else:
         try:
-            found = read_training(paths[0], target, **options)
+            found = read_training(paths[0], options)
         except TooLargeError:
             if not (linear and is_parquet(paths[0])):
                 raise
@@ -88,59 +56,33 @@ def training_rows(
             yield found
             return
     with tempfile.TemporaryDirectory(prefix="abstain-", ignore_cleanup_errors=True) as folder:
-        yield read_mapped(paths, Path(folder), target, **options)
+        yield read_mapped(paths, Path(folder), options)
 
 
-def read_mapped(
-    paths: Sequence[Path],
-    folder: Path,
-    target: str,
-    *,
-    pos_label: str | None = None,
-    categorical: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    groups: str | None = None,
-    max_memory: float | None = None,
-    notation: Notation = PLAIN,
-    drop_unlabelled: bool = False,
-    costs: CostPlan = (),
-    only_two: str | None = None,
-) -> MappedTable:
+def read_mapped(paths: Sequence[Path], folder: Path, options: TableOptions) -> TrainingTable:
     """Read Parquet files as `read_training` reads one; the encoded rows are in a file in `folder`."""
-    memory = max_memory or half_of_the_memory()
-    table = ParquetFiles.of(paths, notation)
-    check_columns(table, target, categorical=categorical, ignore=ignore, groups=groups, costs=costs)
+    table = ParquetFiles.of(paths, options.notation)
+    options.check(table)
     need = FIXED + PER_ROW * table.height / MB
-    if need > memory:
+    if need > options.memory:
         raise UsageError(
             f"a fit of {table.height:,} rows takes about {need:.0f} MB, however short they are, more than the "
-            f"{memory:.0f} MB allowed; raise --max-memory or use fewer rows."
+            f"{options.memory:.0f} MB allowed; raise --max-memory or use fewer rows."
         )
-    batch = table.whole(list(dict.fromkeys([target, *([groups] if groups else []), *named_columns(costs)])))
-    y = _shared(labels(table, batch, target, notation.missing))
-    present = np.array([label is not None for label in y])
-    batch, y, left_out = labelled(table, batch, target, y, drop=drop_unlabelled)
-    classes = checked_classes(table, batch, target, y, pos_label=pos_label, only_two=only_two)
-    names = feature_names(table, table.columns, target, groups, ignore)
-    held = None if groups is None else _shared(groups_of(table, batch, groups, notation.missing))
-    rows = ParquetRows.of(table, names, y, categorical=categorical, chosen=present if left_out else None)
-    plan = replace(rows.plan, costs=costs)
-    by_row = row_costs_of(plan, table, batch)
+    _, present, costs, about = options.labelled(table, table.whole(options.others(table)))
+    rows = ParquetRows.of(table, options.features(table), about["y"], present, categorical=options.categorical)
     size, free = int(np.prod(rows.shape)) * rows.dtype.itemsize, shutil.disk_usage(folder).free
     if size > free:
         raise UsageError(
             f"the encoded rows take {size / MB:.0f} MB in {folder.parent}, which has {free / MB:.0f} MB left; set the "
             "environment variable TMPDIR to a folder with more."
         )
-    about = (classes, memory - need, plan, left_out, held, by_row)
-    encoded = rows.mapped(folder / "rows.npy")
-    X = batch.frame.select([])
-    return MappedTable(
-        table.path, target, X, y, rows.numeric, rows.categorical, *about, preprocess=rows.preprocess, encoded=encoded
+    return TrainingTable(
+        X=rows.mapped(folder / "rows.npy"),
+        numeric=rows.numeric,
+        categorical=rows.categorical,
+        plan=replace(rows.plan, costs=costs),
+        memory=options.memory - need,
+        preprocess=rows.preprocess,
+        **about,
     )
-
-
-def _shared(texts: NDArray[Any]) -> NDArray[Any]:
-    """The same texts, each distinct one in memory once."""
-    known: dict[Any, Any] = {}
-    return np.array([known.setdefault(text, text) for text in texts.tolist()], dtype=object)

@@ -14,12 +14,10 @@ left below the limit becomes the cache of kernel values.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from abstain.cli.exit_codes import UsageError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MB = 1 << 20
 FIXED = 16.0  # MB

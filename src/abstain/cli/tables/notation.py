@@ -7,15 +7,14 @@ the options; it is never taken for categories.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.tables.encoding import checked_encoding
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NEARLY = 0.9  # share of the cells of a column that decides what it contains
 SIGNS = {",": "[,]", ".": "[.]", "'": "['\u2019]", " ": "[ \u00a0\u2009\u202f]", "": "[^\\s\\S]"}
@@ -80,8 +79,6 @@ class Notation:
 
     def better(self, cells: pl.Series) -> str:
         """The options that would read nearly all cells as numbers, in words; "" if there are none."""
-        import polars as pl
-
         cells = cells.head(1000)
         if not may_be_numbers(cells):
             return ""
@@ -107,6 +104,14 @@ class Notation:
         return " ".join(given)
 
 
+def number_of(text: object) -> float:
+    """Return a number written in Python's notation; nan for other texts."""
+    try:
+        return float(str(text))
+    except ValueError:
+        return math.nan
+
+
 def may_be_numbers(cells: pl.Series) -> bool:
     """Whether most of the first texts have digits with few letters around; a quick look that spares wide tables."""
     some = cells.head(20).to_list()
@@ -125,7 +130,6 @@ def looks_grouped(cells: pl.Series) -> bool:
 
 
 def _numbers(cells: pl.Series, decimal: str, thousands: str) -> pl.Series:
-    import polars as pl
 
     if (decimal, thousands) == (".", ""):
         return cells.cast(pl.Float64, strict=False)

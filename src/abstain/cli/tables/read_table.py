@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from abstain.cli.exit_codes import DataError
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from abstain.cli.exit_codes import DataError, some
 from abstain.cli.tables import encoding
 from abstain.cli.tables.csv_records import Records, open_bytes, peeked
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.typed_tables import parquet_facts, parquet_rows
 from abstain.cli.tables.workbooks import excel_table
 
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
 PLAIN = Notation()
 PARQUET = (".parquet", ".pq")
+Rows = Iterator[tuple[pl.DataFrame, Sequence[int]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +41,8 @@ class Batch:
 
     def only(self, chosen: NDArray[np.bool_]) -> Batch:
         """The chosen rows."""
-        places = [place for place, wanted in zip(self.places, chosen.tolist(), strict=True) if wanted]
-        return Batch(self.frame.filter(chosen), places)
+        places: Any = np.asarray(self.places)[chosen]
+        return self if chosen.all() else Batch(self.frame.filter(chosen), places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class InputTable:
         for name in names:
             if name not in present:
                 raise DataError(
-                    f"{self.path} has no column {name!r}, which {asked_by} needs; it has {_some(self.columns)}."
+                    f"{self.path} has no column {name!r}, which {asked_by} needs; it has {some(self.columns, 8)}."
                 )
 
 
@@ -115,53 +115,42 @@ def opened(path: Path, notation: Notation = PLAIN) -> Iterator[InputTable]:
         if start.startswith(encoding.PARQUET):
             yield _parquet(path, notation)
         elif start.startswith(encoding.ZIP):
-            yield _excel(path, notation)
+            frame = excel_table(path)
+            rows = [(frame, range(2, frame.height + 2))] if frame.height else []  # row 1 names the columns
+            yield _typed(path, notation, frame.columns, frame.height, iter(rows))
         elif start.startswith(encoding.OLD_EXCEL):
             raise DataError(f"{path} is an Excel workbook of the old kind; save it as CSV UTF-8 in the program.")
         else:
             records = Records(encoding.as_utf8(file, start, path, notation.encoding), path)
             raw = getattr(file, "fileobj", file)  # the file on disk, if compressed
-            batches = _never_empty(path, "line", (Batch(*rows) for rows in records.batches()))
+            batches = _never_empty(path, "line", records.batches())
             position = raw.tell if raw.seekable() else lambda: 0  # a pipe has no position
             yield InputTable(path, "line", records.columns, batches, position, notation, records.separator)
 
 
 def _parquet(path: Path, notation: Notation) -> InputTable:
     columns, height = parquet_facts(path)
+    return _typed(path, notation, columns, height, parquet_rows(path, height))
+
+
+def _typed(path: Path, notation: Notation, columns: list[str], height: int, found: Rows) -> InputTable:
+    """Open a table whose columns have types; as a CSV it would have the separator of spreadsheets in this notation."""
     done, size = [0], path.stat().st_size
 
-    def batches() -> Iterator[Batch]:
-        for frame, places in parquet_rows(path, height):
+    def counted() -> Rows:
+        for frame, places in found:
             done[0] += frame.height
-            yield Batch(frame, places)
+            yield frame, places
 
-    rows = _never_empty(path, "row", batches())
-    separator = _usual_separator(notation)
-    return InputTable(path, "row", columns, rows, lambda: size * done[0] // max(height, 1), notation, separator)
-
-
-def _excel(path: Path, notation: Notation) -> InputTable:
-    frame, size = excel_table(path), path.stat().st_size
-    found = [Batch(frame, range(2, frame.height + 2))] if frame.height else []  # row 1 names the columns
-    rows = _never_empty(path, "row", iter(found))
-    return InputTable(path, "row", frame.columns, rows, lambda: size, notation, _usual_separator(notation))
+    batches, separator = _never_empty(path, "row", counted()), ";" if notation.decimal == "," else ","
+    return InputTable(path, "row", columns, batches, lambda: size * done[0] // max(height, 1), notation, separator)
 
 
-def _usual_separator(notation: Notation) -> str:
-    """What spreadsheets put between numbers in this notation."""
-    return ";" if notation.decimal == "," else ","
-
-
-def _never_empty(path: Path, unit: str, batches: Iterator[Batch]) -> Iterator[Batch]:
-    """The batches; a table without rows is an error."""
-    first = next(batches, None)
-    if first is None:
+def _never_empty(path: Path, unit: str, rows: Rows) -> Iterator[Batch]:
+    """Yield the batches; a table without rows is an error."""
+    batch = None
+    for batch in (Batch(*found) for found in rows):
+        yield batch
+    if batch is None:
         found = "line 1, the header, is not followed by any rows" if unit == "line" else "the table has no rows"
         raise DataError(f"{path}: {found}; add some.")
-    yield first
-    yield from batches
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:8])
-    return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")

@@ -7,31 +7,23 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from abstain.cli.exit_codes import DataError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PARQUET_ROWS = 20_000  # rows of a batch of a Parquet file
 
 
 def parquet_facts(path: Path) -> tuple[list[str], int]:
     """The names of the columns of a Parquet file, and its number of rows."""
-    import polars as pl
-
     with readable(f"{path} cannot be read as Parquet", "write it again"):
         lazy = pl.scan_parquet(path)
         return lazy.collect_schema().names(), int(lazy.select(pl.len()).collect().item())
 
 
-def parquet_rows(
-    path: Path, height: int, names: Sequence[str] | None = None
-) -> Iterator[tuple[pl.DataFrame, range]]:
+def parquet_rows(path: Path, height: int, names: Sequence[str] | None = None) -> Iterator[tuple[pl.DataFrame, range]]:
     """The rows of a Parquet file with their numbers; all columns, or those named."""
-    import polars as pl
-
     for first in range(0, height, PARQUET_ROWS):
         last = min(first + PARQUET_ROWS, height)
         with readable(f"{path}: rows {first + 1} to {last} cannot be read", "write the file again"):
@@ -42,8 +34,6 @@ def parquet_rows(
 
 def plain_columns(frame: pl.DataFrame) -> pl.DataFrame:
     """The table with categories and truths as text."""
-    import polars as pl
-
     texts = [name for name, kind in frame.schema.items() if kind in (pl.Categorical, pl.Enum, pl.Boolean)]
     return frame.with_columns(pl.col(texts).cast(pl.String))
 
@@ -51,8 +41,6 @@ def plain_columns(frame: pl.DataFrame) -> pl.DataFrame:
 @contextmanager
 def readable(fault: str, way_out: str) -> Iterator[None]:
     """Turn every failure of polars into a DataError, also its panics, whose messages on stderr are discarded."""
-    import polars as pl
-
     try:
         with _without_stderr():
             yield

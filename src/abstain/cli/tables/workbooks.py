@@ -14,13 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+
+import polars as pl
 
 from abstain.cli.exit_codes import DataError
 from abstain.cli.tables.typed_tables import plain_columns, readable
-
-if TYPE_CHECKING:
-    import polars as pl
 
 UNNAMED = "__UNNAMED__"  # what the reader of workbooks calls a column without a name
 MOST_PARTS = 10_000
@@ -42,12 +40,11 @@ def excel_table(path: Path) -> pl.DataFrame:
             f"{path} is an Excel workbook; save it as CSV UTF-8 in the spreadsheet program, or install what reads "
             "it: pip install 'abstain[excel]'."
         )
-    import polars as pl
 
     fault, way_out = f"{path} cannot be read as an Excel workbook", "save it as CSV UTF-8 in the spreadsheet program"
     try:
         reason = _excess(path)
-    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, OverflowError) as error:
+    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, RuntimeError, OverflowError) as error:
         raise DataError(f"{fault} ({error}); {way_out}.") from error
     if reason:
         raise DataError(f"{path} {reason}, or {way_out}." if ";" in reason else f"{path} {reason}; {way_out}.")
@@ -66,8 +63,8 @@ def excel_table(path: Path) -> pl.DataFrame:
 
 def _excess(path: Path) -> str:
     """Say what a workbook has too much of; "" if it can be read."""
-    with path.open("rb") as file:
-        parts = zipfile.ZipFile(file).infolist()
+    with zipfile.ZipFile(path) as archive:
+        parts = archive.infolist()
         names = {part.filename.lower() for part in parts}
         if len(parts) > MOST_PARTS:
             return f"has {len(parts):,} parts, more than {MOST_PARTS:,}"
@@ -76,7 +73,7 @@ def _excess(path: Path) -> str:
         room = MOST_BYTES
         for part in parts:
             extent = Extent()
-            for piece in _unpacked(file, part):
+            for piece in _unpacked(archive, part):
                 room -= len(piece)
                 if room < 0:
                     return f"has more than {MOST_BYTES >> 20:,} MB when it is unpacked"
@@ -137,21 +134,11 @@ def _number(letters: bytes) -> int:
     return total
 
 
-def _unpacked(file: BinaryIO, part: zipfile.ZipInfo) -> Iterator[bytes]:
-    """The content of a part, a piece at a time, to its true end."""
-    file.seek(part.header_offset)
-    header = file.read(30)
-    deflated = part.compress_type == zipfile.ZIP_DEFLATED
-    if not (deflated or part.compress_type == zipfile.ZIP_STORED) or len(header) < 30:
+def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
+    """Yield the content of a part, a piece at a time, to its true end, whatever size and checksum it states."""
+    if part.compress_type not in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
         raise ValueError(f"its part {part.filename!r} is packed in an unusual way")
-    file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
-    unpack = zlib.decompressobj(-zlib.MAX_WBITS) if deflated else None
-    left = part.compress_size
-    while left > 0 and (packed := file.read(min(left, PIECE))):
-        left -= len(packed)
-        if unpack is None:
-            yield packed
-            continue
-        while packed and not unpack.eof:
-            yield unpack.decompress(packed, PIECE)
-            packed = unpack.unconsumed_tail
+    part.file_size, part.CRC = MOST_BYTES + 1, None  # type: ignore[assignment]
+    with archive.open(part) as content:
+        while piece := content.read(PIECE):
+            yield piece

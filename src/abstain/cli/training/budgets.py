@@ -1,117 +1,106 @@
-"""Models that are asked for a share of rejects or a ceiling on errors instead of costs: `ThresholdRejector`."""
+"""Models that are asked for a share of rejects or a ceiling on errors instead of costs: `ThresholdRejector`.
+
+A model with a promise on its errors is fitted on some of the rows and calibrated on the others.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from abstain.candidates.machines import SVM, machine_of
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.training_table import TrainingTable
-from abstain.cli.tables.mapped_table import MappedTable
-from abstain.cli.training.linear import LINEAR, linear_facts, linear_machine
+from abstain.cli.tables.notation import number_of
 from abstain.cli.training.machines import searched
-from abstain.cli.training.promises import promise_facts, promised
 from abstain.cli.training.training import (
+    LINEAR,
     TrainingOptions,
     fitted_pipeline,
     folds_for,
     guarded,
-    plain_svm,
-    svm_facts,
-    svm_search,
+    own_facts,
+    own_machine,
 )
 from abstain.costs.costs import Costs
-from abstain.estimators.linear.linear_svc import LinearRejectSVC
+from abstain.estimators.fitting.splitting import held_out_rows
 from abstain.estimators.svm.svc import RejectSVC
+from abstain.estimators.threshold.fitted_rejector import labels_for
 from abstain.estimators.threshold.threshold import ThresholdRejector
 from abstain.estimators.unwrap import unguarded
 from abstain.html import percent
-from abstain.rules.tuning.scored_rows import ScoredRows
+from abstain.preprocessing import ESTIMATOR
+from abstain.rules.tuning.calibration_size import OTHERWISE, calibration_sizes
+from abstain.rules.tuning.class_error import ClassErrorBound
+from abstain.rules.tuning.request import Request
+from abstain.rules.tuning.risk_control import ErrorBound
 
 __all__ = ["Budget", "budgeted", "stated_budget"]
 
 ERRORS = Costs(reject=0.5)  # at which nothing is rejected, and the mean cost is the error rate
-Share = float | dict[str, float]
+NAMES = {
+    "reject_rate": "largest share of rejects",
+    "max_error": "largest error among the accepted",
+    "class_error": "largest error by true class",
+}
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What is asked for, one of three.
+    """What is asked for.
 
     Attributes
     ----------
-    reject_rate, max_error : float, dict of str to float, or None
-        For all rows, or by the class answered.
+    name : str
+        "reject_rate", "max_error" or "class_error".
+    share : float or dict of str to float
+        For all rows, or by the class answered, or the true one.
     confidence : float
-        Of the ceiling on the error.
-    class_error : float, dict of str to float, or None
-        The ceiling on the error of each true class.
+        Of the ceiling on the error among the accepted.
     """
 
-    reject_rate: Share | None
-    max_error: Share | None
+    name: str
+    share: float | dict[str, float]
     confidence: float
-    class_error: Share | None = None
-
-    @property
-    def promise(self) -> dict[str, Any] | None:
-        """The promise on errors, as parameters of a `ThresholdRejector`; None for a share of rejects."""
-        if self.reject_rate is not None:
-            return None
-        return {"max_error": self.max_error, "class_error": self.class_error, "confidence": self.confidence}
 
     @property
     def facts(self) -> dict[str, Any]:
         """What was asked for."""
-        if self.class_error is not None:
-            return {"largest error by true class": self.class_error}
-        if self.max_error is None:
-            return {"largest share of rejects": self.reject_rate}
-        return {"largest error among the accepted": self.max_error, "confidence": self.confidence}
+        asked: dict[str, Any] = {NAMES[self.name]: self.share}
+        return asked | ({"confidence": self.confidence} if self.name == "max_error" else {})
 
 
-def stated_budget(
-    reject_rate: Sequence[str] | None,
-    max_error: Sequence[str] | None,
-    confidence: float,
-    given: dict[str, Any],
-    *,
-    class_error: Sequence[str] | None = None,
-) -> Budget | None:
-    """The budget that the options state; None without one.
+def stated_budget(given: Any, costs: dict[str, Any]) -> Budget | None:
+    """Return the budget that the options of a command state; None without one.
 
     Parameters
     ----------
-    reject_rate, max_error : sequence of str or None
-        One share, or CLASS=SHARE repeated.
-    confidence : float
-        Of the ceiling on the error.
-    given : dict of str to object
-        The options that state costs, which exclude a budget.
-    class_error : sequence of str or None
-        One rate, or CLASS=RATE repeated.
+    given : Given
+        Each share is one text, or CLASS=SHARE repeated.
+    costs : dict of str to object
+        The options given that state costs, which exclude a budget.
     """
-    asked = {"--reject-rate": reject_rate, "--max-error": max_error, "--class-error": class_error}
-    named = [name for name, texts in asked.items() if texts]
-    if not named:
+    asked = given.stated(*NAMES)
+    if not asked:
         return None
-    if others := [*named[1:], *(name for name, value in given.items() if value not in (None, False))]:
+    if others := [*[*asked][1:], *costs]:
         raise UsageError(
-            f"{named[0]} and {others[0]} both say when to reject; give costs, --reject-rate, --max-error or "
+            f"{next(iter(asked))} and {others[0]} both say when to reject; give costs, --reject-rate, --max-error or "
             "--class-error."
         )
-    shares = {name: _shares(name, texts) if texts else None for name, texts in asked.items()}
-    return Budget(shares["--reject-rate"], shares["--max-error"], confidence, shares["--class-error"])
+    ((option, texts),) = asked.items()
+    return Budget(option[2:].replace("-", "_"), _shares(option, texts), given.confidence)
 
 
-def _shares(option: str, texts: Sequence[str]) -> Share:
+def _shares(option: str, texts: Sequence[str]) -> float | dict[str, float]:
     if len(texts) == 1 and "=" not in texts[0]:
         return _share(option, texts[0], texts[0])
     found: dict[str, float] = {}
@@ -124,10 +113,7 @@ def _shares(option: str, texts: Sequence[str]) -> Share:
 
 
 def _share(option: str, text: str, number: str) -> float:
-    try:
-        share = float(number)
-    except ValueError:
-        share = math.nan
+    share = number_of(number)
     if not 0.0 <= share <= 1.0:
         raise UsageError(f"{option} {text!r} must be a share between 0 and 1, as in 0.1.")
     return share
@@ -135,34 +121,30 @@ def _share(option: str, text: str, number: str) -> float:
 
 def budgeted(table: TrainingTable, options: TrainingOptions, budget: Budget) -> tuple[Any, dict[str, Any]]:
     """Fit a machine without costs, and thresholds that keep to the budget on held-out rows."""
-    if isinstance(table, MappedTable):
+    if table.mapped:
         raise UsageError(
             "--reject-rate, --max-error and --class-error need rows in memory; state costs, or raise --max-memory."
         )
-    if budget.promise is not None:
-        pipeline = promised(table, options, budget.promise, partial(_classifier, folds=0))
-        return guarded(table, pipeline, options.guard), _facts(budget, pipeline[-1])
-    folds = folds_for(table, options.seed, "the thresholds")
-    model = ThresholdRejector(
-        _classifier(table, options, folds.n_splits),
-        reject_rate=budget.reject_rate,
-        cv=folds,
-        pos_label=table.positive,
-        reject_label=options.reject_label or "auto",
-    )
-    fitted = fitted_pipeline(table, model, options.guard)
+    labels: dict[str, Any] = {"pos_label": table.positive, "reject_label": options.reject_label or "auto"}
+    if budget.name != "reject_rate":
+        asked: dict[str, Any] = {budget.name: budget.share, "confidence": budget.confidence}
+        model = ThresholdRejector(None, **asked, cv="prefit", **labels)
+        fitted = guarded(table, _promised(table, options, model, partial(_classifier, folds=0)), options.guard)
+    else:
+        folds = folds_for(table, options.seed, "the thresholds")
+        classifier = _classifier(table, options, folds.n_splits)
+        model = ThresholdRejector(classifier, reject_rate=budget.share, cv=folds, **labels)
+        fitted = fitted_pipeline(table, model, options.guard)
     return fitted, _facts(budget, unguarded(fitted)[-1])
 
 
 def _classifier(table: TrainingTable, options: TrainingOptions, folds: int) -> Any:
-    """The classifier to be fitted in each fold; SVMs search in each of them, others have the same parameters."""
+    """Return the classifier to fit in each fold; SVMs search in each of them, others have the same parameters."""
     plain = replace(options, reject_label=None, guard=None)
     if options.machine in (SVM, LINEAR):
         fits = folds + (1 if options.guard is None else 2)  # a guard may fit once more
-        plain = replace(plain, time_limit=None if options.time_limit is None else options.time_limit / fits)
-        if options.machine == LINEAR:
-            return linear_machine(table, None, plain)
-        return svm_search(table, None, plain) if options.searches else plain_svm(table, None, plain)
+        seconds = None if options.time_limit is None else options.time_limit / fits
+        return own_machine(table, None, replace(plain, time_limit=seconds))
     found = searched(table, ERRORS, plain)[0][-1]
     if isinstance(found, RejectSVC):  # the search of "best", at what it chose
         return RejectSVC(ERRORS, C=found.C_, gamma=found.gamma_)
@@ -172,19 +154,68 @@ def _classifier(table: TrainingTable, options: TrainingOptions, folds: int) -> A
 def _facts(budget: Budget, final: ThresholdRejector) -> dict[str, Any]:
     classifier, rows = final.estimator_, final._fitted_.rows
     found = machine_of(classifier)
-    facts: dict[str, Any] = {"machine": found[0], **found[1]} if found is not None else (
-        linear_facts(classifier) if isinstance(classifier, LinearRejectSVC) else svm_facts(classifier)
-    )
-    facts |= budget.facts
-    truth, choice = rows.sign if isinstance(rows, ScoredRows) else rows.code, final.rule_.choose(rows.score)
-    accepted = choice != 0
+    facts = own_facts(classifier) if found is None else {"machine": found[0], **found[1]}
+    rule = final.rule_
+    choice = rule.choose(rows.score)
+    accepted = ~rule.is_reject(choice)
     rejected = float(np.mean(~accepted))
-    wrong = float(np.mean(choice[accepted] != truth[accepted])) if accepted.any() else math.nan
-    facts |= {"held-out reject rate": rejected, "held-out error among the accepted": wrong}
+    answer = np.array(rule.answers)[choice]
+    wrong = float(np.mean(answer[accepted] != rows.code[accepted])) if accepted.any() else math.nan
+    facts |= budget.facts | {"held-out reject rate": rejected, "held-out error among the accepted": wrong}
     if final.certificate_ is not None:
-        return facts | promise_facts(final.certificate_, rejected)
+        return facts | _promise_facts(final.certificate_, rejected)
     sentence = (
         f"The thresholds were placed on held-out rows: {percent(rejected)} % of them are rejected, and "
         f"{100 * wrong:.2g} % of the others are wrong. 'abstain evaluate' gives these shares on new rows."
     )
     return facts | {"verdict": {"sentence": sentence}, "warnings": []}
+
+
+def _promised(
+    table: TrainingTable,
+    options: TrainingOptions,
+    model: ThresholdRejector,
+    classifier: Callable[[TrainingTable, TrainingOptions], Any],
+) -> Pipeline:
+    """Fit preprocessing, search and machine on some rows, and calibrate `model` on rows that none of these has seen."""
+    code = np.unique(table.y, return_inverse=True)[1]
+    with _plain_errors():
+        request = Request.of(model)
+        labels = labels_for(model, request, table.y)
+        request = request.of_classes(labels)
+        sizes = calibration_sizes(request, labels, np.bincount(code), None)
+        held = held_out_rows(code, sizes, table.groups, options.seed)
+    fitting, calibration = table.take(np.setdiff1d(np.arange(len(code)), held)), table.take(held)
+    pipeline = fitted_pipeline(fitting, classifier(fitting, options))
+    model.estimator = pipeline[-1]
+    with _plain_errors():
+        model.fit(pipeline[:-1].transform(calibration.rows), calibration.y)
+    pipeline.steps[-1] = (ESTIMATOR, model)
+    return pipeline
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Leave out of errors what no option can change."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error).partition(OTHERWISE)[0]) from error
+
+
+def _promise_facts(bound: ClassErrorBound | ErrorBound, rejected: float) -> dict[str, Any]:
+    """What was promised, and on how many rows it rests."""
+    share = f"{percent(rejected)} % of the calibration rows are rejected."
+    facts: dict[str, Any] = {"calibration rows": bound.n_rows}
+    if isinstance(bound, ClassErrorBound):
+        of = ", ".join(f"{100 * rate:g} % of {label}" for label, rate in bound.class_error.items())
+        sentence = f"At most {of} are answered as another class, on average over calibrations like this one"
+    else:
+        facts |= {"rows accepted": bound.accepted, "errors among them": bound.errors}
+        ceilings = bound.max_error if isinstance(bound.max_error, dict) else {"": bound.max_error}
+        of = ", ".join(
+            f"{100 * ceiling:g} % of the rows answered{f' {label}' if label else ''}"
+            for label, ceiling in ceilings.items()
+        )
+        sentence = f"At most {of} are wrong, for {100 * bound.confidence:g} % of calibrations like this one"
+    return facts | {"verdict": {"sentence": f"{sentence}, if new rows are like these. {share}"}, "warnings": []}

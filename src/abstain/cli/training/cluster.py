@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from abstain.cli.exit_codes import UsageError
+from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.output.printing import progress
-from abstain.cli.tables.mapped_table import MappedTable
-from abstain.cli.training.linear import LINEAR
+from abstain.cli.training.training import LINEAR
 
 __all__ = ["check_cluster", "connected", "fitting", "spread"]
 
@@ -71,11 +71,11 @@ def _check_workers(client: Any, address: str) -> None:
         raise UsageError(f"the workers of --cluster have abstain {other[0]}; install {here}, which this command is.")
 
 
-def spread(client: Any, table: MappedTable) -> MappedTable:
+def spread(client: Any, table: TrainingTable) -> TrainingTable:
     """The table with its rows, labels and costs in the memory of the workers, as dask arrays."""
-    n, width = table.encoded.shape
-    size = max(1, CHUNK // (table.encoded.itemsize * width))
-    columns = [column for column in (table.encoded, table.y, table.row_costs) if column is not None]
+    n, width = table.X.shape
+    size = max(1, CHUNK // (table.X.itemsize * width))
+    columns = [column for column in (table.X, table.y, table.row_costs) if column is not None]
     blocks: list[list[Any]] = [[] for _ in columns]
     with progress("send rows", n) as report:
         for first in range(0, n, size):
@@ -85,7 +85,7 @@ def spread(client: Any, table: MappedTable) -> MappedTable:
     import dask.array as da
 
     arrays = [da.concatenate(found) for found in blocks]
-    return replace(table, encoded=arrays[0], y=arrays[1], row_costs=arrays[2] if len(arrays) > 2 else None)
+    return replace(table, X=arrays[0], y=arrays[1], row_costs=arrays[2] if len(arrays) > 2 else None)
 
 
 def _sent(client: Any, block: Any) -> Any:

@@ -11,15 +11,11 @@ from typing import Any
 
 from abstain.cli.exit_codes import Note, UsageError
 from abstain.cli.input.training_table import TrainingTable
-from abstain.cli.tables.mapped_table import MappedTable
-from abstain.costs.actions import Actions
 from abstain.estimators.novelty.guard import rows_needed
 from abstain.estimators.novelty.guard_rows import calibration_size
 from abstain.estimators.novelty.novelty import DEFAULT_RATE, NoveltyRejector
 
 __all__ = ["GuardPlan", "guard_facts", "guard_plan", "stated_rate"]
-
-SEARCHED, FITTED = 0.8, 0.5  # of a time limit, for the machine; a second fit at its parameters has the rest
 
 
 @dataclass(frozen=True)
@@ -87,9 +83,9 @@ def guard_plan(
 
 def _no_guard(table: TrainingTable, costs: Any) -> str:
     """Why these rows or costs cannot have a guard; empty if they can."""
-    if isinstance(table, MappedTable):
+    if table.mapped:
         return "rows that are read by blocks are not in memory, where the guard is fitted"
-    if isinstance(costs, Actions) and not costs.rejecting.any():
+    if getattr(costs, "names", None) is not None and not any(costs.hands_on):
         return "none of the actions hands a case on, so that such a row could not be rejected"
     return ""
 
@@ -114,10 +110,3 @@ def guard_facts(table: TrainingTable, model: Any) -> tuple[dict[str, Any], str, 
 def _enough(m: int) -> str:
     """A share for which m calibration rows are enough, in two digits."""
     return next((f"{share:g}" for share in (0.02, 0.05, 0.1, 0.2) if rows_needed(share) <= m), "0.5")
-
-
-def machine_seconds(limit: float | None, *, guarded: bool, searched: bool) -> float | None:
-    """The part of a time limit for the machine: behind a guard it may be fitted a second time, without a search."""
-    if limit is None or not guarded:
-        return limit
-    return limit * (SEARCHED if searched else FITTED)

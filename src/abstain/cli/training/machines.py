@@ -1,22 +1,26 @@
-"""The option --machine: which classifier is trained, or which ones are compared, and the facts about it."""
+"""The option --machine: which classifier is trained, the facts about it, and what can be said about new rows."""
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from abstain.candidates.machines import BEST, NAMES, SVM, machine_of
 from abstain.candidates.search import MachineSearch
 from abstain.candidates.trials import Choice
-from abstain.cli.commands.expectations import compared_with_none
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.tables.memory import MB
-from abstain.cli.training.linear import LINEAR
-from abstain.cli.training.training import TrainingOptions, fitted_pipeline, folds_for, svm_facts, svm_search
-from abstain.estimators.unwrap import unguarded
+from abstain.cli.training.cluster import fitting, spread
+from abstain.cli.training.training import LINEAR, TrainingOptions, fitted_pipeline, folds_for, own_facts, own_machine
+from abstain.comparison.judges import judge_of
+from abstain.comparison.verdict import REJECTING, cautions
+from abstain.estimators.unwrap import decide, unguarded
+from abstain.html import percent
 from abstain.preprocessing import ESTIMATOR
 
 ALL = "all"
@@ -24,7 +28,7 @@ PER_ROW = 10_000  # bytes of a forest for each row, at most: 100 trees with abou
 
 
 def checked_machine(name: str) -> str:
-    """The machine of `fit`; an unknown one is an error."""
+    """Return the machine of `fit`; an unknown one is an error."""
     if name not in (*NAMES, LINEAR, BEST):
         known = ", ".join((*NAMES, LINEAR))
         raise UsageError(f"--machine {name!r} must be one of {known}, or {BEST}, which chooses among the first four.")
@@ -32,32 +36,42 @@ def checked_machine(name: str) -> str:
 
 
 def checked_machines(text: str) -> tuple[str, ...]:
-    """The machines of `compare`, from a list with commas; "all" stands for those that "best" chooses among."""
-    given = [name.strip() for name in text.split(",")]
-    if unknown := [name for name in given if name not in (*NAMES, LINEAR, BEST, ALL)]:
-        known = ", ".join((*NAMES, LINEAR, BEST))
+    """Return the machines of `compare`, from a list with commas; "all" stands for those that "best" chooses among."""
+    given, names = [name.strip() for name in text.split(",")], (*NAMES, LINEAR, BEST)
+    if unknown := [name for name in given if name not in (*names, ALL)]:
+        known = ", ".join(names)
         raise UsageError(
             f"--machine {text!r}: {unknown[0]!r} must be one of {known}; separate several with commas, or pass {ALL}."
         )
     wanted = {*given, *(NAMES if ALL in given else ())}
-    return tuple(name for name in (*NAMES, LINEAR, BEST) if name in wanted)
+    return tuple(name for name in names if name in wanted)
+
+
+def trained(
+    table: TrainingTable, costs: Any, options: TrainingOptions, client: Any = None
+) -> tuple[Any, dict[str, Any]]:
+    """Fit the machine of the options and return it with the facts about it.
+
+    With a `client` of a cluster the rows of a mapped table are sent there. If time runs out, the result so far is
+    returned with a warning.
+    """
+    if options.machine in (SVM, LINEAR):
+        with fitting(client):
+            rows = table if client is None else spread(client, table)
+            model = fitted_pipeline(rows, own_machine(table, costs, options), options.guard)
+        return model, own_facts(unguarded(model)[-1]) | _expected(table, costs, model)
+    model, choice = searched(table, costs, options)
+    return model, _facts(table, costs, unguarded(model)[-1], choice)
 
 
 def searched(table: TrainingTable, costs: Any, options: TrainingOptions) -> tuple[Any, Choice]:
     """Tune the machine of the options, or choose the best, and fit it to all rows behind the default preprocessing."""
-    stated: dict[str, Any] = {"--C": options.C, "--gamma": options.gamma}
-    if options.machine != BEST:  # which tries the svm too, and with these values
-        stated |= {"--Cs": options.Cs, "--gammas": options.gammas}
-        stated["--search"] = None if options.search == "auto" else options.search
-    if given := [name for name, value in stated.items() if value is not None]:
-        owners = f"{SVM} and {LINEAR}" if given[0] in ("--C", "--Cs") else SVM
-        raise UsageError(f"{given[0]} belongs to --machine {owners}, not to {options.machine}; leave it out.")
     names = NAMES if options.machine == BEST else (options.machine,)
     _check_memory(table, names)
     machine = MachineSearch(
         costs,
         names,
-        svm=svm_search(table, costs, options) if SVM in names else None,
+        svm=own_machine(table, costs, options) if SVM in names else None,
         cv=folds_for(table, options.seed, "a machine or its parameters"),
         pos_label=table.positive,
         reject_label=options.reject_label or "auto",
@@ -75,21 +89,19 @@ def searched(table: TrainingTable, costs: Any, options: TrainingOptions) -> tupl
     return model, search.choice_
 
 
-def machine_facts(table: TrainingTable, costs: Any, final: Any, choice: Choice) -> dict[str, Any]:
+def _facts(table: TrainingTable, costs: Any, final: Any, choice: Choice) -> dict[str, Any]:
     """The parameters of a machine, and what the folds say about its cost."""
-    name = choice.chosen.name
+    name, count = choice.chosen.name, len(choice.trials)
     used = machine_of(getattr(final, "estimator_", None))  # a time limit may have left it with fewer trees
-    facts = svm_facts(final) if name == SVM or used is None else {"machine": name, **used[1]}
-    expected = compared_with_none(table, costs, choice.cost, float("nan"))
-    if len(choice.trials) == 1:
-        return facts | expected
-    count = len(choice.trials)
-    return facts | {
-        "least cross-validated mean cost of each machine": {trials.name: trials.least for trials in choice.trials},
-        "how to read them": f"each is the least of all parameters tried, and {name} the least of {count}, "
-        "so they are optimistic; for the cross-validated mean cost of the choice, each fold is decided by what the "
-        "other folds choose",
-    } | expected
+    facts = own_facts(final) if name == SVM or used is None else {"machine": name, **used[1]}
+    if count > 1:
+        facts |= {
+            "least cross-validated mean cost of each machine": {trials.name: trials.least for trials in choice.trials},
+            "how to read them": f"each is the least of all parameters tried, and {name} the least of {count}, so they "
+            "are optimistic; for the cross-validated mean cost of the choice, each fold is decided by what the other "
+            "folds choose",
+        }
+    return facts | _compared_with_none(table, costs, choice.cost, float("nan"))
 
 
 def _check_memory(table: TrainingTable, names: tuple[str, ...]) -> None:
@@ -100,3 +112,53 @@ def _check_memory(table: TrainingTable, names: tuple[str, ...]) -> None:
             f"a forest of {len(table.y)} rows takes about {need:.0f} MB more, of which --max-memory leaves "
             f"{table.memory:.0f} MB; use fewer rows, another --machine, or raise --max-memory."
         )
+
+
+TOLERANCE = 0.01  # a cost that is less by no more than this share counts as not less: it is only an estimate
+COUNTED = 2_000  # training rows on which rejects are counted, at most
+NEXT = "'abstain evaluate' on new rows gives a verdict with an interval"
+
+
+def _expected(table: TrainingTable, costs: Any, model: Any) -> dict[str, Any]:
+    """The facts about new rows, with a verdict and a list of warnings."""
+    machine = unguarded(model)[-1]
+    if not hasattr(machine, "best_score_"):
+        return _trained_on(table, model)
+    return _compared_with_none(table, costs, -machine.best_score_, machine.cv_reject_rate_)
+
+
+def _compared_with_none(table: TrainingTable, costs: Any, cost: float, rejected: float) -> dict[str, Any]:
+    """The cost of held-out rows that the choice has not seen, against doing the same with every row."""
+    known = {"cross-validated mean cost": cost, "held-out reject rate": None if math.isnan(rejected) else rejected}
+    if math.isnan(cost):
+        sentence = f"No fit of the search finished, so the cost of new rows is unknown. {_next(table)}"
+        return known | {"verdict": {"sentence": sentence}, "warnings": []}
+    judge = judge_of(table.y, costs, table.row_costs, table.positive)
+    blind = {name: float(paid.mean()) for name, paid in judge.blind(np.arange(len(table.y))).items()}
+    other, other_cost = min(blind.items(), key=lambda pair: pair[1])
+    sentence = (
+        f"Held-out rows, which the choice has not seen, cost {cost:.4g} each; {other}, the cheapest way without a "
+        f"machine, costs {other_cost:.4g}. {_next(table)}"
+    )
+    found = cautions("In cross-validation the machine", cost, rejected, other, other_cost, tolerance=TOLERANCE)
+    verdict = {"sentence": sentence, "cheapest alternative": other, "its mean cost": other_cost}
+    return known | {"verdict": verdict, "warnings": list(found)}
+
+
+def _trained_on(table: TrainingTable, model: Any) -> dict[str, Any]:
+    """Without a search no row is held out: only the rejects are counted, on some of the training rows."""
+    some = table.take(np.unique(np.linspace(0, len(table.y) - 1, COUNTED).astype(int)))
+    decisions = decide(model[-1] if table.mapped else model, some.rows, some.row_costs)
+    rejected = float(np.mean(decisions.rejected))
+    of_training = f"of {len(some.y):,} training rows" if len(some.y) < len(table.y) else "of the training rows"
+    sentence = (
+        f"No row was held out, so the cost of new rows is unknown; {percent(rejected)} % {of_training} are rejected. "
+        f"{_next(table)}"
+    )
+    found = cautions("The machine", 0.0, rejected, REJECTING, math.inf)
+    return {"verdict": {"sentence": sentence}, "warnings": [text.replace("of the rows", of_training) for text in found]}
+
+
+def _next(table: TrainingTable) -> str:
+    """Say what tells more about new rows; compare is named if it takes this table."""
+    return f"{NEXT}." if table.mapped else f"{NEXT}, and so does 'abstain compare'."

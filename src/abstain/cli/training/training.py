@@ -1,32 +1,36 @@
-"""Train the default pipeline on a table, with a search for C and gamma, within limits of time and memory."""
+"""Train a machine behind the default preprocessing, with its search and guard, within limits of time and memory."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from abstain.cli.commands.expectations import expected_of
+from abstain.candidates.machines import BEST, SVM
 from abstain.cli.exit_codes import DataError, UsageError
+from abstain.cli.input.cost_columns import ERRORS, named_columns
+from abstain.cli.input.grids import stated_grid
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.training_table import TrainingTable
-from abstain.cli.tables.mapped_table import MappedTable
 from abstain.cli.tables.memory import cache_size
-from abstain.cli.training.guarding import GuardPlan, guard_facts, machine_seconds
-from abstain.costs.actions import Actions
-from abstain.costs.class_costs import ClassCosts
+from abstain.cli.training.guarding import GuardPlan, guard_facts
 from abstain.estimators.fitting.routing import row_cost_parameters
 from abstain.estimators.fitting.splitting import group_parameters, splitter
+from abstain.estimators.linear.linear_svc import LinearRejectSVC
+from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
 from abstain.estimators.search.halving import search_scores
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.estimators.svm.svc_cv import RejectSVCCV
 from abstain.estimators.unwrap import unguarded
 from abstain.preprocessing import PREPROCESS, CellPlan, default_pipeline
 
+LINEAR = "linear"
+SEARCHES = ("auto", "full", "halving")
+SEARCHED, FITTED = 0.8, 0.5  # of a time limit, for the machine; a second fit at its parameters has the rest
 FOLDS, WEIGHTS, WIDTHS = 5, 10, 5  # of the search: folds, values of C and of gamma
 
 
@@ -62,39 +66,80 @@ class TrainingOptions:
     Cs: Any = None
     gammas: Any = None
     search: str = "auto"
-    machine: str = "svm"
+    machine: str = SVM
     guard: GuardPlan | None = None
+
+    @classmethod
+    def of(cls, given: Any) -> Self:
+        """Read the options of a command; one that does not apply to the machine is an error."""
+        same = ("C", "gamma", "reject_label", "seed", "time_limit", "search", "machine")
+        grid: dict[str, Any] = {"Cs": stated_grid("C", given.Cs, given.C)}
+        grid["gammas"] = stated_grid("gamma", given.gammas, given.gamma, ("scale", "auto"))
+        found = cls(**{name: getattr(given, name) for name in same}, **grid)
+        if found.search not in SEARCHES:
+            raise UsageError(f"--search={found.search} must be auto, full or halving.")
+        stated = given.stated("C", "gamma", "Cs", "gammas", *([] if found.search == "auto" else ["search"]))
+        taken = {SVM: (*stated,), LINEAR: ("--C", "--Cs"), BEST: ("--Cs", "--gammas", "--search")}  # best tries the svm
+        for option in stated:
+            if option not in taken.get(found.machine, ()):
+                raise UsageError(f"{option} does not apply to --machine {found.machine}; leave it out.")
+        return found
 
     @property
     def searches(self) -> bool:
         """Whether C or gamma must be chosen."""
-        return self.C is None or self.gamma is None
+        return self.C is None or (self.gamma is None and self.machine != LINEAR)
 
     @property
     def machine_seconds(self) -> float | None:
-        """The time limit of the machine by itself."""
-        searched = self.C is None if self.machine == "linear" else self.searches
-        return machine_seconds(self.time_limit, guarded=self.guard is not None, searched=searched)
+        """The time limit of the machine: behind a guard it may be fitted a second time, without a search."""
+        if self.time_limit is None or self.guard is None:
+            return self.time_limit
+        return self.time_limit * (SEARCHED if self.searches else FITTED)
 
 
-def trained(table: TrainingTable, costs: Any, options: TrainingOptions) -> Any:
-    """Fit the default pipeline and its guard; if time runs out, the result so far is returned with a warning."""
-    machine = svm_search(table, costs, options) if options.searches else plain_svm(table, costs, options)
-    return fitted_pipeline(table, machine, options.guard)
+def own_machine(table: TrainingTable, costs: Any, options: TrainingOptions) -> Any:
+    """Return the svm, or the linear machine, at the options' C and gamma or with a search for them; not yet fitted."""
+    shared: dict[str, Any] = {
+        "costs": costs,
+        "pos_label": table.positive,
+        "reject_label": options.reject_label or "auto",
+        "time_limit": options.machine_seconds,
+        "n_jobs": -1,
+        "verbose": sys.stderr.isatty(),
+    }
+    if options.machine == LINEAR:
+        if options.C is not None:
+            return LinearRejectSVC(**shared, C=options.C)
+        grid = {} if options.Cs is None else {"Cs": options.Cs}
+        return LinearRejectSVCCV(**shared, **grid, cv=folds_for(table, options.seed, "C", ", or pass --C"))
+    if not options.searches:
+        shared |= {"C": options.C, "gamma": options.gamma}
+        return RejectSVC(**shared, cache_size=cache_size(table.memory, 0, 0))
+    cv = folds_for(table, options.seed, "C and gamma", ", or pass --C and --gamma")
+    grid = {"Cs": options.Cs or WEIGHTS, "gammas": options.gammas or WIDTHS}
+    counts = [values if isinstance(values, int) else len(values) for values in grid.values()]
+    pairs, folds = counts[0] * counts[1], cv.n_splits
+    scores = search_scores(options.search, len(table.y), pairs, folds)
+    cache = cache_size(table.memory, scores, pairs * folds)
+    return RejectSVCCV(**shared, **grid, cache_size=cache, cv=cv, search=options.search)
 
 
-def facts_of(
-    table: TrainingTable, model: Any, path: Path, searched: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    """Facts about a trained model; `searched` are those of another machine than svm."""
-    own = svm_facts(unguarded(model)[-1]) | expected_of(table, model) if searched is None else searched
-    verdict, found = own.pop("verdict"), own.pop("warnings")
+def own_facts(machine: Any) -> dict[str, Any]:
+    """Facts about a fitted svm or linear machine."""
+    linear, suffix = isinstance(machine, LinearRejectSVC), "_" if hasattr(machine, "C_") else ""
+    facts = {"machine": LINEAR if linear else SVM, "C": getattr(machine, f"C{suffix}")}
+    if linear:
+        facts["features"] = machine.n_features_in_
+    else:
+        facts |= {"gamma": getattr(machine, f"gamma{suffix}"), "support vectors": int(machine.n_support_.sum())}
+    return facts | {"status": machine.status_, "duality gap": machine.duality_gap_}
+
+
+def facts_of(table: TrainingTable, model: Any, path: Path, own: dict[str, Any]) -> dict[str, Any]:
+    """Facts about a trained model; `own` are those of its machine, with a verdict and warnings."""
     guard, sentence, warned = guard_facts(table, model)
-    said = verdict | {"sentence": f"{verdict['sentence']} {sentence}".rstrip()}
-    return _table_facts(table, model, path) | own | guard | {"verdict": said, "warnings": [*found, *warned]}
-
-
-def _table_facts(table: TrainingTable, model: Any, path: Path) -> dict[str, Any]:
+    verdict = own["verdict"] | {"sentence": f"{own['verdict']['sentence']} {sentence}".rstrip()}
     return {
         "model": str(path),
         "rows": len(table.y),
@@ -105,57 +150,46 @@ def _table_facts(table: TrainingTable, model: Any, path: Path) -> dict[str, Any]
         "read as missing": list(table.plan.missing) or None,
         **FittedModel.of(model).named,
         **_cost_facts(table, unguarded(model)[-1].costs),
-    }
-
-
-def svm_facts(machine: RejectSVC) -> dict[str, Any]:
-    """Facts about a fitted svm."""
-    searched = isinstance(machine, RejectSVCCV)
-    return {
-        "machine": "svm",
-        "C": machine.C_ if searched else machine.C,
-        "gamma": machine.gamma_ if searched else machine.gamma,
-        "support vectors": int(machine.n_support_.sum()),
-        "status": machine.status_,
-        "duality gap": machine.duality_gap_,
+        **{name: value for name, value in own.items() if name not in ("verdict", "warnings")},
+        **guard,
+        "verdict": verdict,
+        "warnings": [*own["warnings"], *warned],
     }
 
 
 def _cost_facts(table: TrainingTable, costs: Any) -> dict[str, Any]:
-    if isinstance(costs, Actions):
-        return {"hand the case on": [str(name) for name in costs.rejects]}
-    if isinstance(costs, ClassCosts):
-        errors = sorted({cost for row in costs.errors for cost in row if cost})
+    names, stated = (*ERRORS, "reject"), table.plan.costs
+    if costs is not None and costs.names is not None:
+        found = {"hand the case on": [str(name) for name in costs.rejects]}
+        return found | ({"columns of costs": named_columns(stated)} if stated else {})
+    if costs is None and stated and stated[0][0] != names[0]:
+        return {"columns of costs": named_columns(stated)}
+    if costs is not None and costs.n_classes > 2:
+        errors = sorted({cost for row in costs.errors.tolist() for cost in row if cost})
         known = errors[0] if len(errors) == 1 else f"{errors[0]:g} to {errors[-1]:g}, by class"
         return {"error costs": known, "reject costs": costs.reject}
-    if costs is None:  # each row has its own, or there are none
-        read = [(name, f"column {source}" if isinstance(source, str) else source) for name, source in table.plan.costs]
-        return {f"{name.replace('_', ' ')} costs": source for name, source in read}
-    return {
-        "false positive costs": costs.false_positive,
-        "false negative costs": costs.false_negative,
-        "reject costs": costs.reject,
-    }
+    each = stated if costs is None else [(name, getattr(costs, name)) for name in names]
+    read = [(name, f"column {source}" if isinstance(source, str) else source) for name, source in each]
+    return {f"{name.replace('_', ' ')} costs": source for name, source in read}
 
 
 def fitted_pipeline(table: TrainingTable, machine: Any, guard: GuardPlan | None = None) -> Any:
     """Fit the default preprocessing, a machine behind it, and a guard around both if there is a plan for one.
 
-    The rows of a `MappedTable` have been through the preprocessing.
+    The rows of a mapped table have been through the preprocessing.
     """
     pipeline = default_pipeline(machine, table.numeric, table.categorical)
+    model: Any = pipeline
     if guard is not None:
-        model: Any = guard.around(pipeline)
+        model = guard.around(pipeline)
         with guard.fitting():
-            _fit(table, model, table.rows)
+            _fit(table, model)
         pipeline = model.estimator_
-    elif isinstance(table, MappedTable):
-        model = pipeline
-        model.steps[0] = (PREPROCESS, table.preprocess)
-        _fit(table, machine, table.encoded)
+    elif table.mapped:
+        pipeline.steps[0] = (PREPROCESS, table.preprocess)
+        _fit(table, machine)
     else:
-        model = pipeline
-        _fit(table, model, table.rows)
+        _fit(table, pipeline)
     if table.plan != CellPlan():
         pipeline[0].plan_ = table.plan
     return model
@@ -167,75 +201,34 @@ def guarded(table: TrainingTable, pipeline: Pipeline, guard: GuardPlan | None) -
         return pipeline
     model = guard.around(FrozenEstimator(pipeline))
     with guard.fitting():
-        _fit(table, model, table.rows)
+        _fit(table, model)
     return model
 
 
-def _fit(table: TrainingTable, model: Any, rows: Any) -> None:
+def _fit(table: TrainingTable, model: Any) -> None:
     parameters: dict[str, Any] = {**group_parameters(model, table.groups)}
     if table.row_costs is not None:
         parameters |= row_cost_parameters(model, "fit", table.row_costs)
     try:
-        model.fit(rows, table.y, **parameters)
+        model.fit(table.rows, table.y, **parameters)
     except ValueError as error:  # the table was checked, so the error is about the machine or the reject label
         raise UsageError(str(error)) from error
 
 
 def folds_for(table: TrainingTable, seed: int, what: str, way: str = "") -> Any:
-    """The folds of a search for `what`: five, or as many as the rarer class has rows or the table has groups."""
-    folds = min(FOLDS, table.smallest_class, table.n_groups)
-    if table.several and table.smallest_class < FOLDS:
-        name, count = table.rarest
+    """Return the folds of a search for `what`: five, or as many as the rarer class has rows or there are groups."""
+    name, count = table.rarest
+    column = f"{table.path}: column {table.target!r} has"
+    if table.several and count < FOLDS:
         raise DataError(
-            f"{table.path}: column {table.target!r} has {count} {'row' if count == 1 else 'rows'} of class "
-            f"{name[:60]!r}, fewer than the {FOLDS} folds that choose {what}; add rows, merge it with another class or "
-            f"leave its rows out{way}."
+            f"{column} {count} {'row' if count == 1 else 'rows'} of class {name[:60]!r}, fewer than the {FOLDS} folds "
+            f"that choose {what}; add rows, merge it with another class or leave its rows out{way}."
         )
     if table.n_groups < 2:
         raise DataError(
             f"{table.path}: the column of --groups has only one group, too few to choose {what}; name another "
             f"column{way}."
         )
-    if folds < 2:
-        raise DataError(
-            f"{table.path}: column {table.target!r} has a class with only one row, too few to choose {what}; add "
-            f"rows{way}."
-        )
-    return splitter(folds, table.y, table.groups, shuffle=True, random_state=seed)
-
-
-def svm_search(table: TrainingTable, costs: Any, options: TrainingOptions) -> RejectSVCCV:
-    """The search for C and gamma, not yet fitted."""
-    cv = folds_for(table, options.seed, "C and gamma", ", or pass --C and --gamma")
-    Cs, gammas = WEIGHTS if options.Cs is None else options.Cs, WIDTHS if options.gammas is None else options.gammas
-    pairs, folds = _count(Cs) * _count(gammas), cv.n_splits
-    return RejectSVCCV(
-        **_shared(table, costs, options, search_scores(options.search, len(table.y), pairs, folds), pairs * folds),
-        Cs=Cs,
-        gammas=gammas,
-        cv=cv,
-        search=options.search,
-    )
-
-
-def _count(values: Any) -> int:
-    return values if isinstance(values, int) else len(values)
-
-
-def plain_svm(table: TrainingTable, costs: Any, options: TrainingOptions) -> RejectSVC:
-    """The svm at the C and gamma of the options, not yet fitted."""
-    return RejectSVC(**_shared(table, costs, options, 0, 0) | {"C": options.C, "gamma": options.gamma})
-
-
-def _shared(
-    table: TrainingTable, costs: Any, options: TrainingOptions, scores: int, fits: int
-) -> dict[str, Any]:
-    return {
-        "costs": costs,
-        "pos_label": table.positive,
-        "reject_label": options.reject_label or "auto",
-        "time_limit": options.machine_seconds,
-        "cache_size": cache_size(table.memory, scores, fits),
-        "n_jobs": -1,
-        "verbose": sys.stderr.isatty(),
-    }
+    if count < 2:
+        raise DataError(f"{column} a class with only one row, too few to choose {what}; add rows{way}.")
+    return splitter(min(FOLDS, count, table.n_groups), table.y, table.groups, shuffle=True, random_state=seed)

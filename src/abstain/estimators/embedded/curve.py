@@ -12,7 +12,6 @@ from sklearn.base import clone
 
 from abstain.estimators.embedded.estimator import EmbeddedRejectSVC
 from abstain.estimators.embedded.training import EmbeddedTraining
-from abstain.estimators.fitting.progress import FitTask
 
 __all__ = ["REJECT_COSTS", "CurvePoints", "EmbeddedRejectCurve", "embedded_reject_curve"]
 
@@ -63,7 +62,7 @@ class EmbeddedRejectCurve:
     training: CurvePoints
 
     def on(self, X: Any, y: ArrayLike) -> CurvePoints:
-        """Give the points of the curve on other rows."""
+        """Return the points of the curve on other rows."""
         return _points(self.machines, X, y)
 
 
@@ -105,11 +104,7 @@ def embedded_reject_curve(
     for cost in costs:
         machine = clone(estimator).set_params(reject_cost=float(cost))
         machine._validate_params()  # noqa: SLF001 (scikit-learn's own, as its fit does)
-        training = machine._training(X, y, like=training)  # noqa: SLF001
-        task = FitTask(machine, X, y, None, verbose=bool(machine.verbose))
-        solution = machine._solve(training, task, starts)  # noqa: SLF001
-        machine._store(machine, training, solution)  # noqa: SLF001
-        task.end()
+        training, solution = machine._learn(machine, X, y, training, starts)  # noqa: SLF001
         machines.append(machine)
         starts = (solution.point,)
     return EmbeddedRejectCurve(

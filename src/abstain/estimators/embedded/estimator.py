@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -17,8 +17,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from abstain.costs.costs import Costs
 from abstain.costs.thresholds import Thresholds
-from abstain.estimators.embedded.training import EmbeddedTraining
-from abstain.estimators.fitting.decide import Fitted, fitted
+from abstain.estimators.embedded.training import EmbeddedTraining, FittedEmbedded
+from abstain.estimators.fitting.decide import fitted
 from abstain.estimators.fitting.kernel_rows import KernelRowsMixin, checked_rows
 from abstain.estimators.fitting.parameters import CONSTRAINTS, POSITIVE
 from abstain.estimators.fitting.progress import CallbackSupportMixin, FitTask
@@ -33,27 +33,6 @@ from abstain.solvers.embedded.primal import EmbeddedPrimal, hops_for
 from abstain.solvers.embedded.problem import EmbeddedSolution
 
 SHARED = ("C", "kernel", "degree", "gamma", "coef0", "pos_label", "reject_label", "max_iter", "time_limit", "verbose")
-
-
-@dataclass(frozen=True, eq=False)
-class FittedEmbedded(Fitted):
-    """A fitted `EmbeddedRejectSVC`.
-
-    Attributes
-    ----------
-    objective, training_risk : float
-        F, and the mean cost of the decisions on the training rows.
-    lower_bound : float or None
-        The dual value, if the dual was solved.
-    status : {"local", "inaccurate", "iteration_limit", "time_limit"}
-    iterations : int
-    """
-
-    objective: float
-    training_risk: float
-    lower_bound: float | None
-    status: str
-    iterations: int
 
 
 class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -225,12 +204,7 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         EmbeddedRejectSVC
             The fitted estimator.
         """
-        checked = copy(self)  # so that a fit that fails changes nothing
-        training = checked._training(X, y)  # noqa: SLF001 (a copy of self)
-        task = FitTask(self, X, y, None, verbose=bool(self.verbose))
-        solution = self._solve(training, task)
-        self._store(checked, training, solution)
-        task.end()
+        self._learn(copy(self), X, y)  # so that a fit that fails changes nothing
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -250,21 +224,46 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
             return EmbeddedTraining.of(self, rows, y, labels, loss)
         return replace(like, labels=labels, problem=replace(like.problem, loss=loss))
 
-    def _solve(
-        self, training: EmbeddedTraining, task: FitTask, starts: tuple[NDArray[np.float64], ...] = ()
-    ) -> EmbeddedSolution:
-        watcher: Any = task.report if task.watched else None
-        limits = {"max_iter": int(self.max_iter), "time_limit": self.time_limit, "progress": watcher}
+    def _learn(
+        self, checked: Any, X: Any, y: ArrayLike, like: Any = None, starts: tuple[NDArray[np.float64], ...] = ()
+    ) -> tuple[EmbeddedTraining, EmbeddedSolution]:
+        """Fit and store the machine; `checked` is the copy of the estimator that X is validated with."""
+        training = checked._training(X, y, like)  # noqa: SLF001 (a copy of self)
+        task = FitTask(self, X, y, None, verbose=bool(self.verbose))
+        limits: dict[str, Any] = {"max_iter": int(self.max_iter), "time_limit": self.time_limit}
+        watched: dict[str, Any] = {**limits, "progress": task.report if task.watched else None}
+        hops = hops_for(*training.problem.z.shape) if self.n_starts == "auto" else int(self.n_starts)
         try:
             if self.solver == "dual":
-                return EmbeddedDual(**limits).solve(training.problem)
-            seed = int(check_random_state(self.random_state).randint(2**31))
-            return EmbeddedPrimal(hops=self._hops(training), seed=seed, **limits).solve(training.problem, starts)
+                solution = EmbeddedDual(**watched).solve(training.problem)
+            else:
+                seed = int(check_random_state(self.random_state).randint(2**31))
+                solution = EmbeddedPrimal(hops=hops, seed=seed, **watched).solve(training.problem, starts)
         finally:
             task.end_line()
-
-    def _hops(self, training: EmbeddedTraining) -> int:
-        return hops_for(*training.problem.z.shape) if self.n_starts == "auto" else int(self.n_starts)
+        if not np.isfinite(solution.objective):
+            raise ValueError(f"C={self.C:g} times the losses overflows; lower C.")
+        bound = solution.lower_bound
+        if bound is None and self.lower_bound:
+            bound = EmbeddedDual(**limits).solve(training.problem).lower_bound
+        now = FittedEmbedded.of(training, solution, self._rule(training.labels, solution.eps), bound)
+        self._commit(checked, now)
+        if now.status != "local":
+            advice = "the kernel is not positive semidefinite on these rows and was replaced; use another"
+            if training.definite:
+                advice = {
+                    "iteration_limit": f"raise max_iter={self.max_iter}",
+                    "time_limit": f"raise time_limit={self.time_limit} or lower n_starts={hops}",
+                    "inaccurate": "scale the features or lower C",
+                }[now.status]
+            warnings.warn(
+                f"{type(self).__name__} stopped after {now.iterations} steps with status {now.status!r} at objective "
+                f"{now.objective:.6g}; {advice}.",
+                ConvergenceWarning,
+                stacklevel=4,  # at the caller of fit, past scikit-learn's decorator
+            )
+        task.end()
+        return training, solution
 
     def _loss(self) -> StepLoss:
         return StepLoss(self.reject_cost, self.margin_cost, float(self.steepness), float(self.slack_penalty))
@@ -276,51 +275,6 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
         band = Cuts.at(Thresholds(-eps if eps else 0.0, eps), 0.0, labels.answers)
         return Rule(labels, costs.named(labels), LogOdds(), band)
 
-    def _store(self, checked: Any, training: EmbeddedTraining, solution: EmbeddedSolution) -> None:
-        problem = training.problem
-        if not np.isfinite(solution.objective):
-            raise ValueError(f"C={self.C:g} times the losses overflows; lower C.")
-        bound = solution.lower_bound
-        if bound is None and self.lower_bound:
-            dual = EmbeddedDual(max_iter=int(self.max_iter), time_limit=self.time_limit)
-            bound = dual.solve(problem).lower_bound
-        rule = self._rule(training.labels, solution.eps)
-        choice = rule.choose(problem.z @ solution.u + solution.b)
-        fitted = FittedEmbedded(
-            machine=training.machine(solution),
-            rule=rule,
-            objective=float(solution.objective),
-            training_risk=float(rule.cost((problem.sign > 0).astype(np.intp), choice).mean()),
-            lower_bound=None if bound is None else float(bound),
-            status=solution.status if training.definite or solution.status != "local" else "inaccurate",
-            iterations=solution.iterations,
-        )
-        self._commit(checked, fitted)
-        if text := self._warning(training):
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
-
-    def _warning(self, training: EmbeddedTraining) -> str | None:
-        """The warning about a fit that did not end at a local minimum, with advice; None if it did."""
-        fitted = self._fitted_
-        if fitted.status == "local":
-            return None
-        advice = {
-            "iteration_limit": f"raise max_iter={self.max_iter}",
-            "time_limit": f"raise time_limit={self.time_limit} or lower n_starts={self._hops(training)}",
-            "inaccurate": "scale the features or lower C",
-        }[fitted.status]
-        if not training.definite:
-            advice = (
-                "the kernel is not positive semidefinite on these rows and was replaced by one that is; use another"
-            )
-        return (
-            f"{type(self).__name__} stopped after {fitted.iterations} steps with status {fitted.status!r} "
-            f"at objective {fitted.objective:.6g}; {advice}."
-        )
-
-    eps_ = fitted("rule.thresholds.upper", "Half the width of the reject band on the score.")
-    objective_ = fitted("objective", "F.")
-    training_risk_ = fitted("training_risk", "The mean cost of the decisions on the training rows.")
     @property
     def lower_bound_(self) -> float:
         """The dual value, a lower bound on F."""
@@ -329,5 +283,8 @@ class EmbeddedRejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, 
             raise AttributeError('lower_bound_ exists with solver="dual" or lower_bound=True only.')
         return float(bound)
 
+    eps_ = fitted("rule.thresholds.upper", "Half the width of the reject band on the score.")
+    objective_ = fitted("objective", "F.")
+    training_risk_ = fitted("training_risk", "The mean cost of the decisions on the training rows.")
     status_ = fitted("status", "How the solver ended.")
     n_iter_ = fitted("iterations", "The number of solver steps.")

@@ -1,4 +1,4 @@
-"""The training rows of FR02's machine as features, and the machine of a solution."""
+"""The training rows of FR02's machine as features, and the fitted value of a solution."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from abstain.estimators.fitting.decide import Fitted
 from abstain.estimators.fitting.posing import resolved_kernel, symmetric, training_gram
 from abstain.features import KernelFeatures, column_of, kernel_features
 from abstain.kernels import Kernel, Matrix
@@ -18,6 +19,7 @@ from abstain.labels import Labels
 from abstain.losses.step_loss import StepLoss
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.linear_machine import LinearMachine
+from abstain.rules.rule import Rule
 from abstain.solvers.embedded.problem import EmbeddedProblem, EmbeddedSolution, canonical_order
 
 WHOLE = 3000  # rows up to which a Gram matrix is computed at once, not column by column
@@ -75,7 +77,7 @@ class EmbeddedTraining:
         return self.factor is None or self.factor.definite
 
     def machine(self, solution: EmbeddedSolution) -> LinearMachine | KernelMachine:
-        """Give the machine: weights of the features, or an expansion on the rows that represent the kernel."""
+        """Return the machine: weights of the features, or an expansion on the rows that represent the kernel."""
         problem, weights = self.problem, self.problem.weights(solution.u)
         if self.factor is None:
             return LinearMachine(weights, problem.centre, solution.b)
@@ -86,6 +88,42 @@ class EmbeddedTraining:
         vectors = np.empty((0, 0)) if precomputed else self.X[pivots[sorting]]
         bias = problem.bias(solution.u, solution.b)
         return KernelMachine(self.kernel, vectors, coef[sorting], bias, support[sorting], self.X.shape[0])
+
+
+@dataclass(frozen=True, eq=False)
+class FittedEmbedded(Fitted):
+    """A fitted `EmbeddedRejectSVC`.
+
+    Attributes
+    ----------
+    objective, training_risk : float
+        F, and the mean cost of the decisions on the training rows.
+    lower_bound : float or None
+        The dual value, if the dual was solved.
+    status : {"local", "inaccurate", "iteration_limit", "time_limit"}
+    iterations : int
+    """
+
+    objective: float
+    training_risk: float
+    lower_bound: float | None
+    status: str
+    iterations: int
+
+    @classmethod
+    def of(cls, training: EmbeddedTraining, solution: EmbeddedSolution, rule: Rule, bound: float | None) -> Self:
+        """Make it from a solution and the rule of its band."""
+        problem = training.problem
+        choice = rule.choose(problem.z @ solution.u + solution.b)
+        return cls(
+            machine=training.machine(solution),
+            rule=rule,
+            objective=float(solution.objective),
+            training_risk=float(rule.cost((problem.sign > 0).astype(np.intp), choice).mean()),
+            lower_bound=None if bound is None else float(bound),
+            status=solution.status if training.definite or solution.status != "local" else "inaccurate",
+            iterations=solution.iterations,
+        )
 
 
 def _factor(kernel: Kernel | Callable[..., Any], X: Matrix, max_rank: int) -> KernelFeatures:

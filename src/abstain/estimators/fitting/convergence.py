@@ -19,6 +19,7 @@ from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, Status
 from abstain.estimators.fitting.posing import Posed
 from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.native import within
 
 SAMPLE = 4000  # rows up to which a kernel is tried for definiteness by a Cholesky factor
@@ -96,6 +97,23 @@ class Solved:
         return Proof.of(
             self.certificate, self.solution, tol, definite=not is_indefinite(problem, beta, allowed)
         )
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMachine:
+    """The machine of one problem: its support vectors by their indices among all training rows, and its proof."""
+
+    support: NDArray[np.intp]
+    coef: NDArray[np.float64]
+    bias: float
+    linear: LinearMachine | None
+    proof: Proof
+
+    @classmethod
+    def of(cls, kept: NDArray[np.intp], found: Solved, tol: float) -> FittedMachine:
+        """Take the machine from a solution; `kept` has the indices of its rows among all training rows."""
+        machine = found.machine
+        return cls(kept[machine.support], machine.coef, machine.bias, machine.linear, found.proof(tol))
 
 
 def _trusted_sums(
@@ -200,38 +218,3 @@ def _lowest_ritz_value(gram: Any) -> float:
         return float(eigsh(gram, k=1, which="SA", maxiter=30, tol=1e-3, v0=start, return_eigenvectors=False)[0])
     except ArpackNoConvergence as error:
         return float(error.eigenvalues[0]) if len(error.eigenvalues) else 0.0
-
-
-def warning_text(proof: Proof, parameters: Any, *, by_gap: bool = False) -> str | None:
-    """Return the warning for a fit that did not converge, with numbers and advice; None if it converged.
-
-    With `by_gap`, `tol` is for the relative duality gap, not for the violation.
-    """
-    if proof.status == Status.OPTIMAL:
-        return None
-    advice = {
-        Status.ITERATION_LIMIT: f"raise max_iter={parameters.max_iter}, scale the features or lower C",
-        Status.TIME_LIMIT: f"raise time_limit={parameters.time_limit}, scale the features or lower C",
-        Status.INACCURATE: "scale the features, lower C, or raise tol if this gap is small enough",
-    }[Status(proof.status)]
-    if not proof.definite:
-        advice = "the kernel is not positive semidefinite on these rows, so there may be several optima; use another"
-    gap, tol = f"relative duality gap {proof.gap:.3g}", f"(tol={parameters.tol:g})"
-    reached = f"{gap} {tol}" if by_gap else f"KKT violation {proof.violation:.3g} {tol}, {gap}"
-    return (
-        f"{type(parameters).__name__} stopped after {proof.iterations} iterations with status {proof.status!r}: "
-        f"{reached}; {advice}."
-    )
-
-
-NONE_FINISHED = " None finished: the middle of the grid is taken untried, and best_score_ and cv_reject_rate_ are nan."
-
-
-def short_of_tolerance(parameters: Any, short: int, fits: int) -> str | None:
-    """Return the warning about so many fits of a search that did not reach their tolerance."""
-    if not short:
-        return None
-    return (
-        f"{short} of the {fits} fits of {type(parameters).__name__}'s search stopped short of their tolerance; "
-        f"raise max_iter={parameters.max_iter}, scale the features or try smaller Cs."
-    )

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import mean_price
-from abstain.costs.per_row import row_table, sample_costs
+from abstain.costs.per_row import row_array, row_table, sample_costs
 from abstain.costs.table import CostTable
+from abstain.dual.proof import warning_text
 from abstain.estimators.fitting.lazy import applied, computed, is_dask, lazy_score
 from abstain.rules.rule import Decisions, Rule
 
-__all__ = ["Fitted", "FittedMixin", "RejectMixin", "fitted", "read_only"]
+__all__ = ["Fitted", "FittedMixin", "ProvenMixin", "RejectMixin", "fitted", "read_only"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,25 @@ class FittedMixin:
     machine_ = fitted("machine", "What scores rows.")
 
 
+class ProvenMixin(FittedMixin):
+    """The proof of estimators whose fitted value has one."""
+
+    _by_gap: ClassVar[bool] = False  # whether `tol` is for the relative duality gap, not for the violation
+
+    def _store(self, checked: Any, fitted: Any) -> None:
+        """Store what a fit found, and warn if it did not converge."""
+        self._commit(checked, fitted)
+        if text := warning_text(fitted.proof, self, by_gap=self._by_gap):
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
+
+    proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
+    objective_ = fitted("proof.objective", "The primal value of the training problem.")
+    dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")
+    duality_gap_ = fitted("proof.gap", "The difference of the primal and dual values, relative to the primal value.")
+    status_ = fitted("proof.status", "How the solver ended.")
+    n_iter_ = fitted("proof.iterations", "The number of iterations of the solver.")
+
+
 class RejectMixin(FittedMixin):
     """Decisions for estimators whose fitted value is a `Fitted`."""
 
@@ -135,6 +157,8 @@ class RejectMixin(FittedMixin):
         score = self._score(fitted, X)
         if not is_dask(X):
             return function(fitted.rule.of_rows(_of_rows(fitted.rule, row_costs, len(score))), score)
+        if not is_dask(row_costs):  # a frame is read by its names
+            row_costs = row_array(_of_rows(fitted.rule, row_costs, None))
         sample = sample_costs(fitted.rule.labels, fitted.rule.costs)
         return applied(partial(_by_rows, function, fitted.rule), score, row_costs, sample)
 
@@ -223,7 +247,7 @@ class RejectMixin(FittedMixin):
         return -mean_price(rule.cost_of(computed(y), score), computed(sample_weight))
 
 
-def _of_rows(rule: Rule, row_costs: Any, n: int) -> CostTable:
+def _of_rows(rule: Rule, row_costs: Any, n: int | None) -> CostTable:
     return row_table(row_costs, rule.labels, rule.costs, n)
 
 

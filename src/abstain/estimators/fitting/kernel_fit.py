@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from abstain.dual.proof import Proof, joint_proof
-from abstain.estimators.fitting.convergence import Solved, solved
+from abstain.estimators.fitting.convergence import FittedMachine, Solved, solved
 from abstain.estimators.fitting.decide import Fitted
-from abstain.estimators.fitting.pair_fit import FittedMachine, fitted_pairs
+from abstain.estimators.fitting.pair_fit import fitted_pairs
 from abstain.estimators.fitting.posing import Posed
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel, Matrix
@@ -92,9 +92,11 @@ def fitted_svc(
 def posed_tasks(training: Training, posed: Posed, C: float) -> list[Posed]:
     """Pose all tasks over the rows of the first of them."""
     code, weight = training.code[posed.kept], training.weights(C)[posed.kept]
-    each = (task.take(posed.kept) for task in training.tasks)
-    numbers = ({"sign": task.sign(code), "loss": task.loss, "weight": task.weight(code, weight)} for task in each)
-    return [replace(posed, problem=replace(posed.problem, **given)) for given in numbers]
+    problems = []
+    for task in training.tasks:
+        own = task.take(posed.kept)
+        problems.append(replace(posed.problem, sign=own.sign(code), loss=own.loss, weight=own.weight(code, weight)))
+    return [replace(posed, problem=problem) for problem in problems]
 
 
 def _solved_together(solver: Any, posed: Sequence[Posed]) -> list[Solved]:

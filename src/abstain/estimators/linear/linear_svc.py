@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from copy import copy
 from functools import partial
@@ -12,11 +11,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from abstain.estimators.fitting.convergence import warning_text
-from abstain.estimators.fitting.decide import RejectMixin, fitted, read_only
+from abstain.estimators.fitting.decide import ProvenMixin, RejectMixin, fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedMachines
 from abstain.estimators.fitting.kernel_rows import checked_rows
 from abstain.estimators.fitting.lazy import is_dask, refuse_dask_frame
@@ -33,7 +30,7 @@ from abstain.solvers.linear import LinearNewton
 __all__ = ["LinearRejectSVC"]
 
 
-class LinearRejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearRejectSVC(RejectMixin, ProvenMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Support vector classifier with a reject option for millions of rows: linear, or with a kernel of low rank.
 
     It minimises the objective of ``RejectSVC(kernel="linear")``, ``1/2 |w|^2 + C sum_i s_i loss(y_i (w.x_i + b))`` with
@@ -143,6 +140,7 @@ class LinearRejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEs
     }  # fmt: skip
 
     rule = "chow"
+    _by_gap = True
 
     def __init__(
         self,
@@ -247,18 +245,14 @@ class LinearRejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEs
         del gamma
         settings = self._settings(task, self.time_limit if time_limit is None else time_limit)
         if check_low_rank(self):
-            machine, proofs = low_rank_machines(self, training, C, settings)
+            found: Any = low_rank_machines(self, training, C, settings)
         else:
-            machine, proofs = linear_machines(training, C, settings, self.n_jobs)
+            found = linear_machines(training, C, settings, self.n_jobs)
+        machine, proofs = found
         return FittedMachines(machine, training.rule, proofs, training.largest_row_cost)
 
     def _settings(self, task: FitTask, time_limit: float | None) -> LinearNewton:
         return LinearNewton(float(self.tol), int(self.max_iter), time_limit, task.report if task.watched else None)
-
-    def _store(self, checked: Any, found: FittedMachines) -> None:
-        self._commit(checked, found)
-        if text := warning_text(found.proof, self, by_gap=True):
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
 
     def _checked(self, X: Any) -> Any:
         return checked_rows(self, X, dense=False, reset=False, single=True)
@@ -287,9 +281,3 @@ class LinearRejectSVC(RejectMixin, CallbackSupportMixin, ClassifierMixin, BaseEs
         return read_only(machine.intercepts if several else np.array([machine.intercept]))
 
     proofs_ = fitted("proofs", "The proofs of all machines.")
-    proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
-    objective_ = fitted("proof.objective", "The primal value of the training problem.")
-    dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")
-    duality_gap_ = fitted("proof.gap", "The difference of the primal and dual values, relative to the primal value.")
-    status_ = fitted("proof.status", "How the solver ended.")
-    n_iter_ = fitted("proof.iterations", "The number of Newton steps.")

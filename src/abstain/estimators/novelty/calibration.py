@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Calibration", "counted"]
+__all__ = ["Calibration"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,12 +26,3 @@ class Calibration:
 
     scores: NDArray[np.float64]
     choices: NDArray[np.int64] | None = None
-
-
-def counted(label: NDArray[Any], rejected: NDArray[np.bool_], rule: Any) -> NDArray[np.int64]:
-    """Count the decisions of a rule: each class, then rejects; or each action."""
-    names = getattr(rule, "names", None)  # of actions
-    if names is not None:
-        return np.array([np.sum(label == name) for name in names.tolist()], dtype=np.int64)
-    answered = [np.sum((label == known) & ~rejected) for known in rule.labels.classes.tolist()]
-    return np.array([*answered, np.sum(rejected)], dtype=np.int64)

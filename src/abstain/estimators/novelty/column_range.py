@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from abstain.estimators.novelty.columns import as_numbers, as_texts
 
-__all__ = ["KEPT", "LONGEST", "SeenCategories", "SeenColumn", "SeenNumbers", "seen_column", "seen_floats"]
+__all__ = ["KEPT", "LONGEST", "SeenCategories", "SeenColumn", "SeenNumbers"]
 
-BLOCK = 4096  # rows of an array at a time, which stay in the cache
 KEPT, LONGEST = 1000, 200  # categories of a column, and letters of a category: longer ones are prose
 
 
@@ -41,11 +40,11 @@ class SeenNumbers:
     @classmethod
     def of(cls, name: str | int, numbers: NDArray[np.float64]) -> Self:
         """Count the cells, NaN where missing."""
-        missing = int(np.isnan(numbers).sum())
-        if missing == len(numbers):
-            return cls(name, 0, missing, np.inf, -np.inf)
-        least, most = float(np.fmin.reduce(numbers)), float(np.fmax.reduce(numbers))
-        return cls(name, len(numbers) - missing, missing, least, most)
+        least, most, missing = numbers.min(initial=np.inf), numbers.max(initial=-np.inf), 0
+        if np.isnan(least):
+            missing = int(np.isnan(numbers).sum())
+            least, most = np.fmin.reduce(numbers, initial=np.inf), np.fmax.reduce(numbers, initial=-np.inf)
+        return cls(name, len(numbers) - missing, missing, float(least), float(most))
 
     def counted(self, cells: NDArray[Any]) -> SeenNumbers:
         """The same of other cells; texts that are not numbers count as missing."""
@@ -100,25 +99,3 @@ class SeenCategories:
 
 
 SeenColumn = SeenNumbers | SeenCategories
-
-
-def seen_floats(names: Sequence[str | int], X: NDArray[np.floating[Any]]) -> tuple[SeenNumbers, ...]:
-    """All columns of an array of floats, in one pass over its rows."""
-    d, most = X.shape[1], np.finfo(np.float64).max
-    missing, least, largest = np.zeros(d, dtype=np.int64), np.full(d, np.inf), np.full(d, -np.inf)
-    for first in range(0, len(X), BLOCK):
-        rows = X[first : first + BLOCK]
-        low, high = rows.min(axis=0), rows.max(axis=0)
-        if np.isnan(low).any():
-            missing += np.isnan(rows).sum(axis=0)
-            low, high = np.fmin.reduce(rows), np.fmax.reduce(rows)
-        least, largest = np.fmin(least, low), np.fmax(largest, high)
-    present = len(X) - missing
-    least, largest = (np.where(present > 0, np.clip(ends, -most, most), ends) for ends in (least, largest))
-    counts = (present.tolist(), missing.tolist(), least.tolist(), largest.tolist())
-    return tuple(map(SeenNumbers, names, *counts))
-
-
-def seen_column(name: str | int, cells: NDArray[Any]) -> SeenColumn:
-    """A column of the kind of its cells."""
-    return SeenCategories.of(name, cells) if cells.dtype == object else SeenNumbers.of(name, cells)

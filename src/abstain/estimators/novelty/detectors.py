@@ -19,11 +19,21 @@ __all__ = ["fitted_detector", "transformers_of", "unique_names"]
 
 
 def transformers_of(estimator: Any) -> list[tuple[str, Any]]:
-    """Give the steps before the classifier, not fitted, also inside searches and estimators around a Pipeline."""
-    if isinstance(estimator, Pipeline):
-        return [*estimator.steps[:-1], *transformers_of(estimator.steps[-1][1])]
-    inner = getattr(estimator, "estimator", None)
-    return [] if inner is None or isinstance(inner, str) else transformers_of(inner)
+    """Return the steps before the classifier, not fitted, also inside searches and estimators around a Pipeline."""
+    return _parts(estimator)[0]
+
+
+def _parts(estimator: Any) -> tuple[list[tuple[str, Any]], Any]:
+    """Return the steps before the classifier, and the classifier."""
+    steps: list[tuple[str, Any]] = []
+    while True:
+        inner = getattr(estimator, "estimator", None)
+        if isinstance(estimator, Pipeline):
+            steps, estimator = [*steps, *estimator.steps[:-1]], estimator.steps[-1][1]
+        elif inner is None or isinstance(inner, str):
+            return steps, estimator
+        else:
+            estimator = inner
 
 
 def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -> Any:
@@ -32,11 +42,12 @@ def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -
     Given: a clone, behind clones of the estimator's transformers. None: the same with a `NoveltyDetector`, and an
     imputer if the classifier takes missing values.
     """
-    before = Pipeline([(name, _cloned(step)) for name, step in transformers_of(estimator)])
+    steps, classifier = _parts(estimator)
+    before = Pipeline([(name, step if step is None or isinstance(step, str) else clone(step)) for name, step in steps])
     rows = before.fit_transform(X, y) if before.steps else X
     try:
         if detector is None:
-            after, last = _default(estimator, before, X, rows)
+            after, last = _default(classifier, before, X, rows)
         else:
             after, last = [], clone(detector)
             _seed(last, state)
@@ -46,31 +57,32 @@ def fitted_detector(estimator: Any, detector: Any, X: Any, y: Any, state: Any) -
             f"the detector of novel rows cannot be fitted to these rows: {error} Put the preprocessing and the "
             "classifier into one Pipeline as estimator, or pass a detector that takes the rows as they are."
         ) from error
-    steps = [*before.steps, *after]
-    return Pipeline(unique_names([*steps, ("novelty", last)])) if steps else last
+    every = [*before.steps, *after, ("novelty", last)]
+    return Pipeline(unique_names(every)) if len(every) > 1 else last
 
 
-def _default(estimator: Any, before: Pipeline, X: Any, rows: Any) -> tuple[list[tuple[str, Any]], Any]:
+def _default(classifier: Any, before: Pipeline, X: Any, rows: Any) -> tuple[list[tuple[str, Any]], Any]:
     """Fit the default detector, and what comes between it and the transformers.
 
     Sparse rows, more than `MOST_COLUMNS` columns and fewer than `FEWEST_ROWS` rows have a one-class SVM on standardised
     columns instead.
     """
     steps: list[tuple[str, Any]] = []
-    if get_tags(_classifier(estimator)).input_tags.allow_nan:
+    if get_tags(classifier).input_tags.allow_nan:
         steps.append(("impute", SimpleImputer(keep_empty_features=True)))
         rows = steps[0][1].fit_transform(rows)
     n, d = rows.shape if hasattr(rows, "shape") else np.shape(rows)
     if not issparse(rows) and n >= FEWEST_ROWS and d <= MOST_COLUMNS:
         return steps, NoveltyDetector().fit(rows, origin=_origin([*before.steps, *steps], X))
-    if not (before.steps and not steps and _standardises(before.steps[-1][1])):
+    last = before.steps[-1][1] if before.steps and not steps else None
+    if not (isinstance(last, StandardScaler) and last.with_std):
         steps.append(("scale", StandardScaler(with_mean=not issparse(rows))))
         rows = steps[-1][1].fit_transform(rows)
     return steps, OneClassSVM(nu=0.05, gamma="scale").fit(rows)
 
 
 def _origin(steps: list[tuple[str, Any]], X: Any) -> Any:
-    """Give what a row becomes whose numbers are all 0; None if the steps do not take such a row."""
+    """Return what a row becomes whose numbers are all 0; None if the steps do not take such a row."""
     try:
         if hasattr(X, "iloc"):
             zero = X.iloc[:1].copy()
@@ -86,22 +98,6 @@ def _origin(steps: list[tuple[str, Any]], X: Any) -> Any:
         return None
 
 
-def _standardises(step: Any) -> bool:
-    return isinstance(step, StandardScaler) and bool(step.with_std)
-
-
-def _cloned(step: Any) -> Any:
-    return step if step is None or isinstance(step, str) else clone(step)
-
-
-def _classifier(estimator: Any) -> Any:
-    """Give the classifier at the end of Pipelines, searches and estimators around others."""
-    if isinstance(estimator, Pipeline):
-        return _classifier(estimator.steps[-1][1])
-    inner = getattr(estimator, "estimator", None)
-    return estimator if inner is None or isinstance(inner, str) else _classifier(inner)
-
-
 def _seed(detector: Any, state: Any) -> None:
     """Give random detectors a seed of ours, so that `random_state` decides."""
     names = [name for name, value in detector.get_params().items() if name.endswith("random_state") and value is None]
@@ -109,7 +105,7 @@ def _seed(detector: Any, state: Any) -> None:
 
 
 def unique_names(steps: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """Give the steps with names that occur once."""
+    """Return the steps with names that occur once."""
     found: dict[str, Any] = {}
     for given, step in steps:
         name = given

@@ -34,7 +34,7 @@ TIED = 1e-8
 
 
 def rows_needed(rate: float, rejects: int = 1) -> int:
-    """Give the least number m of calibration rows with rejects / (m + 1) <= rate; with fewer, no row can be novel."""
+    """Return the least number m of calibration rows with rejects / (m + 1) <= rate; with fewer, no row can be novel."""
     m = max(math.ceil(rejects / rate) - 1, 0)
     while rejects / (m + 1) > rate:
         m += 1
@@ -95,7 +95,7 @@ class Guard:
         return 1.0 / (self.m + 1) <= self.rate
 
     def unusual(self, X: Any) -> NDArray[np.float64]:
-        """Give how unusual each row is: minus the detector's score; inf for a row that it cannot score.
+        """Return how unusual each row is: minus the detector's score; inf for a row that it cannot score.
 
         A score that rounding alone can make differ from a calibration score is that one. Other columns than those of
         training are an error.
@@ -137,7 +137,7 @@ class Guard:
         return np.asarray(self.p_value(unusual) <= self.rate)
 
     def novel_rows(self, X: Any) -> NDArray[np.bool_]:
-        """Give True for the rows of X that are rejected as novel; the detector is not asked if no row can be."""
+        """Return True for the rows of X that are rejected as novel; the detector is not asked if no row can be."""
         return self.novel(_unusual(self.detector, X)) if self.acts else np.zeros(number_of_rows(X), dtype=bool)
 
     def _tied(self, s: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -151,7 +151,7 @@ class Guard:
 
 
 def _unusual(detector: Any, X: Any) -> NDArray[np.float64]:
-    """Give -score_samples; inf for rows that make the detector or its preprocessing fail, or for which it gives nan."""
+    """Return -score_samples; inf where the detector or its preprocessing fails, or gives nan."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # absurd rows; what comes of them is inf below
             return _scored(detector, X)
@@ -173,35 +173,29 @@ def _scored(detector: Any, X: Any) -> NDArray[np.float64]:
             rows = rows if step in (None, "passthrough") else step.transform(rows)
         last = detector[-1]
     usable = _usable(rows, nan=bool(get_tags(last).input_tags.allow_nan))
-    if usable is not None:
-        scored = np.full(len(usable), np.inf)
-        scored[usable] = _by_last(last, _safe_indexing(rows, np.flatnonzero(usable))) if usable.any() else np.inf
-        return scored
-    return _by_last(last, rows)
-
-
-def _by_last(last: Any, rows: Any) -> NDArray[np.float64]:
-    found = np.asarray(last.score_samples(rows), dtype=np.float64)
-    if found.shape != (n := number_of_rows(rows),):
+    scored, inside = np.full(len(usable), np.inf), rows
+    if not usable.all():
+        if not usable.any():
+            return scored
+        inside = _safe_indexing(rows, np.flatnonzero(usable))
+    found = np.asarray(last.score_samples(inside), dtype=np.float64)
+    if found.shape != (n := number_of_rows(inside),):
         raise TypeError(f"detector={last!r} must give one score for each of {n} rows, got shape {found.shape}.")
-    return _nan_as_inf(-found)
+    scored[usable] = _nan_as_inf(-found)
+    return scored
 
 
-def _usable(rows: Any, *, nan: bool) -> NDArray[np.bool_] | None:
-    """Give True for rows of finite numbers that float32 can hold; None if all are, or if they are not numbers."""
-    values = rows.data if issparse(rows) else np.asarray(rows)
+def _usable(rows: Any, *, nan: bool) -> NDArray[np.bool_]:
+    """Return True for rows of finite numbers that float32 can hold, and for all rows that are not numbers."""
+    values, n = rows.data if issparse(rows) else np.asarray(rows), number_of_rows(rows)
     if values.dtype.kind != "f" or not values.size or np.abs((values.min(), values.max())).max() <= LARGEST:
-        return None  # nan is not <= LARGEST
+        return np.ones(n, dtype=bool)  # nan is not <= LARGEST
+    rows = rows.tocsr() if issparse(rows) else values
+    values = rows.data if issparse(rows) else values
+    beyond = ~((np.abs(values) <= LARGEST) | (nan & np.isnan(values)))
     if issparse(rows):
-        rows = rows.tocsr()
-        at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-        return np.isin(np.arange(rows.shape[0]), at[~_bounded(rows.data, nan=nan)], invert=True)
-    return np.asarray(_bounded(values, nan=nan).all(axis=1))
-
-
-def _bounded(values: NDArray[Any], *, nan: bool) -> NDArray[np.bool_]:
-    bounded = np.abs(values) <= LARGEST
-    return np.asarray(bounded | np.isnan(values) if nan else bounded)
+        return np.isin(np.arange(n), np.repeat(np.arange(n), np.diff(rows.indptr))[beyond], invert=True)
+    return np.asarray(~beyond.any(axis=1))
 
 
 def _near(s: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -210,7 +204,7 @@ def _near(s: NDArray[np.float64], t: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _levelled(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give increasing scores with each run of near ones replaced by its largest, so that no row becomes novel by it."""
+    """Return increasing scores, each run of near ones replaced by its largest, so that no row becomes novel by it."""
     last = np.flatnonzero(np.append(~_near(scores[1:], scores[:-1]), True))
     return np.asarray(np.repeat(scores[last], np.diff(last, prepend=-1)))
 

@@ -1,4 +1,4 @@
-"""What a fitted NoveltyRejector gives: the decisions of its classifier, with novel rows rejected."""
+"""What a fitted NoveltyRejector returns: the decisions of its classifier, with novel rows rejected."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from abstain.estimators.fitting.routing import decider, row_cost_parameters
 from abstain.estimators.unwrap import final_estimator
 from abstain.estimators.wrapping import AroundClassifier
 from abstain.machines.response_machine import sorted_scores
-from abstain.rules.class_sets import class_sets
 from abstain.rules.rule import Decisions
 
 __all__ = ["GuardedDecisions", "in_memory"]
@@ -42,6 +41,11 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
 
     _uses_metadata: ClassVar[bool] = True
 
+    def _for(self, X: Any) -> Any:
+        """The fitted value, for rows in memory."""
+        in_memory(X)
+        return self._now
+
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score of each row by the classifier, whether it is novel or not; log-odds if it has probabilities only.
 
@@ -54,8 +58,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         -------
         ndarray of float64, shape (n_samples,) or (n_samples, n_classes)
         """
-        in_memory(X)
-        return self._now.score(X)
+        return self._for(X).score(X)
 
     def predict(self, X: Any, row_costs: Any = None) -> NDArray[Any]:
         """Label of each row by the classifier, `reject_label_` if it is novel; with `Actions`, the action.
@@ -64,26 +67,23 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Rows to decide on.
-        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+        row_costs : array-like or data frame, default=None
             Costs of each row, for a classifier that takes them.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        in_memory(X)
-        now = self._now
+        now = self._for(X)
         return now.predict(X) if row_costs is None else now.decide(X, row_costs).label
 
     def predict_forced(self, X: Any, row_costs: Any = None) -> NDArray[Any]:
         """The cheapest class for each row by the classifier, also for novel rows."""
-        in_memory(X)
-        return np.asarray(self._now.decided(X, row_costs).forced)
+        return np.asarray(self._for(X).decided(X, row_costs).forced)
 
     def reject_mask(self, X: Any, row_costs: Any = None) -> NDArray[np.bool_]:
         """True for the rows that `predict` rejects, as ambiguous or as novel."""
-        in_memory(X)
-        return np.asarray(self._now.decide(X, row_costs).rejected)
+        return np.asarray(self._for(X).decide(X, row_costs).rejected)
 
     def decide(self, X: Any, row_costs: Any = None) -> Decisions:
         """Decisions with their reasons: those of the classifier, and novel rows rejected.
@@ -91,9 +91,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         ``reason`` is "decided", "ambiguous" or "novel". Of a novel row the expected costs are nan, because nothing is
         known about it.
         """
-        in_memory(X)
-        found: Decisions = self._now.decide(X, row_costs)
-        return found
+        return self._for(X).decide(X, row_costs)
 
     def novelty(self, X: Any) -> NDArray[np.float64]:
         """P-value of each row: small if it is unlike the training rows; novel if it is at most `rate`.
@@ -108,8 +106,7 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
         ndarray of float64, shape (n_samples,)
             The share of calibration rows, and the row itself, that are at least as unusual.
         """
-        in_memory(X)
-        guard = self._now.guard
+        guard = self._for(X).guard
         return np.asarray(guard.p_value(guard.unusual(X)))
 
     def score(
@@ -127,11 +124,10 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
             Their true classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows in the mean.
-        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+        row_costs : array-like or data frame, default=None
             Costs of each row, as in `predict`.
         """
-        in_memory(X)
-        return -mean_price(self._now.costs(X, y, row_costs), sample_weight)
+        return -mean_price(self._for(X).costs(X, y, row_costs), sample_weight)
 
     def predict_set(self, X: Any, include: float | None = None, row_costs: Any = None) -> NDArray[np.bool_]:
         """The classes that are not ruled out for each row: all of them for a novel row.
@@ -142,24 +138,22 @@ class GuardedDecisions(RejectMixin, AroundClassifier):
             Rows to decide on.
         include : float or None, default=None
             As in the classifier's own `predict_set`.
-        row_costs : array-like or data frame of shape (n_samples, 3) or (n_samples, 4), default=None
+        row_costs : array-like or data frame, default=None
             Costs of each row, as in `predict`.
 
         Returns
         -------
         ndarray of bool, shape (n_samples, n_classes)
         """
-        in_memory(X)
-        now = self._now
+        now = self._for(X)
         found = now.decide(X, row_costs)
-        sets = class_sets(now.rule_of(row_costs, len(found)), found.score, include)
+        sets = now.rule_of(row_costs, len(found)).included(found.score, include)
         return np.asarray(sets | found.novel[:, np.newaxis])
 
     @available_if(_classifier_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes by the classifier, whether a row is novel or not."""
-        in_memory(X)
-        classifier = self._now.estimator
+        classifier = self._for(X).estimator
         return sorted_scores(classifier, np.asarray(classifier.predict_proba(X)))
 
     @property

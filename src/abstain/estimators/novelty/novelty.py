@@ -199,26 +199,26 @@ class NoveltyRejector(GuardedDecisions):
         X, y = indexable(X, y)
         weight, checked, parameters = checked_rows(self, X, sample_weight, groups, tune=False, fits=not frozen)
         if row_costs is not None:
-            parameters |= self._row_costs(row_costs)
+            priced = row_cost_parameters(self.estimator, "fit", row_costs)
+            if not priced:
+                name = type(final_estimator(self.estimator)).__name__
+                raise ValueError(f"row_costs has no effect: {name} takes none; leave it out.")
+            parameters |= priced
         state = check_random_state(self.random_state)
         rows = self._drawn(label_vector(y, "y"), weight, checked, state)
         table = Table(X, y, {} if frozen else parameters)
-        on_all = self._fits_all(rows)
+        many = len(rows.calibration) > FEW * (len(rows.training) + len(rows.held_out))
+        on_all = many if self.refit == "auto" else bool(self.refit)
         learning = None if on_all else rows.training
         fitted = self.estimator.estimator if frozen else table.fitted(clone(self.estimator), learning)
         machine, rule = machine_and_rule(fitted, self.reject_label)  # an error before anything else is fitted
-        guard = self._guard(table, rows, state)
+        detector = fitted_detector(self.estimator, self.detector, *table.rows(rows.detector), state)
+        guard = Guard.calibrated(detector, table.rows(rows.calibration)[0], self.rate, len(rows.detector))
         seen = SeenColumns.of(X if weight is None or np.all(weight) else table.rows(np.flatnonzero(weight))[0])
         now = Guarded(machine, rule, fitted, guard, Calibration(guard.scores), seen)
         choices = None if frozen else decisions_on_unseen(now, table, rows, refitted=on_all)
         self._fitted_ = replace(now, calibration=Calibration(guard.scores, choices))
         return self
-
-    def _row_costs(self, row_costs: Any) -> dict[str, Any]:
-        if found := row_cost_parameters(self.estimator, "fit", row_costs):
-            return found
-        name = type(final_estimator(self.estimator)).__name__
-        raise ValueError(f"row_costs needs a RejectSVC or a RejectSVCCV; {name} takes none.")
 
     def _drawn(self, y: NDArray[Any], weight: Any, groups: Any, state: Any) -> GuardRows:
         """Draw the calibration rows; an error or a warning if they are too few for the rate."""
@@ -239,12 +239,3 @@ class NoveltyRejector(GuardedDecisions):
             warnings.warn(f"{text}, so that none will be; {way}.", UserWarning, stacklevel=4)  # past the decorator
         return rows
 
-    def _fits_all(self, rows: GuardRows) -> bool:
-        if self.refit != "auto":
-            return bool(self.refit)
-        return len(rows.calibration) > FEW * (len(rows.training) + len(rows.held_out))
-
-    def _guard(self, table: Table, rows: GuardRows, state: Any) -> Guard:
-        X, y = table.rows(rows.detector)
-        detector = fitted_detector(self.estimator, self.detector, X, y, state)
-        return Guard.calibrated(detector, table.rows(rows.calibration)[0], self.rate, len(rows.detector))

@@ -77,17 +77,12 @@ class OutsideColumn:
         """The counts of both."""
         unseen = self.unseen + other.unseen
         kept = Counter(dict(_ranked(unseen)[:KEPT])) if len(unseen) > KEPT else unseen
-        return OutsideColumn(
-            self.seen,
-            rows=self.rows + other.rows,
-            missing=self.missing + other.missing,
-            below=self.below + other.below,
-            above=self.above + other.above,
-            smallest=min(self.smallest, other.smallest),
-            largest=max(self.largest, other.largest),
-            unseen=kept,
-            hidden=self.hidden + other.hidden + unseen.total() - kept.total(),
-        )
+        summed: dict[str, Any] = {
+            name: getattr(self, name) + getattr(other, name) for name in ("rows", "missing", "below", "above")
+        }
+        summed |= {"hidden": self.hidden + other.hidden + unseen.total() - kept.total(), "unseen": kept}
+        summed |= {"smallest": min(self.smallest, other.smallest), "largest": max(self.largest, other.largest)}
+        return OutsideColumn(self.seen, **summed)
 
     @property
     def newly_missing(self) -> int:
@@ -117,19 +112,15 @@ class OutsideColumn:
         return f"column {self.seen.name!r}: {'; '.join(parts)}." if parts else ""
 
     def _range_words(self, shown: Callable[[float], str]) -> list[str]:
-        if not isinstance(self.seen, SeenNumbers):
-            return []
-        low, high = shown(self.seen.smallest), shown(self.seen.largest)
         if self.above and self.seen.present == 0:
             return [f"{self._of(self.above, 'has', 'have')} a value; in training none had one"]
-        found = []
-        if self.below:
-            rows, here = self._of(self.below, "is", "are"), shown(self.smallest)
-            found.append(f"{rows} below the smallest value in training, {low} (smallest here: {here})")
-        if self.above:
-            rows, here = self._of(self.above, "is", "are"), shown(self.largest)
-            found.append(f"{rows} above the largest value in training, {high} (largest here: {here})")
-        return found
+        ends = (self.below, "below", "smallest"), (self.above, "above", "largest")
+        return [
+            f"{self._of(count, 'is', 'are')} {where} the {end} value in training, {shown(getattr(self.seen, end))} "
+            f"({end} here: {shown(getattr(self, end))})"
+            for count, where, end in ends
+            if count
+        ]
 
     def _category_words(self) -> list[str]:
         if not self.unseen:
@@ -150,19 +141,10 @@ class OutsideColumn:
 
     def range_facts(self) -> dict[str, Any]:
         """The numbers outside the range; None for the extremes if training had no number."""
-        low, high = None, None
-        if isinstance(self.seen, SeenNumbers) and self.seen.present:
-            low, high = self.seen.smallest, self.seen.largest
-        return {
-            "column": self.seen.name,
-            "rows": self.rows,
-            "below": self.below,
-            "above": self.above,
-            "smallest in training": low,
-            "largest in training": high,
-            "smallest": self.smallest,
-            "largest": self.largest,
-        }
+        known = isinstance(self.seen, SeenNumbers) and self.seen.present
+        facts: dict[str, Any] = {"column": self.seen.name, "rows": self.rows, "below": self.below, "above": self.above}
+        facts |= {f"{end} in training": getattr(self.seen, end) if known else None for end in ("smallest", "largest")}
+        return facts | {"smallest": self.smallest, "largest": self.largest}
 
     def _of(self, count: int, one: str, several: str) -> str:
         return f"{count:,} of {self.rows:,} rows {one if count == 1 else several}"
@@ -198,7 +180,7 @@ class Outside:
     @property
     def found(self) -> list[OutsideColumn]:
         """The columns with values outside, largest counts first."""
-        return sorted((column for column in self.columns if column.count), key=lambda column: -column.count)
+        return sorted(filter(lambda column: column.count, self.columns), key=lambda column: -column.count)
 
     def words(self, most: int = SHOWN, *, dates: Collection[str | int] = ()) -> list[str]:
         """One sentence per column, for at most this many columns, then how many more there are.
@@ -215,12 +197,11 @@ class Outside:
     def facts(self) -> dict[str, list[dict[str, Any]]]:
         """Records of the columns with unseen categories, with numbers outside the range, and with new missing cells."""
         found = self.found
+        missing = ((column.seen.name, column.newly_missing) for column in found if column.newly_missing)
         return {
             "unseen categories": [column.category_facts() for column in found if column.unseen],
             "outside the range": [column.range_facts() for column in found if column.below or column.above],
-            "newly missing": [
-                {"column": column.seen.name, "rows": column.newly_missing} for column in found if column.newly_missing
-            ],
+            "newly missing": [{"column": name, "rows": rows} for name, rows in missing],
         }
 
 

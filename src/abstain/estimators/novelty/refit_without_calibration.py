@@ -22,7 +22,6 @@ from sklearn.utils.validation import has_fit_parameter
 
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
-from abstain.estimators.novelty.calibration import counted
 from abstain.estimators.novelty.guard_rows import GuardRows
 from abstain.estimators.novelty.guarded import Guarded
 from abstain.estimators.svm.svc import RejectSVC
@@ -45,7 +44,7 @@ class Table:
     parameters: dict[str, Any]
 
     def rows(self, at: NDArray[np.intp]) -> tuple[Any, Any]:
-        """Give some of the rows and their labels."""
+        """Return some of the rows and their labels."""
         return _safe_indexing(self.X, at), _safe_indexing(self.y, at)
 
     def fitted(self, estimator: Any, at: NDArray[np.intp] | None) -> Any:
@@ -56,7 +55,7 @@ class Table:
         return estimator.fit(*self.rows(at), **{name: given[name] for name in given if _takes(estimator, name)})
 
     def row_costs(self, at: NDArray[np.intp]) -> Any:
-        """Give the costs of these rows, if rows have costs."""
+        """Return the costs of these rows, if rows have costs."""
         found = (value for name, value in self.parameters.items() if name.endswith("row_costs"))
         return next((_safe_indexing(value, at) for value in found), None)
 
@@ -72,7 +71,7 @@ def _takes(estimator: Any, name: str) -> bool:
 
 
 def unsearched(fitted: Any) -> Any:
-    """Give a classifier, not fitted, with the parameters that a fitted one has found; nothing is searched again."""
+    """Return a classifier, not fitted, with the parameters that a fitted one has found; nothing is searched again."""
     if hasattr(fitted, "best_estimator_"):
         return unsearched(fitted.best_estimator_)
     if isinstance(fitted, Pipeline):
@@ -111,18 +110,14 @@ def decisions_on_unseen(now: Guarded, table: Table, rows: GuardRows, *, refitted
     if not len(rows.held_out):
         return None
     try:
-        own = _counts(now, now.decided(X, row_costs))
+        own = now.counted(now.decided(X, row_costs))
         if not refitted:
             return own
-        choices = _counts(now, _by_witness(now, table, rows, X, row_costs))
+        choices = now.counted(_by_witness(now, table, rows, X, row_costs))
     except (TypeError, ValueError):
         return None
     lacking = len(rows.calibration) / (len(rows.training) + len(rows.held_out))
     return choices if np.abs(own - choices).max() <= lacking * len(rows.held_out) else None
-
-
-def _counts(now: Guarded, found: Any) -> NDArray[np.int64]:
-    return counted(found.label, found.rejected, now.rule)
 
 
 def _by_witness(now: Guarded, table: Table, rows: GuardRows, X: Any, row_costs: Any) -> Any:

@@ -9,9 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
-
-from abstain.estimators.novelty.column_range import SeenCategories, SeenColumn, seen_column, seen_floats
+from abstain.estimators.novelty.column_range import SeenCategories, SeenColumn, SeenNumbers
 from abstain.estimators.novelty.columns import CellTable
 from abstain.estimators.novelty.outside_ranges import Outside, OutsideColumn
 
@@ -51,10 +49,9 @@ class SeenColumns:
         table = CellTable.of(X)
         if table is None:
             return None
-        if isinstance(table.X, np.ndarray) and table.X.dtype.kind == "f" and table.rows:
-            return cls(table.rows, seen_floats(table.names, table.X))
-        cells = table.columns(range(len(table.names)))
-        return cls(table.rows, tuple(map(seen_column, table.names, cells)))
+        named = zip(table.names, table.columns(range(len(table.names))), strict=True)
+        kinds = ((name, its, SeenCategories if its.dtype == object else SeenNumbers) for name, its in named)
+        return cls(table.rows, tuple(kind.of(name, its) for name, its, kind in kinds))
 
     @classmethod
     def of_categories(cls, categories: Mapping[str, Sequence[str]]) -> Self:

@@ -14,10 +14,8 @@ from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 
 from abstain.arguments import threads
-from abstain.estimators.fitting.convergence import NONE_FINISHED, short_of_tolerance
 from abstain.estimators.fitting.decide import Fitted, fitted
-from abstain.estimators.fitting.pace import Pace
-from abstain.estimators.fitting.progress import FitsLine, FitTask
+from abstain.estimators.fitting.progress import FitsLine, FitTask, Pace
 from abstain.estimators.fitting.splitting import Groups, checked_splits, row_groups
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.search.corrections import Correction
@@ -29,6 +27,7 @@ from abstain.kernels import Kernel
 
 __all__ = ["SEARCHING", "SearchMixin", "Searched"]
 
+NONE_FINISHED = " None finished: the middle of the grid is taken untried, and best_score_ and cv_reject_rate_ are nan."
 SEARCHING = 0.75  # the share of the time limit that the search may use; the last fit gets the rest
 
 
@@ -74,6 +73,7 @@ class SearchMixin:
     cv: Any
     cuts: str
     search: str = "full"
+    max_iter: int
     time_limit: float | None
     n_jobs: int | None
     verbose: bool
@@ -160,8 +160,13 @@ class SearchMixin:
                 f"try fewer {'Cs' if np.isnan(gammas).any() else 'Cs and gammas'}."
                 + ("" if rounds[-1].finished.any() else NONE_FINISHED)
             )
-        short = sum(int(np.sum(done.tried & ~done.optimal)) for done in rounds)
-        return short_of_tolerance(self, short, sum(int(done.tried.sum()) for done in rounds))
+        if short := sum(int(np.sum(done.tried & ~done.optimal)) for done in rounds):
+            fits = sum(int(done.tried.sum()) for done in rounds)
+            return (
+                f"{short} of the {fits} fits of {type(self).__name__}'s search stopped short of their tolerance; raise "
+                f"max_iter={self.max_iter}, scale the features or try smaller Cs."
+            )
+        return None
 
     @property
     def C_(self) -> float:

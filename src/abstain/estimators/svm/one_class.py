@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,14 +11,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from abstain.arguments import row_weights
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import Proof
-from abstain.estimators.fitting.convergence import solved, warning_text
-from abstain.estimators.fitting.decide import fitted
+from abstain.estimators.fitting.convergence import solved
+from abstain.estimators.fitting.decide import ProvenMixin, fitted
 from abstain.estimators.fitting.kernel_rows import ExpansionMixin, checked_rows
 from abstain.estimators.fitting.lazy import is_dask, lazy_rows, refuse_dask
 from abstain.estimators.fitting.parameters import CONSTRAINTS
@@ -49,7 +47,7 @@ class FittedOneClass:
     proof: Proof
 
 
-class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class OneClassSVM(ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Support vector machine of one class, which scores how usual a row is, given rows without labels.
 
     It minimises ``1/2 ||h||^2 + sum_i s_i max(0, offset - h(x_i)) - nu S offset`` over h and the offset [1]_, where S
@@ -181,9 +179,7 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
             found = solved(self._solver(task), posed, None)
         finally:
             task.end_line()
-        self._commit(checked, FittedOneClass(*_in_units(unit, posed.machine(found.machine), found.proof(self.tol))))
-        if text := warning_text(self.proof_, self):
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)  # at the caller of fit, past scikit-learn's decorator
+        self._store(checked, FittedOneClass(*_in_units(unit, posed.machine(found.machine), found.proof(self.tol))))
         task.end()
         return self
 
@@ -250,12 +246,7 @@ class OneClassSVM(ExpansionMixin, CallbackSupportMixin, OutlierMixin, BaseEstima
         """The score below which a row counts as unusual."""
         return -float(self._now.machine.intercept)
 
-    proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
-    objective_ = fitted("proof.objective", "The primal value of the training problem.")
-    dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")
     duality_gap_ = fitted("proof.gap", "The difference of the primal and dual values, relative to the larger of them.")
-    status_ = fitted("proof.status", "How the solver ended.")
-    n_iter_ = fitted("proof.iterations", "The number of iterations of the solver.")
 
 
 def _chunk_scores(machine: KernelMachine, frozen: Any, chunk: Any) -> NDArray[np.float64]:

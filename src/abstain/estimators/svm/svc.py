@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
 
 from abstain.dual.problem import set_names
-from abstain.estimators.fitting.convergence import warning_text
-from abstain.estimators.fitting.decide import fitted, read_only
+from abstain.estimators.fitting.decide import ProvenMixin, fitted, read_only
 from abstain.estimators.fitting.kernel_fit import FittedSVC, fitted_svc
 from abstain.estimators.fitting.kernel_rows import KernelRowsMixin
 from abstain.estimators.fitting.parameters import CONSTRAINTS
@@ -23,7 +20,7 @@ from abstain.solvers.linear_dual import LinearDual
 from abstain.solvers.native import SMO, ActiveSet
 
 
-class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RejectSVC(KernelRowsMixin, ProvenMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Support vector classifier that rejects where a decision would cost more than rejecting.
 
     It minimises ``1/2 ||h||^2 + C sum_i s_i loss(y_i f(x_i))`` over ``f = h + bias``, where the loss is the double
@@ -225,11 +222,6 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         finally:
             task.end_line()
 
-    def _store(self, checked: Any, fitted: FittedSVC) -> None:
-        self._commit(checked, fitted)
-        if text := warning_text(fitted.proof, self):
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)  # at the caller of fit, past scikit-learn's decorator
-
     def _solver(self, task: FitTask, time_limit: float | None) -> SMO | ActiveSet:
         settings: dict[str, Any] = {
             "tol": float(self.tol),
@@ -243,7 +235,6 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
             return LinearDual(**settings) if self.kernel == "linear" else SMO(**settings)
         return ActiveSet(**settings) if self.solver == "active-set" else SMO(**settings, polish=False)
 
-    proof_ = fitted("proof", "How good the solution is: objectives, gap, violation and status.")
     proofs_ = fitted("proofs", "The proofs of all machines: one for two classes, else for each class, or each pair.")
 
     @property
@@ -259,8 +250,3 @@ class RejectSVC(KernelRowsMixin, CallbackSupportMixin, ClassifierMixin, BaseEsti
         return set_names(self._now.n_knots)
 
     n_support_ = fitted("n_support", "The number of support vectors of each class.")
-    objective_ = fitted("proof.objective", "The primal value of the training problem.")
-    dual_objective_ = fitted("proof.dual_objective", "The dual value, a lower bound on the primal value.")
-    duality_gap_ = fitted("proof.gap", "The difference of the primal and dual values, relative to the primal value.")
-    status_ = fitted("proof.status", "How the solver ended.")
-    n_iter_ = fitted("proof.iterations", "The number of iterations of the solver.")

@@ -57,7 +57,8 @@ class RejectSVCCV(SearchMixin, RejectSVC):
         changes nothing or costs more by a standard error, if one class has fewer than ten held-out rows, with a single
         fold, without costs, and for rules other than "chow", which have thresholds of their own. With more than
         two classes "tuned" is the action of least expected cost under a softmax of the scores, corrected by Platt's
-        sigmoid of the likeliest class's lead; its three numbers are fitted to held-out scores in the same way.
+        sigmoid of the likeliest class's lead; its three numbers are fitted to held-out scores, and the pair is chosen,
+        in the same way.
     search : {"auto", "full", "halving"}, default="auto"
         "full" tries all pairs on all rows. "halving" tries them on a stratified subsample of 2,000 rows, the better
         ones on larger subsamples, and the best three on all rows (more up to 15,000 rows), on as many folds as test

@@ -47,7 +47,7 @@ def reject_price_sweep(
     sample_weight : array-like of shape (n_samples,), default=None
         Factors on C for each row.
     row_costs : None
-        Not supported: a sweep varies the one reject cost of all rows.
+        Must be None: a sweep varies the one reject cost of all rows.
 
     Returns
     -------
@@ -75,8 +75,9 @@ def reject_price_sweep(
         machine._validate_params()  # noqa: SLF001 (scikit-learn's own, as its fit does)
         training = Training.of(machine, X, y, sample_weight, validator=machine)
         task = FitTask(machine, X, y, sample_weight, verbose=bool(machine.verbose))
-        alone = before is not None and len(training.tasks) == 1
-        start = _carried_over(machines[-1].machine_, before, training, machine.C) if alone else None
+        start = None
+        if before is not None and len(training.tasks) == 1:
+            start = _carried_over(machines[-1].machine_, before, training, machine.C)
         fitted = machine._fit(training, machine.C, machine.gamma, task, start=start)  # noqa: SLF001
         machine._store(machine, fitted)  # noqa: SLF001
         task.end()
@@ -86,7 +87,7 @@ def reject_price_sweep(
 
 
 def _carried_over(machine: KernelMachine, before: Training, now: Training, C: float) -> NDArray[np.float64]:
-    """Give coefficients for the new loss that keep every row in its set and its relative position in it.
+    """Return coefficients for the new loss that keep every row in its set and its relative position in it.
 
     ::
 

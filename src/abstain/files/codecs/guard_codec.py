@@ -23,26 +23,21 @@ from abstain.estimators.novelty.novelty_detector import NoveltyDetector
 from abstain.estimators.svm.one_class import OneClassSVM
 from abstain.files.codecs.ranges_codec import seen_from, seen_parts
 from abstain.files.codecs.rule_codec import rule_from, rule_state
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.described import columns_of, described
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, fitting, prefixed, within
-from abstain.files.sklearn_codecs.pipeline_codec import asked
-from abstain.rules.action_rule import ActionRule
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
+from abstain.files.format.schema import Fields, beside, fitting, layout, prefixed, within
+from abstain.files.sklearn_codecs.asked import asked
+from abstain.files.sklearn_codecs.steps_codec import Columns
 
 # m calibration rows; k decisions that a row may get
-OWN: dict[str, Spec] = {"unusual": (("<f8",), ("m",))}
-CHOICES: dict[str, Spec] = {"choices": (("<i8",), ("k",))}
+OWN, CHOICES = layout(unusual="f8 m"), layout(choices="i8 k")
 SEEN = "seen."
 ROUNDING = 1e-9  # of a sum of kernel values, as a share of the sum of the coefficients
-WAY_OUT = (
-    "leave detector=None, or give an abstain.OneClassSVM, and put other preprocessing into the Pipeline that is "
-    "estimator; or use skops, or pickle among people who trust each other."
-)
+WAY_OUT = "leave detector=None, or give an abstain.OneClassSVM and preprocess in the Pipeline that is estimator"
 
 
-def guard_parts(estimator: NoveltyRejector) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a guard; an error if it contradicts the parameters or the classifier."""
+def guard_parts(estimator: NoveltyRejector) -> Parts:
+    """Return the fields and arrays of a guard; an error if it contradicts the parameters or the classifier."""
     fitted: Guarded = estimator._fitted_
     guard, calibration = fitted.guard, fitted.calibration
     _, rule = machine_and_rule(fitted.estimator, estimator.reject_label)
@@ -54,7 +49,7 @@ def guard_parts(estimator: NoveltyRejector) -> tuple[dict[str, Any], Arrays]:
     frozen = type(estimator.estimator) is FrozenEstimator
     if frozen and estimator.estimator.estimator is not fitted.estimator:
         raise ModelFileError("its estimator is frozen, but is not the classifier.")
-    if not frozen and described(estimator.estimator) != described(fitted.estimator):
+    if not frozen and asked(estimator.estimator) != asked(fitted.estimator):
         raise ModelFileError("the parameters of its estimator differ from those of the fitted classifier.")
     _check_detector(estimator, guard)
     _check_rows(fitted, stated=estimator.rate is not DEFAULT_RATE, frozen=frozen)
@@ -71,11 +66,8 @@ def guard_parts(estimator: NoveltyRejector) -> tuple[dict[str, Any], Arrays]:
 
 
 def guarded_classes(given: Any) -> NDArray[Any]:
-    """Give the classes of the rule in a file."""
-    classes, _ = rule_from(given, 0)
-    if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
-        raise ModelFileError("its classes are not two or more, different and sorted.")
-    return classes
+    """Return the classes of the rule in a file."""
+    return rule_from(given, lambda _: (0,))[0]
 
 
 def guard_from(
@@ -88,7 +80,7 @@ def guard_from(
     classes = guarded_classes(fields.take("rule", dict))
     if classes.tolist() != classifier.classes_.tolist():
         raise ModelFileError("the classes of its classifier differ from those of its rule.")
-    own = {name: array for name, array in arrays.items() if not name.startswith(SEEN)}
+    own = beside(arrays, SEEN)
     fitting(own, OWN | (CHOICES if "choices" in own else {}), "guard", {})
     scores = own["unusual"]
     machine, rule = machine_and_rule(classifier, estimator.reject_label)
@@ -104,10 +96,7 @@ def check_detector(estimator: NoveltyRejector) -> None:
     last, given = _last(estimator._fitted_.guard.detector), estimator.detector
     for detector, allowed in ((last, (NoveltyDetector, OneClassSVM)), (given, (type(None), OneClassSVM))):
         if type(detector) not in allowed:
-            raise ValueError(
-                f"estimator has a {type(detector).__name__} as detector of novel rows, but a model file can contain "
-                f"only a OneClassSVM of this library there; {WAY_OUT}"
-            )
+            raise unsupported(f"has a {type(detector).__name__} as detector of novel rows", WAY_OUT)
 
 
 def _last(detector: Any) -> Any:
@@ -122,10 +111,9 @@ def _check_detector(estimator: NoveltyRejector, guard: Guard) -> None:
     begun = [[name, asked(step)] for name, step in steps[: len(before)]]
     if begun != [[name, asked(step)] for name, step in before]:
         raise ModelFileError("its detector does not begin with the transformers of its classifier.")
-    if given is not None and (len(steps) > len(before) or described(given) != described(last)):
+    if given is not None and (len(steps) > len(before) or asked(given) != asked(last)):
         raise ModelFileError("its detector differs from the one in its parameters.")
-    if last.machine_.n_rows != guard.n:
-        raise ModelFileError("its guard counts other rows than its detector learnt from.")
+    refuse(last.machine_.n_rows != guard.n, "its guard counts other rows than its detector learnt from.")
     scale: Any = steps[-1][1] if len(steps) > len(before) else None  # of a machine of one class
     if hasattr(scale, "with_mean") and issparse(last.machine_.vectors) == scale.with_mean:
         raise ModelFileError("its detector scales dense rows as sparse ones, or sparse rows as dense ones.")
@@ -143,12 +131,11 @@ def _check_rows(fitted: Guarded, *, stated: bool, frozen: bool) -> None:
         raise ModelFileError("its calibration rows have scores that its detector cannot give.")
     if stated and not guard.acts:
         raise ModelFileError(f"its {guard.m} calibration rows are too few for the rate that its parameters state.")
-    rule = fitted.rule
-    n = len(rule.costs.names) if isinstance(rule, ActionRule) else len(rule.labels.classes) + 1
+    n = len(fitted.rule.answers)
     if choices is not None and (frozen or len(choices) != n or (choices < 0).any() or sum(choices.tolist()) > guard.m):
         raise ModelFileError("its counts of decisions on calibration rows are not possible.")
-    columns = columns_of(guard.detector)
-    if not frozen and columns.count != columns_of(fitted.estimator).count:
+    columns = Columns.of(guard.detector)
+    if not frozen and columns.count != Columns.of(fitted.estimator).count:
         raise ModelFileError("its detector reads other columns than its classifier.")
     if seen is not None and (len(seen) != columns.count or seen.rows < guard.m + guard.n):
         raise ModelFileError("its training columns or rows are not those of its detector.")

@@ -2,77 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, fitting
+from abstain.estimators.linear.low_rank_fit import check_low_rank
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import FINITE, Fields, Layout, fitting, layout, one_of, whole
 from abstain.files.format.values import to_json
 from abstain.kernels import Kernel
+from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.machines.linear_machine import LinearMachine
 
-# s rows with d features; k numbers in a sparse matrix
-FLOAT, INDEX = ("<f8",), ("<i4", "<i8")
-DENSE: dict[str, Spec] = {"vectors": (FLOAT, ("s", "d"))}
-SPARSE: dict[str, Spec] = {
-    "vectors_data": (FLOAT, ("k",)),
-    "vectors_indices": (INDEX, ("k",)),
-    "vectors_indptr": (INDEX, ("s + 1",)),
-}
-EXPANSION: dict[str, Spec] = {"support": (("<i8",), ("s",)), "coef": (FLOAT, ("s",))}
-LINEAR: dict[str, Spec] = {"weights": (FLOAT, ("d",)), "centre": (FLOAT, ("d",))}
+MACHINE = "machine."  # before the names of its arrays
+# s rows with d features; m machines, one per class or pair; k numbers in a sparse matrix
+DENSE = layout(vectors="f8 s d")
+SPARSE = layout(vectors_data="f8 k", vectors_indices="i4|i8 k", vectors_indptr="i4|i8 s+1")
+EXPANSION = layout(support="i8 s", coef="f8 s")
+LANDMARKS = layout(coef="f8 m s", biases="f8 m")
+LINEAR = layout(weights="f8 d", centre="f8 d")
+CLASSES = layout(weights="f8 m d", centre="f8 d", biases="f8 m")
 SPARSE_KINDS = {"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
+STORAGE = one_of(("dense", *SPARSE_KINDS))
 
 
-def machine_parts(machine: KernelMachine | LinearMachine) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a machine; a callable kernel is an error."""
+def machine_parts(machine: Any) -> Parts:
+    """Return the fields and arrays of a machine; a callable kernel is an error."""
     if isinstance(machine, LinearMachine):
-        return {"bias": machine.bias}, {"weights": machine.weights, "centre": machine.centre}
-    kernel = machine.kernel
-    if not isinstance(kernel, Kernel):
-        to_json("kernel", kernel)
-        raise TypeError  # never reached: to_json raises for a callable
-    storage, vectors = vector_parts(machine)
-    state = {
-        "kernel": [kernel.name, kernel.gamma, kernel.coef0, kernel.degree],
-        "bias": machine.bias,
-        "n_rows": machine.n_rows,
-        "vectors": storage,
-    }
+        return {"bias": machine.bias}, {name: getattr(machine, name) for name in LINEAR}
+    if isinstance(machine, LinearClassMachine):
+        return {}, {name: getattr(machine, name) for name in CLASSES}
+    kernel, storage, vectors = expansion_parts(machine)
+    state = {"kernel": kernel, "bias": machine.bias, "n_rows": machine.n_rows, "vectors": storage}
     return state, {"support": machine.support.astype("<i8"), "coef": machine.coef, **vectors}
 
 
-def machine_from(given: Any, arrays: Arrays, n_features: int) -> KernelMachine | LinearMachine:
+def machine_from(fields: Fields, arrays: Arrays, n_features: int, machines: int = 1) -> Any:
     """Make a machine from fields and arrays, checking each of them and that they agree."""
-    fields = Fields(given, "machine")
-    bias = fields.number("bias")
+    letters = {"d": n_features, "m": machines}
+    if machines > 1:
+        fields.end()
+        fitting(arrays, CLASSES, "machine", letters)
+        return LinearClassMachine(*(arrays[name] for name in CLASSES))
+    bias = fields.take("bias", FINITE)
     if "kernel" not in fields:
         fields.end()
-        fitting(arrays, LINEAR, "machine", {"d": n_features})
+        fitting(arrays, LINEAR, "machine", letters)
         return LinearMachine(arrays["weights"], arrays["centre"], bias)
-    kernel, n_rows = kernel_from(fields), fields.whole("n_rows", least=1)
-    storage = fields.one_of("vectors", ("dense", *SPARSE_KINDS))
-    fields.end()
-    precomputed = kernel.name == "precomputed"
-    specs = SPARSE if storage != "dense" else {} if precomputed else DENSE
-    numbers = fitting(arrays, EXPANSION | specs, "machine", {"d": n_features})
+    n_rows = fields.take("n_rows", whole(1))
+    kernel, vectors = expansion_from(fields, arrays, EXPANSION, letters | {"n": n_rows})
     support = arrays["support"].astype(np.intp, copy=False)
     if (np.diff(support) <= 0).any() or (len(support) and not (support[0] >= 0 and support[-1] < n_rows)):
         raise ModelFileError("the indices of its support vectors are not increasing indices of training rows.")
-    if precomputed and n_rows != n_features:
-        raise ModelFileError("its Gram matrix does not have one column per training row.")
-    vectors = np.empty((0, 0)) if precomputed else vectors_from(arrays, storage, numbers)
     return KernelMachine(kernel, vectors, arrays["coef"], bias, support, n_rows)
+
+
+def landmark_parts(estimator: Any, machine: Any) -> Parts:
+    """Return the fields and arrays of a machine on landmarks; an error if it contradicts the parameters."""
+    refuse(not check_low_rank(estimator), "its machine has landmarks, but its estimator is linear.")
+    if not 0 < len(machine.support) <= estimator.n_components:
+        raise ModelFileError(f"its machine has {len(machine.support)} landmarks, not 1 to {estimator.n_components}.")
+    check_kernel(estimator, machine, estimator.gamma)
+    kernel, storage, vectors = expansion_parts(machine)
+    biases = machine.biases if isinstance(machine, OneVsRestMachine) else np.array([machine.bias])
+    return {"kernel": kernel, "vectors": storage}, vectors | {"coef": np.atleast_2d(machine.coef), "biases": biases}
+
+
+def landmark_from(fields: Fields, arrays: Arrays, n_features: int, machines: int) -> KernelMachine | OneVsRestMachine:
+    """Make the machine of these fields and arrays; `landmark_parts` compares them with the parameters."""
+    kernel, vectors = expansion_from(fields, arrays, LANDMARKS, {"d": n_features, "m": machines, "n": 0})
+    coef, biases, support = arrays["coef"], arrays["biases"], np.arange(vectors.shape[0])
+    if machines > 1:
+        return OneVsRestMachine(kernel, vectors, coef, biases, support, len(support))
+    return KernelMachine(kernel, vectors, coef[0], float(biases[0]), support, len(support))
 
 
 def check_kernel(parameters: Any, machine: Any, gamma: Any) -> None:
     """Compare the machine's kernel with the one that the parameters and `gamma` name; "scale" may be any number."""
-    if isinstance(machine, LinearMachine):
+    if isinstance(machine, LinearMachine | LinearClassMachine):
         same = parameters.kernel == "linear"
     else:
         kernel, gamma = machine.kernel, 1.0 / machine.n_features if gamma == "auto" else gamma
@@ -80,43 +93,54 @@ def check_kernel(parameters: Any, machine: Any, gamma: Any) -> None:
         if named.formula.takes_gamma and isinstance(kernel, Kernel):
             named = replace(named, gamma=kernel.gamma if gamma == "scale" else float(gamma))
         same = named == kernel
-    if not same:
-        raise ModelFileError("the kernel, gamma, coef0 or degree of its machine differs from its parameters.")
+    refuse(not same, "the kernel, gamma, coef0 or degree of its machine differs from its parameters.")
 
 
-def kernel_from(fields: Fields) -> Kernel:
-    """The kernel of these fields."""
-    given = fields.take("kernel", list)
+def expansion_parts(machine: Any) -> tuple[list[Any], str, Arrays]:
+    """Return the kernel, how the rows are stored, and their arrays; none for a precomputed kernel."""
+    kernel, vectors = machine.kernel, machine.vectors
+    if not isinstance(kernel, Kernel):
+        to_json("kernel", kernel)
+        raise TypeError  # never reached: to_json raises for a callable
+    given = [kernel.name, kernel.gamma, kernel.coef0, kernel.degree]
+    if sparse.issparse(vectors):
+        return given, type(vectors).__name__, csr_arrays(vectors, "vectors")
+    return given, "dense", {} if machine.is_precomputed else {"vectors": vectors}
+
+
+def expansion_from(
+    fields: Fields, arrays: Arrays, others: Layout, letters: Mapping[str, int]
+) -> tuple[Kernel, Any]:
+    """Return the kernel and the rows; `others` are the other arrays, and the letter n the number of training rows."""
+    given, storage = fields.take("kernel", list), fields.take("vectors", STORAGE)
+    fields.end()
     if [type(value) for value in given] != [str, float, float, int]:
         raise ModelFileError("its kernel is not given by a name and three numbers.")
     name, gamma, coef0, degree = given
-    if degree >= 2**31:
-        raise ModelFileError(f"the degree of its kernel, {degree}, is larger than a C int.")
-    return Kernel(name, gamma=gamma, coef0=coef0, degree=degree)
+    refuse(degree >= 2**31, f"the degree of its kernel, {degree}, is larger than a C int.")
+    kernel, dense = Kernel(name, gamma=gamma, coef0=coef0, degree=degree), storage == "dense"
+    precomputed = name == "precomputed"
+    rows = SPARSE if not dense else {} if precomputed else DENSE
+    numbers = fitting(arrays, others | rows, "machine", letters)
+    refuse(precomputed and letters["n"] != letters["d"], "its Gram matrix does not have one column per training row.")
+    if precomputed or dense:
+        return kernel, np.empty((0, 0)) if precomputed else arrays["vectors"]
+    return kernel, csr_from(arrays, "vectors", (numbers["s"], numbers["d"]), SPARSE_KINDS[storage])
 
 
-def vector_parts(machine: Any) -> tuple[str, Arrays]:
-    """How the rows are stored, and their arrays; none for a precomputed kernel."""
-    vectors = machine.vectors
-    if sparse.issparse(vectors):
-        arrays = {"vectors_data": vectors.data, "vectors_indices": vectors.indices, "vectors_indptr": vectors.indptr}
-        return type(vectors).__name__, arrays
-    return "dense", {} if machine.is_precomputed else {"vectors": vectors}
+def csr_arrays(matrix: Any, name: str) -> Arrays:
+    """Return the arrays of a sparse matrix."""
+    return {f"{name}_data": matrix.data, f"{name}_indices": matrix.indices, f"{name}_indptr": matrix.indptr}
 
 
-def vectors_from(arrays: Arrays, storage: str, numbers: dict[str, int]) -> Any:
-    """The rows; `numbers` are the values that `fitting` found for the letters."""
-    if storage == "dense":
-        return arrays["vectors"]
-    s, d, k = numbers["s"], numbers["d"], numbers["k"]
-    indices, indptr = arrays["vectors_indices"], arrays["vectors_indptr"]
-    rising = len(indptr) == s + 1 and indptr[0] == 0 and indptr[-1] == k and (np.diff(indptr) >= 0).all()
-    if not rising or indptr.dtype != indices.dtype:
-        raise ModelFileError("its sparse support vectors have row pointers that do not match.")
-    if k and not (indices.min() >= 0 and indices.max() < d):
-        raise ModelFileError("its sparse support vectors have a column outside the features.")
-    matrix = SPARSE_KINDS[storage]((arrays["vectors_data"], indices, indptr), shape=(s, d))
+def csr_from(arrays: Arrays, name: str, shape: tuple[int, int], kind: Any = sparse.csr_array) -> Any:
+    """Make a sparse matrix whose indices are safe to follow."""
+    data, indices, indptr = (arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
+    rising = len(indptr) == shape[0] + 1 and indptr[0] == 0 and indptr[-1] == len(data) and (np.diff(indptr) >= 0).all()
+    refuse(not rising or indptr.dtype != indices.dtype, f"its sparse {name} have row pointers that do not match.")
+    if len(data) and not (indices.min() >= 0 and indices.max() < shape[1]):
+        raise ModelFileError(f"its sparse {name} have a column outside the matrix.")
+    matrix = kind((data, indices, indptr), shape=shape)
     matrix.check_format(full_check=True)
-    if not matrix.has_canonical_format:
-        raise ModelFileError("its sparse support vectors have unsorted or repeated columns.")
+    refuse(not matrix.has_canonical_format, f"its sparse {name} have unsorted or repeated columns.")
     return matrix

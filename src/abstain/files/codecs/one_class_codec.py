@@ -3,51 +3,43 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from abstain.dual.certificate import shortest_scale
 from abstain.estimators.novelty.novelty_detector import FAR, Columns, FittedDetector, NoveltyDetector
 from abstain.estimators.svm.one_class import FittedOneClass, OneClassSVM
-from abstain.files.codecs.machine_codec import check_kernel, machine_from, machine_parts
-from abstain.files.codecs.svc_codec import MACHINE, UNBALANCED, check_status, proof_from, proof_state
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, fitting, prefixed, within
+from abstain.files.codecs.machine_codec import MACHINE, check_kernel, machine_from, machine_parts
+from abstain.files.codecs.proof_codec import UNBALANCED, check_objectives, check_status, proofs_from, proofs_state
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import Fields, beside, fitting, layout, prefixed, within
 from abstain.kernels import Kernel
 from abstain.machines.kernel_machine import KernelMachine
 
 # d features; two parts of the score
 COLUMNS = ("origin", "floor", "centre", "spread")
-OWN: dict[str, Spec] = {
-    **dict.fromkeys(COLUMNS, (("<f8",), ("d",))),
-    "residuals": (("<f8",), ("d", "d")),
-    "units": (("<f8",), (2,)),
-    "excess": (("<f8",), (2,)),
-}
+OWN = layout(**dict.fromkeys(COLUMNS, "f8 d"), residuals="f8 d d", units="f8 2", excess="f8 2")
 
 
-def one_class_parts(estimator: OneClassSVM) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a fitted machine; an error if it contradicts its parameters."""
+def one_class_parts(estimator: OneClassSVM) -> Parts:
+    """Return the fields and arrays of a fitted machine; an error if it contradicts its parameters."""
     fitted: FittedOneClass = estimator._fitted_
     machine, arrays = machine_parts(fitted.machine)
     check_kernel(estimator, fitted.machine, estimator.gamma)
     _check(fitted)
-    check_status(fitted.proof, fitted.machine, float(estimator.tol))
-    return {"machine": machine, "proof": proof_state(fitted.proof)}, prefixed(arrays, MACHINE)
+    check_status(fitted.proof, fitted.machine.kernel, float(estimator.tol))
+    return {"machine": machine, "proof": proofs_state([fitted.proof])[0]}, prefixed(arrays, MACHINE)
 
 
 def one_class_from(estimator: OneClassSVM, fields: Fields, arrays: Arrays, n_features: int) -> FittedOneClass:
     """Make the fitted value from fields and arrays; `one_class_parts` compares them with the parameters."""
     del estimator
-    machine = machine_from(fields.take("machine", dict), within(arrays, MACHINE), n_features)
-    if not isinstance(machine, KernelMachine):
-        raise ModelFileError("its machine does not have the kernel that its parameters name.")
-    fitting({name: one for name, one in arrays.items() if not name.startswith(MACHINE)}, {}, "machine", {})
-    return FittedOneClass(replace(machine, balanced=False), proof_from(fields))
+    machine = machine_from(fields.inner("machine"), within(arrays, MACHINE), n_features)
+    refuse(not isinstance(machine, KernelMachine), "its machine does not have the kernel that its parameters name.")
+    fitting(beside(arrays, MACHINE), {}, "machine", {})
+    return FittedOneClass(replace(machine, balanced=False), *proofs_from([fields.take("proof", dict)], 1))
 
 
 def _check(fitted: FittedOneClass) -> None:
@@ -56,28 +48,24 @@ def _check(fitted: FittedOneClass) -> None:
     The gap is relative to the larger objective, or to more where both are nearly 0: then nothing is compared.
     """
     coef, proof = fitted.machine.coef, fitted.proof
-    if not len(coef) or not (coef > 0.0).all():
-        raise ModelFileError("it has no coefficients, or one of them is not above 0.")
+    refuse(not len(coef) or not (coef > 0.0).all(), "it has no coefficients, or one of them is not above 0.")
     larger, least = max(abs(proof.objective), abs(proof.dual_objective)), _least_scale(fitted.machine)
     if proof.definite and proof.dual_objective > max(UNBALANCED * larger, least):
         raise ModelFileError("the dual value of its proof is above 0, where it is minus half the square of a length.")
-    apart, shown = proof.objective - proof.dual_objective, proof.gap + UNBALANCED
-    if apart < -UNBALANCED * larger and larger > least:
-        raise ModelFileError("the dual value of its proof is above the primal one.")
-    if proof.gap < sys.float_info.max and apart > shown * larger and larger > least:
-        raise ModelFileError("the gap of its proof is smaller than the difference of its objectives.")
+    if larger > least:
+        check_objectives(proof, scale=larger)
 
 
 def _least_scale(machine: KernelMachine) -> float:
-    """What a gap is relative to at least; infinite if the kernel values are not known."""
+    """Return what a gap is relative to at least; infinite if the kernel values are not known."""
     if machine.is_precomputed or not isinstance(machine.kernel, Kernel):
         return math.inf
     with np.errstate(over="ignore", invalid="ignore"):
         return shortest_scale(machine.coef, machine.kernel.diagonal(machine.vectors))
 
 
-def detector_parts(estimator: NoveltyDetector) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a fitted detector; an error if they contradict each other."""
+def detector_parts(estimator: NoveltyDetector) -> Parts:
+    """Return the fields and arrays of a fitted detector; an error if they contradict each other."""
     now: FittedDetector = estimator._fitted_
     state, machine = one_class_parts(now.one_class)
     own = {name: getattr(now.columns, name) for name in COLUMNS}
@@ -85,8 +73,7 @@ def detector_parts(estimator: NoveltyDetector) -> tuple[dict[str, Any], Arrays]:
     positive = (now.columns.spread, now.units, now.excess, np.diag(now.residuals))
     if not all((numbers > 0.0).all() for numbers in positive) or (now.columns.floor < 0.0).any():
         raise ModelFileError("a unit of its detector is not above 0.")
-    if (np.abs(now.machine.vectors) > FAR).any():
-        raise ModelFileError("its detector has vectors beyond the cells that it clips.")
+    refuse((np.abs(now.machine.vectors) > FAR).any(), "its detector has vectors beyond the cells that it clips.")
     return state, own | machine
 
 
@@ -94,7 +81,7 @@ def detector_from(estimator: NoveltyDetector, fields: Fields, arrays: Arrays, n_
     """Make the fitted value from fields and arrays."""
     del estimator
     machine = {name: one for name, one in arrays.items() if name.startswith(MACHINE)}
-    own = {name: one for name, one in arrays.items() if name not in machine}
+    own = beside(arrays, MACHINE)
     fitting(own, OWN, "detector", {"d": n_features})
     one_class = NoveltyDetector.part()
     one_class._fitted_ = one_class_from(one_class, fields, machine, n_features)

@@ -14,22 +14,16 @@ import numpy as np
 from abstain.estimators.novelty.column_range import KEPT, LONGEST, SeenCategories, SeenColumn, SeenNumbers
 from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.pool import MOST_COLUMNS
-from abstain.files.format.schema import Fields, Spec, fitting
+from abstain.files.format.schema import TEXTS, Fields, fitting, layout, optional, whole
 
-SPECS: dict[str, Spec] = {
-    "present": (("<i8",), ("columns",)),
-    "missing": (("<i8",), ("columns",)),
-    "smallest": (("<f8",), ("numbers",)),
-    "largest": (("<f8",), ("numbers",)),
-    "counts": (("<i8",), ("categories",)),
-}
+COLUMNS = layout(present="i8 n", missing="i8 n", smallest="f8 numbers", largest="f8 numbers", counts="i8 texts")
 WHERE = "description of its training columns"
 
 
 def seen_parts(seen: SeenColumns | None) -> tuple[dict[str, Any] | None, Arrays]:
-    """Give the fields and arrays of a `SeenColumns`; None and no arrays if there is none."""
+    """Return the fields and arrays of a `SeenColumns`; None and no arrays if there is none."""
     if seen is None:
         return None, {}
     columns = seen.columns
@@ -60,14 +54,16 @@ def seen_from(given: Any, arrays: Arrays) -> SeenColumns | None:
         fitting(arrays, {}, WHERE, {})
         return None
     fields = Fields(given, WHERE)
-    lengths = fitting(arrays, SPECS, WHERE, {})
-    n = lengths["columns"]
-    if n > MOST_COLUMNS:
-        raise ModelFileError(f"it has more than {MOST_COLUMNS:,} columns.")
-    rows, names = fields.whole("rows"), _names(fields, n)
+    lengths = fitting(arrays, COLUMNS, WHERE, {})
+    n = lengths["n"]
+    refuse(n > MOST_COLUMNS, f"it has more than {MOST_COLUMNS:,} columns.")
+    rows, names = fields.take("rows", whole()), fields.take("names", optional(TEXTS))
+    if names is not None and (not names or len(names) != n or len({*names}) != n):
+        raise _wrong("does not have one name for each column")
+    names = range(n) if names is None else names
     texts = _texts(fields.take("categories", list), n)
     fields.end()
-    if lengths["numbers"] != n - len(texts) or lengths["categories"] != sum(map(len, texts.values())):
+    if lengths["numbers"] != n - len(texts) or lengths["texts"] != sum(map(len, texts.values())):
         raise _wrong("has arrays of the wrong length")
     extremes = zip(arrays["smallest"].tolist(), arrays["largest"].tolist(), strict=True)
     counts = iter(arrays["counts"].tolist())
@@ -99,18 +95,8 @@ def _categories(name: str | int, counts: dict[str, int], present: int, missing: 
     return SeenCategories(name, counts, rest, missing)
 
 
-def _names(fields: Fields, n: int) -> list[str] | range:
-    if fields.peek("names") is None:
-        fields.take("names", type(None))
-        return range(n)
-    names = fields.texts("names")
-    if not names or len(names) != n or len({*names}) != n:
-        raise _wrong("does not have one name for each column")
-    return names
-
-
 def _texts(given: list[Any], n: int) -> dict[int, list[str]]:
-    """The categories of each column that has them, by its position."""
+    """Return the categories of each column that has them, by its position."""
     found: dict[int, list[str]] = {}
     last = -1
     for entry in given:

@@ -9,35 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.arguments import warn_caller
-from abstain.estimators.threshold.fitted_rejector import Tuned, tuned
+from abstain.estimators.threshold.fitted_rejector import Tuned, labels_for, tuned
 from abstain.estimators.threshold.out_of_fold import UNEQUAL_SHARES
 from abstain.estimators.threshold.threshold import ThresholdRejector
 from abstain.files.codecs.rule_codec import check_same, rule_from, rule_state
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, fitting
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import Fields, fitting, layout
 from abstain.files.format.values import to_json
 from abstain.machines.response_machine import ResponseMachine
-from abstain.rules.lead_rule import LeadRule, WrappedRule
-from abstain.rules.probability_rule import ProbabilityRule
-from abstain.rules.set_rule import SetRule
-from abstain.rules.tuning.answered_rows import ClassRows
+from abstain.rules.class_deciders import Cheapest
+from abstain.rules.deciders import Cuts, PerRow
 from abstain.rules.tuning.class_error import ClassErrorBound
 from abstain.rules.tuning.request import Request
 from abstain.rules.tuning.risk_control import ErrorBound
 from abstain.rules.tuning.scored_rows import ScoredRows
 
 # r rows that thresholds were tuned on; of more than two classes, q scores each
-ROWS: dict[str, Spec] = {
-    "rows_score": (("<f8",), ("r",)),
-    "rows_sign": (("|i1",), ("r",)),
-    "rows_weight": (("<f8",), ("r",)),
-}
-CLASS_ROWS: dict[str, Spec] = {
-    "rows_score": (("<f8",), ("r", "q")),
-    "rows_code": (("<i8",), ("r",)),
-    "rows_weight": (("<f8",), ("r",)),
-}
+ROWS = layout(rows_score="f8 r", rows_sign="i1 r", rows_weight="f8 r")
+CLASS_ROWS = layout(rows_score="f8 r q", rows_code="i8 r", rows_weight="f8 r")
 NOT_CERTIFIED = (
     "max_error of this model was certified on scores of folds, but the classifier that decides was fitted on all rows, "
     "so that the ceiling may not hold for it; fit again, or retune with rows that it was not fitted on."
@@ -46,14 +36,16 @@ PROMISE = ("max_error", "confidence", "n_rows", "accepted", "errors")
 CLASS_PROMISE = ("class_error", "n_rows", "cuts")
 
 
-def rejector_parts(estimator: ThresholdRejector, given: Any) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a fitted ThresholdRejector whose classifier was fitted as `given`, or around it."""
+def rejector_parts(estimator: ThresholdRejector, given: Any) -> Parts:
+    """Return the fields and arrays of a ThresholdRejector whose classifier was fitted as `given`, or around it."""
     fitted: Tuned = estimator._fitted_
     rule, rows, bound, held_out = fitted.rule, fitted.rows, fitted.error_bound, fitted.held_out
-    again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows, _cuts(rule), held_out=held_out)
-    (_check_same_classes if isinstance(again.rule, WrappedRule) else check_same)(again.rule, rule)
+    by_row = isinstance(rule.decider, PerRow)
+    given_by = {"held_out": held_out, "by_row": by_row}
+    again = _tuned(estimator, rule.labels.classes, fitted.machine.classifier, rows, _cuts(rule), **given_by)
+    check_same(again.rule, rule)
     added = given is not fitted.machine.classifier
-    if added and (hasattr(given, "predict_proba") or not Request.of(estimator).method.needs_probabilities):
+    if added and (hasattr(given, "predict_proba") or not Request.of(estimator, by_row=by_row).method.needs_probabilities):
         raise ModelFileError("it has a sigmoid that its parameters do not call for.")
     prefit = isinstance(estimator.cv, str) and estimator.cv == "prefit"
     if (again.machine.method, again.error_bound) != (fitted.machine.method, bound):
@@ -68,6 +60,8 @@ def rejector_parts(estimator: ThresholdRejector, given: Any) -> tuple[dict[str, 
     }
     if held_out != _implied(estimator, rows):
         state["held_out"] = held_out
+    if by_row:
+        state["by_row"] = True
     return state, _row_arrays(rows)
 
 
@@ -76,49 +70,33 @@ def _promise(bound: Any) -> tuple[str, ...]:
 
 
 def _implied(estimator: ThresholdRejector, rows: Any) -> bool:
-    """Whether the parameters say that the classifier was not fitted on the rows; only the contrary is in a file."""
+    """Return whether the parameters say that the classifier was not fitted on the rows; a file has the contrary."""
     return isinstance(estimator.cv, str) and estimator.cv == "prefit" and rows is not None and not rows.flaw
 
 
 def _cuts(rule: Any) -> tuple[float, ...]:
-    if isinstance(rule, ProbabilityRule):
+    decider = rule.decider
+    if isinstance(decider, Cheapest | PerRow):
         return ()
-    if isinstance(rule, LeadRule | SetRule):
-        return tuple(rule.cuts.tolist())
-    return rule.thresholds.lower, rule.thresholds.upper, rule.cut
+    if not isinstance(decider, Cuts):
+        return tuple(decider.cuts.tolist())
+    if rule.costs is not None and rule.costs.names is not None:
+        return ()
+    return decider.thresholds.lower, decider.thresholds.upper, decider.cut
 
 
 def _row_arrays(rows: Any) -> Arrays:
+    """The codes of two classes are stored as -1 and +1, those of more from 1 on."""
     if rows is None:
         return {}
-    if isinstance(rows, ClassRows):
-        return {"rows_score": rows.score, "rows_code": rows.code.astype("<i8"), "rows_weight": rows.weight}
-    return {f"rows_{name}": getattr(rows, name) for name in ("score", "sign", "weight")}
+    if rows.score.ndim > 1:
+        return {"rows_score": rows.score, "rows_code": (rows.code + 1).astype("<i8"), "rows_weight": rows.weight}
+    return {"rows_score": rows.score, "rows_sign": (2 * rows.code - 1).astype("|i1"), "rows_weight": rows.weight}
 
 
-def _check_same_classes(rule: Any, fitted: Any) -> None:
-    """Compare the rule of several classes that the parameters imply with the fitted one."""
-    same = type(rule) is type(fitted) and rule.costs == fitted.costs and _cuts(rule) == _cuts(fitted)
-    same = same and rule.is_log_probability == fitted.is_log_probability
-    same = same and getattr(rule, "by", None) == getattr(fitted, "by", None)
-    labels, others = rule.labels, fitted.labels
-    if not same or (labels.reject_label, labels.rejects) != (others.reject_label, others.rejects):
-        raise ModelFileError("its costs, thresholds or labels do not match its parameters.")
-
-
-def rejector_classes(given: Any) -> NDArray[Any]:
-    """Give the classes of the rule in a file."""
-    return _classes_and_cuts(given)[0]
-
-
-def _classes_and_cuts(given: Any) -> tuple[NDArray[Any], tuple[float, ...]]:
-    """The rule has three cuts for two classes; for more one each, or none."""
-    listed = given.get("classes") if isinstance(given, dict) else None
-    n = len(listed) if isinstance(listed, list) else 0
-    classes, cuts = rule_from(given, *((3,) if n <= 2 else (0, n)))
-    if n > 2 and not np.array_equal(np.unique(classes), classes):
-        raise ModelFileError("its classes are not different and sorted.")
-    return classes, tuple(cuts)
+def classes_and_cuts(given: Any) -> tuple[NDArray[Any], tuple[float, ...]]:
+    """Return the classes of a rule in a file and its cuts: three for two classes, one each for more, or none."""
+    return rule_from(given, lambda n: (0, 3) if n == 2 else (0, n))
 
 
 def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, classifier: Any) -> Tuned:
@@ -126,37 +104,44 @@ def rejector_from(estimator: ThresholdRejector, fields: Fields, arrays: Arrays, 
 
     Cuts and bound are computed again from the rows: `restored` compares all fields of the result with those given.
     """
-    classes, cuts = _classes_and_cuts(fields.take("rule", dict))
+    classes, cuts = classes_and_cuts(fields.take("rule", dict))
     if classes.tolist() != classifier.classes_.tolist():
         raise ModelFileError("the classes of its classifier differ from those of its rule.")
-    fields.one_of("method", ("decision_function", "predict_proba"))
+    fields.take("method", str)
     rows = _rows(fields.take("flaw"), arrays, len(classes))
     fields.take("error_bound")
     held_out = fields.take("held_out", bool) if "held_out" in fields else _implied(estimator, rows)
     if held_out and (rows is None or rows.flaw not in ("", UNEQUAL_SHARES)):
         raise ModelFileError("it has no rows, or rows with a flaw, that its classifier was not fitted on.")
-    found = _tuned(estimator, classes, classifier, rows, cuts, held_out=held_out)
+    by_row = "by_row" in fields and fields.take("by_row", bool)
+    found = _tuned(estimator, classes, classifier, rows, cuts, held_out=held_out, by_row=by_row)
     if isinstance(found.error_bound, ErrorBound) and not held_out:
         warn_caller(NOT_CERTIFIED)
     return found
 
 
 def _tuned(
-    estimator: ThresholdRejector, classes: Any, classifier: Any, rows: Any, cuts: tuple[float, ...], *, held_out: bool
+    estimator: ThresholdRejector,
+    classes: Any,
+    classifier: Any,
+    rows: Any,
+    cuts: tuple[float, ...],
+    *,
+    held_out: bool,
+    by_row: bool,
 ) -> Tuned:
-    """Give the fitted value that follows from the parameters and rows.
+    """Return the fitted value that follows from the parameters and rows.
 
     Version 0.2 certified `max_error` on scores of folds, and kept `reject_rate` on the rows that it tuned on instead of
     on new ones. Its files are read as they are: the `cuts` say which.
     """
-    request = Request.of(estimator)
-    if rows is None and request.needs_rows:
-        raise ModelFileError("its parameters need rows that it does not have.")
+    request = Request.of(estimator, by_row=by_row)
+    refuse(rows is None and request.needs_rows, "its parameters need rows that it does not have.")
     probabilities = request.method.needs_probabilities
     if probabilities and not hasattr(classifier, "predict_proba"):
         raise ModelFileError("its parameters need probabilities that its classifier does not have.")
-    machine, labels = ResponseMachine.of(classifier, probabilities=probabilities), estimator._labels(request, classes)
-    request = request.of_classes(labels, estimator.pos_label)
+    machine, labels = ResponseMachine.of(classifier, probabilities=probabilities), labels_for(estimator, request, np.repeat(classes, 2))
+    request = request.of_classes(labels)
     if request.class_error is not None and (rows.weight != 1).any():
         raise ModelFileError("its calibration rows have weights, which class_error does not count.")
     by_folds = request.max_error is not None and not rows.flaw
@@ -166,7 +151,7 @@ def _tuned(
     return replace(found, held_out=held_out)
 
 
-def _rows(flaw: Any, arrays: Arrays, n_classes: int) -> ScoredRows | ClassRows | None:
+def _rows(flaw: Any, arrays: Arrays, n_classes: int) -> ScoredRows | None:
     if flaw is None:
         fitting(arrays, {}, "rejector", {})
         return None
@@ -179,6 +164,4 @@ def _rows(flaw: Any, arrays: Arrays, n_classes: int) -> ScoredRows | ClassRows |
             f"the rows that its thresholds were tuned on have an invalid {'class' if several else 'sign'}, weight or "
             "flaw."
         )
-    if several:
-        return ClassRows.of(arrays["rows_score"], code, weight, flaw=flaw)
-    return ScoredRows.of(arrays["rows_score"], code, weight, cut=0.0, flaw=flaw)
+    return ScoredRows.of(arrays["rows_score"], code - 1 if several else code > 0, weight, flaw=flaw)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.files.format.container import Container
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 
 # The types allowed in an array of a model file: numbers of fixed size in little-endian order. No text, no objects.
 DTYPES = ("<f8", "<f4", "<i8", "<i4", "|i1")
@@ -24,6 +24,7 @@ MAY_BE_INFINITE = ("threshold", "unusual")
 LONGEST = 64  # letters in the name of an array
 
 Arrays = dict[str, NDArray[Any]]
+Parts = tuple[dict[str, Any], Arrays]  # fields and arrays
 _NAME = re.compile(r"[a-z][a-z_]*(\.[a-z][a-z_]*)*")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -92,8 +93,7 @@ def _read(container: Container, name: str, entry: Any) -> NDArray[Any]:
     last = name.rpartition(".")[2]
     allowed = np.isfinite(array)
     allowed |= np.isnan(array) if last in MAY_BE_NAN else np.isposinf(array) if last in MAY_BE_INFINITE else False
-    if not allowed.all():
-        raise ModelFileError(f"the array {name!r} contains NaN or infinity.")
+    refuse(not allowed.all(), f"the array {name!r} contains NaN or infinity.")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
@@ -101,8 +101,7 @@ def _checked_entry(name: str, entry: Any) -> tuple[str, tuple[int, ...], str]:
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "sha256"}:
         raise ModelFileError(f"its manifest does not give dtype, shape and sha256 of the array {name!r}.")
     dtype, shape, digest = entry["dtype"], entry["shape"], entry["sha256"]
-    if dtype not in DTYPES:
-        raise ModelFileError(f"the array {name!r} is declared with a dtype that is not one of {', '.join(DTYPES)}.")
+    refuse(dtype not in DTYPES, f"the array {name!r} is declared with a dtype that is not one of {', '.join(DTYPES)}.")
     whole = isinstance(shape, list) and len(shape) <= MOST_AXES and all(type(length) is int for length in shape)
     if not whole or any(not 0 <= length <= 2**40 for length in shape):
         raise ModelFileError(f"the array {name!r} is declared with a shape that is not allowed in a model.")

@@ -83,7 +83,7 @@ def _passed_on(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _keep_permissions(draft: Path, old: os.stat_result) -> None:
-    """Give the draft the owner and the permissions of the file that it replaces, as far as the system allows."""
+    """Set the owner and the permissions of the draft to those of the file that it replaces, as far as possible."""
     if hasattr(os, "chown"):
         with suppress(OSError):
             os.chown(draft, old.st_uid, old.st_gid)

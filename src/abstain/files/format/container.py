@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Self
 
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
 
 LARGEST = 2**31 - 1  # bytes; beyond it zip needs other headers
 MOST_MEMBERS = 64
@@ -103,8 +103,7 @@ class Container:
     @classmethod
     def of(cls, file: IO[bytes], size: int) -> Self:
         """Check the layout of a file of `size` bytes; the data is not read yet."""
-        if size < END_SIZE:
-            raise ModelFileError(f"its {size} bytes are too few for a model file.")
+        refuse(size < END_SIZE, f"its {size} bytes are too few for a model file.")
         end = _bytes_at(file, max(0, size - LONGEST_END), min(size, LONGEST_END))
         members, offset = [], 0
         for entry in _directory(end):
@@ -121,8 +120,7 @@ class Container:
         if offset + len(expected) != size or not end.endswith(expected):
             raise ModelFileError("its directory is not what the library writes, or bytes are missing or were added.")
         by_name = {member.name: member for member in members}
-        if len(by_name) < len(members):
-            raise ModelFileError("it has two members with the same name.")
+        refuse(len(by_name) < len(members), "it has two members with the same name.")
         return cls(file, by_name)
 
     def read(self, name: str, at: int = 0, size: int | None = None) -> bytes:
@@ -136,8 +134,7 @@ class Container:
         filled = 0
         while filled < buffer.nbytes:
             got = self.file.readinto(buffer[filled:])  # type: ignore[attr-defined]
-            if not got:
-                raise ModelFileError("it became shorter while it was read.")
+            refuse(not got, "it became shorter while it was read.")
             filled += got
 
     def check(self, name: str, sha256: str) -> None:
@@ -159,14 +156,12 @@ def _directory(end: bytes) -> list[zipfile.ZipInfo]:
             entries = archive.infolist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error) as error:
         raise ModelFileError("it is not a model file, or its end is missing.") from error
-    if len(entries) > MOST_MEMBERS:
-        raise ModelFileError(f"it declares {len(entries)} members, more than any model has.")
+    refuse(len(entries) > MOST_MEMBERS, f"it declares {len(entries)} members, more than any model has.")
     return entries
 
 
 def _bytes_at(file: IO[bytes], offset: int, size: int) -> bytes:
     file.seek(offset)
     piece = file.read(size)
-    if len(piece) != size:
-        raise ModelFileError("it became shorter while it was read, or a size in it is wrong.")
+    refuse(len(piece) != size, "it became shorter while it was read, or a size in it is wrong.")
     return piece

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 from abstain.files.format.arrays import checked_name, member_of
 from abstain.files.format.container import Container
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import Fields, whole
 
 FORMAT = 2  # increased when older versions could not read new files
 MANIFEST, CHECKSUM = "manifest.json", "manifest.sha256"
@@ -51,7 +51,7 @@ def read_manifest(container: Container) -> Fields:
         raise ModelFileError(f"its manifest has {reason}.")
     manifest = _parsed(text)
     fields = Fields(manifest, "model")
-    version = fields.whole("format", least=1)
+    version = fields.take("format", whole(1))
     if version > FORMAT:
         raise ModelFileError(
             f"it has format {version}, written by a later version of abstain; this version reads up to {FORMAT}, so "
@@ -71,8 +71,7 @@ def declared_arrays(fields: Fields, container: Container) -> dict[str, Any]:
     """The manifest's entries for the arrays; the other members of the file must be these, in this order."""
     declared: dict[str, Any] = fields.take("arrays", dict)
     expected = [MANIFEST, CHECKSUM, *(member_of(checked_name(name)) for name in declared)]
-    if expected != [*container.members]:
-        raise ModelFileError("its members are not the arrays that its manifest names, in that order.")
+    refuse(expected != [*container.members], "its members are not the arrays that its manifest names, in that order.")
     return declared
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.schema import Fields, fitting
 
 # The name of the joined array of each dtype.
@@ -35,8 +35,7 @@ class _Work:
             ("columns over all its steps", self._columns, MOST_COLUMNS),
             ("encoded columns", self._encoded, MOST_ENCODED),
         ):
-            if count > most:
-                raise ModelFileError(f"it has more than {most:,} {what}.")
+            refuse(count > most, f"it has more than {most:,} {what}.")
 
 
 class PoolWriter:
@@ -58,10 +57,7 @@ class PoolWriter:
         array = np.asarray(values)
         dtype = array.dtype.newbyteorder("<").str
         if dtype not in JOINED:
-            raise ValueError(
-                f"estimator has a step with an array of dtype {array.dtype}, but a model file can contain float64, "
-                "float32 and int64; fit it to float64."
-            )
+            raise unsupported(f"has a step with an array of dtype {array.dtype}", "fit it to float64")
         self._taken[dtype].append(array.ravel())
         return [dtype, *array.shape]
 
@@ -75,7 +71,7 @@ class PoolWriter:
 
 
 class PoolReader:
-    """Gives the arrays of the steps back, in order."""
+    """Returns the arrays of the steps, in order."""
 
     def __init__(self, arrays: Arrays) -> None:
         fitting(arrays, {name: ((dtype,), (name,)) for dtype, name in JOINED.items()}, "preprocessing", {})
@@ -92,20 +88,17 @@ class PoolReader:
             raise ModelFileError(f"the array {name!r} of its preprocessing has the wrong dtype or shape.")
         dtype, *shape = entry
         size, left = int(np.prod(np.array(shape, dtype=object))), self._left[dtype]
-        if size > len(left):
-            raise ModelFileError(f"the array {name!r} of its preprocessing is longer than the file's.")
+        refuse(size > len(left), f"the array {name!r} of its preprocessing is longer than the file's.")
         self._left[dtype] = left[size:]
         array = left[:size].reshape(shape).copy()
         if finite and not np.isfinite(array).all():
             raise ModelFileError(f"the array {name!r} of its preprocessing contains NaN or infinity.")
-        if np.isinf(array).any():
-            raise ModelFileError(f"the array {name!r} of its preprocessing contains infinity.")
+        refuse(np.isinf(array).any(), f"the array {name!r} of its preprocessing contains infinity.")
         return array
 
     def end(self) -> None:
         """Raise an error if numbers are left."""
-        if any(len(left) for left in self._left.values()):
-            raise ModelFileError("its preprocessing has numbers that no step uses.")
+        refuse(any(len(left) for left in self._left.values()), "its preprocessing has numbers that no step uses.")
 
 
 def _fits(given: list[Any], shape: tuple[int | None, ...]) -> bool:

@@ -1,19 +1,85 @@
-"""Checks of a part of the manifest: every field is taken once, with its type, and none is left over."""
+"""Checks of a part of the manifest: every field is taken once, is of its kind, and none is left over."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.values import from_json, to_json
 
 # An array's dtypes, and its shape in numbers and letters; one letter stands for one number in all arrays of a part.
 Shape = tuple[int | str, ...]
 Spec = tuple[tuple[str, ...], Shape]
+Layout = dict[str, Spec]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a field may contain.
+
+    Attributes
+    ----------
+    allows : callable
+        Whether a value of JSON is allowed, after `of`.
+    rule : str
+        The rule, after "must be".
+    of : callable
+        The value in Python; it raises an error for what is no such value.
+    to : callable
+        The value in JSON.
+    """
+
+    allows: Callable[[Any], bool]
+    rule: str
+    of: Callable[[Any], Any] = lambda value: value
+    to: Callable[[Any], Any] = lambda value: value
+
+
+def of_type(*types: type) -> Kind:
+    """Return the kind of exactly these types of JSON."""
+    return Kind(lambda value: type(value) in types, " or ".join(_NAMES[one] for one in types))
+
+
+def whole(least: int = 0) -> Kind:
+    """Return the kind of integers from `least` up to the largest index."""
+    return Kind(lambda value: type(value) is int and least <= value < 2**62, f"an integer >= {least}", to=int)
+
+
+def one_of(allowed: Collection[str]) -> Kind:
+    """Return the kind of these strings."""
+    return Kind(lambda value: isinstance(value, str) and value in allowed, f"one of {', '.join(allowed)}"[:300])
+
+
+def optional(kind: Kind) -> Kind:
+    """Return the kind of null and another kind."""
+    return Kind(
+        lambda value: value is None or kind.allows(value),
+        f"null, or {kind.rule}",
+        lambda value: None if value is None else kind.of(value),
+        lambda value: None if value is None else kind.to(value),
+    )
+
+
+def real(least: float = -math.inf, most: float = math.inf, *, finite: bool = False) -> Kind:
+    """Return the kind of floats in this range; infinity is one of them unless they are `finite`."""
+
+    def allows(value: Any) -> bool:
+        return type(value) is float and least <= value <= most and (math.isfinite(value) or not finite)
+
+    rule = "a finite number" if finite else f"a number from {least:g} to {most:g}".replace(" from -inf to inf", "")
+    return Kind(allows, rule, from_json, lambda value: to_json("", value))
+
+
+_NAMES: dict[type, str] = {bool: "true or false", str: "text", list: "a list", dict: "named fields", type(None): "null"}
+_NAMES |= {int: "an integer", float: "a number"}
+FLAG, FINITE = of_type(bool), real(finite=True)
+TEXTS = Kind(lambda value: type(value) is list and all(type(one) is str for one in value), "a list of strings")
 
 
 class Fields:
@@ -28,54 +94,39 @@ class Fields:
     """
 
     def __init__(self, given: Any, where: str) -> None:
-        if not isinstance(given, dict):
-            raise ModelFileError(f"its manifest does not describe the {where} with named fields.")
+        refuse(not isinstance(given, dict), f"its manifest does not describe the {where} with named fields.")
         self._left = dict(given)
         self._where = where
 
     def __contains__(self, name: str) -> bool:
         return name in self._left
 
-    def take(self, name: str, *kinds: type) -> Any:
-        """Take a field of exactly one of these types, or of any type if none is given."""
-        if name not in self._left:
-            raise ModelFileError(f"its manifest lacks the field {name!r} of the {self._where}.")
+    def take(self, name: str, *kinds: Kind | type) -> Any:
+        """Take a field of this kind, of one of these types of JSON, or of any if none is given."""
+        refuse(name not in self._left, f"its manifest lacks the field {name!r} of the {self._where}.")
         value = self._left.pop(name)
-        if kinds and type(value) not in kinds:
-            raise ModelFileError(f"the field {name!r} of the {self._where} has the wrong type.")
-        return value
+        if not kinds:
+            return value
+        kind = kinds[0] if isinstance(kinds[0], Kind) else of_type(*kinds)  # type: ignore[arg-type]
+        found = kind.of(value)
+        if not kind.allows(found):
+            shown = f", not {value[:60]!r}" if isinstance(value, str) else ""
+            raise ModelFileError(f"the field {name!r} of the {self._where} must be {kind.rule}{shown}.")
+        return found
+
+    def inner(self, name: str, where: str = "") -> Fields:
+        """Take a field that has named fields itself."""
+        return Fields(self.take(name, dict), where or name)
 
     def peek(self, name: str) -> Any:
-        """Give a field that will be taken later; None if it is missing."""
+        """Return a field that will be taken later; None if it is missing."""
         return self._left.get(name)
 
-    def whole(self, name: str, least: int = 0) -> int:
-        """Take an integer from `least` up to the largest index."""
-        value: int = self.take(name, int)
-        if not least <= value < 2**62:
-            raise ModelFileError(f"the field {name!r} of the {self._where} must be an integer >= {least}.")
-        return value
-
-    def number(self, name: str) -> float:
-        """Take a finite number."""
-        value = float(self.take(name, int, float))
-        if not math.isfinite(value):
-            raise ModelFileError(f"the field {name!r} of the {self._where} must be a finite number.")
-        return value
-
-    def texts(self, name: str) -> list[str]:
-        """Take a list of strings."""
-        value: list[str] = self.take(name, list)
-        if not all(isinstance(text, str) for text in value):
-            raise ModelFileError(f"the field {name!r} of the {self._where} must be a list of strings.")
-        return value
-
-    def one_of(self, name: str, allowed: Any) -> str:
-        """Take one of the allowed strings."""
-        value: str = self.take(name, str)
-        if value not in allowed:
-            raise ModelFileError(f"the field {name!r} of the {self._where} is {value[:60]!r}, which is not allowed.")
-        return value
+    def record(self, table: Mapping[str, Kind]) -> dict[str, Any]:
+        """Take all fields of a table, after which none may be left."""
+        found = {name: self.take(name, kind) for name, kind in table.items()}
+        self.end()
+        return found
 
     def end(self) -> None:
         """Raise an error if a field is left: a field unknown to this version must not be ignored silently."""
@@ -83,8 +134,23 @@ class Fields:
             raise ModelFileError(f"the {self._where} has an unknown field {min(self._left)[:60]!r}.")
 
 
-def fitting(arrays: Arrays, specs: Mapping[str, Spec], where: str, letters: Mapping[str, int]) -> dict[str, int]:
-    """Check that there are exactly these arrays, with these dtypes and shapes; give the values of the letters.
+def record(value: Any, table: Mapping[str, Kind]) -> dict[str, Any]:
+    """Return the attributes of a value that a table names, as JSON."""
+    return {name: kind.to(getattr(value, name)) for name, kind in table.items()}
+
+
+def layout(**arrays: str) -> Layout:
+    """Return the dtypes and shapes of arrays, each in the form "f8|f4 n d": its dtypes, then its axes."""
+    found: Layout = {}
+    for name, given in arrays.items():
+        dtypes, *axes = given.split()
+        stored = tuple(("|" if one == "i1" else "<") + one for one in dtypes.split("|"))
+        found[name] = stored, tuple(int(axis) if axis.isdigit() else axis for axis in axes)
+    return found
+
+
+def fitting(arrays: Arrays, specs: Layout, where: str, letters: Mapping[str, int]) -> dict[str, int]:
+    """Check that there are exactly these arrays, with these dtypes and shapes; return the values of the letters.
 
     Parameters
     ----------
@@ -113,10 +179,15 @@ def fitting(arrays: Arrays, specs: Mapping[str, Spec], where: str, letters: Mapp
 
 
 def within(arrays: Arrays, prefix: str) -> Arrays:
-    """The arrays of a part, without the prefix in their names."""
+    """Return the arrays of a part, without the prefix in their names."""
     return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
 
 
+def beside(arrays: Arrays, prefix: str) -> Arrays:
+    """Return the arrays that are not of a part."""
+    return {name: array for name, array in arrays.items() if not name.startswith(prefix)}
+
+
 def prefixed(arrays: Arrays, prefix: str) -> Arrays:
-    """The arrays of a part, with the prefix before their names."""
+    """Return the arrays of a part, with the prefix before their names."""
     return {prefix + name: array for name, array in arrays.items()}

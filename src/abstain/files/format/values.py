@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,148 +12,166 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from abstain.costs.actions import Actions
-from abstain.costs.class_costs import ClassCosts
 from abstain.costs.costs import Costs
 from abstain.costs.thresholds import Thresholds
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import refuse
 from abstain.losses.generalized_hinge import BartlettWegkamp
 
-SPLITTERS = {kind.__name__: kind for kind in (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold)}
 DTYPES = [order + kind for order in "<>" for kind in ("i2", "i4", "i8", "u2", "u4", "u8", "f2", "f4", "f8")]
 DTYPES += ["|b1", "|i1", "|u1"]
+LABEL = (str, int, float)
+
+
+@dataclass(frozen=True)
+class Tag:
+    """A value that JSON does not have, stored under a tag as a list of values.
+
+    Attributes
+    ----------
+    kind : type
+        Exactly this one.
+    listed : callable
+        The list of the value's parts.
+    made : callable
+        The value, of its parts; its own checks and those here refuse what cannot be.
+    count : int or None
+        The number of parts; None if there may be any number.
+    fits : callable
+        Whether a value of this type has this tag.
+    """
+
+    kind: type
+    listed: Callable[[Any], Any]
+    made: Callable[..., Any]
+    count: int | None
+    fits: Callable[[Any], bool] = lambda _: True
 
 
 def to_json(name: str, value: Any) -> Any:
-    """The parameter's value as JSON; an error gives the reason if that is not possible."""
+    """Return the parameter's value as JSON; an error gives the reason if that is not possible."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": repr(value)}
-    if isinstance(value, list | tuple):
-        listed = [to_json(name, one) for one in value]
-        return listed if isinstance(value, list) else {"tuple": listed}
-    if isinstance(value, dict):
-        return {"dict": [[to_json(name, key), to_json(name, one)] for key, one in value.items()]}
-    if isinstance(value, np.ndarray) and value.dtype.str in DTYPES and value.ndim == 1:
-        return {"array": [value.dtype.str, to_json(name, value.tolist())]}
-    return _object_to_json(name, value)
-
-
-def _object_to_json(name: str, value: Any) -> Any:
-    """Values of this library and scikit-learn's plain splitters, by exact type: their constructors check them."""
-    kind = type(value).__name__
-    if type(value) is Costs:
-        prices = [value.false_positive, value.false_negative, to_json(name, value.reject)]
-        named = value.labels is not None
-        return {"NamedCosts": [*prices, to_json(name, list(value.labels or ()))]} if named else {"Costs": prices}
-    if type(value) is Actions:
-        rows = [[to_json(name, one), *costs] for one, costs in zip(value.names, value.costs, strict=True)]
-        return {"Actions": [to_json(name, list(value.labels)), rows, to_json(name, list(value.rejects))]}
-    if type(value) is ClassCosts:
-        return {"ClassCosts": [to_json(name, part) for part in (value.labels, value.errors, value.reject)]}
-    if type(value) is Thresholds:
-        return {"Thresholds": [to_json(name, value.lower), to_json(name, value.upper)]}
-    if type(value) is BartlettWegkamp:
-        return {"BartlettWegkamp": [value.delta]}
-    if type(value) is SPLITTERS.get(kind):
-        return {kind: [value.n_splits, value.shuffle, to_json(name, value.random_state)]}
-    what = "a function" if callable(value) else f"a {kind}"
+    if isinstance(value, list):
+        return [to_json(name, one) for one in value]
+    kind = next((one for one in (tuple, dict, np.ndarray) if isinstance(value, one)), type(value))
+    for tag, its in TAGS.items():
+        if kind is its.kind and its.fits(value):
+            return {tag: [to_json(name, one) for one in its.listed(value)]}
+    what = "a function" if callable(value) else f"a {type(value).__name__}"
     raise ValueError(
         f"{name}={value!r} is {what}, but a model file can contain only numbers, strings and this library's own "
-        f"values; give {name} in another form, or use pickle among people who trust each other."
+        f"values; give {name} in another form, or use pickle, for trusted files only."
     )
 
 
 def from_json(value: Any) -> Any:
-    """The value that `to_json` wrote; for anything else, a ModelFileError or the error of the value's own check."""
+    """Return the value that `to_json` wrote; anything else is a ModelFileError, or an error of the value's own."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int | float):
-        if not abs(value) < 2**64 and not (isinstance(value, float) and math.isfinite(value)):
-            raise ModelFileError("a parameter is a number outside the allowed range.")
+        outside = not abs(value) < 2**64 and not (isinstance(value, float) and math.isfinite(value))
+        refuse(outside, "a parameter is a number outside the allowed range.")
         return value
     if isinstance(value, list):
         return [from_json(one) for one in value]
+    content: Any
     tag, content = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", None)
-    if tag not in _TAGS:
-        raise ModelFileError("a parameter has a type that this version does not support.")
-    return _TAGS[tag](content)
+    if tag == "float":
+        refuse(content not in ("nan", "inf", "-inf"), "a parameter is declared as a number but is not one.")
+        return float(content)
+    refuse(tag not in TAGS, "a parameter has a type that this version does not support.")
+    its = TAGS[tag]
+    right = isinstance(content, list) and its.count in (None, len(content))
+    refuse(not right, "a parameter has the wrong number of entries.")
+    return its.made(*map(from_json, content))
 
 
-def _entries(content: Any, count: int | None = None) -> list[Any]:
-    if not isinstance(content, list) or count not in (None, len(content)):
-        raise ModelFileError("a parameter has the wrong number of entries.")
-    return [from_json(one) for one in content]
-
-
-def _float(content: Any) -> float:
-    if content not in ("nan", "inf", "-inf"):
-        raise ModelFileError("a parameter is declared as a number but is not one.")
-    return float(content)
-
-
-def _dict(content: Any) -> dict[Any, Any]:
-    pairs = _entries(content)
-    if not all(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], int | float | str) for pair in pairs):
-        raise ModelFileError("a parameter must be a list of pairs of a label and a value.")
+def _dict(*pairs: Any) -> dict[Any, Any]:
+    right = all(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], LABEL) for pair in pairs)
+    refuse(not right, "a parameter must be a list of pairs of a label and a value.")
     return dict(pairs)
 
 
-def _array(content: Any) -> NDArray[Any]:
-    dtype, values = _entries(content, 2)
-    if dtype not in DTYPES or not isinstance(values, list) or not all(isinstance(one, int | float) for one in values):
-        raise ModelFileError("a parameter is declared as an array of numbers but is not one.")
+def _array(dtype: Any, values: Any) -> NDArray[Any]:
+    numbers = isinstance(values, list) and all(isinstance(one, int | float) for one in values)
+    refuse(dtype not in DTYPES or not numbers, "a parameter is declared as an array of numbers but is not one.")
     return np.array(values, dtype=dtype)
 
 
-def _named_costs(content: Any) -> Costs:
-    *prices, labels = _entries(content, 4)
-    if not isinstance(labels, list) or len(labels) != 2:
-        raise ModelFileError("its costs do not name two classes.")
-    return Costs(*prices, labels=(labels[0], labels[1]))
+def _named_costs(false_positive: Any, false_negative: Any, reject: Any, labels: Any) -> Costs:
+    refuse(not isinstance(labels, list) or len(labels) != 2, "its costs do not name two classes.")
+    return Costs(false_positive, false_negative, reject, labels=(labels[0], labels[1]))
 
 
-def _actions(content: Any) -> Actions:
-    labels, rows, rejects = _entries(content, 3)
+def _actions(labels: Any, rows: Any, rejects: Any) -> Actions:
     lists = all(isinstance(part, list) for part in (labels, rows, rejects))
-    if not lists or len(labels) != 2 or not all(isinstance(row, list) and len(row) == 3 for row in rows):
-        raise ModelFileError("its actions do not have two classes and a name and two costs each.")
-    if not all(isinstance(one, str | int | float) for one in [*labels, *rejects, *(row[0] for row in rows)]):
-        raise ModelFileError("its actions or their classes have names of a type that is not possible.")
+    right = lists and len(labels) > 1 and all(isinstance(row, list) and len(row) == 1 + len(labels) for row in rows)
+    refuse(not right, "its actions do not have a name and a cost for each of two classes or more.")
+    known = all(isinstance(one, LABEL) for one in [*labels, *rejects, *(row[0] for row in rows)])
+    refuse(not known, "its actions or their classes have names of a type that is not possible.")
     found = Actions({name: dict(zip(labels, costs, strict=True)) for name, *costs in rows}, rejects)
-    if len(found.names) != len(rows):
-        raise ModelFileError("its actions have the same name.")
+    refuse(len(found.names) != len(rows), "its actions have the same name.")
     return found
 
 
-def _class_costs(content: Any) -> ClassCosts:
-    labels, errors, reject = _entries(content, 3)
+def _class_costs(labels: Any, errors: Any, reject: Any) -> Costs:
     square = isinstance(labels, tuple) and isinstance(errors, tuple) and len(errors) == len(labels) > 2
-    if not square or not all(isinstance(row, tuple) and len(row) == len(errors) for row in errors):
-        raise ModelFileError("its costs do not have a row and a column for each of their classes.")
-    return ClassCosts(labels, errors, reject)
+    square = square and all(isinstance(row, tuple) and len(row) == len(errors) for row in errors)
+    refuse(not square, "its costs do not have a row and a column for each of their classes.")
+    rows = ({answer: cost for answer, cost in zip(labels, row, strict=True)} for row in errors)
+    table = dict(zip(labels, rows, strict=True))
+    known = all(isinstance(one, LABEL) for one in labels) and len(table) == len(labels) and tuple(sorted(labels)) == labels
+    refuse(not known, "its costs name classes that are not sorted, or not different.")
+    return Costs.from_table(table, reject=dict(zip(labels, reject, strict=True)) if isinstance(reject, tuple) else reject)
 
 
-def _splitter(kind: Any) -> Callable[[Any], Any]:
-    def made(content: Any) -> Any:
-        n_splits, shuffle, random_state = _entries(content, 3)
+def _splitter(kind: Any) -> Tag:
+    def made(n_splits: Any, shuffle: Any, random_state: Any) -> Any:
         return kind(n_splits, shuffle=shuffle, random_state=random_state)
 
-    return made
+    return Tag(kind, lambda value: [value.n_splits, value.shuffle, value.random_state], made, 3)
 
 
-_TAGS: dict[str, Callable[[Any], Any]] = {
-    "float": _float,
-    "tuple": lambda content: tuple(_entries(content)),
-    "dict": _dict,
-    "array": _array,
-    "Costs": lambda content: Costs(*_entries(content, 3)),
-    "NamedCosts": _named_costs,
-    "Actions": _actions,
-    "ClassCosts": _class_costs,
-    "Thresholds": lambda content: Thresholds(*_entries(content, 2)),
-    "BartlettWegkamp": lambda content: BartlettWegkamp(*_entries(content, 1)),
-    **{name: _splitter(kind) for name, kind in SPLITTERS.items()},
+def _costs(value: Costs) -> list[Any]:
+    return [value.false_positive, value.false_negative, value.reject]
+
+
+# the types that a parameter may have beside those of JSON
+TAGS: dict[str, Tag] = {
+    "tuple": Tag(tuple, list, lambda *parts: parts, None),
+    "dict": Tag(dict, lambda value: [list(pair) for pair in value.items()], _dict, None),
+    "array": Tag(
+        np.ndarray,
+        lambda value: [value.dtype.str, value.tolist()],
+        _array,
+        2,
+        lambda value: value.dtype.str in DTYPES and value.ndim == 1,
+    ),
+    "Costs": Tag(Costs, _costs, Costs, 3, lambda value: value.labels is None),
+    "NamedCosts": Tag(
+        Costs, lambda value: [*_costs(value), list(value.labels)], _named_costs, 4, lambda value: value.n_classes == 2
+    ),
+    "Actions": Tag(
+        Actions,
+        lambda value: [
+            list(value.labels),
+            [[one, *costs] for one, costs in zip(value.names, value.costs, strict=True)],
+            list(value.rejects),
+        ],
+        _actions,
+        3,
+    ),
+    "ClassCosts": Tag(
+        Costs,
+        lambda value: [value.labels, tuple(map(tuple, value.errors.tolist())), value.reject],
+        _class_costs,
+        3,
+    ),
+    "Thresholds": Tag(Thresholds, lambda value: [value.lower, value.upper], Thresholds, 2),
+    "BartlettWegkamp": Tag(BartlettWegkamp, lambda value: [value.delta], BartlettWegkamp, 1),
+    **{kind.__name__: _splitter(kind) for kind in (KFold, StratifiedKFold, GroupKFold, StratifiedGroupKFold)},
 }

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from abstain.estimators.novelty.guard import TIED, Guard
 from abstain.estimators.unwrap import decide
-from abstain.files.onnx.guard import detecting_machine
+from abstain.files.onnx.guard import detector_scoring
 from abstain.files.onnx.inputs import GUARDED, OUTPUTS, Inputs
-from abstain.files.onnx.scores import Expansion, Scoring, dense
+from abstain.files.onnx.rules import by_cost
+from abstain.files.onnx.scores import Scoring, dense
 from abstain.files.onnx.to_onnx import Chain
 from abstain.kernels import Kernel
-from abstain.machines.class_machine import OneVsOneMachine
-from abstain.rules.class_rule import ClassRule
 
 if TYPE_CHECKING:
     import onnx
@@ -38,8 +37,11 @@ def compare(model: onnx.ModelProto, estimator: Any) -> None:
     options.log_severity_level = 3  # errors only
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     label, score, rejected, *more = session.run([*OUTPUTS, *(() if guard is None else GUARDED)], feeds)
-    slack = ROUNDING * _sizes(chain.machine, rows if pipeline is None else dense(pipeline[:-1].transform(rows)))
-    apart = np.abs(score - np.asarray(decide(estimator, rows).score)).reshape(len(score), -1).max(axis=1)
+    slack = ROUNDING * _sizes(chain.scoring, rows if pipeline is None else dense(pipeline[:-1].transform(rows)))
+    python = np.asarray(decide(estimator, rows).score)
+    apart = np.abs(score - python).reshape(len(score), -1).max(axis=1)
+    if chain.scoring.is_probability and score.ndim == 1:  # 1 minus a probability near 1 has few digits left
+        slack = slack + 4.0 * np.finfo(np.float64).eps * np.exp(np.maximum(np.abs(score), np.abs(python)))
     # the decisions that Python makes by the scores of the graph
     expected, handed_on = rule.predict(score), rule.is_reject(rule.choose(score))
     alike = np.ones(len(score), dtype=bool)
@@ -65,7 +67,7 @@ def _read(chain: Chain, rows: Any) -> Any:
 def _same_p_values(guard: Guard, rows: Any, p_value: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether each p-value is one that Python gives to a score of the detector that differs by rounding."""
     unusual = guard.unusual(rows)
-    total = float(np.abs(detecting_machine(guard).coef).sum())
+    total = float(np.abs(detector_scoring(guard).coef).sum())
     room = np.where(np.isfinite(unusual), 2.0 * TIED * np.abs(unusual) + ROUNDING * total, 0.0)
     near = np.stack([guard.p_value(unusual + shift) for shift in (room, 0.0, -room)])
     return np.asarray((p_value >= near.min(axis=0)) & (p_value <= near.max(axis=0)))
@@ -73,28 +75,27 @@ def _same_p_values(guard: Guard, rows: Any, p_value: NDArray[np.float64]) -> NDA
 
 def _tied(rule: Any, score: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether two actions cost the same up to the rounding of their expected costs, so that either may be chosen."""
-    if not isinstance(rule, ClassRule) or (not rule.by_cost and rule.costs.symmetric):
+    if not by_cost(rule):
         return np.zeros(len(score), dtype=bool)
     first, second = np.sort(rule.expected_cost(score), axis=1)[:, :2].T
-    return np.asarray(second - first <= ROUNDING * rule.costs.table().max())
+    return np.asarray(second - first <= ROUNDING * rule.costs.values.max())
 
 
-def _sizes(machine: Scoring, X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sizes(scoring: Scoring, X: NDArray[np.float64]) -> NDArray[np.float64]:
     """The size of the terms whose sum is each row's score, the largest of several; infinite where a vote may flip."""
-    sums = Expansion(machine)
-    coef, kernel = np.abs(sums.coef).T, sums.kernel
-    if sums.centre is not None:
-        terms = (np.abs(X) + np.abs(sums.centre)) @ coef
-    elif not isinstance(kernel, Kernel) or kernel.name == "rbf":
+    coef, kernel = np.abs(scoring.coef).T, scoring.kernel
+    if scoring.centre is not None:
+        terms = (np.abs(X) + np.abs(scoring.centre)) @ coef
+    elif kernel.name == "rbf":
         terms = np.tile(coef.sum(axis=0), (len(X), 1))
     else:  # |tanh(u) - tanh(v)| <= |u - v|
         degree = kernel.degree if kernel.name == "poly" else 1
         alike = Kernel("poly", gamma=kernel.gamma, coef0=abs(kernel.coef0), degree=degree)
-        terms = alike(np.abs(X), np.abs(sums.vectors)) @ coef + coef.sum(axis=0)
-    sizes = terms + np.abs(sums.biases) + 1.0
-    if not isinstance(machine, OneVsOneMachine):
+        terms = alike(np.abs(X), np.abs(scoring.vectors)) @ coef + coef.sum(axis=0)
+    sizes = terms + np.abs(scoring.biases) + 1.0
+    if not scoring.is_vote:
         return np.asarray(sizes.max(axis=1))
-    flips = (np.abs(machine.each(X)) <= ROUNDING * sizes).any(axis=1)
+    flips = (np.abs(scoring.sums(X)) <= ROUNDING * sizes).any(axis=1)
     return np.where(flips, np.inf, sizes.sum(axis=1))
 
 
@@ -103,14 +104,14 @@ def _rows(chain: Chain) -> tuple[Any, dict[str, Any]]:
     guarded = chain.guard is not None
     if chain.pipeline is not None:
         return Inputs.of(chain.pipeline, guarded=guarded).rows(chain.pipeline[:-1], ROWS)
-    rows = _machine_rows(chain.machine)
+    rows = _machine_rows(chain.scoring)
     rows[::4] *= 10.0 if guarded else 1.0
     return rows, {"X": rows}
 
 
-def _machine_rows(machine: Scoring) -> NDArray[np.float64]:
+def _machine_rows(sums: Scoring) -> NDArray[np.float64]:
     """Support vectors and points between two of them; for linear machines, points with scores from -3 to 3."""
-    rng, sums = np.random.default_rng(0), Expansion(machine)
+    rng = np.random.default_rng(0)
     if sums.centre is not None:
         rows = rng.standard_normal((ROWS, sums.coef.shape[1]))
         for at, (weights, bias) in enumerate(zip(sums.coef, sums.biases, strict=True)):
@@ -121,7 +122,7 @@ def _machine_rows(machine: Scoring) -> NDArray[np.float64]:
                 rows[mine] += np.outer(apart / square, weights)
         rows += sums.centre
         return rows
-    vectors = sums.vectors if sums.vectors is not None and len(sums.vectors) else np.zeros((1, machine.n_features))
+    vectors = sums.vectors if len(sums.vectors) else np.zeros((1, sums.n_features))
     first, second = (vectors[rng.integers(0, len(vectors), ROWS)] for _ in range(2))
     share = rng.uniform(0, 1, (ROWS, 1)) * (np.arange(ROWS) % 2)[:, np.newaxis]
     return np.ascontiguousarray(first + share * (second - first))

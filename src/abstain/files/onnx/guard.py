@@ -20,99 +20,89 @@ from sklearn.pipeline import Pipeline
 from abstain.estimators.novelty.guard import LARGEST, Guard
 from abstain.estimators.novelty.novelty_detector import FAINTEST, FAR, FittedDetector, NoveltyDetector
 from abstain.estimators.svm.one_class import OneClassSVM
-from abstain.files.onnx.scores import score_nodes
-from abstain.files.onnx.steps import Table, graph_of, kinds, parts_of
+from abstain.files.onnx.scores import Scoring, score_nodes
+from abstain.files.onnx.steps import Table, graph_of, parts_of
 
 if TYPE_CHECKING:
     from abstain.files.onnx.graph import Graph
 
-__all__ = ["check_encoders", "detecting_machine", "guard_nodes", "split"]
+__all__ = ["check_encoders", "detector_scoring", "guard_nodes", "split"]
 
 
 def split(estimator: Any) -> tuple[list[Any], Any]:
-    """Give the transformers before the last step, and the last step; of anything but a Pipeline, itself."""
+    """Return the transformers before the last step, and the last step; of anything but a Pipeline, itself."""
     if type(estimator) is not Pipeline:
         return [], estimator
     return [step for _, step in estimator.steps[:-1]], estimator.steps[-1][1]
 
 
-def detecting_machine(guard: Guard) -> Any:
-    """The machine whose score shows how usual a row is; an error for detectors without a graph."""
+def detector_scoring(guard: Guard) -> Scoring:
+    """Return the sums that show how usual a row is; an error for detectors without a graph."""
     _, last = split(guard.detector)
-    if type(last) not in (NoveltyDetector, OneClassSVM):
+    found = Scoring.of(last.machine_) if type(last) in (NoveltyDetector, OneClassSVM) else None
+    if found is None:
         raise ValueError(
             f"estimator has a {type(last).__name__} as detector of novel rows, which has no ONNX graph; leave "
             "detector=None, or give an abstain.OneClassSVM."
         )
-    return replace(last.machine_, bias=0.0)
+    return replace(found, biases=np.zeros(1))
 
 
 def guard_nodes(graph: Graph, guard: Guard, table: Table) -> tuple[str, str]:
-    """Give the p-value of each row, and whether it is novel."""
-    machine = detecting_machine(guard)
+    """Return the p-value of each row, and whether it is novel."""
+    scoring = detector_scoring(guard)
     before, last = split(guard.detector)
     for step in before:
         table = graph_of(graph, step, table)
     X = table.numbers(graph)
     if type(last) is NoveltyDetector:
-        unusual = _unusual_nodes(graph, last._fitted_, machine, X)
+        unusual = _unusual_nodes(graph, last._fitted_, scoring, X)
     else:
-        unusual = graph.apply("Neg", score_nodes(graph, machine, X))
+        unusual = graph.apply("Neg", score_nodes(graph, scoring, X))
     overflown = graph.apply("Or", graph.apply("IsNaN", unusual), graph.apply("IsInf", unusual))
-    known = graph.apply("And", _usable(graph, X), graph.apply("Not", overflown))
-    unusual = graph.apply("Where", known, unusual, graph.constant(np.inf))
+    beyond = graph.apply("Not", graph.apply("LessOrEqual", graph.apply("Abs", X), LARGEST))  # as `Guard` requires it
+    known = graph.apply("Not", graph.apply("Or", overflown, graph.column(graph.any_of(beyond))))
+    unusual = graph.apply("Where", known, unusual, np.inf)
     low, high = guard.levels
     above = _count_below(graph, high, unusual)
-    at_least = graph.apply("Sub", graph.constant(np.int64(1 + guard.m)), above)
-    p_value = graph.apply("Div", graph.apply("Cast", at_least, to=kinds()["f"]), graph.constant(guard.m + 1.0))
+    at_least = graph.cast(graph.apply("Sub", np.int64(1 + guard.m), above), "f")
+    p_value = graph.apply("Div", at_least, guard.m + 1.0)
     reached = _count_below(graph, np.nextafter(low, -np.inf), unusual)
     tied = graph.apply("And", known, graph.apply("Greater", reached, above))  # as unusual as a calibration row
-    p_value = graph.apply("Where", tied, graph.apply("Max", p_value, graph.constant(guard.least_known)), p_value)
-    return p_value, graph.apply("LessOrEqual", p_value, graph.constant(guard.rate))
+    p_value = graph.apply("Where", tied, graph.apply("Max", p_value, guard.least_known), p_value)
+    return p_value, graph.apply("LessOrEqual", p_value, guard.rate)
 
 
-def _unusual_nodes(graph: Graph, now: FittedDetector, machine: Any, X: str) -> str:
-    """What `FittedDetector.unusual` gives."""
-    zero, columns = graph.constant(0.0), now.columns
+def _unusual_nodes(graph: Graph, now: FittedDetector, scoring: Scoring, X: str) -> str:
+    """Return what `FittedDetector.unusual` does."""
+    columns = now.columns
     logged = columns.floor > 0.0
-    x, floor = graph.apply("Sub", X, graph.constant(columns.origin)), np.where(logged, columns.floor, 1.0)
-    f = graph.constant(floor)
-    below = graph.apply("Div", graph.apply("Min", graph.apply("Sub", x, f), zero), f)
+    x, f = graph.apply("Sub", X, columns.origin), np.where(logged, columns.floor, 1.0)
+    below = graph.apply("Div", graph.apply("Min", graph.apply("Sub", x, f), 0.0), f)
     log = graph.apply("Add", graph.apply("Log", graph.apply("Max", x, f)), below)
     u = graph.apply("Where", graph.constant(logged), log, x)
-    z = graph.apply("Div", graph.apply("Sub", u, graph.constant(columns.centre)), graph.constant(columns.spread))
-    residual = graph.apply("Abs", graph.apply("Gemm", z, graph.constant(np.ascontiguousarray(now.residuals))))
-    residual = graph.apply("ReduceMax", residual, graph.constant(np.array([1])), keepdims=0)
-    clipped = graph.apply("Max", graph.apply("Min", z, graph.constant(FAR)), graph.constant(-FAR))
-    near = graph.apply("Div", score_nodes(graph, machine, clipped), graph.constant(float(machine.coef.sum())))
-    near = graph.apply("Max", graph.apply("Min", near, graph.constant(1.0)), graph.constant(FAINTEST))
-    far = graph.apply("Sqrt", graph.apply("Neg", graph.apply("Log", near)))
+    z = graph.apply("Div", graph.apply("Sub", u, columns.centre), columns.spread)
+    residual = graph.apply("Abs", graph.apply("Gemm", z, np.ascontiguousarray(now.residuals)))
+    residual = graph.column(graph.across("ReduceMax", residual))
+    clipped = graph.apply("Max", graph.apply("Min", z, FAR), -FAR)
+    near = graph.apply("Div", score_nodes(graph, scoring, clipped), float(scoring.coef.sum()))
+    near = graph.apply("Max", graph.apply("Min", near, 1.0), FAINTEST)
     parts = []
-    for size, unit, excess in zip((residual, far), now.units.tolist(), now.excess.tolist(), strict=True):
-        log = graph.apply("Log", graph.apply("Div", size, graph.constant(unit)))
-        parts.append(graph.apply("Div", log, graph.constant(excess)))
+    sizes = residual, graph.apply("Sqrt", graph.apply("Neg", graph.apply("Log", near)))
+    for size, unit, excess in zip(sizes, now.units.tolist(), now.excess.tolist(), strict=True):
+        parts.append(graph.apply("Div", graph.apply("Log", graph.apply("Div", size, unit)), excess))
     v = graph.apply("Max", *parts)
-    usual = graph.apply("Exp", graph.apply("Min", v, zero))
-    return graph.apply("Add", usual, graph.apply("Max", v, zero))
-
-
-def _usable(graph: Graph, X: str) -> str:
-    """Whether all numbers of a row are finite and within float32, as `Guard` requires it."""
-    bounded = graph.apply("LessOrEqual", graph.apply("Abs", X), graph.constant(LARGEST))
-    least = graph.apply("Cast", bounded, to=kinds()["f"])
-    least = graph.apply("ReduceMin", least, graph.constant(np.array([1])), keepdims=1)
-    column = graph.apply("Gather", least, graph.constant(np.int64(0)), axis=1)
-    return graph.apply("Greater", column, graph.constant(0.5))
+    return graph.apply("Add", graph.apply("Exp", graph.apply("Min", v, 0.0)), graph.apply("Max", v, 0.0))
 
 
 def _count_below(graph: Graph, scores: Any, values: str) -> str:
     """The number of the increasing `scores` below each value, by halving: no matrix of rows and scores is made."""
     depth = len(scores).bit_length()
     padded = graph.constant(np.append(scores, np.full(2**depth - len(scores), np.inf)))
-    found = graph.apply("Cast", graph.apply("IsNaN", values), to=kinds()["i"])  # 0 for every row
+    found = graph.cast(graph.apply("IsNaN", values), "i")  # 0 for every row
     for half in reversed(range(depth)):
-        further = graph.apply("Add", found, graph.constant(np.int64(2**half)))
-        before = graph.apply("Sub", further, graph.constant(np.int64(1)))
+        further = graph.apply("Add", found, np.int64(2**half))
+        before = graph.apply("Sub", further, np.int64(1))
         passed = graph.apply("Less", graph.apply("Gather", padded, before), values)
         found = graph.apply("Where", passed, further, found)
     return found

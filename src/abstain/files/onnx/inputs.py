@@ -138,14 +138,13 @@ def _takes_none(steps: list[Any], at: int) -> bool:
 
 
 def _examples(steps: list[Any], count: int, rows: int, rng: np.random.Generator) -> list[NDArray[Any]]:
-    """Columns that suit the first steps: near the centre of a scaler, among the categories of an encoder."""
+    """Columns that suit the first steps: around the centre of a scaler, among the categories of an encoder."""
     for step in steps:
         if hasattr(step, "categories_"):
             made = [_categories(step, known, rows, rng) for known in step.categories_]
             break
-        centre, spread = _around(step, count)
-        if centre is not None:
-            made = [middle + width * rng.standard_normal(rows) for middle, width in zip(centre, spread, strict=True)]
+        if hasattr(step, "scale_") and step.n_features_in_ >= count:  # an imputer may have added columns
+            made = [*step.inverse_transform(rng.standard_normal((rows, step.n_features_in_))).T[:count]]
             break
     else:
         made = [*rng.standard_normal((count, rows))]
@@ -154,22 +153,6 @@ def _examples(steps: list[Any], count: int, rows: int, rng: np.random.Generator)
         for column in made:
             column[rng.uniform(size=rows) < 0.1] = first.missing_values
     return made
-
-
-def _around(step: Any, count: int) -> tuple[Any, Any]:
-    """The centre and spread of a scaler's first columns; None if it has neither."""
-    found: tuple[Any, Any] = None, None
-    if hasattr(step, "data_min_"):
-        found = (step.data_min_ + step.data_max_) / 2.0, step.data_range_ / 2.0
-    elif hasattr(step, "max_abs_"):
-        found = np.zeros_like(step.max_abs_), step.max_abs_
-    elif hasattr(step, "scale_") or hasattr(step, "center_"):
-        centre, scale = getattr(step, "mean_", getattr(step, "center_", None)), step.scale_
-        size = len(centre if centre is not None else scale) if (centre is not None or scale is not None) else count
-        found = np.zeros(size) if centre is None else centre, np.ones(size) if scale is None else scale
-    if found[0] is None or len(found[0]) < count:
-        return None, None
-    return found[0][:count], found[1][:count]
 
 
 def _categories(step: Any, known: NDArray[Any], rows: int, rng: np.random.Generator) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     from abstain.files.onnx.graph import Graph
 
 NUMBER, TEXT = "f", "U"
-
-
-def kinds() -> dict[str, int]:
-    """ONNX's type codes, by NumPy's letters."""
-    from onnx import TensorProto
-
-    codes = TensorProto.DOUBLE, TensorProto.INT64, TensorProto.STRING, TensorProto.BOOL
-    return dict(zip("fiUb", map(int, codes), strict=True))
 
 
 @dataclass(frozen=True)
@@ -50,14 +42,13 @@ class Table:
             return self.matrix
         if any(one is None or one.kind != NUMBER for one in self.columns):
             raise ValueError("estimator uses a column of text as numbers, which has no ONNX graph; encode it first.")
-        names = [one.value for one in self.columns if one is not None]
-        return graph.apply("Concat", *names, axis=1) if len(names) > 1 else names[0]
+        return graph.joined([one.value for one in self.columns if one is not None])
 
     def at(self, graph: Graph, indices: list[int]) -> Table:
         """The columns at these indices."""
         if self.matrix is None:
             return Table(columns=tuple(self.columns[at] for at in indices))
-        return Table(graph.apply("Gather", self.matrix, graph.constant(np.array(indices, dtype=np.int64)), axis=1))
+        return Table(graph.apply("Gather", self.matrix, np.array(indices, dtype=np.int64), axis=1))
 
     def each(self, graph: Graph, count: int) -> list[Column]:
         """The columns one by one."""
@@ -67,7 +58,7 @@ class Table:
 
 
 def graph_of(graph: Graph, step: Any, table: Table) -> Table:
-    """Add a transformer to the graph; an error lists those that have a graph."""
+    """Add a transformer to the graph."""
     if step is None or isinstance(step, str):
         return table
     if type(step) is Pipeline:
@@ -79,8 +70,8 @@ def graph_of(graph: Graph, step: Any, table: Table) -> Table:
     kind = type(step).__name__
     if kind not in _GRAPHS:
         raise ValueError(
-            f"estimator has a {kind}, which has no ONNX graph here; to_onnx supports {', '.join(_GRAPHS)}, "
-            "'passthrough', 'drop', and Pipelines and ColumnTransformers of these."
+            f"estimator has a {kind}, which has no ONNX graph here; transform the rows before they reach the graph, or "
+            "use abstain.save."
         )
     return _GRAPHS[kind](graph, step, table)
 
@@ -98,54 +89,36 @@ def parts_of(step: ColumnTransformer) -> list[tuple[Any, list[int]]]:
 
 def _side_by_side(graph: Graph, step: ColumnTransformer, table: Table) -> Table:
     made = [graph_of(graph, part, table.at(graph, at)).numbers(graph) for part, at in parts_of(step)]
-    return Table(graph.apply("Concat", *made, axis=1) if len(made) > 1 else made[0])
+    return Table(graph.joined(made))
 
 
-def _wide(graph: Graph, values: ArrayLike) -> str:
-    return graph.constant(np.asarray(values, dtype=np.float64))
+def _wide(values: ArrayLike) -> NDArray[np.float64]:
+    return np.asarray(values, dtype=np.float64)
 
 
-def _shifted(graph: Graph, X: str, centre: Any, scale: Any) -> Table:
-    """(x - centre) / scale."""
-    X = X if centre is None else graph.apply("Sub", X, _wide(graph, centre))
-    return Table(X if scale is None else graph.apply("Div", X, _wide(graph, scale)))
-
-
-def _clipped(graph: Graph, step: Any, X: str, low: float, high: float) -> Table:
-    if not getattr(step, "clip", False):
-        return Table(X)
-    return Table(graph.apply("Clip", X, _wide(graph, low), _wide(graph, high)))
-
-
-def _standard(graph: Graph, step: Any, table: Table) -> Table:
-    return _shifted(graph, table.numbers(graph), step.mean_ if step.with_mean else None, step.scale_)
-
-
-def _robust(graph: Graph, step: Any, table: Table) -> Table:
-    return _shifted(graph, table.numbers(graph), step.center_, step.scale_)
-
-
-def _min_max(graph: Graph, step: Any, table: Table) -> Table:
-    X = graph.apply("Mul", table.numbers(graph), _wide(graph, step.scale_))
-    return _clipped(graph, step, graph.apply("Add", X, _wide(graph, step.min_)), *step.feature_range)
-
-
-def _max_abs(graph: Graph, step: Any, table: Table) -> Table:
-    X = graph.apply("Div", table.numbers(graph), _wide(graph, step.scale_))
-    return _clipped(graph, step, X, -1.0, 1.0)
+def _scaler(graph: Graph, step: Any, table: Table) -> Table:
+    """(x - centre) / scale, or x scale + least, and then clipped to the range."""
+    X, ends = table.numbers(graph), getattr(step, "feature_range", (-1.0, 1.0))
+    if hasattr(step, "min_"):
+        X = graph.apply("Add", graph.apply("Mul", X, _wide(step.scale_)), _wide(step.min_))
+    else:
+        centre = getattr(step, "center_", None)
+        if getattr(step, "with_mean", False):
+            centre = step.mean_
+        X = X if centre is None else graph.apply("Sub", X, _wide(centre))
+        X = X if step.scale_ is None else graph.apply("Div", X, _wide(step.scale_))
+    return Table(graph.apply("Clip", X, *map(_wide, ends)) if getattr(step, "clip", False) else X)
 
 
 def _normalizer(graph: Graph, step: Any, table: Table) -> Table:
     """Compute x / |x|; as in scikit-learn, a norm of nearly 0 counts as 1."""
-    X, axis = table.numbers(graph), graph.constant(np.array([1]))
+    X = table.numbers(graph)
     if step.norm == "l2":
-        norm = graph.apply("Sqrt", graph.apply("ReduceSumSquare", X, axis, keepdims=1))
+        norm = graph.apply("Sqrt", graph.across("ReduceSumSquare", X))
     else:
-        summed = "ReduceSum" if step.norm == "l1" else "ReduceMax"
-        norm = graph.apply(summed, graph.apply("Abs", X), axis, keepdims=1)
-    tiny = graph.apply("Less", norm, _wide(graph, 10.0 * np.finfo(np.float64).eps))
-    one = graph.apply("Where", tiny, _wide(graph, 1.0), norm)
-    return Table(graph.apply("Div", X, one))
+        norm = graph.across("ReduceSum" if step.norm == "l1" else "ReduceMax", graph.apply("Abs", X))
+    tiny = graph.apply("Less", norm, 10.0 * np.finfo(np.float64).eps)
+    return Table(graph.apply("Div", X, graph.apply("Where", tiny, 1.0, norm)))
 
 
 def _imputer(graph: Graph, step: Any, table: Table) -> Table:
@@ -156,14 +129,14 @@ def _imputer(graph: Graph, step: Any, table: Table) -> Table:
         raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
             f"estimator has SimpleImputer(missing_values={missing!r}) for numbers, which has no ONNX graph; use NaN."
         )
-    absent = graph.apply("IsNaN", X) if missing != missing else graph.apply("Equal", X, _wide(graph, missing))  # noqa: PLR0124
+    absent = graph.apply("IsNaN", X) if missing != missing else graph.apply("Equal", X, _wide(missing))  # noqa: PLR0124
     filled = np.array(step.statistics_, dtype=step._fit_dtype).astype(np.float64)
-    X = graph.apply("Where", absent, graph.constant(filled), X)
+    X = graph.apply("Where", absent, filled, X)
     if not step.keep_empty_features and (dropped := is_nan(step.statistics_)).any():
         X = Table(X).at(graph, np.flatnonzero(~dropped).tolist()).numbers(graph)
     if step.add_indicator and len(step.indicator_.features_):
-        flags = Table(graph.apply("Cast", absent, to=kinds()[NUMBER])).at(graph, step.indicator_.features_.tolist())
-        X = graph.apply("Concat", X, flags.numbers(graph), axis=1)
+        flags = Table(graph.cast(absent, NUMBER)).at(graph, step.indicator_.features_.tolist())
+        X = graph.joined([X, flags.numbers(graph)])
     return Table(X)
 
 
@@ -178,8 +151,8 @@ def _text_imputer(graph: Graph, step: Any, table: Table) -> Table:
         if not isinstance(missing, str):
             made.append(replace(column, fill=fill if column.fill is None else column.fill))
             continue
-        same = graph.apply("Equal", column.value, graph.constant(np.array(missing, dtype=object)))
-        value = graph.apply("Where", same, graph.constant(np.array(fill, dtype=object)), column.value)
+        same = graph.apply("Equal", column.value, np.array(missing, dtype=object))
+        value = graph.apply("Where", same, np.array(fill, dtype=object), column.value)
         made.append(replace(column, value=value))
     return Table(columns=tuple(made))
 
@@ -209,73 +182,59 @@ def _same(graph: Graph, column: Column, categories: list[Any]) -> str:
         known = [one for one in categories if one == one]  # noqa: PLR0124 (NaN)
         if any(abs(one) > 2**53 for one in known):
             raise ValueError("estimator encodes integers beyond 2**53 as categories, which ONNX's float64 cannot hold.")
-        same = [graph.apply("Equal", column.value, _wide(graph, [known]))] if known else []
+        same = [graph.apply("Equal", column.value, _wide([known]))] if known else []
         same += [graph.apply("IsNaN", column.value)] if len(known) < len(categories) else []
-        return graph.apply("Concat", *same, axis=1) if len(same) > 1 else same[0]
+        return graph.joined(same)
     absent = [one for one in categories if not isinstance(one, str)]
     if len(absent) + ("" in categories) > 1:
         raise ValueError('estimator encodes two of None, NaN and "" as categories, which are the same text in ONNX.')
     text = column.value
     if column.fill is not None and "" not in categories:
-        empty = graph.apply("Equal", text, graph.constant(np.array("", dtype=object)))
-        text = graph.apply("Where", empty, graph.constant(np.array(column.fill, dtype=object)), text)
+        empty = graph.apply("Equal", text, np.array("", dtype=object))
+        text = graph.apply("Where", empty, np.array(column.fill, dtype=object), text)
     named = [one if isinstance(one, str) else "" for one in categories]
-    return graph.apply("Equal", text, graph.constant(np.array([named], dtype=object)))
+    return graph.apply("Equal", text, np.array([named], dtype=object))
 
 
-def _known(graph: Graph, step: Any, column: Column, categories: list[Any]) -> str:
-    """As `_same`; rows of no category are refused if Python refuses them."""
+def _known(graph: Graph, step: Any, column: Column, categories: list[Any]) -> tuple[str, str]:
+    """As `_same`, and whether each row is no category, shape (rows, 1); it is refused if Python refuses it."""
     same = _same(graph, column, categories)
+    unknown = graph.apply("Not", graph.any_of(same))
     if step.handle_unknown == "error":
-        graph.refuse(_of_none(graph, same))
-    return same
-
-
-def _of_none(graph: Graph, same: str) -> str:
-    """Whether each row is none of the categories, shape (rows, 1)."""
-    cells = graph.apply("Cast", same, to=kinds()[NUMBER])
-    most = graph.apply("ReduceMax", cells, graph.constant(np.array([1])), keepdims=1)
-    # onnxruntime keeps all columns of a reduced matrix without rows
-    first = graph.apply("Gather", most, graph.constant(np.array([0])), axis=1)
-    return graph.apply("Less", first, _wide(graph, 0.5))
+        graph.refuse(unknown)
+    return same, unknown
 
 
 def _one_hot(graph: Graph, step: Any, table: Table) -> Table:
     _check_plain(step)
     made = []
     for column, known in zip(table.each(graph, len(step.categories_)), step.categories_, strict=True):
-        same = graph.apply("Cast", _known(graph, step, column, known.tolist()), to=kinds()[NUMBER])
-        if dropped := drops(step.drop, len(known)):
-            kept = list(range(dropped, len(known)))
-            same = Table(same).at(graph, kept).numbers(graph) if kept else ""
-        made += [same] if same else []
+        same = graph.cast(_known(graph, step, column, known.tolist())[0], NUMBER)
+        if kept := list(range(drops(step.drop, len(known)), len(known))):
+            made.append(Table(same).at(graph, kept).numbers(graph) if len(kept) < len(known) else same)
     if not made:
         raise ValueError("estimator has a OneHotEncoder that makes no columns, which has no ONNX graph.")
-    return Table(graph.apply("Concat", *made, axis=1) if len(made) > 1 else made[0])
+    return Table(graph.joined(made))
 
 
 def _ordinal(graph: Graph, step: Any, table: Table) -> Table:
     """The number of each row's category: the sum over all categories of its number where the row is that category."""
     _check_plain(step)
-    made, axis = [], graph.constant(np.array([1]))
+    made = []
     for column, known in zip(table.each(graph, len(step.categories_)), step.categories_, strict=True):
         categories = known.tolist()
-        same = _known(graph, step, column, categories)
+        same, unknown = _known(graph, step, column, categories)
         codes = np.arange(len(categories), dtype=np.float64)
         codes[[one != one for one in categories]] = step.encoded_missing_value  # noqa: PLR0124 (NaN)
-        picked = graph.apply("Where", same, _wide(graph, [codes]), _wide(graph, 0.0))
-        code = graph.apply("ReduceSum", picked, axis, keepdims=1)
+        code = graph.across("ReduceSum", graph.apply("Where", same, codes[np.newaxis], 0.0))
         if step.handle_unknown == "use_encoded_value":
-            code = graph.apply("Where", _of_none(graph, same), _wide(graph, step.unknown_value), code)
+            code = graph.apply("Where", unknown, float(step.unknown_value), code)
         made.append(code)
-    return Table(graph.apply("Concat", *made, axis=1) if len(made) > 1 else made[0])
+    return Table(graph.joined(made))
 
 
 _GRAPHS: dict[str, Callable[[Any, Any, Table], Table]] = {
-    "StandardScaler": _standard,
-    "MinMaxScaler": _min_max,
-    "MaxAbsScaler": _max_abs,
-    "RobustScaler": _robust,
+    **dict.fromkeys(("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"), _scaler),
     "Normalizer": _normalizer,
     "SimpleImputer": _imputer,
     "OneHotEncoder": _one_hot,

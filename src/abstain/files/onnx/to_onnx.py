@@ -17,22 +17,17 @@ from sklearn.utils.validation import check_is_fitted
 from abstain.estimators.novelty.guard import Guard
 from abstain.estimators.novelty.novelty import NoveltyRejector
 from abstain.estimators.svm.one_class import OneClassSVM
-from abstain.files.onnx.guard import check_encoders, detecting_machine, guard_nodes, split
+from abstain.files.onnx.guard import check_encoders, detector_scoring, guard_nodes, split
 from abstain.files.onnx.inputs import Inputs
 from abstain.files.onnx.rules import decision_nodes
-from abstain.files.onnx.scores import KERNELS, LinearScores, Scoring, score_nodes
-from abstain.files.onnx.steps import NUMBER, Column, Table, graph_of, kinds
-from abstain.kernels import Kernel
-from abstain.machines.linear_class_machine import LinearClassMachine
-from abstain.machines.linear_machine import LinearMachine
+from abstain.files.onnx.scores import Scoring, score_nodes
+from abstain.files.onnx.steps import NUMBER, Column, Table, graph_of
 from abstain.machines.response_machine import ResponseMachine
-from abstain.rules.row_rule import RowRule
 
 if TYPE_CHECKING:
     import onnx
 
     from abstain.files.onnx.graph import Graph
-
 
 
 def to_onnx(estimator: Any) -> onnx.ModelProto:
@@ -49,7 +44,7 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     estimator : RejectSVC, RejectSVCCV, LinearRejectSVC, LinearRejectSVCCV, EmbeddedRejectSVC, ThresholdRejector, \
             NoveltyRejector, or Pipeline of one
         Fitted, with one of the kernels linear, rbf, poly and sigmoid. A ThresholdRejector must be around one of the
-        first five or LogisticRegression and decide by its decision function. A NoveltyRejector must have its
+        first five, or around LogisticRegression, also with ``method="chow"``. A NoveltyRejector must have its
         default detector or a OneClassSVM of this library, around any of these. The steps of a Pipeline may be
         scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer, SimpleImputer,
         OneHotEncoder and OrdinalEncoder, "passthrough", and Pipelines and ColumnTransformers of these.
@@ -92,11 +87,6 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
     check_is_fitted(estimator)
     graph, chain = Graph(), Chain.of(estimator)
     decider, guard = chain.decider, chain.guard
-    if isinstance(decider.rule_, RowRule):
-        raise ValueError(  # noqa: TRY004 (a fitted machine that has no thresholds)
-            "a graph decides all rows by one set of costs, and this machine was fitted with row_costs and without "
-            "costs; state costs and fit again."
-        )
     table = _inputs(graph, chain)
     for step in chain.before:
         table = graph_of(graph, step, table)
@@ -105,16 +95,16 @@ def to_onnx(estimator: Any) -> onnx.ModelProto:
         table = graph_of(graph, step, table)
     rows = table.numbers(graph)
     graph.refuse_unless_finite(rows)
-    score = score_nodes(graph, chain.machine, rows)
-    score, refused = _refusing(graph, score, several=len(decider.classes_) > 2)
+    columns = len(decider.classes_) if len(decider.classes_) > 2 else None
+    score, refused = _refusing(graph, score_nodes(graph, chain.scoring, rows), several=columns is not None)
     withheld = refused if novel is None else graph.apply("Or", novel, refused)
     label, rejected, kind = decision_nodes(graph, decider.rule_, score, withheld)
     graph.output("label", kind, label)
-    graph.output("score", kinds()["f"], score, len(decider.classes_) if len(decider.classes_) > 2 else None)
-    graph.output("rejected", kinds()["b"], rejected)
+    graph.output("score", "f", score, columns)
+    graph.output("rejected", "b", rejected)
     if p_value is not None and novel is not None:
-        graph.output("novel", kinds()["b"], novel)
-        graph.output("p_value", kinds()["f"], p_value)
+        graph.output("novel", "b", novel)
+        graph.output("p_value", "f", p_value)
     model = graph.model(metadata.version("abstain"), f"{type(decider).__name__} by abstain")
     from abstain.files.onnx.check import compare
 
@@ -135,7 +125,7 @@ class Chain:
         Of the classifier behind the guard; the detector has its own.
     decider : estimator
         The NoveltyRejector, or the classifier: it has the rule.
-    machine : KernelMachine, LinearMachine or another that `score_nodes` takes
+    scoring : Scoring
         Its score decides.
     """
 
@@ -143,22 +133,22 @@ class Chain:
     guard: Guard | None
     inside: list[Any]
     decider: Any
-    machine: Scoring
+    scoring: Scoring
 
     @classmethod
     def of(cls, estimator: Any) -> Chain:
-        """Take an estimator apart; an error names what is supported if it has no graph."""
+        """Take an estimator apart; an error if it has no graph."""
         before, decider = split(estimator)
         if type(decider) is not NoveltyRejector:
-            steps, machine = _scored(decider)
-            return cls([*before, *steps], None, [], decider, machine)
+            steps, scoring = _scored(decider)
+            return cls([*before, *steps], None, [], decider, scoring)
         fitted = decider._fitted_
         inside, classifier = split(fitted.estimator) if fitted.is_ours else ([], decider)
-        steps, machine = _scored(classifier)
+        steps, scoring = _scored(classifier)
         inside = [*inside, *steps]
-        _check_kernel(detecting_machine(fitted.guard))
+        detector_scoring(fitted.guard)  # an error if it has no graph
         check_encoders(inside, fitted.guard.detector)
-        return cls(before, fitted.guard, inside, decider, machine)
+        return cls(before, fitted.guard, inside, decider, scoring)
 
     @property
     def pipeline(self) -> Pipeline | None:
@@ -168,78 +158,52 @@ class Chain:
 
 
 def _refusing(graph: Graph, score: str, *, several: bool) -> tuple[str, str]:
-    """Give the scores, NaN where Python raises an error, and whether it does for each row."""
-    column = graph.constant(np.array([1]))
-    graph.refuse_unless_finite(score if several else graph.apply("Unsqueeze", score, column))
+    """Return the scores, NaN where Python raises an error, and whether it does for each row."""
+    graph.refuse_unless_finite(score if several else graph.apply("Unsqueeze", score, np.array([1])))
     refused = graph.refused()
-    flat = graph.apply("Squeeze", refused, column)
-    return graph.apply("Where", refused if several else flat, graph.constant(np.nan), score), flat
+    flat = graph.column(refused)
+    return graph.apply("Where", refused if several else flat, np.nan, score), flat
 
 
 def _inputs(graph: Graph, chain: Chain) -> Table:
     """The inputs of the graph: one matrix, or columns one by one. The steps of Pipelines refuse infinite numbers."""
-    table = _input_table(graph, chain)
-    read = [at for at, kind in enumerate(Inputs.of(chain.pipeline).kinds) if kind == NUMBER] if chain.pipeline else []
-    if read:
+    if chain.pipeline is None:
+        return Table(graph.input("X", NUMBER, chain.scoring.n_features, "rows"))
+    inputs = Inputs.of(chain.pipeline, guarded=chain.guard is not None)
+    if inputs.apart:
+        named = zip(inputs.names, inputs.inputs, inputs.kinds, strict=True)
+        columns = [
+            None if kind is None else Column(graph.input(called, kind, 1, f"column {name!r}"), kind)
+            for name, called, kind in named
+        ]
+        table = Table(columns=tuple(columns))
+    else:
+        table = Table(graph.input("X", NUMBER, len(inputs.kinds), "rows"))
+    if read := [at for at, kind in enumerate(inputs.kinds) if kind == NUMBER]:
         graph.refuse(graph.apply("IsInf", table.at(graph, read).numbers(graph)))
     return table
 
 
-def _input_table(graph: Graph, chain: Chain) -> Table:
-    if chain.pipeline is None:
-        return Table(graph.input("X", kinds()["f"], chain.machine.n_features, "rows"))
-    inputs = Inputs.of(chain.pipeline, guarded=chain.guard is not None)
-    if not inputs.apart:
-        return Table(graph.input("X", kinds()["f"], len(inputs.kinds), "rows"))
-    named = zip(inputs.names, inputs.inputs, inputs.kinds, strict=True)
-    columns = [
-        None if kind is None else Column(graph.input(called, kinds()[kind], 1, f"column {name!r}"), kind)
-        for name, called, kind in named
-    ]
-    return Table(columns=tuple(columns))
-
-
 def _scored(estimator: Any) -> tuple[list[Any], Scoring]:
-    """Give the transformers of the classifier inside an estimator, and the machine whose score decides.
-
-    An error names what is supported if it has no graph.
-    """
+    """Return the transformers of the classifier inside an estimator, and the sums whose score decides."""
     machine, what = getattr(estimator, "machine_", None), f"estimator is a {type(estimator).__name__}"
-    steps: list[Any] = []
     if type(estimator) is OneClassSVM:
         raise ValueError(
             f"{what}, which decides on no classes and has no ONNX graph alone; put it in front of a classifier, "
             "NoveltyRejector(classifier, detector=OneClassSVM(...)), whose graph has the p-value of each row."
         )
+    steps: list[Any] = []
     if isinstance(machine, ResponseMachine):
+        method = machine.method
         steps, classifier = split(machine.classifier)
+        if type(classifier) is LogisticRegression:
+            return steps, Scoring.of_logistic(classifier, method)
         what = f"{what} around a {type(classifier).__name__}"
-        if machine.method != "decision_function":
-            raise ValueError(
-                f"{what} that decides by probabilities, but to_onnx supports decision functions only; use "
-                "method='symmetric' or 'roc' around LogisticRegression or a machine of this library."
-            )
-        machine = getattr(classifier, "machine_", None)
-        if type(classifier) is LogisticRegression and len(classifier.classes_) > 2:
-            coef, intercept = (np.asarray(part, np.float64) for part in (classifier.coef_, classifier.intercept_))
-            machine = LinearScores(coef, intercept)
-        elif type(classifier) is LogisticRegression:
-            weights = np.asarray(classifier.coef_[0], dtype=np.float64)
-            machine = LinearMachine(weights, np.zeros(len(weights)), float(classifier.intercept_[0]))
-    if isinstance(machine, LinearClassMachine):
-        machine = LinearScores(machine.weights, machine.intercepts)
-    if not isinstance(machine, Scoring):
-        raise ValueError(  # noqa: TRY004 (one kind of error for every bad value, as in scikit-learn)
-            f"{what}, but to_onnx takes RejectSVC, RejectSVCCV, LinearRejectSVC, LinearRejectSVCCV, EmbeddedRejectSVC, "
-            "ThresholdRejectors around one of these or LogisticRegression, NoveltyRejectors around these, and "
-            "Pipelines that end in one of these; use skl2onnx for scikit-learn's own estimators."
+        machine = getattr(classifier, "machine_", None) if method == "decision_function" else None
+    found = Scoring.of(machine)
+    if found is None:
+        raise ValueError(
+            f"{what}, which has no ONNX graph here; use skl2onnx for scikit-learn's own estimators, and abstain.save "
+            "for those of this library."
         )
-    _check_kernel(machine)
-    return steps, machine
-
-
-def _check_kernel(machine: Scoring) -> None:
-    kernel = getattr(machine, "kernel", None)
-    if kernel is not None and not (isinstance(kernel, Kernel) and kernel.name in KERNELS):
-        which = f"kernel={kernel.name!r}" if isinstance(kernel, Kernel) else "a callable kernel"
-        raise ValueError(f"{which} has no graph; to_onnx needs {', '.join(KERNELS)}.")
+    return steps, found

@@ -11,21 +11,14 @@ from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTY
 from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.preprocessing import LabelEncoder
 
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, fitting
-from abstain.files.sklearn_codecs.trees import LEAF, SPLITS, checked_depth, refuse_settings, splits, starts_of
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
+from abstain.files.format.schema import Fields, fitting, layout
+from abstain.files.sklearn_codecs import trees
 
 # t trees with n nodes in all; d features; k trees of an iteration; s and v scores of training
-BOOSTING: dict[str, Spec] = SPLITS | {
-    "value": (("<f8",), ("n",)),
-    "gain": (("<f8",), ("n",)),
-    "bin": (("<i4",), ("n",)),
-    "bins": (("<i4",), ("d",)),
-    "baseline": (("<f8",), (1, "k")),
-    "train_score": (("<f8",), ("s",)),
-    "validation_score": (("<f8",), ("v",)),
-}
+BOOSTING = trees.SPLITS | layout(value="f8 n", gain="f8 n", bin="i4 n", bins="i4 d", baseline="f8 1 k")
+BOOSTING |= layout(train_score="f8 s", validation_score="f8 v")
 # scikit-learn's names of the fields of a node; "depth" and "is_leaf" follow, the others are for categories
 NODE = {
     "left": "left",
@@ -40,58 +33,45 @@ NODE = {
 }
 
 
-def boosting_parts(machine: Any) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a fitted HistGradientBoostingClassifier: its trees, without the edges of bins."""
-    refuse_settings(machine, "warm_start", "monotonic_cst")
+def boosting_parts(machine: Any) -> Parts:
+    """Return the fields and arrays of a fitted HistGradientBoostingClassifier: its trees, without the edges of bins."""
+    trees.refuse_settings(machine, "warm_start", "monotonic_cst")
     if machine.is_categorical_ is not None:
-        raise ValueError(
-            "HistGradientBoostingClassifier with categorical features cannot be in a model file; encode them in a "
-            "Pipeline, as default_pipeline does, or use skops, or pickle among people who trust each other."
-        )
+        what = "has a HistGradientBoostingClassifier with categorical features"
+        raise unsupported(what, "encode them in a Pipeline, as default_pipeline does")
     done, stopped = len(machine._predictors), bool(machine.do_early_stopping_)
     if done > machine.max_iter or (done < machine.max_iter and not stopped):
         raise ModelFileError("its number of iterations differs from max_iter.")
-    trees = [tree.nodes for iteration in machine._predictors for tree in iteration]
-    nodes = {name: np.concatenate([tree[field] for tree in trees]) for name, field in NODE.items()}
-    leaf = np.concatenate([tree["is_leaf"] for tree in trees]).astype(bool)
-    extra = {
-        "value": nodes.pop("value"),
-        "gain": nodes.pop("gain"),
-        "bin": nodes.pop("bin").astype("<i4"),
-        "bins": machine._bin_mapper.n_bins_non_missing_.astype("<i4"),
-        "baseline": np.asarray(machine._baseline_prediction),
-        "train_score": np.asarray(machine.train_score_, dtype="<f8"),
-        "validation_score": np.asarray(machine.validation_score_, dtype="<f8"),
+    grown = [tree.nodes for iteration in machine._predictors for tree in iteration]
+    leaf = np.concatenate([tree["is_leaf"] for tree in grown]).astype(bool)
+    state = {"early_stopping": stopped, "weighted": bool(getattr(machine, "_fitted_with_sw", False))}
+    more = {
+        "bins": machine._bin_mapper.n_bins_non_missing_,
+        "baseline": machine._baseline_prediction,
+        "train_score": machine.train_score_,
+        "validation_score": machine.validation_score_,
     }
-    state = {
-        "early_stopping": stopped,
-        "weighted": bool(getattr(machine, "_fitted_with_sw", False)),
-    }
-    return state, splits([len(tree) for tree in trees], leaf, **nodes) | extra
+    return state, trees.tree_arrays(BOOSTING, grown, NODE, leaf, **more)
 
 
 def boosting_attributes(machine: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
-    """Give the fitted attributes of a HistGradientBoostingClassifier for these classes."""
+    """Return the fitted attributes of a HistGradientBoostingClassifier for these classes."""
     per_iteration = 1 if len(classes) <= 2 else len(classes)
     fitting(arrays, BOOSTING, "boosting", {"d": n_features, "k": per_iteration})
     stopped, weighted = fields.take("early_stopping", bool), fields.take("weighted", bool)
-    depth = checked_depth(arrays, n_features)
-    sizes, leaf = arrays["sizes"], arrays["left"] == LEAF
+    depth = trees.checked_depth(arrays, n_features)
+    sizes, leaf = arrays["sizes"], arrays["left"] == trees.LEAF
     n_iterations = len(sizes) // per_iteration
-    if len(sizes) % per_iteration:
-        raise ModelFileError("its trees are not the same number for each class.")
+    refuse(len(sizes) % per_iteration, "its trees are not the same number for each class.")
     if any(len(arrays[name]) not in (0, n_iterations + 1) for name in ("train_score", "validation_score")):
         raise ModelFileError("its scores of training are not one for each iteration.")
     _check_bins(machine, arrays, leaf)
-    nodes = np.zeros(len(leaf), dtype=PREDICTOR_RECORD_DTYPE)
-    for name, field in NODE.items():
-        nodes[field] = np.where(leaf, 0, arrays[name]) if name in ("left", "right", "feature") else arrays[name]
-    nodes["is_leaf"], nodes["depth"] = leaf, depth
-    bitsets = np.zeros((0, 8), dtype=np.uint32)
-    trees = [
-        TreePredictor(nodes[start : start + size].copy(), bitsets.copy(), bitsets.copy())
-        for start, size in zip(starts_of(sizes), sizes, strict=True)
-    ]
+    bitsets, grown = np.zeros((0, 8), dtype=np.uint32), []
+    places = dict.fromkeys(("left", "right", "feature_idx"), 0)
+    arrays, names = arrays | {"depth": depth}, NODE | {"depth": "depth"}
+    for nodes in trees.tree_records(arrays, names, PREDICTOR_RECORD_DTYPE, places):
+        nodes["is_leaf"] = nodes["left"] == 0
+        grown.append(TreePredictor(nodes, bitsets.copy(), bitsets.copy()))
     encoder = LabelEncoder()
     encoder.classes_ = classes
     found = {
@@ -108,7 +88,7 @@ def boosting_attributes(machine: Any, fields: Fields, arrays: Arrays, n_features
         "_loss": HalfBinomialLoss() if per_iteration == 1 else HalfMultinomialLoss(n_classes=per_iteration),
         "_bin_mapper": _bin_mapper(machine, arrays["bins"]),
         "_baseline_prediction": arrays["baseline"],
-        "_predictors": [trees[at : at + per_iteration] for at in range(0, len(trees), per_iteration)],
+        "_predictors": [grown[at : at + per_iteration] for at in range(0, len(grown), per_iteration)],
     }
     return found | ({"_fitted_with_sw": True} if weighted else {})
 
@@ -116,8 +96,7 @@ def boosting_attributes(machine: Any, fields: Fields, arrays: Arrays, n_features
 def _check_bins(machine: Any, arrays: Arrays, leaf: Any) -> None:
     """Check the bins of the features, and that a node splits at one: at the last, only missing values go right."""
     bins, at = arrays["bins"], arrays["bin"]
-    if ((bins < 1) | (bins > machine.max_bins)).any():
-        raise ModelFileError("it has a feature with no bins, or with more than max_bins.")
+    refuse(((bins < 1) | (bins > machine.max_bins)).any(), "it has a feature with no bins, or with more than max_bins.")
     last = bins[arrays["feature"][~leaf]] - 1
     inside, endless = at[~leaf], np.isinf(arrays["threshold"][~leaf])
     if at[leaf].any() or ((inside < 0) | (inside > last)).any() or ((inside == last) != endless).any():
@@ -125,7 +104,7 @@ def _check_bins(machine: Any, arrays: Arrays, leaf: Any) -> None:
 
 
 def _bin_mapper(machine: Any, bins: Any) -> Any:
-    """What predicting asks of the bins: that no feature is categorical."""
+    """Return what predicting asks of the bins: that no feature is categorical."""
     mapper = BinMapper(n_bins=machine.max_bins + 1)
     mapper.is_categorical_ = np.zeros(len(bins), dtype=np.uint8)
     mapper.n_bins_non_missing_ = bins.astype(np.uint32)

@@ -14,29 +14,21 @@ from sklearn.calibration import CalibratedClassifierCV, _CalibratedClassifier, _
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, fitting, prefixed, within
-from abstain.files.sklearn_codecs.classifiers import (
-    MACHINES,
-    OTHERS,
-    Codec,
-    Parts,
-    classifier_from,
-    classifier_parts,
-    codec_of,
-    parameters_of,
-)
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
+from abstain.files.format.schema import Fields, beside, fitting, layout, one_of, prefixed, within
+from abstain.files.sklearn_codecs import classifiers
+from abstain.files.sklearn_codecs.parameters import parameters_of
 from abstain.files.sklearn_codecs.trees import MOST_TREES
 
-INSIDE = MACHINES | OTHERS
+INSIDE = classifiers.MACHINES | classifiers.OTHERS
 FOLD = "fold."
 MOST_FOLDS, MOST_CURVES = 100, 10_000  # a curve takes three kilobytes of Python objects, however few its points
 # f folds with m calibrators each: one for two classes, otherwise one per class; p points of all curves
-SIGMOID: dict[str, Spec] = {"slope": (("<f8",), ("f", "m")), "intercept": (("<f8",), ("f", "m"))}
-ISOTONIC: dict[str, dict[str, Spec]] = {
-    dtype: {"lengths": (("<i8",), ("f", "m")), "scores": ((dtype,), ("p",)), "probabilities": ((dtype,), ("p",))}
-    for dtype in ("<f8", "<f4")
+SIGMOID = layout(slope="f8 f m", intercept="f8 f m")
+ISOTONIC = {
+    single: layout(lengths="i8 f m", scores=f"{dtype} p", probabilities=f"{dtype} p")
+    for single, dtype in ((False, "f8"), (True, "f4"))
 }
 
 
@@ -47,33 +39,26 @@ def inside(calibrated: Any) -> Any:
 
 
 def calibrated_parts(calibrated: Any) -> Parts:
-    """Give the fields and arrays of a fitted CalibratedClassifierCV."""
+    """Return the fields and arrays of a fitted CalibratedClassifierCV."""
     frozen, folds = type(calibrated.estimator) is FrozenEstimator, calibrated.calibrated_classifiers_
     given = inside(calibrated)
-    codec = codec_of(given, INSIDE)
+    codec = classifiers.codec_of(given, INSIDE)
     if codec is None:
         what = type(folds[0].estimator if given is None else given).__name__
-        raise ValueError(
-            f"estimator has a CalibratedClassifierCV around a {what}, but a model file can contain it "
-            f"only around {', '.join(INSIDE)}; use one of these, or skops, or pickle among people who trust each other."
-        )
+        raise unsupported(f"has a CalibratedClassifierCV around a {what}", f"use one of {', '.join(INSIDE)}")
     if calibrated.method not in ("sigmoid", "isotonic"):
-        raise ValueError(
-            f"CalibratedClassifierCV with method={calibrated.method!r} cannot be in a model file; use 'sigmoid' or "
-            "'isotonic' and fit it again, or use skops, or pickle among people who trust each other."
-        )
+        what = f"has a CalibratedClassifierCV with method={calibrated.method!r}"
+        raise unsupported(what, "use 'sigmoid' or 'isotonic' and fit it again")
     if len(folds) > (1 if frozen else MOST_FOLDS):
-        raise ValueError(
-            f"CalibratedClassifierCV with ensemble={calibrated.ensemble!r} has {len(folds)} classifiers, but a model "
-            f"file can contain {MOST_FOLDS}, or one that is frozen; use ensemble=False and fit it again."
-        )
+        what = f"has a CalibratedClassifierCV with {len(folds)} classifiers, more than {MOST_FOLDS}, or 1 if frozen"
+        raise unsupported(what, "use ensemble=False and fit it again")
     states, arrays = _folds_parts(calibrated, codec)
     lengths, joined = _joined(arrays)
     state = {"frozen": frozen, "classifiers": states, "lengths": lengths}
     return state, _curves(calibrated) | prefixed(joined, FOLD)
 
 
-def _folds_parts(calibrated: Any, codec: Codec) -> tuple[list[dict[str, Any]], list[Arrays]]:
+def _folds_parts(calibrated: Any, codec: classifiers.Codec) -> tuple[list[dict[str, Any]], list[Arrays]]:
     given, states, arrays = inside(calibrated), [], []
     for fold in calibrated.calibrated_classifiers_:
         fitted = fold.estimator
@@ -82,11 +67,9 @@ def _folds_parts(calibrated: Any, codec: Codec) -> tuple[list[dict[str, Any]], l
         if type(fitted) is not codec.kind or fold.method != calibrated.method:
             raise ModelFileError("its estimator or method differs from that of its fitted classifiers.")
         if fitted.classes_.tolist() != calibrated.classes_.tolist():
-            raise ValueError(
-                "estimator has a CalibratedClassifierCV with a fold in which a class did not occur; use fewer folds "
-                "or ensemble=False, and fit it again."
-            )
-        state, own = classifier_parts(fitted, codec)
+            what = "has a CalibratedClassifierCV with a fold in which a class did not occur"
+            raise unsupported(what, "use fewer folds or ensemble=False and fit it again")
+        state, own = classifiers.classifier_parts(fitted, codec)
         if state["parameters"] != parameters_of(given):
             raise ModelFileError("the parameters of its estimator differ from those of its fitted classifiers.")
         states.append(state)
@@ -104,7 +87,7 @@ def _joined(each: list[Arrays]) -> tuple[dict[str, list[int]], Arrays]:
     """The arrays of all classifiers one after the other, by name, and their lengths."""
     kinds = [{name: (array.dtype, array.shape[1:]) for name, array in arrays.items()} for arrays in each]
     if any(kind != kinds[0] for kind in kinds):
-        raise ValueError("estimator has classifiers of different types in its folds; fit it to float64.")
+        raise unsupported("has classifiers of different types in its folds", "fit it to float64")
     lengths = {name: [len(arrays[name]) for arrays in each] for name in each[0]}
     return lengths, {name: np.concatenate([arrays[name] for arrays in each]) for name in each[0]}
 
@@ -141,24 +124,23 @@ def _curves(calibrated: Any) -> Arrays:
 def calibrated_attributes(
     calibrated: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any
 ) -> dict[str, Any]:
-    """Give the attributes of a CalibratedClassifierCV for these classes, its estimator included."""
+    """Return the attributes of a CalibratedClassifierCV for these classes, its estimator included."""
     del n_features  # compared by `calibrated_parts`
     frozen, states = fields.take("frozen", bool), fields.take("classifiers", list)
     n_curves = 1 if len(classes) <= 2 else len(classes)
     if not 1 <= len(states) <= MOST_FOLDS or len(states) * n_curves > MOST_CURVES:
         raise ModelFileError(f"it has {len(states)} classifiers with a calibration, not from 1 to {MOST_FOLDS}.")
     joined = within(arrays, FOLD)
-    if any(not array.ndim for array in joined.values()):
-        raise ModelFileError("the classifiers of its folds have an array without axes.")
+    refuse(any(not array.ndim for array in joined.values()), "the classifiers of its folds have an array without axes.")
     if len(joined.get("sizes", ())) > MOST_TREES:
         raise ModelFileError(f"the classifiers of its folds have more than {MOST_TREES:,} trees.")
-    own = {name: array for name, array in arrays.items() if not name.startswith(FOLD)}
+    own = beside(arrays, FOLD)
     calibrators = _calibrators(calibrated.method, own, len(states), n_curves)
     lengths = Fields(fields.take("lengths", dict), "list of lengths")
     found = []
     for state, part in zip(states, _apart(lengths, joined, len(states)), strict=True):
         inner = Fields(state, "classifier")
-        found.append(classifier_from(inner.one_of("kind", INSIDE), INSIDE, inner, part, classes))
+        found.append(classifiers.classifier_from(inner.take("kind", one_of(INSIDE)), INSIDE, inner, part, classes))
     if any(one.classes_.tolist() != classes.tolist() for one in found):
         raise ModelFileError("the classes of its classifiers differ from those of its rule.")
     fitted = [FrozenEstimator(one) for one in found] if frozen else found
@@ -182,7 +164,7 @@ def _calibrators(method: str, arrays: Arrays, n_folds: int, n_curves: int) -> li
         flat = [_with(_SigmoidCalibration(), a_=slope, b_=intercept) for slope, intercept in pairs]
     else:
         single = "scores" in arrays and arrays["scores"].dtype == np.float32
-        fitting(arrays, ISOTONIC["<f4" if single else "<f8"], "calibration", letters)
+        fitting(arrays, ISOTONIC[single], "calibration", letters)
         flat = _monotone(arrays)
     return [flat[at : at + n_curves] for at in range(0, len(flat), n_curves)]
 
@@ -208,4 +190,4 @@ def _with(estimator: Any, **attributes: Any) -> Any:
     return estimator
 
 
-CALIBRATED = Codec(CalibratedClassifierCV, calibrated_parts, calibrated_attributes)
+CALIBRATED = classifiers.Codec(CalibratedClassifierCV, calibrated_parts, calibrated_attributes)

@@ -5,7 +5,6 @@ To add one, add an entry to `MACHINES` or `OTHERS` with the functions that write
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,24 +20,19 @@ from abstain.estimators.novelty.novelty_detector import NoveltyDetector
 from abstain.estimators.svm.one_class import OneClassSVM
 from abstain.estimators.svm.svc import RejectSVC
 from abstain.estimators.svm.svc_cv import RejectSVCCV
-from abstain.files.codecs.class_codec import any_svc_from, any_svc_parts
 from abstain.files.codecs.embedded_codec import embedded_from, embedded_parts
-from abstain.files.codecs.linear_codec import linear_from, linear_parts
 from abstain.files.codecs.one_class_codec import detector_from, detector_parts, one_class_from, one_class_parts
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields
-from abstain.files.format.values import from_json, to_json
+from abstain.files.codecs.svc_codec import linear_from, linear_parts, svc_from, svc_parts
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import refuse
+from abstain.files.format.schema import TEXTS, Fields, Layout, fitting, layout, optional, whole
 from abstain.files.sklearn_codecs.boosting_codec import boosting_attributes, boosting_parts
 from abstain.files.sklearn_codecs.forest_codec import forest_attributes, forest_parts
-from abstain.files.sklearn_codecs.logistic_codec import logistic_attributes, logistic_parts
+from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 
-Parts = tuple[dict[str, Any], Arrays]
 MOST_FEATURES = 2**31 - 1  # that a fit takes
-MOST_JOBS = 1024  # threads that a file may request; predict starts all of them
-APART = {"estimator", "detector"}  # parameters that are estimators, which have fields of their own
-# what parameters were before they existed, where that is not the default
-EARLIER = {"RejectSVCCV": {"cuts": "bayes", "search": "full"}}
+# d features; k scores: one for two classes, otherwise one per class
+LOGISTIC = layout(coef="f8|f4 k d", intercept="f8|f4 k", n_iter="i4 1")
 
 
 @dataclass(frozen=True)
@@ -64,12 +58,12 @@ Codecs = Mapping[str, Codec]
 
 
 def table(codecs: Iterable[Codec]) -> dict[str, Codec]:
-    """The codecs by the names of their classifiers."""
+    """Return the codecs by the names of their classifiers."""
     return {codec.kind.__name__: codec for codec in codecs}
 
 
 def _machine(kind: Any, parts: Any, fitted: Callable[[Any, Fields, Arrays, int], Any]) -> Codec:
-    """The codec of one of this library's machines, which has its classes in its own rule."""
+    """Return the codec of one of this library's machines, which has its classes in its own rule."""
 
     def attributes(estimator: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
         del classes
@@ -78,10 +72,24 @@ def _machine(kind: Any, parts: Any, fitted: Callable[[Any, Fields, Arrays, int],
     return Codec(kind, parts, attributes)
 
 
+def _plain(kind: Any, arrays_of: Layout) -> Codec:
+    """Return the codec of a classifier of scikit-learn whose fitted attributes are these arrays, with an underscore."""
+
+    def parts(estimator: Any) -> Parts:
+        return {}, {name: np.asarray(getattr(estimator, f"{name}_")) for name in arrays_of}
+
+    def attributes(estimator: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
+        del estimator, fields
+        fitting(arrays, arrays_of, "classifier", {"d": n_features, "k": 1 if len(classes) <= 2 else len(classes)})
+        return {"classes_": classes} | {f"{name}_": array for name, array in arrays.items()}
+
+    return Codec(kind, parts, attributes)
+
+
 MACHINES = table(
     [
-        _machine(RejectSVC, any_svc_parts, any_svc_from),
-        _machine(RejectSVCCV, any_svc_parts, any_svc_from),
+        _machine(RejectSVC, svc_parts, svc_from),
+        _machine(RejectSVCCV, svc_parts, svc_from),
         _machine(EmbeddedRejectSVC, embedded_parts, embedded_from),
         _machine(LinearRejectSVC, linear_parts, linear_from),
         _machine(LinearRejectSVCCV, linear_parts, linear_from),
@@ -96,7 +104,7 @@ DETECTORS = table(  # which do not classify
 # scikit-learn's classifiers, which have the classes of the rejector around them
 OTHERS = table(
     [
-        Codec(LogisticRegression, logistic_parts, logistic_attributes),
+        _plain(LogisticRegression, LOGISTIC),
         Codec(RandomForestClassifier, forest_parts, forest_attributes),
         Codec(HistGradientBoostingClassifier, boosting_parts, boosting_attributes),
     ]
@@ -104,13 +112,13 @@ OTHERS = table(
 
 
 def codec_of(estimator: Any, codecs: Codecs) -> Codec | None:
-    """The codec for exactly this type, if there is one."""
+    """Return the codec for exactly this type, if there is one."""
     codec = codecs.get(type(estimator).__name__)
     return codec if codec is not None and codec.kind is type(estimator) else None
 
 
 def classifier_parts(estimator: Any, codec: Codec) -> Parts:
-    """Give the fields and arrays of a fitted classifier."""
+    """Return the fields and arrays of a fitted classifier."""
     state, arrays = codec.parts(estimator)
     names = getattr(estimator, "feature_names_in_", None)
     common = {
@@ -125,7 +133,7 @@ def classifier_parts(estimator: Any, codec: Codec) -> Parts:
 def classifier_from(kind: str, codecs: Codecs, fields: Fields, arrays: Arrays, classes: Any = None) -> Any:
     """Make the fitted classifier of these fields and arrays."""
     codec = codecs[kind]
-    estimator = codec.kind(**given_parameters(codec.kind, fields))
+    estimator = codec.kind(**parameters_from(codec.kind, fields.take("parameters", dict)))
     estimator._validate_params()
     n_features, names = names_from(fields)
     found: dict[str, Any] = {"n_features_in_": n_features}
@@ -138,38 +146,8 @@ def classifier_from(kind: str, codecs: Codecs, fields: Fields, arrays: Arrays, c
 
 
 def names_from(fields: Fields) -> tuple[int, Any]:
-    """The number of features, and their names if there are any."""
-    n_features, names = fields.whole("n_features", least=1), fields.take("feature_names")
-    if n_features > MOST_FEATURES:
-        raise ModelFileError(f"it has {n_features:,} features, more than {MOST_FEATURES:,}.")
-    if names is None:
-        return n_features, None
-    if not (isinstance(names, list) and all(isinstance(name, str) for name in names)) or len(names) != n_features:
-        raise ModelFileError("it does not have one name per feature.")
-    return n_features, np.array(names, dtype=object)
-
-
-def parameters_of(estimator: Any) -> dict[str, Any]:
-    """The parameters as JSON; for scikit-learn's classifiers only non-default ones, as defaults change."""
-    estimator._validate_params()  # as `load` does, which must accept what this writes
-    given = estimator.get_params(deep=False)
-    if type(estimator).__module__.startswith("sklearn."):
-        default = type(estimator)().get_params(deep=False)
-        given = {name: value for name, value in given.items() if repr(value) != repr(default[name])}
-    return {name: to_json(name, value) for name, value in given.items() if name not in APART}
-
-
-def given_parameters(kind: Any, fields: Fields) -> dict[str, Any]:
-    """The parameters in the file; those missing from a file of an earlier version keep their defaults."""
-    given: dict[str, Any] = fields.take("parameters", dict)
-    known = {*kind._get_param_names()} - APART
-    if unknown := sorted({*given} - known):
-        raise ModelFileError(f"its parameter {unknown[0][:60]!r} does not exist in {kind.__name__}.")
-    found = {name: from_json(value) for name, value in given.items()}
-    again = {name: to_json(name, found[name]) for name in sorted(found)}
-    if json.dumps(given) != json.dumps(again):
-        raise ModelFileError("its parameters are not formatted as the library writes them.")
-    jobs = found.get("n_jobs")
-    if isinstance(jobs, int) and abs(jobs) > MOST_JOBS:
-        raise ModelFileError(f"its n_jobs={jobs} requests more than {MOST_JOBS} threads.")
-    return EARLIER.get(kind.__name__, {}) | found
+    """Return the number of features, and their names if there are any."""
+    n_features, names = fields.take("n_features", whole(1)), fields.take("feature_names", optional(TEXTS))
+    refuse(n_features > MOST_FEATURES, f"it has {n_features:,} features, more than {MOST_FEATURES:,}.")
+    refuse(names is not None and len(names) != n_features, "it does not have one name per feature.")
+    return n_features, None if names is None else np.array(names, dtype=object)

@@ -7,21 +7,51 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import preprocessing as sk
 
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import FLOAT, WHOLE, PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
 from abstain.files.format.values import from_json, to_json
-from abstain.files.sklearn_codecs.scaler_codec import fitted_quietly
+from abstain.files.sklearn_codecs.scaler_codec import StepCodec, fitted_quietly
 
 TEXT = "|O"
 INTEGERS = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8")
 DROPS = (None, "first", "if_binary")
 
 
-def encoder_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:
+class _EncoderCodec(StepCodec):
     """The categories of each column: text in the manifest, numbers among the arrays."""
-    return {"categories": [_column_parts(column, pool) for column in step.categories_]}
+
+    def parts(self, step: Any, pool: PoolWriter) -> dict[str, Any]:
+        return {"categories": [_column_parts(column, pool) for column in step.categories_]}
+
+    def fitted(self, step: Any, fields: Fields, pool: PoolReader, n: int) -> None:
+        given = fields.take("categories", list)
+        refuse(len(given) != n, "its encoder does not have one list of categories per column.")
+        if getattr(step, "drop", None) not in DROPS:
+            raise ModelFileError("its encoder drops categories in a way that is not allowed in a model file.")
+        chosen = step.categories != "auto"
+        categories = [_column_from(one, pool, ordered=not chosen) for one in given]
+        plain = [_objects(column.tolist()) for column in categories]
+        rows = np.empty((1, n), dtype=object)
+        rows[0] = [column[0] for column in plain]
+        step.categories = plain
+        fitted_quietly(step, rows)
+        step.categories = [column.tolist() for column in categories] if chosen else "auto"
+        step.categories_ = categories
+
+    def width(self, step: Any) -> int:
+        if not hasattr(step, "drop"):
+            return super().width(step)
+        return sum(len(column) - drops(step.drop, len(column)) for column in step.categories_)
+
+
+_SHARED = ("categories", "dtype", "handle_unknown")
+ENCODERS = (
+    _EncoderCodec(sk.OneHotEncoder, (*_SHARED, "drop", "feature_name_combiner", "sparse_output")),
+    _EncoderCodec(sk.OrdinalEncoder, (*_SHARED, "encoded_missing_value", "unknown_value")),
+)
 
 
 def _column_parts(column: NDArray[Any], pool: PoolWriter) -> list[Any]:
@@ -32,41 +62,13 @@ def _column_parts(column: NDArray[Any], pool: PoolWriter) -> list[Any]:
         return [dtype, pool.put(column.astype(np.int64))]
     values = column.tolist()
     if column.dtype.kind not in "OU" or not all(isinstance(one, str) or _is_missing(one) for one in values):
-        raise ValueError(
-            "estimator encodes categories that are neither text nor numbers of one dtype, which a model file cannot "
-            "contain; convert the column before fitting."
-        )
+        what = "encodes categories that are neither text nor numbers of one dtype"
+        raise unsupported(what, "convert the column before fitting")
     return [TEXT, [to_json("categories_", one) for one in values]]
 
 
-def encoder_from(step: Any, fields: Fields, pool: PoolReader, n: int) -> int:
-    """Set the categories of an encoder; gives the number of columns that it makes."""
-    given = fields.take("categories", list)
-    if len(given) != n:
-        raise ModelFileError("its encoder does not have one list of categories per column.")
-    chosen = step.categories != "auto"
-    categories = [_column_from(one, pool, ordered=not chosen) for one in given]
-    plain = [_objects(column.tolist()) for column in categories]
-    rows = np.empty((1, n), dtype=object)
-    rows[0] = [column[0] for column in plain]
-    step.categories = plain
-    fitted_quietly(step, rows)
-    step.categories = [column.tolist() for column in categories] if chosen else "auto"
-    step.categories_ = categories
-    if getattr(step, "drop", None) not in DROPS:
-        raise ModelFileError("its encoder drops categories in a way that is not allowed in a model file.")
-    return encoded_width(step)
-
-
-def encoded_width(step: Any) -> int:
-    """The number of columns that an encoder makes."""
-    if not hasattr(step, "drop"):
-        return len(step.categories_)
-    return sum(len(column) - drops(step.drop, len(column)) for column in step.categories_)
-
-
 def drops(drop: str | None, count: int) -> bool:
-    """Whether a OneHotEncoder leaves out the first of `count` categories."""
+    """Return whether a OneHotEncoder leaves out the first of `count` categories."""
     return drop == "first" or (drop == "if_binary" and count == 2)
 
 
@@ -94,8 +96,7 @@ def _texts(values: Any, *, ordered: bool) -> NDArray[Any]:
     right = bool(found) and found[: len(texts)] == texts and all(map(_is_missing, others))
     right &= [one is None for one in others] in ([], [True], [False], [True, False])
     right &= all(first < second for first, second in pairwise(texts)) if ordered else len({*texts}) == len(texts)
-    if not right:
-        raise ModelFileError("the categories of a column are not different strings in increasing order.")
+    refuse(not right, "the categories of a column are not different strings in increasing order.")
     return _objects(found)
 
 

@@ -9,18 +9,13 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import NODE_DTYPE, Tree
 
-from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Fields, Spec, fitting
-from abstain.files.sklearn_codecs.trees import LEAF, SPLITS, checked_depth, refuse_settings, splits, starts_of
+from abstain.files.format.arrays import Arrays, Parts
+from abstain.files.format.errors import ModelFileError, refuse
+from abstain.files.format.schema import Fields, fitting, layout, whole
+from abstain.files.sklearn_codecs import trees
 
 # t trees with n nodes in all; c classes
-FOREST: dict[str, Spec] = SPLITS | {
-    "value": (("<f8",), ("n", "c")),
-    "impurity": (("<f8",), ("n",)),
-    "weight": (("<f8",), ("n",)),
-    "seeds": (("<i8",), ("t",)),
-}
+FOREST = trees.SPLITS | layout(value="f8 n c", impurity="f8 n", weight="f8 n", seeds="i8 t")
 # scikit-learn's names of the fields of a node
 NODE = {
     "left": "left_child",
@@ -35,26 +30,22 @@ NODE = {
 ROUNDING = 1e-6  # of a sum of probabilities
 
 
-def forest_parts(forest: Any) -> tuple[dict[str, Any], Arrays]:
-    """Give the fields and arrays of a fitted RandomForestClassifier; out-of-bag results are left out."""
-    refuse_settings(forest, "warm_start", "monotonic_cst")
-    trees = forest.estimators_
-    if len(trees) != forest.n_estimators:
-        raise ModelFileError("its number of trees differs from n_estimators.")
-    states = [tree.tree_.__getstate__() for tree in trees]
-    nodes = {name: np.concatenate([state["nodes"][field] for state in states]) for name, field in NODE.items()}
-    extra = {
-        "value": np.concatenate([state["values"][:, 0, :] for state in states]),
-        "impurity": nodes.pop("impurity"),
-        "weight": nodes.pop("weight"),
-        "seeds": np.array([tree.random_state for tree in trees], dtype=np.int64),
-    }
-    arrays = splits([len(state["nodes"]) for state in states], nodes["left"] == LEAF, **nodes)
-    return {"max_features": _max_features(forest)}, arrays | extra
+def forest_parts(forest: Any) -> Parts:
+    """Return the fields and arrays of a fitted RandomForestClassifier; out-of-bag results are left out."""
+    trees.refuse_settings(forest, "warm_start", "monotonic_cst")
+    grown = forest.estimators_
+    refuse(len(grown) != forest.n_estimators, "its number of trees differs from n_estimators.")
+    states = [tree.tree_.__getstate__() for tree in grown]
+    nodes = [state["nodes"] for state in states]
+    value = np.concatenate([state["values"][:, 0, :] for state in states])
+    leaf = np.concatenate([one["left_child"] for one in nodes]) == trees.LEAF
+    seeds = [tree.random_state for tree in grown]
+    state = {"max_features": _max_features(forest)}
+    return state, trees.tree_arrays(FOREST, nodes, NODE, leaf, value=value, seeds=seeds)
 
 
 def _max_features(forest: Any) -> int:
-    """The number of features that a split tries, which follows from the parameter as in scikit-learn."""
+    """Return the number of features that a split tries, which follows from the parameter as in scikit-learn."""
     given, n_features = forest.max_features, int(forest.n_features_in_)
     found: Any = {"sqrt": math.sqrt(n_features), "log2": math.log2(n_features), None: n_features}.get(given, given)
     found = found * n_features if isinstance(given, float | np.floating) else found
@@ -64,47 +55,36 @@ def _max_features(forest: Any) -> int:
 
 
 def forest_attributes(forest: Any, fields: Fields, arrays: Arrays, n_features: int, classes: Any) -> dict[str, Any]:
-    """Give the fitted attributes of a RandomForestClassifier for these classes."""
+    """Return the fitted attributes of a RandomForestClassifier for these classes."""
     fitting(arrays, FOREST, "forest", {"c": len(classes)})
-    max_features = fields.whole("max_features", least=1)
-    depth = checked_depth(arrays, n_features)
+    max_features = fields.take("max_features", whole(1))
+    depth = trees.checked_depth(arrays, n_features)
     value, weight, seeds = arrays["value"], arrays["weight"], arrays["seeds"]
     shares = (value >= 0).all() and (value <= 1).all() and (np.abs(value.sum(axis=1) - 1.0) <= ROUNDING).all()
     if not shares or not (weight > 0).all():
         raise ModelFileError("its trees have probabilities that do not lie between 0 and 1, or weights of 0.")
-    if ((seeds < 0) | (seeds >= 2**32)).any():
-        raise ModelFileError("its trees have a random_state that is not possible.")
-    nodes = np.zeros(len(value), dtype=NODE_DTYPE)
-    for name, field in NODE.items():
-        nodes[field] = arrays[name]
-    leaf = arrays["left"] == LEAF
-    nodes["feature"][leaf], nodes["threshold"][leaf] = -2, -2.0  # scikit-learn's marks
+    refuse(((seeds < 0) | (seeds >= 2**32)).any(), "its trees have a random_state that is not possible.")
     shared = {name: getattr(forest, name) for name in forest.estimator_params}
-    trees = []
-    for start, size, seed in zip(starts_of(arrays["sizes"]), arrays["sizes"], seeds.tolist(), strict=True):
-        own = slice(start, start + size)
+    shared_fit = {
+        "n_features_in_": n_features,
+        "n_outputs_": 1,
+        "classes_": np.arange(len(classes), dtype=np.float64),
+        "n_classes_": np.int64(len(classes)),
+        "max_features_": max_features,
+    }
+    sizes, grown = arrays["sizes"], []
+    marked = trees.tree_records(arrays, NODE, NODE_DTYPE, {"feature": -2, "threshold": -2.0})
+    parts = (trees.apart(one, sizes) for one in (value, depth))
+    for nodes, values, deep, seed in zip(marked, *parts, seeds.tolist(), strict=True):
         tree = Tree(n_features, np.array([len(classes)], dtype=np.intp), 1)
-        tree.__setstate__(
-            {
-                "max_depth": int(depth[own].max()),
-                "node_count": int(size),
-                "nodes": nodes[own],
-                "values": np.ascontiguousarray(value[own])[:, np.newaxis, :],
-            }
-        )
-        trees.append(DecisionTreeClassifier(**shared | {"random_state": seed}))
-        trees[-1].__dict__.update(
-            n_features_in_=n_features,
-            n_outputs_=1,
-            classes_=np.arange(len(classes), dtype=np.float64),
-            n_classes_=np.int64(len(classes)),
-            max_features_=max_features,
-            tree_=tree,
-        )
+        state = {"max_depth": int(deep.max()), "node_count": len(nodes), "nodes": nodes}
+        tree.__setstate__(state | {"values": values[:, np.newaxis, :]})
+        grown.append(DecisionTreeClassifier(**shared | {"random_state": seed}))
+        grown[-1].__dict__.update(shared_fit, tree_=tree)
     return {
         "classes_": classes,
         "n_classes_": len(classes),
         "n_outputs_": 1,
         "estimator_": DecisionTreeClassifier(),
-        "estimators_": trees,
+        "estimators_": grown,
     }

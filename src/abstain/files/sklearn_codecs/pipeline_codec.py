@@ -16,20 +16,15 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from abstain.files.format.errors import ModelFileError
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
 from abstain.files.format.pool import WHOLE, PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
-from abstain.files.format.values import from_json, to_json
+from abstain.files.sklearn_codecs.asked import asked
+from abstain.files.sklearn_codecs.parameters import parameters_from, parameters_of
 from abstain.files.sklearn_codecs.scaler_codec import fitted_quietly
-from abstain.files.sklearn_codecs.steps_codec import Columns, check_output, codec_of, parameters, step_from, step_parts
+from abstain.files.sklearn_codecs.steps_codec import KEPT, Columns, check_output, step_from, step_parts
 
 PASS, DROP, REMAINDER = "passthrough", "drop", "remainder"
-# The settings that a file keeps; all others must have their defaults.
-KEPT = {
-    Pipeline: ("verbose",),
-    ColumnTransformer: ("n_jobs", "sparse_threshold", "verbose", "verbose_feature_names_out"),
-}
-MOST_JOBS = 1024
 Steps = list[tuple[str, Any]]
 
 
@@ -47,59 +42,36 @@ class _Part:
         return self.indices if self.names is None else self.names
 
 
-def steps_parts(steps: Steps, pool: PoolWriter, columns: Columns) -> tuple[list[Any], Columns]:
-    """Give the fields of consecutive transformers, and the columns that the last one makes."""
+def pipeline_parts(pipeline: Pipeline, steps: Steps, pool: PoolWriter, columns: Columns) -> tuple[Any, Columns]:
+    """Return the parameters of a Pipeline and the fields of these steps of it, and the columns that the last makes."""
     found: list[Any] = []
     for name, step in steps:
         state, columns = _any_parts(step, pool, columns)
         found.append([name, state])
-    return found, columns
+    return {"parameters": parameters_of(pipeline, KEPT[Pipeline]), "steps": found}, columns
 
 
-def steps_from(given: Any, pool: PoolReader, columns: Columns) -> tuple[Steps, Columns]:
-    """Make consecutive transformers."""
-    if not isinstance(given, list) or not all(isinstance(one, list) and len(one) == 2 for one in given):
+def pipeline_from(fields: Fields, pool: PoolReader, columns: Columns, last: Any = None) -> tuple[Pipeline, Columns]:
+    """Make a Pipeline, of these steps alone or with a fitted estimator as its last one."""
+    chosen = parameters_from(Pipeline, fields.take("parameters", dict), KEPT[Pipeline])
+    given = fields.take("steps", list)
+    if not all(isinstance(one, list) and len(one) == 2 for one in given):
         raise ModelFileError("its steps are not pairs of a name and a transformer.")
     steps: Steps = []
     for name, state in given:
         step, columns = _any_from(state, pool, columns)
         steps.append((_checked(name), step))
-    return steps, columns
-
-
-def settings(container: Any) -> dict[str, Any]:
-    """The settings of a Pipeline or ColumnTransformer that differ from the defaults; an error for others than KEPT."""
-    kind = type(container)
-    container._validate_params()
-    default = kind([]).get_params(deep=False)
-    found = {}
-    for name, value in container.get_params(deep=False).items():
-        if name in ("steps", "transformers", REMAINDER) or repr(value) == repr(default[name]):
-            continue
-        if name not in KEPT[kind] or not isinstance(value, bool | int | float):
-            raise ValueError(
-                f"estimator has {kind.__name__}({name}={value!r}), which a model file cannot contain; leave {name} at "
-                "its default, or use skops."
-            )
-        found[name] = to_json(name, value)
-    return found
-
-
-def settings_from(kind: Any, given: Any) -> dict[str, Any]:
-    """The settings in a file, checked."""
-    if not isinstance(given, dict) or not {*given} <= {*KEPT[kind]} & {*kind._get_param_names()}:
-        raise ModelFileError(f"its {kind.__name__} has settings that are not allowed in a model file.")
-    found = {name: from_json(value) for name, value in given.items()}
-    if not all(isinstance(value, bool | int | float) for value in found.values()):
-        raise ModelFileError(f"the settings of its {kind.__name__} are not numbers.")
-    if abs(found.get("n_jobs", 1)) > MOST_JOBS:
-        raise ModelFileError(f"its n_jobs requests more than {MOST_JOBS} threads.")
-    return found
+    if last is not None:
+        steps.append((fields.take("name", str), last))
+    fields.end()
+    pipeline = Pipeline(steps, **chosen)
+    pipeline._validate_params()
+    pipeline._validate_steps()
+    return pipeline, columns
 
 
 def _checked(name: Any) -> str:
-    if not isinstance(name, str):
-        raise ModelFileError("the name of one of its steps is not a string.")
+    refuse(not isinstance(name, str), "the name of one of its steps is not a string.")
     return name
 
 
@@ -109,8 +81,8 @@ def _any_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[Any, Colu
     if type(step) is Pipeline:
         pool.count(0)
         check_output(step)
-        steps, made = steps_parts(step.steps, pool, columns)
-        return {"kind": Pipeline.__name__, "parameters": settings(step), "steps": steps}, made
+        state, made = pipeline_parts(step, step.steps, pool, columns)
+        return {"kind": Pipeline.__name__} | state, made
     if type(step) is ColumnTransformer:
         return _transformer_parts(step, pool, columns)
     state, width = step_parts(step, pool, columns)
@@ -125,12 +97,7 @@ def _any_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, Colu
     if kind == Pipeline.__name__:
         pool.count(0)
         fields.take("kind")
-        chosen = settings_from(Pipeline, fields.take("parameters", dict))
-        steps, made = steps_from(fields.take("steps"), pool, columns)
-        fields.end()
-        pipeline = Pipeline(steps, **chosen)
-        pipeline._validate_steps()
-        return pipeline, made
+        return pipeline_from(fields, pool, columns)
     if kind == ColumnTransformer.__name__:
         fields.take("kind")
         return _transformer_from(fields, pool, columns)
@@ -143,7 +110,8 @@ def _transformer_parts(step: ColumnTransformer, pool: PoolWriter, columns: Colum
     check_output(step)
     columns.check(step)
     fitted = {name: (part, chosen) for name, part, chosen in step.transformers_}
-    state: dict[str, Any] = {"kind": ColumnTransformer.__name__, "parameters": settings(step), "parts": []}
+    state: dict[str, Any] = {"kind": ColumnTransformer.__name__}
+    state |= {"parameters": parameters_of(step, KEPT[ColumnTransformer]), "parts": []}
     width, used = 0, np.zeros(columns.count, dtype=bool)
     for name, given, _ in step.transformers:
         part, chosen = fitted[name]
@@ -165,29 +133,12 @@ def _part_parts(given: Any, part: Any, pool: PoolWriter, columns: Columns) -> tu
     if isinstance(given, str) and given in (PASS, DROP):
         return given, columns.count if given == PASS else 0
     if not columns.count:
-        raise ValueError(
-            f"estimator has a ColumnTransformer with a {type(given).__name__} for no columns, which a model file "
-            "cannot contain; leave this part out."
-        )
+        what = f"has a ColumnTransformer with a {type(given).__name__} for no columns"
+        raise unsupported(what, "leave this part out")
     if asked(given) != asked(part):
         raise ModelFileError("the parameters of a part of its ColumnTransformer differ from those that were fitted.")
     state, made = _any_parts(part, pool, columns)
     return state, made.count
-
-
-def asked(step: Any) -> Any:
-    """Everything that was asked of a transformer before it was fitted."""
-    if step is None or isinstance(step, str):
-        return step
-    if type(step) is Pipeline:
-        return [settings(step), [[name, asked(inner)] for name, inner in step.steps]]
-    if type(step) is ColumnTransformer:
-        parts = [[name, asked(inner), repr(chosen)] for name, inner, chosen in step.transformers]
-        return [settings(step), parts, asked(step.remainder)]
-    codec_of(step)
-    chosen = getattr(step, "categories", None)
-    lists = None if chosen is None or isinstance(chosen, str) else [np.asarray(one).tolist() for one in chosen]
-    return [type(step).__name__, parameters(step), repr(lists)]
 
 
 def _indices(name: str, chosen: Any, columns: Columns) -> tuple[NDArray[np.int64], bool]:
@@ -200,17 +151,15 @@ def _indices(name: str, chosen: Any, columns: Columns) -> tuple[NDArray[np.int64
     if listed is not None and all(isinstance(one, int | np.integer) for one in listed):
         return np.array([int(one) % max(columns.count, 1) for one in listed], dtype=np.int64), False
     if listed is None or columns.names is None or not all(isinstance(one, str) for one in listed):
-        raise ValueError(
-            f"estimator has a ColumnTransformer whose part {name!r} chooses its columns by {chosen!r}; give a list of "
-            "their names or their numbers."
-        )
+        what = f"has a ColumnTransformer whose part {name!r} chooses its columns by {chosen!r}"
+        raise unsupported(what, "give a list of their names or their numbers")
     places = {column: at for at, column in enumerate(columns.names.tolist())}
     return np.array([places[one] for one in listed], dtype=np.int64), True
 
 
 def _transformer_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[ColumnTransformer, Columns]:
     pool.count(columns.count)
-    chosen = settings_from(ColumnTransformer, fields.take("parameters", dict))
+    chosen = parameters_from(ColumnTransformer, fields.take("parameters", dict), KEPT[ColumnTransformer])
     used, parts, widths = np.zeros(columns.count, dtype=bool), [], {}
     for one in fields.take("parts", list):
         if not isinstance(one, list) or len(one) != 4 or type(one[1]) is not bool or (one[1] and columns.names is None):
@@ -242,8 +191,7 @@ def _transformer_from(fields: Fields, pool: PoolReader, columns: Columns) -> tup
 def _part_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, int]:
     if isinstance(state, str) and state in (PASS, DROP):
         return state, columns.count if state == PASS else 0
-    if state is None or not columns.count:
-        raise ModelFileError("a part of its ColumnTransformer has no columns or no transformer.")
+    refuse(state is None or not columns.count, "a part of its ColumnTransformer has no columns or no transformer.")
     part, made = _any_from(state, pool, columns)
     return part, made.count
 

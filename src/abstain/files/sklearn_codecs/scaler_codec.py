@@ -1,4 +1,4 @@
-"""Fitted scalers of scikit-learn as fields and arrays, and back.
+"""Fitted transformers of scikit-learn as tables of attributes, and the scalers, which are no more than that.
 
 Each is fitted to two numbers first, which sets what the installed scikit-learn keeps beside the saved attributes and
 refuses parameters that it would refuse.
@@ -7,9 +7,12 @@ refuses parameters that it would refuse.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn import preprocessing as sk
 from sklearn.base import clone
 
 from abstain.files.format.errors import ModelFileError
@@ -17,7 +20,78 @@ from abstain.files.format.pool import FLOAT, WHOLE, PoolReader, PoolWriter
 from abstain.files.format.schema import Fields
 
 ROUNDING = 1e-5  # of a square root in single precision
-CHANGED = "the arrays of its {} contradict each other or its parameters."
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An array of a fitted transformer, and its name there without the underscore at the end.
+
+    Attributes
+    ----------
+    name : str
+    shapes : tuple of tuple
+        Those that it may have: "n" is the number of columns, None any number.
+    dtypes : tuple of str
+    """
+
+    name: str
+    shapes: tuple[tuple[str | None, ...], ...] = (("n",),)
+    dtypes: tuple[str, ...] = FLOAT
+
+
+@dataclass(frozen=True)
+class StepCodec:
+    """A transformer, the parameters that it may have, and its fitted attributes.
+
+    Attributes
+    ----------
+    kind : type
+    parameters : tuple of str
+    attributes : tuple of Attribute
+    consistent : callable
+        Whether the attributes of a transformer are possible together and with its parameters.
+    derived : callable
+        The attributes that follow from these.
+    """
+
+    kind: Any
+    parameters: tuple[str, ...]
+    attributes: tuple[Attribute, ...] = ()
+    consistent: Callable[[Any], bool] = lambda _: True
+    derived: Callable[[Any], dict[str, Any]] = lambda _: {}
+
+    def parts(self, step: Any, pool: PoolWriter) -> dict[str, Any]:
+        """Return the fields of a fitted transformer."""
+        for name, value in self.derived(step).items():
+            if np.asarray(value).tobytes() != np.asarray(getattr(step, name)).tobytes():
+                raise self._contradiction()
+        fitted = {one.name: getattr(step, f"{one.name}_") for one in self.attributes}
+        return {name: None if value is None else pool.put(value) for name, value in fitted.items()}
+
+    def fitted(self, step: Any, fields: Fields, pool: PoolReader, n: int) -> None:
+        """Set the fitted attributes of a transformer of n columns."""
+        fitted_quietly(step, np.array([[1.0], [2.0]]))
+        self.set_on(step, fields, pool, n)
+
+    def set_on(self, step: Any, fields: Fields, pool: PoolReader, n: int) -> None:
+        """Set the attributes of a transformer that has been fitted to something."""
+        for one in self.attributes:
+            if getattr(step, f"{one.name}_") is None:
+                fields.take(one.name, type(None))
+                continue
+            shapes = [tuple(n if length == "n" else None for length in shape) for shape in one.shapes]
+            array = pool.take(fields, one.name, *shapes, dtypes=one.dtypes)
+            setattr(step, f"{one.name}_", array.item() if one == SEEN else array[()])
+        if not self.consistent(step):
+            raise self._contradiction()
+        step.__dict__.update(self.derived(step))
+
+    def width(self, step: Any) -> int:
+        """Return the number of columns that a fitted transformer makes."""
+        return int(step.n_features_in_)
+
+    def _contradiction(self) -> ModelFileError:
+        return ModelFileError(f"the arrays of its {self.kind.__name__} contradict each other or its parameters.")
 
 
 def fitted_quietly(step: Any, X: Any) -> Any:
@@ -27,147 +101,93 @@ def fitted_quietly(step: Any, X: Any) -> Any:
         return step.fit(X)
 
 
-def _started(step: Any) -> Any:
-    return fitted_quietly(step, np.array([[1.0], [2.0]]))
+def _derived(step: Any, rows: Any, *names: str) -> dict[str, Any]:
+    """Return the attributes of these names that a fit to these rows gives."""
+    again = fitted_quietly(clone(step), np.array(rows))
+    return {name: getattr(again, name) for name in names}
 
 
-def standard_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:
-    """Write (x - mean) / scale, with scale = sqrt(var), or 1 for constants."""
-    named = {"mean": step.mean_, "var": step.var_, "scale": step.scale_}
-    state: dict[str, Any] = {name: None if array is None else pool.put(array) for name, array in named.items()}
-    return state | {"n_samples_seen": pool.put(step.n_samples_seen_)}
-
-
-def standard_from(step: Any, fields: Fields, pool: PoolReader, n: int) -> int:
-    """Set the mean, variance and scale of a StandardScaler."""
-    _set_standard(_started(step), fields, pool, n)
-    return n
-
-
-def _set_standard(step: Any, fields: Fields, pool: PoolReader, n: int) -> None:
-    for name in ("mean", "var", "scale"):
-        absent = getattr(step, f"{name}_") is None
-        setattr(step, f"{name}_", fields.take(name, type(None)) if absent else pool.take(fields, name, (n,)))
-    seen = pool.take(fields, "n_samples_seen", (), (n,), dtypes=(*FLOAT, *WHOLE))
+def _standard(step: Any) -> bool:
+    """(x - mean) / scale, with scale = sqrt(var), or 1 for constants."""
     scale, variance = step.scale_, step.var_
-    right = bool((seen > 0).all())
-    if variance is not None:
-        right &= bool((variance >= 0).all())
-    if scale is not None:
-        right &= bool((scale > 0).all())
-        right &= bool((np.isclose(scale, np.sqrt(variance), rtol=ROUNDING, atol=0.0) | (scale == 1)).all())
-    if not right:
-        raise ModelFileError(CHANGED.format("StandardScaler"))
-    step.n_samples_seen_ = seen[()]
+    right = bool((step.n_samples_seen_ > 0).all()) and (variance is None or bool((variance >= 0).all()))
+    if scale is None or not right:
+        return right
+    close = np.isclose(scale, np.sqrt(variance), rtol=ROUNDING, atol=0.0)
+    return bool((scale > 0).all() and (close | (scale == 1)).all())
 
 
-def min_max_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:
-    """Write low + (x - min) (high - low) / (max - min); the other attributes follow from min and max."""
-    again = fitted_quietly(clone(step), np.vstack([step.data_min_, step.data_max_]))
-    for name in ("scale_", "min_", "data_range_"):
-        if getattr(again, name).tobytes() != getattr(step, name).tobytes():
-            raise ModelFileError(CHANGED.format("MinMaxScaler"))
-    named = {"data_min": step.data_min_, "data_max": step.data_max_, "n_samples_seen": step.n_samples_seen_}
-    return {name: pool.put(array) for name, array in named.items()}
+def _min_max(step: Any) -> bool:
+    """Low + (x - min) (high - low) / (max - min)."""
+    least, most = step.data_min_, step.data_max_
+    ordered = least.dtype == most.dtype and bool((least <= most).all())
+    return ordered and bool(np.isfinite(most - least).all()) and step.n_samples_seen_ > 0
 
 
-def min_max_from(step: Any, fields: Fields, pool: PoolReader, n: int) -> int:
-    """Fit a MinMaxScaler to the smallest and the largest row."""
-    least, most = pool.take(fields, "data_min", (n,)), pool.take(fields, "data_max", (n,))
-    seen = _seen(fields, pool)
-    if least.dtype != most.dtype or not (least <= most).all() or not np.isfinite(most - least).all():
-        raise ModelFileError(CHANGED.format("MinMaxScaler"))
-    fitted_quietly(step, np.vstack([least, most]))
-    step.data_min_, step.data_max_, step.n_samples_seen_ = least, most, seen
-    return n
-
-
-def max_abs_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:
-    """Write x / max |x|."""
-    again = fitted_quietly(clone(step), step.max_abs_[np.newaxis])
-    if again.scale_.tobytes() != step.scale_.tobytes():
-        raise ModelFileError(CHANGED.format("MaxAbsScaler"))
-    return {"max_abs": pool.put(step.max_abs_), "n_samples_seen": pool.put(step.n_samples_seen_)}
-
-
-def max_abs_from(step: Any, fields: Fields, pool: PoolReader, n: int) -> int:
-    """Fit a MaxAbsScaler to the largest sizes."""
-    most, seen = pool.take(fields, "max_abs", (n,)), _seen(fields, pool)
-    if np.signbit(most).any():
-        raise ModelFileError(CHANGED.format("MaxAbsScaler"))
-    fitted_quietly(step, most[np.newaxis])
-    step.n_samples_seen_ = seen
-    return n
-
-
-def _seen(fields: Fields, pool: PoolReader) -> int:
-    seen = int(pool.take(fields, "n_samples_seen", (), dtypes=WHOLE))
-    if seen < 1:
-        raise ModelFileError("one of its scalers has seen no rows.")
-    return seen
-
-
-def robust_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:
-    """Write (x - median) / distance of two quantiles."""
-    named = {"center": step.center_, "scale": step.scale_}
-    return {name: None if array is None else pool.put(array) for name, array in named.items()}
-
-
-def robust_from(step: Any, fields: Fields, pool: PoolReader, n: int) -> int:
-    """Set the centre and scale of a RobustScaler."""
-    _started(step)
-    for name in ("center", "scale"):
-        absent = getattr(step, f"{name}_") is None
-        setattr(step, f"{name}_", fields.take(name, type(None)) if absent else pool.take(fields, name, (n,)))
-    if step.scale_ is not None and not (step.scale_ > 0).all():
-        raise ModelFileError(CHANGED.format("RobustScaler"))
-    return n
-
-
-def normalizer_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:  # noqa: ARG001 (nothing is learnt)
-    """Write x / |x|, of which nothing is learnt."""
-    return {}
-
-
-def normalizer_from(step: Any, fields: Fields, pool: PoolReader, n: int) -> int:  # noqa: ARG001
-    """A Normalizer learns nothing."""
-    _started(step)
-    return n
-
-
-def power_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:
-    """A power of each column, then a StandardScaler unless `standardize` is False."""
-    lambdas = pool.put(step.lambdas_)
-    return {"lambdas": lambdas, "scaler": standard_parts(step._scaler, pool) if step.standardize else None}
-
-
-def power_from(step: Any, fields: Fields, pool: PoolReader, n: int) -> int:
-    """Set the powers and the scaler inside a PowerTransformer."""
-    _started(step)
-    step.lambdas_ = pool.take(fields, "lambdas", (n,))
-    if not step.standardize:
-        fields.take("scaler", type(None))
-        return n
-    inner = Fields(fields.take("scaler", dict), "scaler")
-    _set_standard(step._scaler, inner, pool, n)
-    inner.end()
-    step._scaler.n_features_in_ = n
-    return n
-
-
-def quantile_parts(step: Any, pool: PoolWriter) -> dict[str, Any]:
+def _quantiles(step: Any) -> bool:
     """Columns mapped by their quantiles, which lie at evenly spaced references."""
-    if step.references_.tobytes() != np.linspace(0, 1, step.n_quantiles_, endpoint=True).tobytes():
-        raise ModelFileError(CHANGED.format("QuantileTransformer"))
-    return {"quantiles": pool.put(step.quantiles_)}
+    found = step.quantiles_
+    return 1 <= len(found) <= step.n_quantiles and bool((found[1:] >= found[:-1]).all())
 
 
-def quantile_from(step: Any, fields: Fields, pool: PoolReader, n: int) -> int:
-    """Set the quantiles of a QuantileTransformer."""
-    _started(step)
-    quantiles = pool.take(fields, "quantiles", (None, n))
-    if not 1 <= len(quantiles) <= step.n_quantiles or not (quantiles[1:] >= quantiles[:-1]).all():
-        raise ModelFileError(CHANGED.format("QuantileTransformer"))
-    step.quantiles_, step.n_quantiles_ = quantiles, len(quantiles)
-    step.references_ = np.linspace(0, 1, len(quantiles), endpoint=True)
-    return n
+def _references(step: Any) -> dict[str, Any]:
+    n = len(step.quantiles_)
+    return {"n_quantiles_": n, "references_": np.linspace(0, 1, n, endpoint=True)}
+
+
+class _PowerCodec(StepCodec):
+    """A power of each column, then a StandardScaler unless `standardize` is False."""
+
+    def parts(self, step: Any, pool: PoolWriter) -> dict[str, Any]:
+        state = super().parts(step, pool)
+        return state | {"scaler": STANDARD.parts(step._scaler, pool) if step.standardize else None}
+
+    def set_on(self, step: Any, fields: Fields, pool: PoolReader, n: int) -> None:
+        super().set_on(step, fields, pool, n)
+        given = fields.take("scaler", dict if step.standardize else type(None))
+        if step.standardize:
+            inner = Fields(given, "scaler")
+            STANDARD.set_on(step._scaler, inner, pool, n)
+            inner.end()
+            step._scaler.n_features_in_ = n
+
+
+SEEN = Attribute("n_samples_seen", ((),), WHOLE)
+STANDARD = StepCodec(
+    sk.StandardScaler,
+    ("copy", "with_mean", "with_std"),
+    (*map(Attribute, ("mean", "var", "scale")), Attribute("n_samples_seen", ((), ("n",)), (*FLOAT, *WHOLE))),
+    _standard,
+)
+SCALERS = (
+    STANDARD,
+    StepCodec(
+        sk.MinMaxScaler,
+        ("clip", "copy", "feature_range"),
+        (Attribute("data_min"), Attribute("data_max"), SEEN),
+        _min_max,
+        lambda step: _derived(step, [step.data_min_, step.data_max_], "scale_", "min_", "data_range_"),
+    ),
+    StepCodec(
+        sk.MaxAbsScaler,
+        ("clip", "copy"),
+        (Attribute("max_abs"), SEEN),
+        lambda step: not np.signbit(step.max_abs_).any() and step.n_samples_seen_ > 0,
+        lambda step: _derived(step, [step.max_abs_], "scale_"),
+    ),
+    StepCodec(
+        sk.RobustScaler,
+        ("copy", "quantile_range", "unit_variance", "with_centering", "with_scaling"),
+        (Attribute("center"), Attribute("scale")),
+        lambda step: step.scale_ is None or bool((step.scale_ > 0).all()),
+    ),
+    StepCodec(sk.Normalizer, ("copy", "norm")),
+    _PowerCodec(sk.PowerTransformer, ("copy", "method", "standardize"), (Attribute("lambdas"),)),
+    StepCodec(
+        sk.QuantileTransformer,
+        ("copy", "ignore_implicit_zeros", "n_quantiles", "output_distribution", "random_state", "subsample"),
+        (Attribute("quantiles", ((None, "n"),)),),
+        _quantiles,
+        _references,
+    ),
+)

@@ -12,37 +12,54 @@ hang the interpreter. All trees lie one after the other; `sizes` gives the numbe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from abstain.files.format.arrays import Arrays
-from abstain.files.format.errors import ModelFileError
-from abstain.files.format.schema import Spec
+from abstain.files.format.errors import ModelFileError, refuse, unsupported
+from abstain.files.format.schema import Layout, layout
 
 # t trees with n nodes in all
-SPLITS: dict[str, Spec] = {
-    "sizes": (("<i8",), ("t",)),
-    "left": (("<i4",), ("n",)),
-    "right": (("<i4",), ("n",)),
-    "feature": (("<i4",), ("n",)),
-    "threshold": (("<f8",), ("n",)),
-    "missing": (("|i1",), ("n",)),
-    "count": (("<i8",), ("n",)),
-}
+SPLITS = layout(
+    sizes="i8 t", left="i4 n", right="i4 n", feature="i4 n", threshold="f8 n", missing="i1 n", count="i8 n"
+)
 LEAF = -1
 MOST_TREES = 2**15  # of a model: a tree takes two kilobytes and a tenth of a millisecond, however few its nodes
 MOST_ROWS = 2**32 - 1  # that a node may count
 
 
-def splits(sizes: list[int], leaf: NDArray[Any], **nodes: NDArray[Any]) -> Arrays:
-    """Give the arrays of trees: what their leaves contain beside the count is replaced by the values above."""
-    given = nodes | {"sizes": np.array(sizes)}
-    found = {name: given[name].astype(dtypes[0]) for name, (dtypes, _) in SPLITS.items()}
+def tree_arrays(
+    arrays: Layout, trees: list[NDArray[Any]], names: Mapping[str, str], leaf: NDArray[Any], **more: Any
+) -> Arrays:
+    """Return the arrays of trees, each given as records whose fields have these `names` in scikit-learn, and `more`.
+
+    What leaves contain beside the count and the values of `arrays` is replaced by the values above.
+    """
+    nodes = {name: np.concatenate([tree[field] for tree in trees]) for name, field in names.items()}
+    given = nodes | {"sizes": [len(tree) for tree in trees]} | more
+    found = {name: np.asarray(given[name]).astype(dtypes[0]) for name, (dtypes, _) in arrays.items()}
     for name, value in {"left": LEAF, "right": LEAF, "feature": LEAF, "threshold": 0.0, "missing": 0}.items():
         found[name][leaf] = value
     return found
+
+
+def tree_records(arrays: Arrays, names: Mapping[str, str], dtype: Any, in_leaf: dict[str, Any]) -> list[NDArray[Any]]:
+    """Return the records of each tree; `in_leaf` has what scikit-learn writes into the fields of a leaf."""
+    leaf = arrays["left"] == LEAF
+    nodes = np.zeros(len(leaf), dtype=dtype)
+    for name, field in names.items():
+        nodes[field] = arrays[name]
+    for field, value in in_leaf.items():
+        nodes[field][leaf] = value
+    return apart(nodes, arrays["sizes"])
+
+
+def apart(nodes: NDArray[Any], sizes: NDArray[np.int64]) -> list[NDArray[Any]]:
+    """Return what belongs to each tree."""
+    return [part.copy() for part in np.split(nodes, np.cumsum(sizes)[:-1])]
 
 
 def refuse_settings(classifier: Any, *names: str) -> None:
@@ -50,19 +67,12 @@ def refuse_settings(classifier: Any, *names: str) -> None:
     for name in names:
         value = getattr(classifier, name)
         if not (value is None or (isinstance(value, bool | np.bool_) and not value)):
-            raise ValueError(
-                f"{type(classifier).__name__} with {name}={value!r} cannot be in a model file; leave {name} at its "
-                "default and fit it again, or use skops, or pickle among people who trust each other."
-            )
-
-
-def starts_of(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The position of each root."""
-    return np.cumsum(sizes) - sizes
+            what = f"has a {type(classifier).__name__} with {name}={value!r}"
+            raise unsupported(what, f"leave {name} at its default and fit it again")
 
 
 def checked_depth(arrays: Arrays, n_features: int) -> NDArray[np.int64]:
-    """Check the arrays of `SPLITS`, whose dtypes and shapes fit; give the depth of every node, 0 for a root."""
+    """Check the arrays of `SPLITS`, whose dtypes and shapes fit; return the depth of every node, 0 for a root."""
     starts = _checked_starts(arrays["sizes"], len(arrays["left"]))
     sizes = arrays["sizes"]
     root, last = np.repeat(starts, sizes), np.repeat(sizes, sizes)
@@ -75,8 +85,7 @@ def checked_depth(arrays: Arrays, n_features: int) -> NDArray[np.int64]:
     below_left, below_right = (root + left)[above], (root + right)[above]
     reached = np.bincount(below_left, minlength=len(left)) + np.bincount(below_right, minlength=len(left))
     reached[starts] += 1
-    if (reached != 1).any():
-        raise ModelFileError("its trees have a node that no branch or more than one leads to.")
+    refuse((reached != 1).any(), "its trees have a node that no branch or more than one leads to.")
     _check_nodes(arrays, inner, n_features)
     count = arrays["count"]
     if (count[above] != count[below_left] + count[below_right]).any():
@@ -87,11 +96,10 @@ def checked_depth(arrays: Arrays, n_features: int) -> NDArray[np.int64]:
 
 
 def _checked_starts(sizes: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
-    if not 1 <= len(sizes) <= MOST_TREES:
-        raise ModelFileError(f"it has {len(sizes):,} trees, but must have from 1 to {MOST_TREES:,}.")
+    refuse(not 1 <= len(sizes) <= MOST_TREES, f"it has {len(sizes):,} trees, but must have from 1 to {MOST_TREES:,}.")
     if ((sizes < 1) | (sizes > n_nodes)).any() or sizes.sum() != n_nodes:
         raise ModelFileError("the sizes of its trees do not add up to the number of its nodes.")
-    return starts_of(sizes)
+    return np.cumsum(sizes) - sizes
 
 
 def _check_nodes(arrays: Arrays, inner: NDArray[np.bool_], n_features: int) -> None:
@@ -101,8 +109,7 @@ def _check_nodes(arrays: Arrays, inner: NDArray[np.bool_], n_features: int) -> N
         raise ModelFileError("its trees split on features that do not exist.")
     if threshold[leaf].any() or np.signbit(threshold[leaf]).any() or missing[leaf].any():
         raise ModelFileError("its trees have a leaf with a threshold.")
-    if ((missing < 0) | (missing > 1)).any():
-        raise ModelFileError("its trees send missing values neither to the left nor to the right.")
+    refuse(((missing < 0) | (missing > 1)).any(), "its trees send missing values neither to the left nor to the right.")
     if ((count < 1) | (count > MOST_ROWS)).any():
         raise ModelFileError("its trees have a node that no training row reached, or too many.")
 

@@ -1,0 +1,56 @@
+// Products and sums of the linear machine's rows in each of their layouts.
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "lanes/lanes.hpp"
+#include "linear/linear_rows.hpp"
+
+namespace abstain {
+
+template <class Row> double dot_row(const Row& X, Index i, const double* p) {
+    double sum = 0;
+    if constexpr (requires { X.starts; }) {
+        for (Index e = X.starts[i]; e < X.starts[i + 1]; ++e) sum += static_cast<double>(X.values[e]) * p[X.columns[e]];
+    } else {
+        linear_lanes<std::remove_const_t<std::remove_pointer_t<decltype(X.values)>>>().rows_times(X.values + i * X.features, X.centre, 1,
+                                                                                                  X.features, p, &sum);
+    }
+    return sum;
+}
+
+template <class T> void times_rows(const DenseLinearRows<T>& X, Index first, Index last, const double* p, double* out) {
+    linear_lanes<T>().rows_times(X.values + first * X.features, X.centre, last - first, X.features, p, out + first);
+}
+
+template <class T> void times_rows(const SparseLinearRows<T>& X, Index first, Index last, const double* p, double* out) {
+    for (Index i = first; i < last; ++i) out[i] = dot_row(X, i, p);
+}
+
+template <class T>
+void sum_rows(const DenseLinearRows<T>& X, const std::vector<Index>& which, const std::vector<double>& coef, double* out) {
+    static_assert(sizeof(long) == sizeof(Index));
+    linear_lanes<T>().rows_sum(X.values, X.centre, reinterpret_cast<const long*>(which.data()), coef.data(),
+                               static_cast<long>(which.size()), X.features, out);
+}
+
+template <class T>
+void sum_rows(const SparseLinearRows<T>& X, const std::vector<Index>& which, const std::vector<double>& coef, double* out) {
+    for (std::size_t r = 0; r < which.size(); ++r)
+        for (Index e = X.starts[which[r]]; e < X.starts[which[r] + 1]; ++e)
+            out[X.columns[e]] += coef[r] * static_cast<double>(X.values[e]);
+}
+
+template <class T> void pack_row(const DenseLinearRows<T>& X, Index i, double* out) {
+    const T* row = X.values + i * X.features;
+    for (Index j = 0; j < X.features; ++j) out[j] = static_cast<double>(row[j]) - X.centre[j];
+}
+
+template <class T> void pack_row(const SparseLinearRows<T>& X, Index i, double* out) {
+    std::fill(out, out + X.features, 0.0);
+    for (Index e = X.starts[i]; e < X.starts[i + 1]; ++e) out[X.columns[e]] += static_cast<double>(X.values[e]);
+}
+
+}  // namespace abstain

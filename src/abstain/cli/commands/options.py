@@ -1,0 +1,185 @@
+"""All arguments and options of the commands in one table, and commands that are declared by the names of theirs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from abstain.cli.exit_codes import exit_on_error
+
+if TYPE_CHECKING:
+    from abstain.cli.tables.notation import Notation
+
+__all__ = ["COLUMNS", "COSTS", "NOTATION", "ROWS", "Given", "Option", "argument", "command_of", "option", "option_name"]
+
+Option = tuple[Any, Any, Any]  # its type, its default, and how typer declares it
+
+FLOAT, TEXT, TEXTS, FILE = float | None, str | None, list[str] | None, Path | None
+NOTATION = ("encoding", "decimal", "thousands", "dates", "missing_value")
+COSTS = ("false_positive", "false_negative", "reject", "cost_matrix", "actions", "reject_actions")
+COLUMNS = ("false_positive_column", "false_negative_column", "reject_column", "row_costs")
+ROWS = "Rows: a CSV (also .csv.gz), Parquet or Excel file"
+
+
+class Given(SimpleNamespace):
+    """The values of a command's options by name, and `unfinished`, what warnings said of fits that did not finish."""
+
+    def stated(self, *names: str) -> dict[str, Any]:
+        """Return those of these options that were given, as users write them, with their values."""
+        found = {option_name(name): getattr(self, name, None) for name in names}
+        return {name: value for name, value in found.items() if value not in (None, []) and value is not False}
+
+    @property
+    def notation(self) -> Notation:
+        """How the table is written."""
+        from abstain.cli.tables.notation import Notation
+
+        return Notation.of(*(getattr(self, name) for name in NOTATION))
+
+
+def option(kind: Any, metavar: str | None, text: str, *names: str, default: Any = None, **checks: Any) -> Option:
+    """Declare an option; its name is that of the parameter unless `names` are given, and `...` makes it required."""
+    return kind, default, typer.Option(*names, metavar=metavar, help=text, **checks)
+
+
+def argument(kind: Any, metavar: str, text: str) -> Option:
+    """Declare an argument that is an existing file, or several."""
+    return kind, ..., typer.Argument(metavar=metavar, exists=True, dir_okay=False, help=text)
+
+
+def _flag(name: str, text: str) -> Option:
+    return option(bool, None, text, name, default=False)
+
+
+def _input_file(text: str) -> Option:
+    return option(FILE, "FILE", text, exists=True, dir_okay=False)
+
+
+OPTIONS: dict[str, Option] = {
+    "data": argument(Path, "DATA", f"{ROWS}."),
+    "model": argument(Path, "MODEL", "A model file written by 'abstain fit'."),
+    "target": option(str, "COL", "Column of the labels, of two or more classes.", "--target", "-t", default=...),
+    "pos_label": option(TEXT, "LABEL", "The positive class; required for text classes whose costs differ."),
+    "false_positive": option(FLOAT, "COST", "Cost of deciding a negative row positive; 1 if not given."),
+    "false_negative": option(FLOAT, "COST", "Cost of deciding a positive row negative; 1 if not given."),
+    "reject": option(TEXT, "COST", "Cost of a reject, or two: for negative and positive rows, as in 0.2/0.5."),
+    "false_positive_column": option(TEXT, "COL", "Column with each row's cost of a false positive."),
+    "false_negative_column": option(TEXT, "COL", "Column with each row's cost of a false negative, such as an amount."),
+    "reject_column": option(TEXT, "COL", "Column with each row's cost of a reject."),
+    "row_costs": option(
+        TEXT,
+        "PREFIX",
+        "Columns PREFIXCLASS:ACTION with each row's cost of an answer, a reject or an action; they are not features, "
+        "and other costs are those that the options state.",
+    ),
+    "cost_matrix": _input_file(
+        "Error costs of any number of classes as a CSV: rows actual, columns predicted (actual,pred_a,pred_b)."
+    ),
+    "actions": _input_file(
+        "Actions instead of answers, as a CSV: their names, then the cost of each by class (action,good,bad)."
+    ),
+    "reject_actions": option(TEXT, "NAMES", "The actions that hand the case on, with commas; or a column 'rejects'."),
+    "reject_rate": option(
+        TEXTS,
+        "SHARE",
+        "Instead of costs: the largest share of rows to reject as ambiguous, without novel rows (--novelty); or "
+        "CLASS=SHARE, repeated.",
+    ),
+    "max_error": option(
+        TEXTS, "SHARE", "Instead of costs: the largest error among the accepted rows; or CLASS=SHARE, repeated."
+    ),
+    "class_error": option(
+        TEXTS,
+        "RATE",
+        "Instead of costs: the largest share of each true class answered wrongly; or CLASS=RATE, repeated.",
+    ),
+    "confidence": option(float, "SHARE", "Confidence with which --max-error holds.", default=0.9, min=0.001, max=0.999),
+    "novelty": option(
+        FLOAT,
+        "RATE",
+        "Reject rows unlike the training rows; the largest share of rows like these that this rejects, 0.01 if not "
+        "given. It needs 2/RATE - 2 rows, 198 for 0.01.",
+    ),
+    "no_novelty": _flag("--no-novelty", "Do not reject rows unlike the training rows."),
+    "reject_label": option(TEXT, "LABEL", 'Label of a reject; "reject" by default.'),
+    "categorical": option(TEXTS, "COL", "A numeric column to treat as categories; may be repeated."),
+    "ignore": option(TEXTS, "COL", "A column to leave out; may be repeated."),
+    "groups": option(TEXT, "COL", "A column of groups, such as patients, that folds never split; not a feature."),
+    "machine": option(
+        str,
+        "NAME",
+        "svm, logistic, forest or boosting; best chooses among them by cross-validated mean cost; linear is an svm "
+        "without a kernel, for millions of rows.",
+        default="svm",
+    ),
+    "cluster": option(
+        TEXT,
+        "ADDRESS",
+        "Scheduler of a Dask cluster that fits --machine linear to Parquet files, as in tcp://10.0.0.5:8786.",
+    ),
+    "C": option(FLOAT, "C", "Weight of the losses; chosen by cross-validation if not given.", "--C"),
+    "gamma": option(FLOAT, "GAMMA", "Kernel parameter gamma; chosen by cross-validation if not given."),
+    "Cs": option(
+        TEXT, "VALUES", "Values of C to try, as in 0.1,1,10, or how many; 10 (linear: 6) if not given.", "--Cs"
+    ),
+    "gammas": option(TEXT, "VALUES", "Values of gamma to try, as in 0.01,0.1,scale, or how many; 5 if not given."),
+    "search": option(
+        str,
+        "HOW",
+        "full: all pairs of C and gamma on all rows; halving: subsamples first; auto: halving beyond 5000 rows.",
+        default="auto",
+    ),
+    "seed": option(int, "N", "Random seed.", default=0, min=0),
+    "time_limit": option(FLOAT, "SECONDS", "Limit on the training time.", min=0.001),
+    "max_memory": option(
+        FLOAT, "MB", "Limit on the memory for the table and the fit, beside the program's own.", min=1
+    ),
+    "json": _flag("--json", "Print the result as JSON."),
+    "force": _flag("--force", "Replace an existing file."),
+    "encoding": option(TEXT, "NAME", "Encoding of a CSV, such as windows-1252; UTF-8 if not given."),
+    "decimal": option(str, "SIGN", "Decimal sign of numbers in text: . or ,", default="."),
+    "thousands": option(TEXT, "SIGN", "Sign between thousands: , or . or ' or space; none if not given."),
+    "dates": option(
+        TEXT,
+        "HOW",
+        "Turn dates into days since 1970-01-01: days, or day-first or month-first for dates such as 01/02/2024.",
+    ),
+    "missing_value": option(TEXTS, "VALUE", "A number or text that stands for a missing value; may be repeated."),
+    "drop_unlabelled": _flag("--drop-unlabelled", "Leave out rows without a label."),
+}
+
+
+def option_name(name: str) -> str:
+    """The option as users write it."""
+    return f"--{name.replace('_', '-')}"
+
+
+def command_of(*names: str, **own: Option) -> Callable[[Callable[[], None]], Callable[..., None]]:
+    """Declare a command by its name, its help and its options, those of `OPTIONS` or its `own`, in order.
+
+    It runs `command` in the file of `abstain.cli.commands` with its name, which is imported only then.
+    """
+
+    def made(declared: Callable[[], None]) -> Callable[..., None]:
+        def command(**values: Any) -> None:
+            with exit_on_error() as unfinished:
+                module = import_module(f"abstain.cli.commands.{declared.__name__}")
+                module.command(Given(**values, unfinished=unfinished))
+
+        parameters = []
+        for name in names:
+            kind, default, how = own.get(name) or OPTIONS[name]
+            given = inspect.Parameter.empty if default is ... else default
+            kept = Annotated[kind, how]  # type: ignore[valid-type]
+            parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=kept))
+        command.__name__, command.__doc__, command.__annotations__ = declared.__name__, declared.__doc__, {}
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        return command
+
+    return made

@@ -1,0 +1,158 @@
+"""Costs from small CSV files: a cost matrix with a row per class, or actions with a row each and a column per class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from abstain.cli.exit_codes import DataError, UsageError, listed
+from abstain.cli.tables.notation import number_of
+from abstain.cli.tables.read_table import opened
+from abstain.costs.actions import Actions
+
+__all__ = ["CostFile", "stated_actions"]
+
+REJECT = "reject"  # the column of reject costs in a cost matrix
+REJECTS = "rejects"  # the column that says whether an action hands the case on
+YES, NO = ("yes", "true", "1", "x"), ("no", "false", "0", "")
+EXAMPLE = "action,good,bad,rejects"
+
+
+@dataclass(frozen=True)
+class CostFile:
+    """A cost matrix as a file has it.
+
+    Attributes
+    ----------
+    errors : dict of str to dict
+        The cost of each answer, by true class.
+    reject : dict of str to float, or None
+        The cost of a reject by true class; None if the file has no such column.
+    """
+
+    errors: dict[str, dict[str, float]]
+    reject: dict[str, float] | None
+
+    @classmethod
+    def of(cls, path: Path, classes: tuple[str, ...]) -> Self:
+        """Read a CSV: the actual class, one predicted column per class, and perhaps reject costs."""
+        columns, rows = _cells(path)
+        rejecting = columns.index(REJECT) if REJECT in columns and REJECT not in classes else None
+        if len(columns) != 1 + len(classes) + (rejecting is not None):
+            wanted = "three" if len(classes) == 2 else str(1 + len(classes))
+            raise DataError(
+                f"{path}: line 1 has {len(columns)} columns; a cost matrix has {wanted}: actual, and one predicted "
+                f"column per class, {listed(classes)}; one more may be {REJECT!r}."
+            )
+        places = {_class_of(name, classes): at for at, name in enumerate(columns) if at not in (0, rejecting)}
+        if missing := [name for name in classes if name not in places]:
+            as_in = ",".join(f"pred_{name}" for name in classes[:3]) + (",..." if len(classes) > 3 else "")
+            found = listed([name for name in columns[1:] if _class_of(name, classes) is None] or columns[1:])
+            raise DataError(
+                f"{path}: line 1 must name a predicted column for each class, as in actual,{as_in}; it has none for "
+                f"{missing[0]!r}, but {found}."
+            )
+        by_class = {str(row[0]): row for row in rows}
+        if len(rows) != len(classes) or set(by_class) != set(classes):
+            raise DataError(
+                f"{path}: column {columns[0]!r} must name each class once, {listed(classes)}; it names "
+                f"{', '.join(repr(row[0]) for row in rows[:5])}."
+            )
+
+        def cost(actual: str, predicted: str, at: int) -> float:
+            return _number(path, f"predicting {predicted!r} for {actual!r}", by_class[actual][at])
+
+        errors = {actual: {name: cost(actual, name, places[name]) for name in classes} for actual in classes}
+        for name in classes:
+            if errors[name][name] != 0:
+                raise DataError(
+                    f"{path}: the cost of predicting {name!r} for {name!r} must be 0, not {errors[name][name]:g}; "
+                    "subtract it from its row."
+                )
+        return cls(errors, None if rejecting is None else {name: cost(name, REJECT, rejecting) for name in classes})
+
+
+def stated_actions(path: Path, classes: tuple[str, ...], handed_on: str | None) -> Actions:
+    """Read the actions of a CSV file.
+
+    Parameters
+    ----------
+    path : Path
+        The first column names the actions; every class has a column of costs; one named "rejects" says yes or no.
+    classes : tuple of str
+        The classes of the training table.
+    handed_on : str or None
+        The actions that hand the case on, with commas, if the file does not say it; "" for none.
+    """
+    columns, rows = _cells(path)
+    marks = columns.index(REJECTS) if REJECTS in columns[1:] and REJECTS not in classes else None
+    costs = [name for at, name in enumerate(columns) if at not in (0, marks)]
+    if set(costs) != set(classes):
+        wanted = ", ".join(repr(name[:40]) for name in classes)
+        raise DataError(
+            f"{path}: line 1 must name a column of costs for each class, {wanted}, as in {EXAMPLE}; it names "
+            f"{', '.join(repr(name[:40]) for name in costs[:5]) or 'none'}."
+        )
+    names = [str(row[0] or "").strip() for row in rows]
+    if twice := [name for at, name in enumerate(names) if name in names[:at] or not name]:
+        raise DataError(f"{path}: column {columns[0]!r} must name each action once, and it has {twice[0]!r} again.")
+    read = {
+        name: {label: _number(path, f"{name!r} if {label!r} is true", row[columns.index(label)]) for label in classes}
+        for name, row in zip(names, rows, strict=True)
+    }
+    if marks is not None and handed_on is not None:
+        raise UsageError(f"--reject-actions and the column {REJECTS!r} of {path} say the same; leave one of them out.")
+    if marks is not None:
+        rejects = [name for name, row in zip(names, rows, strict=True) if _is_marked(path, name, row[marks])]
+    elif handed_on is not None:
+        rejects = [name.strip() for name in handed_on.split(",") if name.strip()]
+    else:
+        rejects = _without_class(path, names, classes)
+    if unknown := [name for name in rejects if name not in names]:
+        known = ", ".join(names)
+        raise UsageError(f"--reject-actions {handed_on!r}: {unknown[0]!r} is not one of the actions {known}.")
+    try:
+        return Actions(read, rejects=rejects)
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def _cells(path: Path) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the names of the columns of a small file, and its rows."""
+    with opened(path) as table:
+        return list(table.columns), [row for batch in table.batches for row in batch.frame.iter_rows()]
+
+
+def _class_of(column: str, classes: tuple[str, ...]) -> str | None:
+    """Return the class of a predicted column: CLASS, pred_CLASS, or pred_CLASS_and_words."""
+    exact = [name for name in classes if column in (name, f"pred_{name}")]
+    found = exact or [name for name in classes if column.startswith(f"pred_{name}_")]
+    return found[0] if len(found) == 1 else None
+
+
+def _number(path: Path, what: str, cell: object) -> float:
+    if math.isnan(number := number_of(cell)):
+        raise DataError(f"{path}: the cost of {what} is {cell!r}; it must be a number.")
+    return number
+
+
+def _is_marked(path: Path, action: str, cell: object) -> bool:
+    text = "" if cell is None else str(cell).strip().lower()
+    if text not in (*YES, *NO):
+        raise DataError(f"{path}: column {REJECTS!r} of {action!r} is {cell!r}; it must be yes or no.")
+    return text in YES
+
+
+def _without_class(path: Path, names: Sequence[str], classes: tuple[str, ...]) -> list[str]:
+    """Return the actions that do not have the name of a class; an error if that is all of them."""
+    found = [name for name in names if name not in classes]
+    if len(found) == len(names):
+        raise UsageError(
+            f"no action of {path} has the name of a class, so it is not known which of them hand the case on; add a "
+            f"column {REJECTS!r} with yes or no, or pass --reject-actions {names[-1]!r} (several with commas, '' for "
+            "none)."
+        )
+    return found
