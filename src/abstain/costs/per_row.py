@@ -45,7 +45,7 @@ def row_table(row_costs: Any, labels: Labels, costs: CostTable | None = None, n:
 
 
 def row_array(table: CostTable) -> NDArray[np.float64]:
-    """Return the costs of rows as `row_table` reads them: false positive, false negative and both rejects of two classes."""
+    """Return the costs of rows as `row_table` reads them; of two classes: false positive, negative, both rejects."""
     if table.n_classes > 2 or table.names is not None:
         return table.values
     negative, _, positive = table.answers
