@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.metrics.outcomes import Choices, Outcomes
+from abstain.costs.table import CostTable
+from abstain.metrics.outcomes import Outcomes
 from abstain.report.text import unique_names
 
 __all__ = ["ClassNumbers", "choice_names"]
 
 
-def choice_names(choices: Choices) -> tuple[str, ...]:
+def choice_names(choices: CostTable, classes: tuple[Any, ...]) -> tuple[str, ...]:
     """Return the columns of the table: the actions, or the classes and a reject."""
-    if choices.own_names:
-        return unique_names(choices.actions)
-    names = unique_names(choices.classes)
-    return tuple("reject" if at < 0 else names[at] for at in choices.answers.tolist())
+    if choices.names is not None:
+        return unique_names(choices.names)
+    names = unique_names(classes)
+    return tuple("reject" if at < 0 else names[at] for at in choices.answers)
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,12 @@ class ClassNumbers:
         """Count the rows of each class."""
         choices, table, paid = outcomes.choices, outcomes.counts, outcomes.cost
         right = _right(choices)
-        kinds = np.where(choices.hands_on, "reject", np.where(right, "right", "wrong"))
-        prices = np.full(table.shape, np.nan) if choices.by_row else choices.values
+        kinds = np.where(choices.rejecting, "reject", np.where(right, "right", "wrong"))
+        prices = np.full(table.shape, np.nan) if choices.per_row else choices.values
         found = []
-        for at, name in enumerate(unique_names(choices.classes)):
+        for at, name in enumerate(unique_names(outcomes.classes)):
             counts, own = table[at], paid[outcomes.truth == at]
-            decided, correct = counts[~choices.hands_on].sum(), counts[right[at]].sum()
+            decided, correct = counts[~choices.rejecting].sum(), counts[right[at]].sum()
             found.append(
                 cls(
                     name=name,
@@ -66,13 +67,13 @@ class ClassNumbers:
         return tuple(found)
 
 
-def _right(choices: Choices) -> NDArray[np.bool_]:
-    """Whether each choice is the correct answer; of actions, the cheapest, on average, that does not hand the case on."""
-    if not choices.own_names:
-        return choices.answers == np.arange(len(choices.classes))[:, np.newaxis]
-    mean = np.mean(choices.values, axis=0) if choices.by_row else choices.values
-    costs = np.where(choices.hands_on, np.inf, mean)
-    return np.asarray((costs == costs.min(axis=1, keepdims=True)) & ~choices.hands_on)
+def _right(choices: CostTable) -> NDArray[np.bool_]:
+    """Whether each choice is the correct answer; of actions, the cheapest on average of those that do not hand on."""
+    if choices.names is None:
+        return np.array(choices.answers) == np.arange(choices.n_classes)[:, np.newaxis]
+    mean = np.mean(choices.values, axis=0) if choices.per_row else choices.values
+    costs = np.where(choices.rejecting, np.inf, mean)
+    return np.asarray((costs == costs.min(axis=1, keepdims=True)) & ~choices.rejecting)
 
 
 def _share(part: float, whole: float) -> float:
