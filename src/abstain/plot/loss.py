@@ -100,14 +100,15 @@ class LossDisplay:
         score = np.asarray(score, dtype=np.float64)
         several = has_class_scores(score)
         found = read(y_true, None, costs, pos_label=pos_label)
-        classes, at = found.classes, 1
+        table, classes, at = found.choices, found.classes, 1
         if several:
             at = _place(classes, label)
             score = score[:, at]
-        elif found.choices.names is not None and pos_label == classes[0]:
-            score = -score  # their loss is oriented to the class that sorts last
+        elif table.names is not None and pos_label == classes[0]:  # their loss is oriented to the class that sorts last
+            score = -score
         sign = np.where(found.truth == at, 1, -1).astype(np.int8)
-        shown = _loss_of(found.choices, rule, label, classes if several else None)
+        stated = None if costs is None else table
+        shown = _loss_of(stated, rule, label, classes if several else None)
         return cls(sign=sign, score=score, **shown).plot(ax)
 
     @classmethod

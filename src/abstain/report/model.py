@@ -256,14 +256,14 @@ class Report:
         names = index_of(y_true) if row_names is None else row_names
         check_consistent_length(judge.truth, y_pred, forced, score, names)
         every, predicted = np.arange(len(judge.truth)), np.asarray(y_pred)
-        outcomes, choices = judge.outcomes(every, y_pred, reject_label), judge.costs
+        outcomes = judge.outcomes(every, y_pred, reject_label)
         table, paid = counted(outcomes), outcomes.cost
         without = {} if forced is None else {FORCED: judge.outcomes(every, forced, reject_label).cost}
         rate, largest = table.reject_rate, float(judge.costs.values.max())
         own = verdict_on("The machine", paid, judge.blind(every), without, reject_rate=rate, largest=largest)
         verdict, mean_cost = verdict_shown(own, comparison), float(paid.mean())
         unlike = novel_mask(novel, len(predicted))
-        rejected = most_confident_first(choices.rejecting[outcomes.taken], score, unlike)[:_LISTED]
+        rejected = most_confident_first(judge.costs.rejecting[outcomes.taken], score, unlike)[:_LISTED]
         decided = np.full(len(predicted), "") if forced is None else np.asarray(forced)
         reason = np.where(unlike, "novel", "ambiguous")
         columns = ([plain(cell, _NAME) for cell in of[rejected]] for of in (judge.truth, reason, predicted, decided))
@@ -271,16 +271,16 @@ class Report:
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
             date=(dt.datetime.now().astimezone().date() if date is None else date).isoformat(),
-            kind="actions" if choices.names is not None else "classes",
-            by_row=choices.per_row,
+            kind="classes" if judge.costs.names is None else "actions",
+            by_row=judge.costs.per_row,
             costs=plain(stated_costs(judge.costs), 2000),
-            choices=choice_names(choices, judge.classes),
+            choices=choice_names(judge.costs, judge.classes),
             classes=ClassNumbers.all_of(outcomes),
             table=table,
             mean_cost=mean_cost,
             forced_cost=float(without[FORCED].mean()) if without else float("nan"),
             verdict=verdict,
-            plots=() if score is None or not has_curve(choices) else plots_of(judge, score, table, mean_cost, unlike),
+            plots=() if score is None or not has_curve(judge.costs) else plots_of(judge, score, table, mean_cost, unlike),
             listed=tuple(zip(map(str, called(names, rejected)), *columns, strict=True)),
             novel=int(unlike.sum()),
             heading=heading_of(names),

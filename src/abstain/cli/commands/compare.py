@@ -119,6 +119,6 @@ def records(compared: Comparison) -> list[dict[str, Any]]:
             "significant": compared.names[at] not in compared.not_told_apart,
             "reject rate": counts.reject_rate,
             **({} if (novel := compared.novel[at]) is None else {"share of novel rows": float(novel.mean())}),
-            **({} if counts.choices.own_names else {name: getattr(counts, rate) for name, rate in RATES.items()}),
+            **({} if counts.choices.names is not None else {name: getattr(counts, rate) for name, rate in RATES.items()}),
         })  # fmt: skip
     return found
