@@ -99,7 +99,7 @@ class LossDisplay:
         """
         score = np.asarray(score, dtype=np.float64)
         several = has_class_scores(score)
-        found = read(y_true, None, costs, pos_label=pos_label, several=several or None)
+        found = read(y_true, None, costs, pos_label=pos_label)
         table, classes, at = found.choices, found.classes, 1
         if several:
             at = _place(classes, label)

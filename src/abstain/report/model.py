@@ -21,10 +21,10 @@ from abstain.comparison.text import stated_costs
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.costs.costs import Costs
 from abstain.costs.naming import checked_costs, warn_if_assumed
-from abstain.costs.table import CostTable
 from abstain.costs.thresholds import Thresholds
 from abstain.labels import Labels, choice_of
 from abstain.metrics.counts import Counts
+from abstain.metrics.ranking import has_curve
 from abstain.metrics.tables import counted
 from abstain.reject_labels import free_label
 from abstain.report.class_numbers import ClassNumbers, choice_names
@@ -280,7 +280,7 @@ class Report:
             mean_cost=mean_cost,
             forced_cost=float(without[FORCED].mean()) if without else float("nan"),
             verdict=verdict,
-            plots=() if score is None or not _curved(judge.costs) else plots_of(judge, score, table, mean_cost, unlike),
+            plots=() if score is None or not has_curve(judge.costs) else plots_of(judge, score, table, mean_cost, unlike),
             listed=tuple(zip(map(str, called(names, rejected)), *columns, strict=True)),
             novel=int(unlike.sum()),
             heading=heading_of(names),
@@ -301,9 +301,3 @@ class Report:
         if (self.table.choices.rejecting | (np.array(self.table.choices.answers) >= 0)).all():
             names += _OF_ANSWERS + (_OF_TWO if self.table.pair else ())
         return found | {name: getattr(self.table, name) for name in names}
-
-
-def _curved(costs: CostTable) -> bool:
-    """Whether there are curves of the share rejected: of an answer for each class and one reject."""
-    answered = sorted(np.array(costs.answers)[~costs.rejecting].tolist())
-    return answered == list(range(costs.n_classes)) and sum(costs.hands_on) == 1
