@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from abstain.costs.tangents import ends_of_reject, own_cuts
+from abstain.costs.tangents import COUNT, ends_of_reject, own_cuts
 from abstain.estimators.fitting.implied import implied
 from abstain.estimators.fitting.kernel_fit import FittedMachines, FittedSVC
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
@@ -40,7 +40,6 @@ PAIRS = layout(coef_data="f8 e", coef_indices="i4|i8 e", coef_indptr="i4|i8 m+1"
 ROUNDING = 1e-12  # in a coefficient that counts as 0, as a share of the largest that its row may have
 HEAVIEST = 1e9  # times C: the largest weight of a row. Sample weights are not in the file
 ROW_COSTS = {"largest": FINITE, "n_knots": whole(1)}
-MOST_KNOTS = 60  # of a loss
 
 
 def svc_parts(estimator: RejectSVC) -> Parts:
@@ -79,7 +78,9 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     costs = fields.inner("row_costs").record(ROW_COSTS) if "row_costs" in fields else {}
     rule, losses = _implied(estimator, classes, costs.get("largest"), spread=_spread_in(fields))
     n_knots = costs.get("n_knots", max(loss.n_knots for loss in losses))
-    refuse(n_knots > MOST_KNOTS, "the costs of its training rows are not possible.")
+    plain = len(classes) == 2 and (rule.costs is None or rule.costs.names is None)
+    # a knot for each tangent of a row: at its cuts, and spread between them
+    refuse(n_knots > (2 if plain else len(rule.answers) + COUNT), "the costs of its training rows are not possible.")
     if len(classes) > 2:
         rule = with_lead(rule, cuts) if cuts else rule
         found = _class_from(rule, fields, arrays, n_features, searches=searches)
@@ -88,7 +89,7 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     machine = machines.machine_from(fields.inner("machine"), within(arrays, MACHINE), n_features)
     refuse(not isinstance(machine, KernelMachine), "its machine does not have the kernel that its parameters name.")
     own, n_rows = beside(arrays, MACHINE), machine.n_rows
-    fitting(own, SETS | (search_specs(own, halves=True) if searches else {}), "machine", {"n": n_rows})
+    fitting(own, SETS | (search_specs(own) if searches else {}), "machine", {"n": n_rows})
     (proof,) = proofs_from([fields.take("proof", dict)], 1)
     held = np.array([np.sum(machine.coef < 0), np.sum(machine.coef > 0)], dtype=np.int32)
     given = (machine, rule, (proof,), costs.get("largest"))
@@ -136,7 +137,7 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
     make = machines.landmark_from if "kernel" in given else machines.machine_from
     machine = make(given, within(arrays, MACHINE), n_features, count)
     own = beside(arrays, MACHINE)
-    fitting(own, search_specs(own) if searches else {}, "machine", {})
+    fitting(own, search_specs(own, halves=False) if searches else {}, "machine", {})
     found = FittedMachines(machine, rule, proofs_from(fields.take("proofs", list), count), largest)
     if not searches:
         return found
