@@ -11,10 +11,10 @@ from abstain import Actions, Costs
 from cli.running import run
 
 FIXED = ("--target", "kind", "--C", 3, "--gamma", 0.3)
-TWO = Costs.from_table({"a": {"b": 1}, "b": {"a": 4}}, reject=0.4)
-THREE = Costs.from_table({"a": {"b": 1, "c": 2}, "b": {"a": 4, "c": 1}, "c": {"a": 2, "b": 1}}, reject=0.4)
-DO_TWO = Actions({"keep": {"a": 0, "b": 5}, "drop": {"a": 1, "b": 0}, "ask": 0.3}, rejects=["ask"])
-DO_THREE = Actions({"keep": {"a": 0, "b": 4, "c": 1}, "drop": {"a": 2, "b": 0, "c": 1}, "ask": 0.4}, rejects=["ask"])
+TWO = Costs.from_table({"ant": {"bee": 1}, "bee": {"ant": 4}}, reject=0.4)
+THREE = Costs.from_table({"ant": {"bee": 1, "cow": 2}, "bee": {"ant": 4, "cow": 1}, "cow": {"ant": 2, "bee": 1}}, reject=0.4)
+DO_TWO = Actions({"keep": {"ant": 0, "bee": 5}, "drop": {"ant": 1, "bee": 0}, "ask": 0.3}, rejects=["ask"])
+DO_THREE = Actions({"keep": {"ant": 0, "bee": 4, "cow": 1}, "drop": {"ant": 2, "bee": 0, "cow": 1}, "ask": 0.4}, rejects=["ask"])
 KINDS = {"two": TWO, "three": THREE, "actions of two": DO_TWO, "actions of three": DO_THREE}
 
 
@@ -117,9 +117,13 @@ def test_a_report_and_a_graph_are_written(fitted, tmp_path):
     assert result.exit_code == 0, result.output
     for path in (page, tmp_path / "page.html"):
         text = path.read_text(encoding="utf-8")
-        assert all(f"<bdi>{name}</bdi>" in text for name in costs.labels)
+        assert all(f"{name}<" in text for name in (*costs.labels, *(costs.names or ())))
     result = run("export", model, "--onnx", tmp_path / "graph")
-    assert result.exit_code == 0, result.output
+    if "--row-costs" in asked:
+        assert result.exit_code == 3
+        assert "a graph has no input for them" in result.stderr
+    else:
+        assert result.exit_code == 0, result.output
 
 
 @pytest.mark.parametrize("machine", ["logistic", "linear"])
