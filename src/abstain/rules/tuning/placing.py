@@ -15,12 +15,11 @@ from abstain.rules.class_deciders import Cheapest, Confidence, Sets
 from abstain.rules.deciders import Cuts, Decider, PerRow
 from abstain.rules.readouts import LogOdds, Readout, Unknown
 from abstain.rules.rule import Rule
-from abstain.rules.tuning.answer_control import certify_answers
-from abstain.rules.tuning.answer_cuts import cut_within, cuts_within, two_sided
+from abstain.rules.tuning.budget import cut_within, cuts_within
 from abstain.rules.tuning.class_error import ClassErrorBound, class_error_bound, forced_cut, two_thresholds
 from abstain.rules.tuning.request import Request
-from abstain.rules.tuning.risk_control import ErrorBound, certify
-from abstain.rules.tuning.scored_rows import ScoredRows
+from abstain.rules.tuning.risk_control import ErrorBound, certify, certify_answers
+from abstain.rules.tuning.scored_rows import ScoredRows, two_sided
 
 __all__ = ["conformal_rule", "p_value_rule", "placed_rule"]
 
