@@ -84,5 +84,5 @@ def _accounts(
     pair = isinstance(shares, tuple)
     sums = line.by_class(code, weight) if pair else (line.sums(weight),)
     # 0.1 of 30 rows is 3 rows, but 0.1 * 30 may round below 3
-    budgets = (share * (spent[-1] + new) * (1 + TIE) - new for spent, share in zip(sums, np.atleast_1d(shares)))
-    return list(zip(sums, budgets, strict=True))
+    each = zip(sums, np.atleast_1d(shares).tolist(), strict=True)
+    return [(spent, share * (float(spent[-1]) + new) * (1 + TIE) - new) for spent, share in each]
