@@ -19,8 +19,8 @@ from abstain.cli.tables.memory import cache_size
 from abstain.cli.training.guarding import GuardPlan, guard_facts
 from abstain.costs.actions import Actions
 from abstain.costs.class_costs import ClassCosts
-from abstain.estimators.fitting.routing import row_cost_parameters
-from abstain.estimators.fitting.splitting import group_parameters, splitter
+from abstain.estimators.fitting.routing import group_parameters, row_cost_parameters
+from abstain.estimators.fitting.splitting import splitter
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
 from abstain.estimators.linear.linear_svc_cv import LinearRejectSVCCV
 from abstain.estimators.search.halving import search_scores
