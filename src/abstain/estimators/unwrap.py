@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from abstain.costs.per_row import row_table
 from abstain.labels import NO_CLASS
 from abstain.machines.response_machine import sorted_scores
 from abstain.reject_labels import default_reject_label, free_label
@@ -193,7 +192,7 @@ class FittedClassifier:
                 f"pos_label={self.positive!r} is not the positive class of the machine, {rule.labels.positive!r}, by "
                 "which it reads row_costs; leave it out, or fit the machine with that pos_label."
             )
-        return rule.of_rows(row_table(row_costs, rule.labels, rule.costs, n))
+        return rule.read_rows(row_costs, n)
 
     @property
     def cut(self) -> float:
