@@ -104,16 +104,14 @@ class LossDisplay:
         if several:
             at = _place(choices.classes, label)
             score = score[:, at]
-        elif choices.own_names and pos_label == choices.classes[0]:  # their loss is oriented to the class that sorts last
+        elif choices.own_names and pos_label == choices.classes[0]:  # their loss is that of the last class
             score = -score
         sign = np.where(found.truth == at, 1, -1).astype(np.int8)
         shown = _loss_of(choices.costs, rule, label, choices.classes if several else None)
         return cls(sign=sign, score=score, **shown).plot(ax)
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, *, label: Any = None, ax: Axes | None = None
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, label: Any = None, ax: Axes | None = None) -> Self:
         """Draw the loss of a fitted RejectSVC, or a Pipeline that ends in one, and under it the rows (X, y).
 
         With more than two classes, it is the loss of `label` against the rest. The rows are at their scores, which

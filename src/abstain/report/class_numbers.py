@@ -67,7 +67,7 @@ class ClassNumbers:
 
 
 def _right(choices: Choices) -> NDArray[np.bool_]:
-    """Whether each choice is the correct answer; of actions, the cheapest, on average, that does not hand the case on."""
+    """Whether each choice is the correct answer; of actions, the cheapest on average that does not hand on."""
     if not choices.own_names:
         return choices.answers == np.arange(len(choices.classes))[:, np.newaxis]
     mean = np.mean(choices.values, axis=0) if choices.by_row else choices.values

@@ -61,7 +61,7 @@ class FittedModel(FittedClassifier):
         categorical = [name for name in names if kinds.get(name) in (TEXT, NAN_TEXT)]
         preprocess = pipeline[0] if pipeline is not None and is_default(pipeline) else None
         return cls(
-            **vars(FittedClassifier.of_any(estimator, pos_label)),
+            **vars(FittedClassifier.of(estimator, pos_label)),
             numeric=numeric,
             categorical=categorical,
             plan=plan_of(preprocess),
