@@ -161,7 +161,7 @@ class CurveDisplay:
         """
         fitted = FittedClassifier.of(estimator, pos_label)
         own, n = fitted.costs, len(np.asarray(y))
-        rule = None if fitted.rule is None and row_costs is None else fitted.rule_for(n, row_costs)
+        rule: Any = None if fitted.rule is None and row_costs is None else fitted.rule_for(n, row_costs)
         row_costs = None if row_costs is None else rule.costs
         costs = own if costs is None else costs
         given: dict[str, Any] = {"sample_weight": sample_weight, "classes": tuple(fitted.classes)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,8 @@ def _right(choices: Choices) -> NDArray[np.bool_]:
     """Whether each choice is the correct answer; of actions, the cheapest on average that does not hand on."""
     if not choices.own_names:
         return choices.answers == np.arange(len(choices.classes))[:, np.newaxis]
-    mean = np.mean(choices.values, axis=0) if choices.by_row else choices.values
+    values: Any = choices.values
+    mean = values.mean(axis=0) if choices.by_row else values
     costs = np.where(choices.hands_on, np.inf, mean)
     return np.asarray((costs == costs.min(axis=1, keepdims=True)) & ~choices.hands_on)
 

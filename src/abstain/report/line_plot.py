@@ -56,7 +56,10 @@ def plots_of(
 
     Novel rows are rejected first. Actions that are not an answer for each class and one reject have no such curves.
     """
-    y, s, costs, pair = judge.truth, np.asarray(score, dtype=np.float64), judge.costs, judge.choices.pair
+    choices, costs, y, s = judge.choices, judge.costs, judge.truth, np.asarray(score, dtype=np.float64)
+    pair, answered = choices.pair, np.sort(choices.answers[~choices.hands_on])
+    if not np.array_equal(answered, np.arange(len(judge.classes))) or choices.hands_on.sum() != 1:
+        return ()
     if len(judge.classes) == 2:
         last = max(judge.classes)
         cut = costs.levels(forced=True).lower  # of costs without names, towards the positive class
@@ -66,7 +69,10 @@ def plots_of(
     s = rejected_first(s, novel)
     count = _RESAMPLES if len(y) <= _BAND_ROWS else 0
     arguments = {"classes": judge.classes, "pos_label": judge.positive}
-    accuracy, cost = (band_of(*one, count, arguments) for one in (("accuracy_reject", (y, s)), ("cost", (y, s, costs))))
+    accuracy, cost = (
+        band_of(curve, (y, s, *prices), count, arguments)
+        for curve, prices in (("accuracy_reject", ()), ("cost", (costs,)))
+    )
     points = {"accuracy among accepted rows": (accuracy, table.selective_accuracy), "cost per row": (cost, mean_cost)}
     return tuple(_plot(title, band, (table.reject_rate, value)) for title, (band, value) in points.items())
 

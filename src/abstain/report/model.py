@@ -24,7 +24,6 @@ from abstain.costs.naming import checked_costs, warn_if_assumed
 from abstain.costs.thresholds import Thresholds
 from abstain.labels import Labels, choice_of
 from abstain.metrics.counts import Counts
-from abstain.metrics.outcomes import Choices
 from abstain.metrics.tables import counted
 from abstain.reject_labels import free_label
 from abstain.report.class_numbers import ClassNumbers, choice_names
@@ -280,7 +279,7 @@ class Report:
             mean_cost=mean_cost,
             forced_cost=float(without[FORCED].mean()) if without else float("nan"),
             verdict=verdict,
-            plots=() if score is None or not _curved(choices) else plots_of(judge, score, table, mean_cost, unlike),
+            plots=() if score is None else plots_of(judge, score, table, mean_cost, unlike),
             listed=tuple(zip(map(str, called(names, rejected)), *columns, strict=True)),
             novel=int(unlike.sum()),
             heading=heading_of(names),
@@ -301,9 +300,3 @@ class Report:
         if (self.table.choices.hands_on | (self.table.choices.answers >= 0)).all():
             names += _OF_ANSWERS + (_OF_TWO if self.table.choices.pair else ())
         return found | {name: getattr(self.table, name) for name in names}
-
-
-def _curved(choices: Choices) -> bool:
-    """Whether there are curves of the share rejected: of an answer for each class and one reject."""
-    answered = sorted(choices.answers[~choices.hands_on].tolist())
-    return answered == list(range(len(choices.classes))) and int(choices.hands_on.sum()) == 1

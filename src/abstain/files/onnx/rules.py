@@ -73,7 +73,8 @@ def _names(rule: Rule) -> list[Any]:
 
 def _by_cuts(graph: Graph, rule: Rule, score: str) -> str:
     """The number of cuts below s, an equal one counted if it is closed: the rule of `Levels`."""
-    levels, level = rule.decider.levels, np.int64(0)  # type: ignore[attr-defined]
+    levels: Any = rule.decider.levels  # type: ignore[attr-defined]
+    level: Any = np.int64(0)
     for cut, closed in zip(levels.cuts, levels.closed, strict=True):
         above = graph.apply("GreaterOrEqual" if closed else "Greater", score, cut)
         level = graph.apply("Add", graph.cast(above, "i"), level)
