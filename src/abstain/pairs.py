@@ -55,6 +55,7 @@ def read_pairs(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,), or Decisions for `y_pred`
+        With None for `y_pred`, only the true classes matter.
     pos_label, reject_label : label
         As in the metrics.
     known : tuple or None
@@ -77,6 +78,10 @@ def read_pairs(
         if _auto(reject_label):
             reject_label = free_label(own.classes) if own.reject_label is None else own.reject_label
     true = label_vector(y_true, "y_true")
+    if y_pred is None:
+        y_pred = true if names is None else np.full(len(true), names[0])
+        named = [*(known or ()), *([] if pos_label is None else [pos_label])]
+        reject_label = free_label(np.array([*classes_in(true).tolist(), *named]))
     predicted = y_pred if names is not None else label_vector(y_pred, "y_pred")
     check_consistent_length(true, predicted)
     if true.size == 0:
@@ -88,7 +93,9 @@ def read_pairs(
     labels, stand_in = _labels(true, predicted, pos_label, reject_label, known)
     wanted = f"one of the classes {some(labels.classes)}"
     truth = encoded(true, labels.classes, "y_true", wanted)
-    others = f"{wanted} nor reject_label={labels.reject_label!r}"
+    others = (
+        f"{wanted} nor reject_label={labels.reject_label!r}; if it is the label of a reject, pass it as reject_label"
+    )
     choice = encoded(predicted, labels.classes, "y_pred", others, reject=labels.reject_label)
     return Pairs(truth, choice_of(choice, labels.answers), labels, stand_in)
 
@@ -126,7 +133,8 @@ def _labels(
             more = [stand_in := free_label(np.concatenate([seen, np.array([label], dtype=_dtype(seen))]))]
         if len(seen) == 1 or (len(seen) > 2 and not _auto(reject_label)):
             classes = np.unique(np.array([*seen.tolist(), *more], dtype=_dtype(seen)))
-    return Labels.made(np.unique(classes), pos_label, label, rejects=True), stand_in
+    classes = np.unique(classes)
+    return Labels.made(classes, pos_label if len(classes) == 2 else None, label, rejects=True), stand_in
 
 
 def _dtype(seen: NDArray[Any]) -> Any:

@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold
 
 from abstain import Costs, RejectSVCCV
 from abstain.estimators.fitting import progress
-from abstain.estimators.fitting.pace import Pace
+from abstain.estimators.fitting.progress import Pace
 
 ASYMMETRIC = Costs(1, 5, 0.3)
 SMALL = {"Cs": [0.3, 3.0], "gammas": [0.2]}

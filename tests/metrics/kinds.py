@@ -10,16 +10,29 @@ from problems import random_row_costs
 
 CENTRES = np.array([[0.0, 0.0], [1.6, 0.0], [0.0, 1.6]])
 TABLE = {"a": {"b": 1.0, "c": 2.0}, "b": {"a": 3.0, "c": 1.0}, "c": {"a": 1.0, "b": 1.5}}
-# "call" and "visit" hand the case on; the other actions of the second are the classes
-NAMED = {"approve": {"a": 0, "b": 5}, "decline": {"a": 1, "b": 0}, "call": 0.5, "visit": {"a": 0.6, "b": 0.4}}
-ANSWERS = {"b": {"a": 1, "b": 0}, "call": 0.4, "a": {"a": 0, "b": 3}}
+# "call" and "visit" hand the case on; the actions of the answers are the classes
+STATED = {
+    "actions": {"approve": {"a": 0, "b": 5}, "decline": {"a": 1, "b": 0}, "call": 0.5, "visit": {"a": 0.6, "b": 0.4}},
+    "answers": {"b": {"a": 1, "b": 0}, "call": 0.4, "a": {"a": 0, "b": 3}},
+    "actions of three": {
+        "approve": {"a": 0, "b": 3, "c": 4},
+        "decline": {"a": 2, "b": 0, "c": 1},
+        "call": 0.6,
+        "visit": {"a": 1, "b": 0.5, "c": 0.2},
+    },
+    "answers of three": {
+        "c": {"a": 1, "b": 2, "c": 0},
+        "call": 0.4,
+        "a": {"a": 0, "b": 3, "c": 1},
+        "b": {"a": 2, "b": 0, "c": 1},
+    },
+}
 COSTS = {
     "two": Costs(1, 3, 0.4),
     "three": Costs.from_table(TABLE, reject=0.3),
-    "actions": Actions(NAMED, rejects=("call", "visit")),
-    "answers": Actions(ANSWERS),
+    **{kind: Actions(table, rejects={"call", "visit"} & {*table}) for kind, table in STATED.items()},
 }
-LAYOUT = {"two": "a?b", "three": "abc?", "actions": NAMED, "answers": ANSWERS}  # the actions, "?" the reject
+LAYOUT = {"two": ["a", "reject", "b"], "three": ["a", "b", "c", "reject"], **STATED}
 KINDS = [f"{kind}{rows}" for kind in COSTS for rows in ("", " by row")]
 
 
@@ -27,25 +40,33 @@ class Case:
     """A fitted machine, held-out rows and its decisions on them, at one kind of costs."""
 
     def __init__(self, kind):
-        self.kind, self.by_row = kind.split()[0], "row" in kind
-        n = 3 if self.kind == "three" else 2
+        self.kind, self.by_row = kind.removesuffix(" by row"), kind.endswith(" by row")
+        self.named, self.has_answers = self.kind in STATED, not self.kind.startswith("actions")
+        n = 3 if "three" in self.kind else 2
         X, at = make_blobs(60 * n, centers=CENTRES[:n], random_state=4)
         y, rng = np.array(["a", "b", "c"])[at], np.random.default_rng(2)
         fitted, self.X, self.y = (X[::2], y[::2]), X[1::2], y[1::2]  # training rows would tie on the knots of the loss
-        self.costs, self.row_costs, self.label_of_reject = COSTS[self.kind], None, "reject"
-        self.actions = ["reject" if name == "?" else name for name in LAYOUT[self.kind]]
+        self.costs, self.row_costs, self.actions = COSTS[self.kind], None, [*LAYOUT[self.kind]]
         self.classes, self.handed = "abc"[:n], {"reject", "call", "visit"}
         self.positive = {"pos_label": "b"} if self.kind == "two" else {}
-        self.machine = RejectSVC(self.costs, C=5, **self.positive).fit(*fitted)
-        self.decisions = self.machine.decide(self.X)
+        own = self.costs if self.named or not self.by_row else None
+        given, asked = {}, {}
         if self.by_row:
-            self.table = rng.uniform(0.1, 2.0, (len(self.y), n, len(self.actions)))
-            self.row_costs = self.table
-            if self.kind == "two":  # read as columns
-                self.row_costs = random_row_costs(rng, len(self.y))
-                self.machine = RejectSVC(C=5, **self.positive).fit(*fitted, row_costs=self.row_costs)
-                self.decisions = self.machine.decide(self.X, row_costs=self.row_costs)
+            rows = self._row_costs(rng, len(y), n)
+            given, self.row_costs = {"row_costs": rows[::2]}, rows[1::2]
+            asked = {"row_costs": self.row_costs}
+        self.machine = RejectSVC(own, C=5, **self.positive).fit(*fitted, **given)
+        self.decisions = self.machine.decide(self.X, **asked)
         self.score = self.machine.decision_function(self.X)
+
+    def _row_costs(self, rng, rows, n):
+        if self.kind == "two":  # read as columns
+            return random_row_costs(rng, rows)
+        table = rng.uniform(0.1, 2.0, (rows, n, len(self.actions)))
+        if not self.named:
+            table[:, range(n), range(n)] = 0.0
+            table[..., -1] /= 3
+        return table
 
     @property
     def taken(self):
@@ -53,13 +74,13 @@ class Case:
 
     def as_labels(self):
         """What reads the names of the actions, where decisions would say it."""
-        return {"actions": self.costs} if self.kind in ("actions", "answers") else self.positive
+        return {"actions": self.costs} if self.named else self.positive
 
     def with_one_other(self):
         """The same with another action on one row: the control."""
         case, label = object.__new__(Case), self.taken.copy()
         case.__dict__.update(self.__dict__)
-        row = int(np.flatnonzero(~self.rejected & (self.taken == self.taken[0]))[0])
+        row = int(np.flatnonzero(~self.rejected)[0])
         label[row] = next(name for name in self.actions if name in self.handed)
         case.decisions = replace(self.decisions, label=label)
         return case
@@ -68,9 +89,9 @@ class Case:
         """The cost of an action on a row, read from what was stated."""
         truth = self.y[row]
         if self.by_row and self.kind != "two":
-            return self.table[row][self.classes.index(truth)][self.actions.index(action)]
-        if self.kind in ("actions", "answers"):
-            stated = {"actions": NAMED, "answers": ANSWERS}[self.kind][action]
+            return self.row_costs[row][self.classes.index(truth)][self.actions.index(action)]
+        if self.named:
+            stated = STATED[self.kind][action]
             return stated[truth] if isinstance(stated, dict) else stated
         if self.kind == "three":
             return 0.3 if action == "reject" else TABLE[truth].get(action, 0.0)
@@ -106,7 +127,7 @@ class Case:
 
     def ranked(self):
         """The rows from the most to the least confident, and the class of each if it must be decided."""
-        if self.kind == "three":
+        if len(self.classes) == 3:
             confidence = np.sort(self.score, axis=1) @ [0, -1, 1]
             forced = np.array(["a", "b", "c"])[self.score.argmax(axis=1)]
         else:

@@ -286,7 +286,7 @@ def test_costs_are_asked_for_in_words():
         cost_curve([0, 1], [-1.0, 1.0], 0.3)
 
 
-def test_extreme_prices_do_not_overflow():
+def test_extreme_costs_do_not_overflow():
     curve = cost_curve([0, 1, 1], [1.0, -2.0, 3.0], Costs(1e308, 1e308, 1e-300))
     assert_allclose(curve.mean_cost, [1e308 / 3 * 2, 1e308 / 3, 2e-300 / 3, 1e-300])
     assert curve.chosen == 2
@@ -299,4 +299,4 @@ def test_the_thresholds_of_the_operating_point_cost_what_it_promises():
         y, score = rng.integers(0, 2, 12), rng.integers(0, 11, 12) / 10
         point = cost_curve(y, score, costs, cut=0.5).operating_point
         choice = point.thresholds.decide(score)
-        assert costs.prices(2 * y - 1, choice).mean() == pytest.approx(point.mean_cost), f"seed {seed}"
+        assert costs.of(y, choice + 1).mean() == pytest.approx(point.mean_cost), f"seed {seed}"

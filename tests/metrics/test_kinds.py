@@ -9,11 +9,12 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from abstain import Actions, Costs, RejectSVC, metrics
 from abstain.metrics import ActionTable, ClassTable, RejectTable, get_scorer
-from metrics.kinds import COSTS, KINDS, NAMED, TABLE, Case
+from metrics.kinds import COSTS, KINDS, STATED, TABLE, Case
 
 OF_ANSWERS = ("error_rate", "selective_error", "selective_accuracy", "sensitivity", "positive_predictivity")
 OF_SCORES = ("aurc", "e_aurc", "augrc", "accuracy_reject_curve", "error_reject_curve", "risk_coverage_curve")
 NO_ANSWER = "the action 'approve' is not the name of a class, so it is neither right nor wrong"
+NO_CLASS = r"y_pred contains 'approve'.*, which is not one of the classes 'a', 'b'.* if it is the label of a reject"
 NO_CURVE = r"costs has the actions \['approve', .*, and a curve needs one answer for each class and one reject"
 
 
@@ -28,20 +29,20 @@ def cases():
 
 def check_predictions(name, case):
     function, given = getattr(metrics, name), {}
-    if case.kind == "three" and name in ("sensitivity", "positive_predictivity"):
+    if case.has_answers and len(case.classes) == 3 and name in ("sensitivity", "positive_predictivity"):
         with pytest.raises(ValueError, match="with more than two, pass the class"):
             function(case.y, case.decisions)
         given = {"pos_label": "b"}
-    if case.kind == "actions" and name in OF_ANSWERS:
+    if not case.has_answers and name in OF_ANSWERS:
         with pytest.raises(ValueError, match=NO_ANSWER):
             function(case.y, case.decisions)
-        with pytest.raises(ValueError, match=r"'approve'.*, which is not a class of y_true"):
+        with pytest.raises(ValueError, match=NO_CLASS):
             function(case.y, case.taken)
         return
     expected = pytest.approx(case.rate(name))
     assert function(case.y, case.decisions, **given) == expected
     if name in OF_ANSWERS:
-        given |= {"reject_label": "call"} if case.kind == "answers" else case.positive
+        given |= {"reject_label": "call"} if case.named else case.positive
     else:
         given |= case.as_labels()
     assert function(case.y, case.taken, **given) == expected
@@ -54,11 +55,11 @@ def check_confusion(name, case):
     function, expected = getattr(metrics, name), case.confusion()
     if name == "reject_confusion_matrix":
         assert function(case.y, case.decisions).tolist() == expected
-    elif case.kind in ("actions", "answers"):
+    elif case.named:
         assert function(case.y, case.decisions, case.costs).tolist() == expected
     else:
-        with pytest.raises(ValueError, match=r"not one of the (actions|classes of the actions)"):
-            function(case.y, case.decisions, Actions(NAMED))
+        with pytest.raises(ValueError, match=r"not one of the (actions|classes of the costs)"):
+            function(case.y, case.decisions, Actions(STATED["actions"]))
         with pytest.raises(ValueError, match="; for Costs use reject_confusion_matrix"):
             function(case.y, case.decisions, case.costs)
 
@@ -74,8 +75,7 @@ def check_mean_cost(name, case):
     weighted = function(case.y, case.taken, case.costs, sample_weight=weight, **given, **case.positive)
     assert weighted == pytest.approx(again)
     if case.by_row:
-        if case.kind != "three":  # whose decisions have the classes
-            assert function(case.y, case.decisions, **given) == expected
+        assert function(case.y, case.decisions, **given) == expected
         with pytest.raises(ValueError, match=r"row_costs must have|each of the \d+ rows"):
             function(case.y, case.decisions, case.costs, row_costs=case.row_costs[:-1])
         bad = np.array(case.row_costs)
@@ -85,13 +85,13 @@ def check_mean_cost(name, case):
     elif case.kind == "two":
         whole = np.tile([[0, 0.4, 1], [3, 0.4, 0]], (len(case.y), 1, 1))  # the layout of Costs.table()
         assert function(case.y, case.decisions, row_costs=whole) == expected
-        with pytest.raises(ValueError, match="row_costs must be 0 where a decision is correct"):
+        with pytest.raises(ValueError, match="row_costs must be 0 for correct answers"):
             function(case.y, case.decisions, row_costs=whole + 0.1)
         with pytest.raises(ValueError, match="costs=None must be a Costs"):
             function(case.y, case.decisions)
     else:
         wide = np.ones((len(case.y), 3))
-        with pytest.raises(ValueError, match=r"row_costs must have the shape \(\d+, \d, \d\), .* shape is \(\d+, 3\)"):
+        with pytest.raises(ValueError, match=r"row_costs must have shape \(n, \d, \d\), .* shape is \(\d+, 3\)"):
             function(case.y, case.decisions, case.costs, row_costs=wide)
 
 
@@ -105,7 +105,7 @@ def check_scores(name, case):
         assert found == pytest.approx(expected)
     with pytest.raises(TypeError, match="not Decisions; pass their scores"):
         function(case.y, case.decisions)
-    if case.kind == "three":
+    if len(case.classes) == 3:
         with pytest.raises(ValueError, match=r"a column for each of the 3 classes of y_true, .* shape is \(90,\)"):
             function(case.y, case.score[:, 0])
 
@@ -119,7 +119,7 @@ def check_cost_curve(name, case):
         grid = np.arange(len(case.y) + 1) / len(case.y)
         return metrics.bootstrap_band("cost", y, score, case.costs, grid=grid, n_resamples=2, **given)
 
-    if case.kind == "actions":
+    if not case.has_answers:
         with pytest.raises(ValueError, match=NO_CURVE):
             function(case.score)
         return
@@ -128,29 +128,28 @@ def check_cost_curve(name, case):
     if case.kind == "answers":  # high scores may mean the other class
         turned = metrics.cost_curve(case.y, -case.score, case.costs, row_costs=case.row_costs, pos_label="a")
         np.testing.assert_allclose(turned.mean_cost, case.cost_curve(), atol=1e-12)
-    if case.kind == "three":
+    if len(case.classes) == 3:
         with pytest.raises(ValueError, match="score must have a"):
             function(case.score[:, 0])
 
 
 def check_scorers(name, case):
     assert name == "get_scorer"
-    given = {"row_costs": case.row_costs} if case.by_row and case.kind == "two" else {}
+    given = {"row_costs": case.row_costs} if case.by_row else {}
     for metric in ("reject_rate", "coverage", *OF_ANSWERS):
         sign = -1 if metric in ("reject_rate", "error_rate", "selective_error") else 1
-        scorer = get_scorer(metric, row_costs=bool(given), pos_label="b" if case.kind == "three" else None)
-        if case.kind == "actions" and metric in OF_ANSWERS:
+        scorer = get_scorer(metric, row_costs=bool(given), pos_label="b" if len(case.classes) == 3 else None)
+        if not case.has_answers and metric in OF_ANSWERS:
             with pytest.raises(ValueError, match=NO_ANSWER):
-                scorer(case.machine, case.X, case.y)
+                scorer(case.machine, case.X, case.y, **given)
         else:
             assert scorer(case.machine, case.X, case.y, **given) == pytest.approx(sign * case.rate(metric))
     if case.by_row:
         scorer = get_scorer("mean_cost", row_costs=True)
         with pytest.raises(ValueError, match="pass row_costs"):
             scorer(case.machine, case.X, case.y)
-    if given or not case.by_row:
-        scorer = get_scorer("mean_cost", None if given else case.costs, row_costs=bool(given))
-        assert scorer(case.machine, case.X, case.y, **given) == pytest.approx(-case.mean_cost())
+    scorer = get_scorer("mean_cost", None if given else case.costs, row_costs=bool(given))
+    assert scorer(case.machine, case.X, case.y, **given) == pytest.approx(-case.mean_cost())
     for metric in ("aurc", "e_aurc", "augrc"):
         assert get_scorer(metric)(case.machine, case.X, case.y) == pytest.approx(-case.curve(metric))
 
@@ -187,7 +186,7 @@ def test_one_other_decision_changes_the_counts_and_the_costs(kind, cases):
     assert metrics.coverage(case.y, other.decisions) != pytest.approx(case.rate("coverage"))
 
 
-@pytest.mark.parametrize("kind", ["two", "three", "actions", "answers"])
+@pytest.mark.parametrize("kind", COSTS)
 def test_the_public_tables_are_one_table(kind, cases):
     case = cases[kind]
     table = {"two": RejectTable, "three": ClassTable}.get(kind, ActionTable)
@@ -199,7 +198,7 @@ def test_the_public_tables_are_one_table(kind, cases):
     assert cost == pytest.approx(case.mean_cost())
     shares = [np.mean(~case.rejected[case.y == label]) for label in case.classes]
     np.testing.assert_allclose(counts.class_coverage, shares)
-    if kind == "actions":
+    if not case.has_answers:
         with pytest.raises(ValueError, match=NO_ANSWER):
             counts.errors  # noqa: B018 (the look-up is the test)
     else:

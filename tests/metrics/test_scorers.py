@@ -48,10 +48,10 @@ def test_a_scorer_is_its_measure_of_the_predictions_with_larger_better(name, dat
     X, y = data
     costs = COSTS if name == "mean_cost" else None
     weight = np.random.default_rng(0).uniform(size=len(y))
-    prices = () if costs is None else (costs,)
+    stated = () if costs is None else (costs,)
     assert 0 < metrics.reject_rate(y, pipeline.predict(X)) < 1
     for options in ({}, {"sample_weight": weight}):
-        measured = getattr(metrics, name)(y, pipeline.predict(X), *prices, **options)
+        measured = getattr(metrics, name)(y, pipeline.predict(X), *stated, **options)
         assert get_scorer(name, costs=costs)(pipeline, X, y, **options) == OF_PREDICTIONS[name] * measured
 
 
@@ -120,7 +120,7 @@ def test_a_reject_label_may_be_given(data):
 
     hesitant = Hesitant().fit(X, y)
     assert get_scorer("reject_rate", reject_label=9)(hesitant, X, y) == pytest.approx(-1 / 3)
-    with pytest.raises(ValueError, match="y_pred contains 9, which is not a class"):
+    with pytest.raises(ValueError, match="y_pred contains 9, which is not one of the classes"):
         get_scorer("reject_rate")(hesitant, X, y)
 
 

@@ -68,7 +68,7 @@ def test_measures_are_their_definitions(rows):
     assert mean_cost(y_true, y_pred, COSTS, **options) == pytest.approx(expected)
 
 
-def test_the_six_outcomes_stand_where_the_prices_do():
+def test_the_six_outcomes_stand_where_the_costs_do():
     expected = [[1, 1, 1], [1, 1, 2]]  # "a" is negative: right, rejected, wrong; "b": missed, rejected, found
     assert_array_equal(reject_confusion_matrix(Y_TRUE, Y_PRED), expected)
     counts = reject_confusion_matrix(Y_TRUE, Y_PRED)
@@ -127,7 +127,7 @@ def test_only_what_is_missing_is_undefined():
     ("options", "text"),
     [
         ({"y_pred": [0, 1]}, "inconsistent numbers of samples"),
-        ({"y_pred": [0, 1, 7]}, "y_pred contains 7, which is not a class"),
+        ({"y_pred": [0, 1, 7]}, "contains 7, which is not one of the classes 0, 1 nor reject_label=-1; if it is"),
         ({"reject_label": 1}, "reject_label=1 is one of the classes"),
         ({"y_true": [1, 1, 1]}, "which does not determine the reject label; pass"),
         ({"pos_label": 2}, "pos_label=2 is not one of the classes"),
@@ -148,7 +148,7 @@ def test_a_mean_cost_needs_costs(costs):
         mean_cost([0, 1], [0, 1], costs)
 
 
-def test_a_mean_cost_of_extreme_prices_is_finite():
+def test_a_mean_cost_of_extreme_costs_is_finite():
     assert mean_cost([0, 0, 0, 1], [1, 1, 1, 0], Costs(1e308, 1e308, 1e300)) == 1e308
 
 

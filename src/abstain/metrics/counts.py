@@ -8,11 +8,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from abstain.costs.costs import Costs
+from abstain.costs.naming import checked_costs
+from abstain.costs.table import CostTable
+from abstain.labels import NO_CLASS, Labels, layout
 from abstain.metrics.frames import frame_of, frozen
-from abstain.metrics.outcomes import Choices, Outcomes
-from abstain.metrics.reading import read, values_for
+from abstain.metrics.outcomes import Outcomes
+from abstain.metrics.reading import negative_first
+from abstain.reject_labels import free_label
 
 __all__ = ["Counts"]
+
+# two classes that are not known, answered or rejected
+PAIR = Costs.blank(Labels(np.arange(2), 1, -1, rejects=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,20 +28,25 @@ class Counts:
     """Number of rows by true class and action; a ratio with an empty denominator is nan, without a warning."""
 
     counts: NDArray[Any]
-    choices: Choices = Choices.of_pair()  # noqa: RUF009 (frozen)
-
-    @classmethod
-    def _read(cls, *rows: Any, **options: Any) -> Self:
-        return cls._of(read(*rows, **options))
+    classes: tuple[Any, ...] | None = None
+    choices: CostTable = PAIR
 
     @classmethod
     def _of(cls, outcomes: Outcomes) -> Self:
-        return cls(frozen(outcomes.counts), outcomes.choices)
+        return cls(frozen(outcomes.counts), outcomes.classes, outcomes.choices)
 
     @property
-    def classes(self) -> Any:
-        """The true classes; None if they are not known."""
-        return None if self.choices.classes == (None, None) else self.choices.classes
+    def pair(self) -> bool:
+        """Whether one of two classes is answered or the row rejected, with the reject in the middle."""
+        return self.choices.names is None and self.choices.answers == layout(2)
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """The names of the columns."""
+        if self.choices.names is not None or self.pair:
+            return self.choices.names or ("negative", "reject", "positive")
+        known = self.classes or ()
+        return tuple("reject" if answer == NO_CLASS else str(known[answer]) for answer in self.choices.answers)
 
     @property
     def total(self) -> float:
@@ -43,12 +56,12 @@ class Counts:
     @property
     def rejected(self) -> float:
         """Number of rows that were rejected, or whose action hands the case on."""
-        return float(self.counts[:, self.choices.hands_on].sum())
+        return float(self.counts[:, self.choices.rejecting].sum())
 
     @property
     def accepted(self) -> float:
         """Number of the other rows."""
-        return float(self.counts[:, ~self.choices.hands_on].sum())
+        return float(self.counts[:, ~self.choices.rejecting].sum())
 
     @property
     def reject_rate(self) -> float:
@@ -63,14 +76,16 @@ class Counts:
     @property
     def answers(self) -> NDArray[Any]:
         """The counts of answers, (n_classes, n_classes): correct ones on the diagonal."""
-        decided = np.flatnonzero(~self.choices.hands_on)
-        if unknown := [self.choices.actions[at] for at in decided if self.choices.answers[at] < 0]:
+        decided = np.flatnonzero(~self.choices.rejecting)
+        answers = np.array(self.choices.answers)[decided]
+        if (answers == NO_CLASS).any():
+            unknown = self.names[decided[int(np.argmin(answers))]]
             raise ValueError(
-                f"the action {unknown[0]!r} is not the name of a class, so it is neither right nor wrong, and there "
+                f"the action {unknown!r} is not the name of a class, so it is neither right nor wrong, and there "
                 "are no errors to count; use mean_cost."
             )
         found = np.zeros((len(self.counts), len(self.counts)), dtype=self.counts.dtype)
-        found[:, self.choices.answers[decided]] = self.counts[:, decided]
+        found[:, answers] = self.counts[:, decided]
         return found
 
     @property
@@ -96,7 +111,7 @@ class Counts:
     @property
     def class_coverage(self) -> NDArray[np.float64]:
         """Share of the rows of each true class that were not rejected, shape (n_classes,)."""
-        return _quotients(self.counts[:, ~self.choices.hands_on].sum(axis=1), self.counts.sum(axis=1))
+        return _quotients(self.counts[:, ~self.choices.rejecting].sum(axis=1), self.counts.sum(axis=1))
 
     @property
     def class_selective_error(self) -> NDArray[np.float64]:
@@ -126,8 +141,8 @@ class Counts:
 
     def place(self, label: Any) -> int:
         """Return the place of a class, by default the positive one of two; any other label is an error."""
-        known = self.choices.classes
-        if len(known) == 2 and (label is None or self.choices.pair):
+        known = self.classes or (None, None)
+        if len(known) == 2 and (label is None or self.pair):
             return 1
         if label not in known:
             raise ValueError(
@@ -138,18 +153,36 @@ class Counts:
 
     def mean_cost(self, costs: Any) -> float:
         """The mean over all rows of the cost of their decision."""
-        return self._mean(values_for(self.choices, costs))
+        return self._mean(self._values(checked_costs(costs)))
 
-    def _mean(self, values: Any) -> float:
+    def _values(self, costs: CostTable) -> NDArray[np.float64]:
+        """Return costs in the order of the counts; an error if they are for other classes or actions."""
+        if (costs.names, self.choices.names) != (None, None):
+            if (costs.names, costs.labels) != (self.choices.names, self.classes):
+                raise ValueError(f"costs={costs!r} are not those of the actions {[*self.names]} of this table.")
+            return costs.values
+        known = [label for label in self.classes or () if label is not None]
+        if not known and costs.labels is not None:
+            raise ValueError(f"costs={costs!r} name classes, but this table has no classes; make it by RejectTable.of.")
+        if len(known) == 1:  # the positive one
+            known = [label for label in costs.labels or () if label not in known] + known
+        if len(known) > 1:
+            free = free_label(np.array(known))
+            positive = known[1] if len(known) == 2 else None
+            labels = Labels.named(np.array(known), pos_label=positive, reject_label=free, rejects=True)
+            costs = negative_first(costs.named(labels))
+        return costs.values[..., [costs.answers.index(answer) for answer in self.choices.answers]]
+
+    def _mean(self, values: NDArray[np.float64]) -> float:
         if values.ndim > 2:
             raise ValueError("each row has its own costs, which counts do not have; use mean_cost of abstain.metrics.")
         return float(np.sum(self.counts / self.total * values))  # shares first: counts may overflow
 
     def to_frame(self) -> Any:
         """The counts as a pandas DataFrame: rows true class, columns choice."""
-        known = self.choices.classes if self.choices.own_names else [str(label) for label in self.choices.classes]
-        columns = dict(zip(self.choices.actions, self.counts.T, strict=True))
-        return frame_of(columns, index=("negative", "positive") if self.choices.pair else known)
+        known = ("negative", "positive") if self.pair else self.classes or ()
+        index = known if self.choices.names is not None else [str(label) for label in known]
+        return frame_of(dict(zip(self.names, self.counts.T, strict=True)), index=index)
 
 
 def _quotients(parts: Any, wholes: Any) -> NDArray[np.float64]:

@@ -199,7 +199,7 @@ def cost_curve(
         mean_cost=frozen(mean_cost),
         confidence=frozen(np.append(ranked.confidence[::-1], np.inf)),
         total_weight=float(accepted[-1]),
-        costs=ranked.choices.costs,
+        costs=ranked.costs,
         cut=ranked.cut,
         chosen=chosen,
     )

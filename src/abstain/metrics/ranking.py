@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from abstain.arguments import real_number
+from abstain.costs.table import CostTable
 from abstain.costs.thresholds import distances
 from abstain.labels import classes_of
-from abstain.metrics.outcomes import Choices
+from abstain.metrics.outcomes import has_costs
 from abstain.metrics.reading import are_decisions, read
 
 
@@ -43,8 +44,8 @@ class RankedRows:
         Index of the first row of each confidence.
     cut : float
         The threshold of the forced choice.
-    choices : Choices
-        The classes and the costs.
+    costs : CostTable
+        The actions and the costs.
     """
 
     wrong: NDArray[np.bool_]
@@ -54,7 +55,7 @@ class RankedRows:
     confidence: NDArray[np.float64]
     starts: NDArray[np.intp]
     cut: float
-    choices: Choices
+    costs: CostTable
 
     @classmethod
     def of(cls, y_true: Any, score: Any, cut: float, *, costs: Any = None, **options: Any) -> Self:
@@ -69,9 +70,8 @@ class RankedRows:
             )
         s, cut = (np.asarray(score, dtype=np.float64), 0.0) if several else _checked_scores(score, cut)
         check_consistent_length(y_true, s)
-        outcomes = read(y_true, None, costs, several=several or None, **options)
-        truth, choices = outcomes.truth, outcomes.choices
-        k = len(choices.classes)
+        outcomes = read(y_true, None, costs, **options)
+        truth, table, k = outcomes.truth, outcomes.choices, len(outcomes.classes)
         if s.shape[1:] != ((k,) if k > 2 else ()) or np.isnan(s).any():
             raise ValueError(
                 f"score must have a number for each row and each of the {k} classes of y_true, sorted; its shape is "
@@ -83,25 +83,37 @@ class RankedRows:
                 confidence = np.where(first == second, 0.0, first - second)
             choice = np.argmax(s, axis=1)
         else:
-            turned = choices.own_names and options["pos_label"] == choices.classes[0]
+            turned = table.names is not None and options["pos_label"] == outcomes.classes[0]
             high = 0 if turned else 1
             confidence, choice = distances(s, cut), np.where(s > cut, high, 1 - high)
         weight = np.ones(len(s)) if outcomes.weight is None else outcomes.weight
         wrong = choice != truth
         decided, rejected = wrong.astype(np.float64), np.zeros(len(s))
-        if choices.values is not None:
-            answers, reject = choices.answering()
-            decided, rejected = (choices.of_each(truth, at) for at in (answers[choice], np.full(len(s), reject)))
+        if has_costs(table):
+            answers, reject = _answering(table)
+            decided, rejected = (table.of(truth, at) for at in (answers[choice], np.full(len(s), reject)))
         order = np.lexsort((rejected, decided, weight, choice, truth, -confidence))
         order = order[weight[order] > 0]
         confidence = confidence[order]
         starts = np.flatnonzero(np.append(True, confidence[1:] != confidence[:-1]))
         rows = wrong[order], weight[order], decided[order], rejected[order]
-        return cls(*rows, confidence[starts], starts, cut, choices)
+        return cls(*rows, confidence[starts], starts, cut, table)
 
     def merged(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Sums of one value per row over the rows of each confidence."""
         return np.asarray(np.add.reduceat(values, self.starts), dtype=np.float64)
+
+
+def _answering(table: CostTable) -> tuple[NDArray[np.intp], int]:
+    """Return the action that answers each class, and the one reject; an error if that is not what they are."""
+    answered = [answer for answer, handed in zip(table.answers, table.hands_on, strict=True) if not handed]
+    if sorted(answered) != [*range(table.n_classes)] or sum(table.hands_on) != 1:
+        raise ValueError(
+            f"costs has the actions {list(table.names or ())}, and a curve needs one answer for each class and one "
+            "reject, whose rate it varies; state such costs, or use mean_cost."
+        )
+    reject = table.hands_on.index(True)
+    return np.argsort([table.n_classes if at == reject else answer for at, answer in enumerate(table.answers)]), reject
 
 
 def has_class_scores(score: Any) -> bool:

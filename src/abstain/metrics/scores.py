@@ -11,7 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from abstain.arguments import warn_caller
 from abstain.labels import classes_of
-from abstain.metrics.outcomes import Outcomes
+from abstain.metrics.outcomes import Outcomes, has_costs
 from abstain.metrics.reading import known_positive, read, stated
 from abstain.metrics.tables import counted
 
@@ -254,7 +254,7 @@ def _value(
             warn_if_assumed(name, y_true)
     options = {"row_costs": row_costs, "pos_label": label, "reject_label": reject, "sample_weight": weight}
     outcomes = read(y_true, y_pred, costs, **options)
-    if name == "mean_cost" and outcomes.choices.values is None:
+    if name == "mean_cost" and not has_costs(outcomes.choices):
         stated(costs)
     return measured(name, outcomes, label, stacklevel=4)
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abstain.costs.actions import Actions
+from abstain.labels import NO_CLASS
 from abstain.metrics.counts import Counts
+from abstain.metrics.frames import frozen
 from abstain.metrics.outcomes import Outcomes
-from abstain.metrics.reading import checked_actions
+from abstain.metrics.reading import read
 
 __all__ = ["ActionTable", "ClassTable", "RejectTable", "action_confusion_matrix", "counted"]
 
@@ -49,7 +53,10 @@ class RejectTable(Counts):
     ) -> Self:
         """Count predictions by true class; the arguments are those of every metric of predictions."""
         options = {"pos_label": pos_label, "reject_label": reject_label, "sample_weight": sample_weight}
-        return cls._read(y_true, y_pred, several=False, **options)
+        found = read(y_true, y_pred, **options)
+        if len(found.classes) > 2:
+            raise ValueError(f"y_true has {len(found.classes)} classes, {[*found.classes]}; this table is of two.")
+        return cls._of(found)
 
 
 class ClassTable(Counts):
@@ -90,7 +97,13 @@ class ClassTable(Counts):
         The classes are those given, or of the decisions, or of `y_true` (and of `y_pred`, if `reject_label` is given).
         """
         options = {"reject_label": reject_label, "sample_weight": sample_weight, "classes": classes}
-        return cls._read(y_true, y_pred, several=True, **options)
+        found = cls._of(read(y_true, y_pred, **options))
+        if not found.pair:
+            return found
+        known = found.classes or ()
+        order = [0, 2, 1] if known[0] < known[1] else [2, 0, 1]
+        choices = found.choices.with_values(found.choices.values[..., order], (0, 1, NO_CLASS))
+        return cls(frozen(found.counts[np.argsort(known)][:, order]), tuple(sorted(known)), choices)
 
 
 class ActionTable(Counts):
@@ -120,12 +133,17 @@ class ActionTable(Counts):
     @classmethod
     def of(cls, y_true: ArrayLike, y_pred: Any, actions: Any, *, sample_weight: Any = None) -> Self:
         """Count the actions taken by true class; the arguments are those of `action_confusion_matrix`."""
-        return cls._read(y_true, y_pred, checked_actions(actions), sample_weight=sample_weight)
+        if not isinstance(actions, Actions):
+            raise ValueError(  # noqa: TRY004 (as for every bad argument)
+                f"actions={actions!r} must be an Actions, not a {type(actions).__name__}; for Costs use "
+                "reject_confusion_matrix."
+            )
+        return cls._of(read(y_true, y_pred, actions, sample_weight=sample_weight))
 
     @property
     def actions(self) -> Any:
         """The actions."""
-        return self.choices.costs
+        return self.choices
 
     @property
     def mean_cost(self) -> float:  # type: ignore[override]
@@ -135,8 +153,8 @@ class ActionTable(Counts):
 
 def counted(outcomes: Outcomes) -> Counts:
     """Count outcomes in the table of their kind."""
-    choices = outcomes.choices
-    table = ActionTable if choices.own_names else RejectTable if choices.pair else ClassTable
+    named, two = outcomes.choices.names is not None, len(outcomes.classes) == 2
+    table = ActionTable if named else RejectTable if two else ClassTable
     return table._of(outcomes)  # noqa: SLF001 (its own)
 
 

@@ -56,16 +56,14 @@ def plots_of(
 
     Novel rows are rejected first. Actions that are not an answer for each class and one reject have no such curves.
     """
-    choices, costs, y, s = judge.choices, judge.costs, judge.truth, np.asarray(score, dtype=np.float64)
-    pair, answered = choices.pair, np.sort(choices.answers[~choices.hands_on])
-    if not np.array_equal(answered, np.arange(len(judge.classes))) or choices.hands_on.sum() != 1:
+    y, s, costs = judge.truth, np.asarray(score, dtype=np.float64), judge.costs
+    answered = np.sort(np.array(costs.answers)[~costs.rejecting])
+    if not np.array_equal(answered, np.arange(costs.n_classes)) or sum(costs.hands_on) != 1:
         return ()
-    if len(judge.classes) == 2:
-        last = max(judge.classes)
-        cut = costs.levels(forced=True).lower  # of costs without names, towards the positive class
-        s = s + cut if pair and costs.answers[-1] == 1 and judge.positive != last else s - cut
-        if pair and judge.positive != last:  # a score on the cut means the first class
-            s = np.where(s == 0.0, np.nextafter(0.0, 1.0), -s)
+    if costs.n_classes == 2:
+        cut = costs.levels(forced=True).lower
+        turned = judge.positive not in (None, max(judge.classes))  # a score on the cut means the first class
+        s = np.where(-s == cut, np.nextafter(0.0, 1.0), -s - cut) if turned else s - cut
     s = rejected_first(s, novel)
     count = _RESAMPLES if len(y) <= _BAND_ROWS else 0
     arguments = {"classes": judge.classes, "pos_label": judge.positive}

@@ -1,7 +1,7 @@
 """Report: the contents of a page as data, computed from arrays, without HTML or estimators.
 
-A page has a table of the true classes and the choices: classes and a reject, or actions. If one score of two classes
-decides by two thresholds, it also has a slider over the reject cost.
+A page has a table of the true classes and the choices. If one score of two classes decides by two thresholds, it also
+has a slider over the reject cost.
 """
 
 from __future__ import annotations
@@ -45,10 +45,8 @@ class Report:
 
     Attributes
     ----------
-    title, question : str
-        Heading, and the question being decided; `question` may be empty.
-    date : str
-        Day of the report, as in 2026-01-31.
+    title, question, date : str
+        Heading, the question being decided, which may be empty, and the day, as in 2026-01-31.
     kind : {"classes", "actions"}
         What is chosen from: the classes and a reject, or named actions.
     by_row : bool
@@ -66,7 +64,7 @@ class Report:
     verdict : Verdict
         The machine against the alternatives; that of `comparison` if it is on the same decisions.
     plots : tuple of LinePlot
-        Curves against the share rejected; empty without scores, and with a slider, which has its own.
+        Curves against the share rejected; none without scores, and with a slider, which has its own.
     listed : tuple of (name, true class, reason, choice, forced choice)
         Rejected rows, those closest to a decision first if there is a score for each class, and novel ones last.
     novel : int
@@ -255,14 +253,14 @@ class Report:
         names = index_of(y_true) if row_names is None else row_names
         check_consistent_length(judge.truth, y_pred, forced, score, names)
         every, predicted = np.arange(len(judge.truth)), np.asarray(y_pred)
-        outcomes, choices = judge.outcomes(every, y_pred, reject_label), judge.choices
+        outcomes = judge.outcomes(every, y_pred, reject_label)
         table, paid = counted(outcomes), outcomes.cost
         without = {} if forced is None else {FORCED: judge.outcomes(every, forced, reject_label).cost}
         rate, largest = table.reject_rate, float(judge.costs.values.max())
         own = verdict_on("The machine", paid, judge.blind(every), without, reject_rate=rate, largest=largest)
         verdict, mean_cost = verdict_shown(own, comparison), float(paid.mean())
         unlike = novel_mask(novel, len(predicted))
-        rejected = most_confident_first(choices.hands_on[outcomes.taken], score, unlike)[:_LISTED]
+        rejected = most_confident_first(judge.costs.rejecting[outcomes.taken], score, unlike)[:_LISTED]
         decided = np.full(len(predicted), "") if forced is None else np.asarray(forced)
         reason = np.where(unlike, "novel", "ambiguous")
         columns = ([plain(cell, _NAME) for cell in of[rejected]] for of in (judge.truth, reason, predicted, decided))
@@ -270,10 +268,10 @@ class Report:
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
             date=(dt.datetime.now().astimezone().date() if date is None else date).isoformat(),
-            kind="actions" if choices.own_names else "classes",
-            by_row=choices.by_row,
+            kind="classes" if judge.costs.names is None else "actions",
+            by_row=judge.costs.per_row,
             costs=plain(stated_costs(judge.costs), 2000),
-            choices=choice_names(choices),
+            choices=choice_names(judge.costs, judge.classes),
             classes=ClassNumbers.all_of(outcomes),
             table=table,
             mean_cost=mean_cost,
@@ -296,7 +294,6 @@ class Report:
         if self.slider is not None:
             costs, truth = self.slider.costs, self.slider.upwards(self.table.counts).sum(axis=1) / self.table.total
             found["rejecting_cost"] = float(truth @ [costs.reject_negative, costs.reject_positive])
-        names: tuple[str, ...] = ("reject_rate", "coverage")
-        if (self.table.choices.hands_on | (self.table.choices.answers >= 0)).all():
-            names += _OF_ANSWERS + (_OF_TWO if self.table.choices.pair else ())
+        judged = (self.table.choices.rejecting | (np.array(self.table.choices.answers) >= 0)).all()
+        names = ("reject_rate", "coverage", *_OF_ANSWERS * bool(judged), *_OF_TWO * self.table.pair)
         return found | {name: getattr(self.table, name) for name in names}

@@ -17,7 +17,7 @@ FAN_IN = 8  # partial sums that one task adds
 
 
 def tasks(work: Callable[..., Any], blocks: Iterable[Sequence[Any]]) -> list[Any]:
-    """Give delayed results of `work`, of the arguments of each block; a scheduler sees them as one group."""
+    """Return delayed results of `work`, of the arguments of each block; a scheduler sees them as one group."""
     name = f"{getattr(work, 'func', work).__name__.strip('_')}-{uuid4().hex}"
     task = delayed(work, pure=False)
     return [task(*block, dask_key_name=(name, at)) for at, block in enumerate(blocks)]

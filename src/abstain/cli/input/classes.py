@@ -26,10 +26,10 @@ TWO_ONLY = {
     "--false-positive": BY_NAME,
     "--false-negative": BY_NAME,
     "two costs of --reject": "give one cost, or one per class in a column 'reject' of --cost-matrix",
-    "--false-positive-column": BY_NAME,
-    "--false-negative-column": BY_NAME,
-    "--reject-column": "give one cost with --reject, or one per class in a column 'reject' of --cost-matrix",
-    "--actions": f"{BY_NAME}, and one way to hand rows on with --reject",
+    **dict.fromkeys(
+        ("--false-positive-column", "--false-negative-column", "--reject-column"),
+        "name the columns by class and action, and read them with --row-costs",
+    ),
 }
 
 

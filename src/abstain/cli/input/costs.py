@@ -2,76 +2,108 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
+import numpy as np
+
+from abstain.arguments import positive_number
 from abstain.cli.commands.options import Given
 from abstain.cli.exit_codes import UsageError
 from abstain.cli.input.classes import TWO_ONLY, in_order
+from abstain.cli.input.cost_columns import ERRORS, cell_columns, cells_plan, named_columns
 from abstain.cli.input.cost_files import REJECT, CostFile, stated_actions
 from abstain.cli.training.budgets import stated_budget
-from abstain.costs.class_costs import ClassCosts
-from abstain.costs.cost_tables import CostTable
 from abstain.costs.costs import Costs
+from abstain.labels import NO_CLASS, Labels
 from abstain.preprocessing import CostPlan
 
 __all__ = ["CostOptions", "stated_costs"]
 
 
-def stated_costs(
-    false_positive: float | None,
-    false_negative: float | None,
-    reject: str | None,
-    matrix: Path | None,
-    classes: tuple[str, ...],
-    *,
-    pos_label: str | None,
-    decimal: str = ".",
-) -> Costs | ClassCosts:
-    """Return the costs given by the options.
+@dataclass(frozen=True)
+class Stated:
+    """The costs as numbers, not yet checked.
 
-    Parameters
+    Attributes
     ----------
-    false_positive, false_negative : float or None
-        Costs of the two errors; None is 1.
-    reject : str or None
-        One cost, or two as in "0.2,0.5" or "0.2/0.5", for rows of the negative and of the positive class.
-    matrix : Path or None
-        A cost matrix instead of the two error costs: rows actual, columns predicted, and reject costs if it has them.
-    classes : tuple of str
-        The negative and the positive class, or more than two.
-    pos_label : str or None
-        The positive class as stated; None is an error if the costs depend on it and only the sort order decides.
-    decimal : str
-        The decimal sign of the table; if it is a comma, a comma in `reject` is ambiguous and an error.
+    errors : dict of str to dict of str to float
+        By true class and answer.
+    reject : float, (float, float), dict of str to float, or None
+        The cost of a reject; by class if it differs; None if it is not stated.
+    by_name : bool
+        Whether a file names the classes.
     """
-    named = None if matrix is None else CostFile.of(matrix, classes)
-    if named is not None and not (false_positive is None and false_negative is None):
-        raise UsageError("--cost-matrix gives the costs of both errors; leave out --false-positive/--false-negative.")
-    if named is not None and named.reject is not None and reject is not None:
-        raise UsageError(f"--reject and the column {REJECT!r} of {matrix} both give this cost; leave one of them out.")
-    cost: Any = named.reject if named is not None and named.reject is not None else _reject_cost(reject, decimal)
-    errors = (1.0 if false_positive is None else false_positive, 1.0 if false_negative is None else false_negative)
+
+    errors: dict[str, dict[str, float]]
+    reject: Any
+    by_name: bool
+
+    @classmethod
+    def of(cls, given: Any, classes: tuple[str, ...]) -> Self:
+        """Read the options for these classes: the negative and the positive one, or more than two."""
+        named = None if given.cost_matrix is None else CostFile.of(given.cost_matrix, classes)
+        if named is not None and given.stated("false_positive", "false_negative"):
+            raise UsageError(
+                "--cost-matrix gives the costs of both errors; leave out --false-positive/--false-negative."
+            )
+        reject = None if given.reject is None else _reject_cost(given.reject, given.decimal)
+        if named is not None:
+            if named.reject is not None and reject is not None:
+                raise UsageError(
+                    f"--reject and the column {REJECT!r} of {given.cost_matrix} both give this cost; leave one of them "
+                    "out."
+                )
+            return cls(named.errors, reject if named.reject is None else named.reject, by_name=True)
+        even = {truth: dict.fromkeys(classes, 1.0) | {truth: 0.0} for truth in classes}
+        for option, truth, answer in (("false_positive", 0, -1), ("false_negative", -1, 0)):
+            if (number := getattr(given, option)) is not None:
+                even[classes[truth]][classes[answer]] = number
+        return cls(even, reject, by_name=False)
+
+    def cells(self, labels: Labels, reject: str) -> dict[tuple[str, str], float]:
+        """Return the cost of each decision, by true class and action; nan for rejects that are not stated."""
+        known = labels.classes.tolist()
+        sides = (labels.negative, labels.positive)
+        rejects = self.reject if isinstance(self.reject, dict) else dict.fromkeys(known, self.reject)
+        rejects = dict(zip(sides, self.reject, strict=True)) if isinstance(self.reject, tuple) else rejects
+        found = {}
+        for truth in known:
+            for answer in labels.answers:
+                action = reject if answer == NO_CLASS else known[answer]
+                cost = rejects[truth] if answer == NO_CLASS else self.errors[truth][action]
+                found[truth, action] = math.nan if cost is None else cost
+        return found
+
+
+def stated_costs(given: Any, classes: tuple[str, ...]) -> Costs:
+    """Return the costs given by the options, for the negative and the positive class, or for more than two.
+
+    Without --pos-label it is an error if they depend on it and only the sort order decides.
+    """
+    stated, reject = Stated.of(given, classes), given.reject
+    if stated.reject is None:
+        raise UsageError(MISSING)
+    cost = stated.reject
     try:
         if len(classes) > 2:
-            if named is not None:
-                return ClassCosts.of(CostTable.of(named.errors), cost)
-            return ClassCosts.even(tuple(sorted(classes)), 1.0, float(str(cost)))
+            return Costs.from_table(stated.errors, reject=cost)
         negative, positive = classes
-        if named is not None:
-            errors = named.errors[negative][positive], named.errors[positive][negative]
+        errors = stated.errors[negative][positive], stated.errors[positive][negative]
         costs = Costs(*errors, (cost[negative], cost[positive]) if isinstance(cost, dict) else cost)
     except ValueError as error:
         hint = f" {_point(reject)}" if reject is not None and re.fullmatch(r"\d+,\d+", reject.strip()) else ""
         raise UsageError(f"{error}{hint}") from error
-    by_name = named is not None and (reject is None or not isinstance(costs.reject, tuple))
-    if not (pos_label is not None or costs.symmetric or in_order(classes) or by_name):
-        given = "--false-positive" if false_negative is None else "--false-negative"
-        if named is not None or costs.false_positive == costs.false_negative:
-            given = "--reject"
-        raise UsageError(_ask_for_positive(given, costs, *(name[:60] for name in classes)))
+    by_name = stated.by_name and (reject is None or not isinstance(costs.reject, tuple))
+    if not (given.pos_label is not None or costs.symmetric or in_order(classes) or by_name):
+        option = "--false-positive" if given.false_negative is None else "--false-negative"
+        if stated.by_name or costs.false_positive == costs.false_negative:
+            option = "--reject"
+        raise UsageError(_ask_for_positive(option, costs, *(name[:60] for name in classes)))
     return costs
 
 
@@ -96,10 +128,8 @@ def _ask_for_positive(given: str, costs: Costs, first: str, last: str) -> str:
     )
 
 
-def _reject_cost(reject: str | None, decimal: str) -> float | tuple[float, float]:
+def _reject_cost(reject: str, decimal: str) -> float | tuple[float, float]:
     """Return the reject cost as stated: one number, or two by class."""
-    if reject is None:
-        raise UsageError("--reject is missing: give the cost of a reject, below that of an error, as in --reject 0.3.")
     if decimal == "," and "," in reject:
         raise UsageError(f"--reject {reject!r} is ambiguous with --decimal ','. {_point(reject)}")
     with suppress(ValueError):
@@ -120,6 +150,7 @@ def _point(reject: str) -> str:
 
 COLUMNS = ("false_positive_column", "false_negative_column", "reject_column")
 COSTS = ("reject", "false_positive", "false_negative", "cost_matrix")
+MISSING = "--reject is missing: give the cost of a reject, below that of an error, as in --reject 0.3."
 
 
 class CostOptions:
@@ -129,8 +160,8 @@ class CostOptions:
     ----------
     budget : Budget or None
         What is asked for instead of costs.
-    by_row : CostPlan
-        Where the costs of each row are from; empty if they are the same for all rows.
+    by_row : bool
+        Whether rows have costs of their own.
     only_two : str or None
         An option that was given and takes two classes only.
     """
@@ -138,29 +169,53 @@ class CostOptions:
     def __init__(self, given: Given) -> None:
         self._given = given
         two = given.reject is not None and isinstance(_reject_cost(given.reject, given.decimal), tuple)
-        self.budget = stated_budget(given, given.stated(*COSTS, *COLUMNS, "actions"))
+        by_row = given.stated(*COLUMNS, "row_costs")
+        self.budget = stated_budget(given, given.stated(*COSTS, *COLUMNS, "row_costs", "actions"))
         others = given.stated(*COSTS, "pos_label", *COLUMNS, "reject_label")
         if given.actions is None and given.reject_actions is not None:
             raise UsageError("--reject-actions names some of the actions in the file of --actions; give that too.")
         if given.actions is not None and others:
             first = next(iter(others))
             raise UsageError(f"--actions gives the costs and the names of all decisions; leave out {first}.")
-        self.by_row = _cost_plan(given)
-        limited = {*others, *given.stated("actions"), *(["two costs of --reject"] if two else [])}
+        if given.row_costs is not None and len(by_row) > 1:
+            raise UsageError(f"--row-costs and {next(iter(by_row))} both name columns of costs; leave one of them out.")
+        self.by_row = bool(by_row)
+        self._columns = _columns_of_two(given)
+        limited = {*others, *(["two costs of --reject"] if two else [])}
         self.only_two = next((option for option in TWO_ONLY if option in limited), None)
 
     def of(self, classes: tuple[str, ...]) -> Any:
-        """Return the costs for these classes, or the budget; None if each row has its own."""
+        """Return the costs for these classes, or the budget; None if each row has its own and no action has a name."""
         given = self._given
         if given.actions is not None:
             return stated_actions(given.actions, classes, given.reject_actions)
-        if self.by_row:
+        if self._columns:
             _check_positive_stated(classes, given.pos_label)
-        if self.by_row or self.budget is not None:
-            return self.budget
-        errors = (given.false_positive, given.false_negative)
-        shared = {"pos_label": given.pos_label, "decimal": given.decimal}
-        return stated_costs(*errors, given.reject, given.cost_matrix, classes, **shared)
+        return self.budget if self.by_row or self.budget is not None else stated_costs(given, classes)
+
+    def columns(self, table: Sequence[str]) -> list[str]:
+        """Return the columns of a table that have costs."""
+        return [*named_columns(self._columns), *self.not_features(table)]
+
+    def not_features(self, table: Sequence[str]) -> list[str]:
+        """Return the columns that are named as costs by their prefix, and are not features."""
+        return [] if self._given.row_costs is None else cell_columns(table, self._given.row_costs)
+
+    def plan(self, table: Sequence[str], classes: tuple[str, ...]) -> CostPlan:
+        """Say where the costs of each row are from, of a table with these columns; empty if they have none."""
+        given = self._given
+        if given.row_costs is None:
+            return self._columns
+        if given.actions is not None:
+            actions = self.of(classes)
+            each = zip(actions.labels, actions.values.tolist(), strict=True)
+            cells = {(k, a): cost for k, row in each for a, cost in zip(actions.names, row, strict=True)}
+        else:
+            positive, reject = classes[1] if len(classes) == 2 else None, getattr(given, "reject_label", None) or REJECT
+            known = np.array(classes, dtype=object)
+            labels = Labels.named(known, pos_label=positive, reject_label=reject, rejects=True)
+            cells = Stated.of(given, classes).cells(labels, reject)
+        return cells_plan(table, given.row_costs, cells)
 
 
 def _check_positive_stated(classes: tuple[str, ...], pos_label: str | None) -> None:
@@ -173,10 +228,10 @@ def _check_positive_stated(classes: tuple[str, ...], pos_label: str | None) -> N
         )
 
 
-def _cost_plan(given: Any) -> CostPlan:
-    """Say where each cost of a row is from, given the options of a command; empty if no column is named."""
-    names = ("false_positive", "false_negative", "reject")
-    columns = {name: getattr(given, f"{name}_column", None) for name in names}
+def _columns_of_two(given: Any) -> CostPlan:
+    """Say where each cost of a row of two classes is from, given the options; empty if no column is named."""
+    names = (*ERRORS, "reject")
+    columns = {name: getattr(given, f"{name}_column") for name in names}
     if not any(columns.values()):
         return ()
     if given.cost_matrix is not None:
@@ -186,10 +241,16 @@ def _cost_plan(given: Any) -> CostPlan:
         number, option = getattr(given, name), f"--{name.replace('_', '-')}"
         if column is not None and number is not None:
             raise UsageError(f"{option} and {option}-column both give this cost; leave one of them out.")
-        if column is not None or name != "reject":
-            plan.append((name, column if column is not None else 1.0 if number is None else number))
+        if column is not None:
+            plan.append((name, column))
             continue
-        cost = _reject_cost(number, given.decimal)
-        two = zip(("reject_negative", "reject_positive"), cost, strict=True) if isinstance(cost, tuple) else None
-        plan += [("reject", cost)] if two is None else two  # type: ignore[list-item]
+        if name == "reject" and number is None:
+            raise UsageError(MISSING)
+        cost = _reject_cost(number, given.decimal) if name == "reject" else 1.0 if number is None else number
+        two = isinstance(cost, tuple)
+        pairs = zip(("reject_negative", "reject_positive"), cost, strict=True) if two else [(name, cost)]
+        try:
+            plan += [(key, positive_number(key, value)) for key, value in pairs]
+        except ValueError as error:
+            raise UsageError(str(error)) from error
     return tuple(plan)

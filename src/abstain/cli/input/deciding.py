@@ -8,7 +8,6 @@ from typing import Any
 
 from abstain.cli.exit_codes import DataError, listed, some
 from abstain.cli.input.columns import features, labels
-from abstain.cli.input.cost_columns import row_costs_of
 from abstain.cli.input.models import FittedModel
 from abstain.cli.input.outside_notes import OutsideTraining
 from abstain.cli.tables.notation import Notation, number_of
@@ -45,7 +44,7 @@ class Deciding:
         if not model.imputes:
             _check_present(cells, table, batch)
         try:
-            return self._decided(model.rows(cells), row_costs_of(model.plan, table, batch))
+            return self._decided(model.rows(cells), model.row_costs(table, batch))
         except ValueError as error:  # numbers so far from the training data that scores overflow
             last = batch.places[-1]
             raise DataError(f"{table.place(batch.places[0])} to {last} cannot be decided: {error}") from error

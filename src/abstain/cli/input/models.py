@@ -13,18 +13,16 @@ from numpy.typing import NDArray
 
 from abstain.cli.exit_codes import DataError, UsageError, listed
 from abstain.cli.input.columns import for_sklearn
-from abstain.cli.input.cost_columns import named_columns
+from abstain.cli.input.cost_columns import named_columns, row_costs_of
 from abstain.cli.input.outside_notes import seen_of
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import Batch, InputTable
-from abstain.costs.actions import Actions
 from abstain.estimators.novelty.training_ranges import SeenColumns
 from abstain.estimators.unwrap import FittedClassifier
 from abstain.files.format.errors import ModelFileError
 from abstain.files.load import load
 from abstain.files.sklearn_codecs.preprocessing_codec import is_default
 from abstain.preprocessing import NAN_TEXT, NUMBER, TEXT, CellPlan, columns_read, frame, plan_of
-from abstain.rules.action_rule import ActionRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,31 +77,30 @@ class FittedModel(FittedClassifier):
         """Raise an error if the table lacks a column."""
         table.check_has([*self.numeric, *self.categorical, *named_columns(self.plan.costs)], "the model")
 
-    @property
-    def several(self) -> bool:
-        """Whether it has more than two classes."""
-        return len(self.classes) > 2
+    def row_costs(self, table: InputTable, batch: Batch) -> NDArray[np.float64] | None:
+        """Return the costs of the rows of a batch, if the model reads them from columns."""
+        return row_costs_of(self.plan, table, batch, len(self.classes))
 
     @property
-    def actions(self) -> Actions | None:
-        """The actions that it chooses among, if it has some."""
-        return self.rule.costs if isinstance(self.rule, ActionRule) else None
+    def names(self) -> list[str] | None:
+        """The actions, if they have names of their own; None for answers and a reject."""
+        costs = None if self.rule is None else self.rule.costs
+        return None if costs is None or costs.names is None else [str(name) for name in costs.names]
 
     @property
     def named(self) -> dict[str, Any]:
         """What the score means, the classes and the actions, for the facts that commands print."""
-        if self.several or self.actions is not None:
+        if self.positive is None or self.names is not None:
             found = {"classes": [str(label) for label in self.classes], "score": self.score_means}
-            return found if self.actions is None else found | {"actions": [str(name) for name in self.actions.names]}
+            return found if self.names is None else found | {"actions": self.names}
         return {"score": self.score_means, "negative class": self.negative, "positive class": self.positive}
 
     @property
     def score_means(self) -> str:
         """What a high score means, with the name of the class; of two classes it is the one that sorts last."""
-        rule = self.rule
-        if self.several:
+        if len(self.classes) > 2:
             return "one for each class, high for that class"
-        what = "log-odds of" if rule is not None and rule.unit == 1.0 else "high for"
+        what = "log-odds of" if self.rule is not None and self.rule.unit == 1.0 else "high for"
         return f"{what} {str(self.classes[1])!r}, the class that sorts last"
 
     @property

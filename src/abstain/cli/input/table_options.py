@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from abstain.cli.exit_codes import DataError, Note, UsageError
 from abstain.cli.input.classes import checked_classes
 from abstain.cli.input.columns import labels, left_out_rows, unlabelled
-from abstain.cli.input.cost_columns import named_columns, row_costs_of
+from abstain.cli.input.cost_columns import row_costs_of
 from abstain.cli.tables.memory import half_of_the_memory
 from abstain.cli.tables.notation import Notation
 from abstain.cli.tables.read_table import PLAIN, Batch, InputTable
@@ -43,10 +43,8 @@ class TableOptions:
         How the table is written.
     drop_unlabelled : bool
         Whether to leave out rows without a label, which are an error otherwise.
-    costs : CostPlan
-        Where the costs of each row are from; empty if rows have none.
-    only_two : str or None
-        An option that was given and takes two classes only.
+    costs : CostOptions or None
+        The costs as stated, which may name columns.
     """
 
     target: str
@@ -57,8 +55,7 @@ class TableOptions:
     max_memory: float | None = None
     notation: Notation = PLAIN
     drop_unlabelled: bool = False
-    costs: CostPlan = ()
-    only_two: str | None = None
+    costs: CostOptions | None = None
 
     @classmethod
     def of(cls, given: Any, costs: CostOptions) -> Self:
@@ -66,22 +63,24 @@ class TableOptions:
         same = ("target", "pos_label", "groups", "max_memory", "notation", "drop_unlabelled")
         found: dict[str, Any] = {name: getattr(given, name) for name in same}
         found |= {name: getattr(given, name) or () for name in ("categorical", "ignore")}
-        return cls(**found, costs=costs.by_row, only_two=costs.only_two)
+        return cls(**found, costs=costs)
 
     @property
     def memory(self) -> float:
         """The limit on the memory, in MB."""
         return self.max_memory or half_of_the_memory()
 
-    @property
-    def others(self) -> list[str]:
-        """The columns besides the features and those to leave out: labels, groups and costs, each once."""
+    def others(self, table: InputTable) -> list[str]:
+        """Return the columns besides the features and those to leave out: labels, groups and costs, each once."""
         groups = [] if self.groups is None else [self.groups]
-        return list(dict.fromkeys([self.target, *groups, *named_columns(self.costs)]))
+        return list(dict.fromkeys([self.target, *groups, *self._priced(table)]))
+
+    def _priced(self, table: InputTable) -> list[str]:
+        return [] if self.costs is None else self.costs.columns(table.columns)
 
     def check(self, table: InputTable) -> None:
         """Raise an error if a column that an option names does not exist or has two purposes."""
-        priced, groups = named_columns(self.costs), [] if self.groups is None else [self.groups]
+        priced, groups = self._priced(table), [] if self.groups is None else [self.groups]
         asked = {"--target": [self.target], "--categorical": self.categorical, "--ignore": self.ignore}
         for option, names in (asked | {"--groups": groups, "a column of costs": priced}).items():
             table.check_has(names, option)
@@ -92,14 +91,15 @@ class TableOptions:
 
     def features(self, table: InputTable) -> list[str]:
         """Return the columns that are features; an error if there is none."""
-        names = [name for name in table.columns if name not in (self.target, self.groups, *self.ignore)]
+        named = [] if self.costs is None else self.costs.not_features(table.columns)
+        names = [name for name in table.columns if name not in (self.target, self.groups, *self.ignore, *named)]
         if not names:
             others = f"{self.target!r}" if self.groups is None else f"{self.target!r} and {self.groups!r}"
             raise DataError(f"{table.path} has no column besides {others}; a model needs at least one feature.")
         return names
 
-    def labelled(self, table: InputTable, batch: Batch) -> tuple[Batch, NDArray[np.bool_], dict[str, Any]]:
-        """Return the rows with a label, which rows these are, and what a `TrainingTable` has besides their features."""
+    def labelled(self, table: InputTable, batch: Batch) -> tuple[Batch, NDArray[np.bool_], CostPlan, dict[str, Any]]:
+        """Return the rows with a label, which these are, where costs are from, and the rest of a `TrainingTable`."""
         missing = self.notation.missing
         y = labels(table, batch, self.target, missing)
         present = np.array([label is not None for label in y])
@@ -108,12 +108,13 @@ class TableOptions:
                 raise unlabelled(table, self.target, count, batch.places[int(np.argmin(present))])
             warnings.warn(f"{table.path}: {left_out_rows(count)}.", Note, stacklevel=2)
             batch, y = batch.only(present), y[present]
-        options = {"pos_label": self.pos_label, "only_two": self.only_two}
-        classes = checked_classes(table, batch, self.target, y, **options)
+        only_two = None if self.costs is None else self.costs.only_two
+        classes = checked_classes(table, batch, self.target, y, pos_label=self.pos_label, only_two=only_two)
         groups = None if self.groups is None else _groups(table, batch, self.groups, missing)
-        by_row = row_costs_of(CellPlan(missing=missing, costs=self.costs), table, batch)
+        plan = () if self.costs is None else self.costs.plan(table.columns, classes)
+        by_row = row_costs_of(CellPlan(missing=missing, costs=plan), table, batch, len(classes))
         about = {"path": table.path, "target": self.target, "y": y, "classes": classes, "left_out": count}
-        return batch, present, about | {"groups": groups, "row_costs": by_row}
+        return batch, present, plan, about | {"groups": groups, "row_costs": by_row}
 
 
 def _groups(table: InputTable, batch: Batch, name: str, missing: Sequence[str]) -> NDArray[Any]:

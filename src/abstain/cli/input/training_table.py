@@ -51,7 +51,7 @@ class TrainingTable:
         Number of rows without a label, which are not in X.
     groups : ndarray of object or None
         The group of each row, as text; None if no column of groups was named.
-    row_costs : ndarray of shape (n, 3) or (n, 4), or None
+    row_costs : ndarray of shape (n, 3), (n, 4) or (n, n_classes, n_actions), or None
         The costs of each row; None if they are the same for all rows.
     preprocess : ColumnTransformer or None
         As in `default_pipeline`, fitted to all rows, which X has been through; None if X has the columns themselves.
@@ -117,12 +117,13 @@ def read_training(path: Path, options: TableOptions) -> TrainingTable:
     """Read a training table from a CSV, Parquet or Excel file."""
     with opened(path, options.notation) as table:
         options.check(table)
-        wanted = [name for name in table.columns if name not in options.ignore or name in options.others]
+        others = options.others(table)
+        wanted = [name for name in table.columns if name not in options.ignore or name in others]
         batch = _whole(table, wanted, options.memory)
-    batch, _, about = options.labelled(table, batch)
+    batch, _, costs, about = options.labelled(table, batch)
     names, missing, codes = options.features(table), options.notation.missing, {*options.categorical}
     kinds = {name: CATEGORIES if name in codes else kind_of(table, batch, name, missing) for name in names}
-    plan = replace(cell_plan(table, batch, [name for name in names if kinds[name] == DATES]), costs=options.costs)
+    plan = replace(cell_plan(table, batch, [name for name in names if kinds[name] == DATES]), costs=costs)
     texts = [name for name in names if kinds[name] == CATEGORIES]
     numeric = [name for name in names if kinds[name] != CATEGORIES]
     X = features(table, batch, numeric, texts, plan)

@@ -69,7 +69,7 @@ def read_mapped(paths: Sequence[Path], folder: Path, options: TableOptions) -> T
             f"a fit of {table.height:,} rows takes about {need:.0f} MB, however short they are, more than the "
             f"{options.memory:.0f} MB allowed; raise --max-memory or use fewer rows."
         )
-    _, present, about = options.labelled(table, table.whole(options.others))
+    _, present, costs, about = options.labelled(table, table.whole(options.others(table)))
     rows = ParquetRows.of(table, options.features(table), about["y"], present, categorical=options.categorical)
     size, free = int(np.prod(rows.shape)) * rows.dtype.itemsize, shutil.disk_usage(folder).free
     if size > free:
@@ -81,7 +81,7 @@ def read_mapped(paths: Sequence[Path], folder: Path, options: TableOptions) -> T
         X=rows.mapped(folder / "rows.npy"),
         numeric=rows.numeric,
         categorical=rows.categorical,
-        plan=replace(rows.plan, costs=options.costs),
+        plan=replace(rows.plan, costs=costs),
         memory=options.memory - need,
         preprocess=rows.preprocess,
         **about,

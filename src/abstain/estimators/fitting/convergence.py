@@ -19,6 +19,7 @@ from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, Status
 from abstain.estimators.fitting.posing import Posed
 from abstain.machines.kernel_machine import KernelMachine
+from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.native import within
 
 SAMPLE = 4000  # rows up to which a kernel is tried for definiteness by a Cholesky factor
@@ -96,6 +97,23 @@ class Solved:
         return Proof.of(
             self.certificate, self.solution, tol, definite=not is_indefinite(problem, beta, allowed)
         )
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMachine:
+    """The machine of one problem: its support vectors by their indices among all training rows, and its proof."""
+
+    support: NDArray[np.intp]
+    coef: NDArray[np.float64]
+    bias: float
+    linear: LinearMachine | None
+    proof: Proof
+
+    @classmethod
+    def of(cls, kept: NDArray[np.intp], found: Solved, tol: float) -> FittedMachine:
+        """Take the machine from a solution; `kept` has the indices of its rows among all training rows."""
+        machine = found.machine
+        return cls(kept[machine.support], machine.coef, machine.bias, machine.linear, found.proof(tol))
 
 
 def _trusted_sums(

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from abstain.dual.proof import Proof, joint_proof
-from abstain.estimators.fitting.convergence import Solved, solved
+from abstain.estimators.fitting.convergence import FittedMachine, Solved, solved
 from abstain.estimators.fitting.decide import Fitted
-from abstain.estimators.fitting.pair_fit import FittedMachine, fitted_pairs
+from abstain.estimators.fitting.pair_fit import fitted_pairs
 from abstain.estimators.fitting.posing import Posed
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel, Matrix

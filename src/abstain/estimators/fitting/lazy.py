@@ -44,17 +44,17 @@ def refuse_dask(X: Any, who: str, instead: str = "use LinearRejectSVC, which rea
 
 
 def one_column_chunk(X: Any) -> Any:
-    """Give the dask array with all features of a row in one chunk."""
+    """Return the dask array with all features of a row in one chunk."""
     return X if X.ndim < 2 or X.numblocks[1] == 1 else X.rechunk({1: -1})
 
 
 def lazy_score(estimator: Any, X: Any, n_classes: int) -> Any:
-    """Give the scores of the rows of a dask array by a fitted estimator that nothing changes."""
+    """Return the scores of the rows of a dask array by a fitted estimator that nothing changes."""
     return lazy_rows(_scores, estimator, X, (n_classes,) if n_classes > 2 else ())
 
 
 def lazy_rows(work: Callable[[Any, Any], Any], estimator: Any, X: Any, width: tuple[int, ...]) -> Any:
-    """Give `work(estimator, chunk)` for each chunk as a dask array of float64, with `width` columns if any."""
+    """Return `work(estimator, chunk)` for each chunk as a dask array of float64, with `width` columns if any."""
     import dask.array as da
     from dask.delayed import delayed
 
@@ -93,7 +93,7 @@ def applied(function: Callable[..., Any], score: Any, row_costs: Any = None, sam
     rows = "nk"[: score.ndim]
     out = "nm"[: meta.ndim]
     axes = {"m": meta.shape[1]} if meta.ndim > 1 else {}
-    given = (score, rows)
+    given: tuple[Any, ...] = (score, rows)
     if row_costs is not None:
         costs = _like(row_costs, score)
         given += (costs, "nca"[: costs.ndim])
@@ -116,5 +116,5 @@ def _like(row_costs: Any, score: Any) -> Any:
 
 
 def computed(values: Any) -> Any:
-    """Give the values of a dask array; anything else as it is."""
+    """Return the values of a dask array; anything else as it is."""
     return values.compute() if is_dask(values) else values

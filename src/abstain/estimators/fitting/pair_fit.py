@@ -17,33 +17,15 @@ from abstain.dual.parts import PartCertificates, Parts, certify_parts, runs
 from abstain.dual.problem import DualProblem
 from abstain.dual.proof import NEGLIGIBLE, SLACK, Proof, certified_gap
 from abstain.dual.solution import DualSolution, PartSolutions, Status
-from abstain.estimators.fitting.convergence import SCORED, Solved, solved
+from abstain.estimators.fitting.convergence import SCORED, FittedMachine, solved
 from abstain.estimators.fitting.posing import Posed
 from abstain.machines.class_machine import class_pairs
 from abstain.machines.expansion import expand_parts
-from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.native import SMO, part_biases, within
 
-__all__ = ["FittedMachine", "fitted_pairs"]
+__all__ = ["fitted_pairs", "posed_pair"]
 
 TOGETHER = 500_000  # rows of the pairs that are solved in one call: 20 MB of arrays
-
-
-@dataclass(frozen=True, eq=False)
-class FittedMachine:
-    """The machine of one problem: its support vectors by their indices among all training rows, and its proof."""
-
-    support: NDArray[np.intp]
-    coef: NDArray[np.float64]
-    bias: float
-    linear: LinearMachine | None
-    proof: Proof
-
-    @classmethod
-    def of(cls, kept: NDArray[np.intp], found: Solved, tol: float) -> FittedMachine:
-        """Take the machine from a solution; `kept` has the indices of its rows among all training rows."""
-        machine = found.machine
-        return cls(kept[machine.support], machine.coef, machine.bias, machine.linear, found.proof(tol))
 
 
 def fitted_pairs(solver: Any, shared: Posed, code: NDArray[np.intp]) -> list[FittedMachine]:

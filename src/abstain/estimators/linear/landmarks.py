@@ -43,7 +43,7 @@ def chosen_landmarks(X: Matrix, weight: NDArray[np.float64], count: int, way: st
 
 
 def _distinct(X: Matrix) -> NDArray[np.intp]:
-    """Give the place of the first of each set of equal rows, in an order that depends only on the rows' values."""
+    """Return the place of the first of each set of equal rows, in an order that depends only on the rows' values."""
     first: dict[bytes, int] = {}
     for place, key in enumerate(_keys(X)):
         first.setdefault(key, place)
@@ -51,7 +51,7 @@ def _distinct(X: Matrix) -> NDArray[np.intp]:
 
 
 def _keys(X: Matrix) -> list[bytes]:
-    """Give a key for each row; equal rows have equal keys."""
+    """Return a key for each row; equal rows have equal keys."""
     if not issparse(X):
         return [row.tobytes() for row in X + 0.0]  # -0.0 becomes 0.0
     columns, ends = X.indices.astype(np.int64), X.indptr.tolist()
@@ -59,7 +59,7 @@ def _keys(X: Matrix) -> list[bytes]:
 
 
 def _centres(X: Matrix, count: int, rng: Any) -> Matrix:
-    """Give the means of clusters of at least five distinct rows, none of which is one of these rows.
+    """Return the means of clusters of at least five distinct rows, none of which is one of these rows.
 
     The centre of a cluster of one row would be the row.
     """

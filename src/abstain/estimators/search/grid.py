@@ -19,14 +19,14 @@ TIE = 1e-10
 
 
 def checked_Cs(Cs: Any) -> NDArray[np.float64]:
-    """Give the values of C to try, ascending: a number k stands for ``logspace(-2, 3, k)``."""
+    """Return the values of C to try, ascending: a number k stands for ``logspace(-2, 3, k)``."""
     if _is_count(Cs):
         return np.logspace(-2, 3, _count("Cs", int(Cs)))
     return np.unique([positive_number(f"Cs[{k}]", value) for k, value in enumerate(_listed("Cs", Cs))])
 
 
 def checked_gammas(gammas: Any, X: Matrix, sample_weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the values of gamma to try, ascending: a number k stands for "scale" times ``4 ** linspace(-2, 2, k)``."""
+    """Return the values of gamma to try, ascending: a number k stands for "scale" times ``4 ** linspace(-2, 2, k)``."""
     if _is_count(gammas):
         count = _count("gammas", int(gammas))
         exponents = np.linspace(-2, 2, count) if count > 1 else np.zeros(1)
@@ -157,7 +157,7 @@ class Grid:
     def _choice(
         self, folds: NDArray[np.bool_], left_out: int = -1
     ) -> tuple[NDArray[np.float64], tuple[int, int]]:
-        """Give the table (`costs` or `tuned`) and the pair that these folds choose.
+        """Return the table (`costs` or `tuned`) and the pair that these folds choose.
 
         Tuned cuts are chosen unless they change nothing, or cost more than Bayes' by a standard error over the folds.
         """

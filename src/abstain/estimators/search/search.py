@@ -15,8 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from abstain.arguments import threads
 from abstain.estimators.fitting.decide import Fitted, fitted
-from abstain.estimators.fitting.pace import Pace
-from abstain.estimators.fitting.progress import FitsLine, FitTask
+from abstain.estimators.fitting.progress import FitsLine, FitTask, Pace
 from abstain.estimators.fitting.splitting import Groups, checked_splits, row_groups
 from abstain.estimators.fitting.training import Training
 from abstain.estimators.search.corrections import Correction

@@ -47,7 +47,7 @@ def reject_price_sweep(
     sample_weight : array-like of shape (n_samples,), default=None
         Factors on C for each row.
     row_costs : None
-        Not supported: a sweep varies the one reject cost of all rows.
+        Must be None: a sweep varies the one reject cost of all rows.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def reject_price_sweep(
 
 
 def _carried_over(machine: KernelMachine, before: Training, now: Training, C: float) -> NDArray[np.float64]:
-    """Give coefficients for the new loss that keep every row in its set and its relative position in it.
+    """Return coefficients for the new loss that keep every row in its set and its relative position in it.
 
     ::
 
