@@ -48,7 +48,7 @@ class LossTable:
         return self.kind
 
     def take(self, rows: Any) -> LossTable:
-        """Give the losses of these rows."""
+        """Return the losses of these rows."""
         return replace(self, kind=self.kind[rows])
 
     def value(self, sign: NDArray[np.int8], z: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002 (in kind)

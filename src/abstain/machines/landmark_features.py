@@ -60,7 +60,7 @@ class LandmarkFeatures:
         return cls(kernel, landmarks, np.ascontiguousarray((V[:, kept] / np.sqrt(e[kept]))[:, ::-1]))
 
     def values(self, X: Matrix, out: NDArray[Any] | None = None, n_jobs: int | None = None) -> NDArray[Any]:
-        """Give k(x, landmark) for all rows and landmarks, in float64 unless `out` has another type."""
+        """Return k(x, landmark) for all rows and landmarks, in float64 unless `out` has another type."""
         out = np.empty((X.shape[0], len(self.mix))) if out is None else out
 
         def one(rows: slice) -> None:
@@ -70,7 +70,7 @@ class LandmarkFeatures:
         return out
 
     def features(self, X: Matrix, out: NDArray[Any] | None = None, n_jobs: int | None = None) -> NDArray[Any]:
-        """Give the features of all rows, computed in float64; in float64 unless `out` has another type."""
+        """Return the features of all rows, computed in float64; in float64 unless `out` has another type."""
         out = np.empty((X.shape[0], self.mix.shape[1])) if out is None else out
 
         def one(rows: slice) -> None:
@@ -80,7 +80,7 @@ class LandmarkFeatures:
         return out
 
     def machine(self, w: NDArray[np.float64], bias: float) -> KernelMachine:
-        """Give the linear machine on the features as a kernel machine on the landmarks."""
+        """Return the linear machine on the features as a kernel machine on the landmarks."""
         m = len(self.mix)
         return KernelMachine(self.kernel, self.landmarks, self.mix @ w, bias, np.arange(m), m)
 
@@ -106,7 +106,7 @@ class LandmarkFeatures:
 
 
 def _finite(values: NDArray[np.float64], name: str, of: str) -> NDArray[np.float64]:
-    """Give kernel values if they are finite; otherwise raise an error with advice."""
+    """Return kernel values if they are finite; otherwise raise an error with advice."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = values.sum()  # cheaper than a look at each
     if not np.isfinite(total) and not np.isfinite(values).all():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from abstain.dual.linear_certificate import LinearProblem
 from abstain.dual.solution import Status
 from abstain.dual.tasks import Task
-from abstain.machines.linear_class_machine import LinearClassMachine
+from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.cross_validation import Folds, HeldOut, Limits, Line
 from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_rows import LocalSums, first_penalty
@@ -61,7 +61,7 @@ class LinearFits:
                 for c, (point, ended) in enumerate(self._path(problem, Cs, counted)):
                     points[k, c], status[k, c] = point, ended.value
             flat = points.reshape(-1, d + 1)
-            machines = LinearClassMachine(flat[:, :-1], self.centre, flat[:, -1])
+            machines = LinearMachine(flat[:, :-1], self.centre, flat[:, -1])
             step = max(1, BLOCK // max(1, d))
             parts = [machines.score(self.X[test[first : first + step]]) for first in range(0, len(test), step)]
             scores = np.concatenate(parts).reshape(len(test), n, len(Cs)).transpose(1, 2, 0)

@@ -20,7 +20,6 @@ from abstain.dual.tasks import Task
 from abstain.estimators.fitting.posing import centrable
 from abstain.estimators.fitting.training import Training
 from abstain.kernels import Kernel
-from abstain.machines.linear_class_machine import LinearClassMachine
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.linear import LinearNewton, LinearSolution
 from abstain.solvers.linear_rows import LocalSums, first_penalty
@@ -48,7 +47,7 @@ def fitted_tasks(
 
 def linear_machines(
     training: Training, C: float, settings: LinearNewton, n_jobs: int | None
-) -> tuple[LinearMachine | LinearClassMachine, tuple[Proof, ...]]:
+) -> tuple[LinearMachine, tuple[Proof, ...]]:
     """Fit the linear machines of all tasks of a training."""
     rows, code, weight = linear_rows(training.X), training.code, training.weights(C)
 
@@ -128,7 +127,7 @@ def certified(
     return machine, Proof(*numbers, status.value, steps)
 
 
-def joined(machines: Sequence[LinearMachine]) -> LinearClassMachine:
+def joined(machines: Sequence[LinearMachine]) -> LinearMachine:
     """Return machines around one centre as one."""
     weights = np.stack([machine.weights for machine in machines])
-    return LinearClassMachine(weights, machines[0].centre, np.array([machine.bias for machine in machines]))
+    return LinearMachine(weights, machines[0].centre, np.array([machine.bias for machine in machines]))

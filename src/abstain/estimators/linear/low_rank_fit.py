@@ -18,7 +18,6 @@ from abstain.estimators.fitting.training import Training
 from abstain.estimators.linear.landmarks import chosen_landmarks
 from abstain.estimators.linear.linear_fit import POLISHED, certified, fitted_tasks
 from abstain.kernels import Matrix
-from abstain.machines.class_machine import OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.machines.landmark_features import LandmarkFeatures
 from abstain.solvers.linear import LinearNewton, LinearSolution
@@ -118,7 +117,7 @@ def fitted_low_rank(
 
 def low_rank_machines(
     estimator: Any, training: Training, C: float, settings: LinearNewton
-) -> tuple[KernelMachine | OneVsRestMachine, tuple[Proof, ...]]:
+) -> tuple[KernelMachine, tuple[Proof, ...]]:
     """Fit the machines of all tasks of a training on the same landmarks."""
     rows = landmark_rows(estimator, training.X, training.sample_weight)
     code, weight = training.code, training.weights(C)
@@ -131,10 +130,9 @@ def low_rank_machines(
     return fitted_tasks(training.tasks, settings, fit, _joined)
 
 
-def _joined(machines: Sequence[KernelMachine]) -> OneVsRestMachine:
-    first, coef = machines[0], np.stack([one.coef for one in machines])
-    biases = np.array([one.bias for one in machines])
-    return OneVsRestMachine(first.kernel, first.vectors, coef, biases, first.support, first.n_rows)
+def _joined(machines: Sequence[KernelMachine]) -> KernelMachine:
+    coef, bias = np.stack([one.coef for one in machines]), np.array([one.bias for one in machines])
+    return replace(machines[0], coef=coef, bias=bias)
 
 
 class _OneOf:
@@ -142,8 +140,7 @@ class _OneOf:
 
     def __init__(self, machine: KernelMachine) -> None:
         self.coef = machine.coef
-        values = (machine.coef[np.newaxis], np.array([machine.bias]), machine.support, machine.n_rows)
-        self.alone = OneVsRestMachine(machine.kernel, machine.vectors, *values)
+        self.alone = replace(machine, coef=machine.coef[np.newaxis], bias=np.array([machine.bias]))
 
     def score(self, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
         return self.alone.score(X, n_jobs)[:, 0]
