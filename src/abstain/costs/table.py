@@ -54,7 +54,8 @@ class CostTable:
     def blank(cls, labels: Labels) -> Self:
         """Return the table of the answers and a reject of these classes, without costs: those of rows come later."""
         found = object.__new__(cls)
-        found._fill(None, labels.answers, np.full((labels.n_classes, len(labels.answers)), np.nan))
+        named = tuple(labels.classes.tolist()) if labels.n_classes > 2 else None
+        found._fill(named, labels.answers, np.full((labels.n_classes, len(labels.answers)), np.nan))
         return found
 
     def _fill(
@@ -230,7 +231,7 @@ class CostTable:
         """Return the costs for these classes, with a row for each in their order; they must be those that y has."""
         known = tuple(labels.classes.tolist())
         if self.labels is not None:
-            self._check_names(known)
+            self.check_names(known)
             if self.names is not None or len(known) > 2:
                 return self
             turned = self.values if labels.orientation > 0 else self.values[..., ::-1]
@@ -253,12 +254,13 @@ class CostTable:
         """Return the costs of more classes, all with the error and reject cost of these two; only `Costs` has them."""
         raise NotImplementedError
 
-    def _check_names(self, known: tuple[Any, ...]) -> None:
+    def check_names(self, known: tuple[Any, ...]) -> None:
+        """Raise an error unless the costs name exactly these classes."""
         own = self.labels or ()
         if unknown := [label for label in known if label not in own]:
             raise ValueError(
                 f"costs={self!r} name the classes {[*own]}, but y has {unknown[0]!r}; name exactly the classes of y. "
-                + ENCODED
+                + (ENCODED if known == (*range(len(known)),) else "")
             )
         if missing := [label for label in own if label not in known]:
             raise ValueError(

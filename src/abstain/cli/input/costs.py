@@ -212,7 +212,8 @@ class CostOptions:
             cells = {(k, a): cost for k, row in each for a, cost in zip(actions.names, row, strict=True)}
         else:
             positive, reject = classes[1] if len(classes) == 2 else None, given.reject_label or REJECT
-            labels = Labels.named(np.array(classes, dtype=object), pos_label=positive, reject_label=reject, rejects=True)
+            known = np.array(classes, dtype=object)
+            labels = Labels.named(known, pos_label=positive, reject_label=reject, rejects=True)
             cells = Stated.of(given, classes).cells(labels, reject)
         return cells_plan(table, given.row_costs, cells)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from abstain.costs.tangents import ends_of_reject, own_cuts
 from abstain.estimators.fitting.implied import implied
 from abstain.estimators.fitting.kernel_fit import FittedMachines, FittedSVC
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
@@ -24,6 +25,7 @@ from abstain.files.codecs.search_codec import check_grid, grid_arrays, grid_from
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.schema import FINITE, Fields, beside, fitting, layout, prefixed, whole, within
+from abstain.losses.double_hinge import class_losses
 from abstain.machines.class_machine import OneVsOneMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.rules.readouts import Ladders
@@ -45,7 +47,7 @@ def svc_parts(estimator: RejectSVC) -> Parts:
     """Return the fields and arrays of a fitted RejectSVC or RejectSVCCV; an error if it contradicts its parameters."""
     fitted: Any = estimator._fitted_
     several, largest = fitted.rule.labels.n_classes > 2, fitted.largest_row_cost
-    rule, losses = _implied(estimator, fitted.rule.labels.classes, largest)
+    rule, losses = _implied(estimator, fitted.rule.labels.classes, largest, spread=_is_spread(fitted.rule))
     cuts, trained = _numbers(estimator, fitted, rule), getattr(fitted, "trained", fitted.machine)
     grid = getattr(fitted, "grid", None)
     C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
@@ -55,7 +57,7 @@ def svc_parts(estimator: RejectSVC) -> Parts:
     if several:
         _check_machines(fitted, float(estimator.tol))
         state = {"machines": machine, "rule": rule_state(fitted.rule, cuts), "proofs": proofs_state(fitted.proofs)}
-        return state | _row_costs(fitted), arrays | found
+        return state | _row_costs(fitted) | _spread(fitted.rule), arrays | found
     if largest is None and losses[0].n_knots != fitted.n_knots:
         raise ModelFileError("the number of knots of its loss does not match its parameters.")
     _check_rows(fitted, trained, float(C) * (1.0 if largest is not None else losses[0].steepest))
@@ -75,7 +77,7 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     searches = hasattr(estimator, "Cs")
     classes, cuts = _rule_from(fields, searches=searches)
     costs = fields.inner("row_costs").record(ROW_COSTS) if "row_costs" in fields else {}
-    rule, losses = _implied(estimator, classes, costs.get("largest"))
+    rule, losses = _implied(estimator, classes, costs.get("largest"), spread=_spread_in(fields))
     n_knots = costs.get("n_knots", max(loss.n_knots for loss in losses))
     refuse(n_knots > MOST_KNOTS, "the costs of its training rows are not possible.")
     if len(classes) > 2:
@@ -97,7 +99,8 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
 def linear_parts(estimator: LinearRejectSVC) -> Parts:
     """Return the fields and arrays of a fitted LinearRejectSVC or LinearRejectSVCCV."""
     fitted: FittedMachines = estimator._fitted_
-    rule, _ = _implied(estimator, fitted.rule.labels.classes, fitted.largest_row_cost)
+    own = {"spread": _is_spread(fitted.rule)}
+    rule, _ = _implied(estimator, fitted.rule.labels.classes, fitted.largest_row_cost, **own)
     machine: Any = getattr(fitted, "trained", fitted.machine)
     state: dict[str, Any] = {"machine": {}, "rule": rule_state(fitted.rule, _numbers(estimator, fitted, rule))}
     # the norm of a machine on landmarks would take their kernel matrix, which may be large
@@ -112,6 +115,7 @@ def linear_parts(estimator: LinearRejectSVC) -> Parts:
     state["proofs"] = proofs_state(fitted.proofs)
     if fitted.largest_row_cost is not None:
         state["largest_row_cost"] = fitted.largest_row_cost
+    state |= _spread(fitted.rule)
     arrays = prefixed(arrays, MACHINE)
     if not isinstance(fitted, FittedLinearSearch):
         return state, arrays
@@ -124,7 +128,7 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
     searches = hasattr(estimator, "Cs")
     classes, cuts = _rule_from(fields, searches=searches)
     largest = fields.take("largest_row_cost", FINITE) if "largest_row_cost" in fields else None
-    rule, _ = _implied(estimator, classes, largest)
+    rule, _ = _implied(estimator, classes, largest, spread=_spread_in(fields))
     count = len(classes) if len(classes) > 2 else 1
     if count > 1 and cuts:
         rule, cuts = with_lead(rule, cuts), ()
@@ -153,13 +157,35 @@ def _rule_from(fields: Fields, *, searches: bool) -> tuple[Any, tuple[float, ...
     return rule_from(fields.take("rule", dict), lambda n: tuned.get(n, (0, 1, 3) if searches else (0,)))
 
 
-def _implied(estimator: Any, classes: Any, largest: float | None) -> tuple[Any, Any]:
+def _implied(estimator: Any, classes: Any, largest: float | None, *, spread: bool) -> tuple[Any, Any]:
     """Return the rule and the losses that follow from the parameters, the classes and the largest cost of a row."""
     if largest is not None and not (largest > 0.0 and estimator.rule == "chow"):
         raise ModelFileError("the costs of its training rows are not possible.")
     # each class twice, because scikit-learn warns of more than 20 labels that all differ
     linear = isinstance(estimator, LinearRejectSVC)
-    return implied(estimator, np.repeat(classes, 2), linear=linear, by_row=largest is not None)
+    rule, losses = implied(estimator, np.repeat(classes, 2), linear=linear, by_row=largest is not None)
+    if spread or not _can_be_spread(rule):
+        return rule, losses
+    refuse(rule.costs.names is not None or largest is not None, "the tangents of its losses are not possible.")
+    ends = ends_of_reject(rule.costs)  # as version 0.2 trained machines of several classes
+    return replace(rule, readout=replace(rule.readout, tangents=ends)), class_losses(ends)
+
+
+def _can_be_spread(rule: Rule) -> bool:
+    """Return whether the losses have several tangents for each of several classes."""
+    return isinstance(rule.readout, Ladders) and rule.costs is not None and own_cuts(rule.costs) is None
+
+
+def _is_spread(rule: Rule) -> bool:
+    return _can_be_spread(rule) and rule.readout.tangents.shape[-1] > 2  # type: ignore[attr-defined]
+
+
+def _spread(rule: Rule) -> dict[str, bool]:
+    return {"spread": True} if _is_spread(rule) else {}
+
+
+def _spread_in(fields: Fields) -> bool:
+    return bool(fields.take("spread", bool)) if "spread" in fields else False
 
 
 def _numbers(estimator: Any, fitted: Any, rule: Any) -> tuple[float, ...]:
