@@ -7,8 +7,8 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from abstain.costs.naming import checked_costs
 from abstain.arguments import real_number
+from abstain.costs.naming import checked_costs
 from abstain.estimators.unwrap import FittedClassifier, decide
 from abstain.metrics import areas
 from abstain.metrics.reading import read

@@ -96,8 +96,7 @@ class At:
 
     def sums(self, chunk: Any, rows: BlockRows, multipliers: Any) -> Any:
         """Return the sums over a block, with its margins at the point."""
-        problem = self.pose.problem(chunk, rows)
-        sums: Any = LocalSums(problem.X, problem.centre, problem.sign, problem.weight, problem.loss)
+        sums: Any = LocalSums(self.pose.problem(chunk, rows))
         if multipliers is not None:
             sums.start(np.require(multipliers, None, ["C", "A"]))
         sums.score(self.point)

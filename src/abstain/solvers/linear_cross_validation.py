@@ -82,12 +82,12 @@ class LinearFits:
                 continue
             began = time.monotonic()
             at = replace(problem, weight=C * problem.weight)
-            sums: Any = LocalSums(at.X, at.centre, at.sign, at.weight, at.loss, self.limits.n_jobs)
+            sums: Any = LocalSums(at, self.limits.n_jobs)
             if start is not None:
                 sums.start(C / before * start[1])
             seconds = None if self.limits.until is None else self.limits.seconds
             settings = LinearNewton(self.limits.tol, self.limits.max_iter, seconds)
-            ended = settings.solve(sums, first_penalty(at.weight, at.loss), None if start is None else start[0])
+            ended = settings.solve(sums, first_penalty(at), None if start is None else start[0])
             start, before = (ended.point, sums.gamma()), C
             found.append((ended.point, ended.status))
             counted.done(time.monotonic() - began)
