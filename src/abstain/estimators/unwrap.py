@@ -185,7 +185,7 @@ class FittedClassifier:
             )
         if row_costs is None:
             if isinstance(rule.decider, PerRow):
-                raise ValueError(MISSING)
+                raise ValueError(MISSING)  # noqa: TRY004 (a fitted classifier without thresholds)
             return rule
         if self.positive != rule.labels.positive and (rule.costs is None or rule.costs.names is None):
             raise ValueError(

@@ -13,6 +13,7 @@ in another order, or rotated, have the same coordinates up to rounding; `Embedde
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
@@ -23,7 +24,7 @@ from scipy import sparse
 
 from abstain.losses.step_loss import StepLoss
 
-__all__ = ["EmbeddedProblem", "EmbeddedSolution", "canonical_order", "rounded"]
+__all__ = ["EmbeddedLimits", "EmbeddedProblem", "EmbeddedSolution", "canonical_order", "rounded"]
 
 NEGLIGIBLE = 1e-12  # directions with a smaller C n v_k are dropped: their penalty outweighs any gain
 LEAST_PENALTY = 1e-200  # the dual divides by the penalty; this is negligible relative to losses of about 1
@@ -96,6 +97,31 @@ class EmbeddedProblem:
     def native(self) -> dict[str, Any]:
         """The problem as keywords of the native solvers."""
         return {"z": self.z, "sign": self.sign, "penalty": self.penalty, "costs": self.loss.costs}
+
+
+@dataclass(frozen=True)
+class EmbeddedLimits:
+    """When a solver of the problem stops, and whom it tells how far it is.
+
+    Parameters
+    ----------
+    max_iter : int
+        Steps after which it stops in any case, with status ``iteration_limit``.
+    time_limit : float or None
+        Seconds after which it stops, with status ``time_limit``.
+    progress : callable or None
+        Called with the iterations and what should become small about every 20 ms; True stops the solver.
+    """
+
+    max_iter: int = 1_000_000
+    time_limit: float | None = None
+    progress: Callable[[int, float], bool | None] | None = None
+
+    @property
+    def native(self) -> dict[str, Any]:
+        """The limits as keywords of the native solvers."""
+        seconds = np.inf if self.time_limit is None else float(self.time_limit)
+        return {"max_iter": int(self.max_iter), "seconds": seconds, "report": self.progress}
 
 
 def canonical_order(rows: Any, sign: NDArray[np.int8]) -> NDArray[np.intp]:
