@@ -1,4 +1,4 @@
-"""The proof that a linear machine is optimal, or a kernel machine on its landmarks, computed independently of any solver.
+"""The proof that a linear machine, or a kernel machine on its landmarks, is optimal, independent of any solver.
 
 ::
 

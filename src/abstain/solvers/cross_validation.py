@@ -180,7 +180,7 @@ class KernelFits:
                 problem = replace(problem, kernel=replace(problem.kernel, gamma=float(self.gammas[widths[0]])))
             seconds = limits.seconds / (len(calls) - at)
             until = None if limits.until is None else time.monotonic() + seconds
-            self._add_fits(found, problem, Cs, widths, replace(limits, until=until), line)
+            self._add_fits(found, problem, Cs, widths, limits=replace(limits, until=until), line=line)
         return found
 
     def _add_fits(
@@ -189,6 +189,7 @@ class KernelFits:
         problem: DualProblem,
         Cs: NDArray[np.float64],
         widths: NDArray[np.intp],
+        *,
         limits: Limits,
         line: Line | None,
     ) -> None:

@@ -35,7 +35,7 @@ class RowSource(Protocol):
 
 
 class BlockSums:
-    """Sums over the rows of a problem, which a source gives again for every pass; `block` rows are in memory at a time."""
+    """Sums over the rows of a problem, which a source gives again for every pass, `block` rows at a time."""
 
     def __init__(self, source: RowSource, block: int, problem: LinearProblem, n_jobs: int | None = None) -> None:
         self.source, self.threads = source, threads(n_jobs)
@@ -46,7 +46,8 @@ class BlockSums:
         self.parts = [slice(first, min(first + block, self.rows)) for first in range(0, self.rows, block)]
         self.blocks: list[Any] = []
         for part in self.parts:
-            self.blocks.append(self._block(part.stop - part.start, problem.sign[part], problem.weight[part], kinds[part]))
+            each = (problem.sign[part], problem.weight[part], kinds[part])
+            self.blocks.append(self._block(part.stop - part.start, *each))
 
     def _block(self, n: int, *each: Any) -> Any:
         """Return the block of the first n rows of the buffer; all share the threads of the first block."""

@@ -45,7 +45,13 @@ class LinearFits:
     coarse_first: ClassVar[bool] = False  # each fold is a path along all Cs
 
     def scores(
-        self, rows: NDArray[np.intp] | None, folds: Folds, Cs: NDArray[np.float64], tried: NDArray[np.bool_], *, line: Line
+        self,
+        rows: NDArray[np.intp] | None,
+        folds: Folds,
+        Cs: NDArray[np.float64],
+        tried: NDArray[np.bool_],
+        *,
+        line: Line,
     ) -> HeldOut:
         """Return held-out scores of all rows."""
         del rows  # always all: there are no rounds on fewer

@@ -34,7 +34,8 @@ def machine_parts(machine: Any) -> Parts:
     """Return the fields and arrays of a machine; a callable kernel is an error."""
     if isinstance(machine, LinearMachine):
         arrays = {name: getattr(machine, name) for name in LINEAR}
-        return ({"bias": machine.bias}, arrays) if machine.weights.ndim == 1 else ({}, arrays | {"biases": machine.bias})
+        several = machine.weights.ndim > 1
+        return ({}, arrays | {"biases": machine.bias}) if several else ({"bias": machine.bias}, arrays)
     kernel, storage, vectors = expansion_parts(machine)
     state = {"kernel": kernel, "bias": machine.bias, "n_rows": machine.n_rows, "vectors": storage}
     return state, {"support": machine.support.astype("<i8"), "coef": machine.coef, **vectors}

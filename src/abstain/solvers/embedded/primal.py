@@ -68,7 +68,7 @@ class EmbeddedPrimal(EmbeddedLimits):
 
 
 def hops_for(n: int, d: int) -> int:
-    """The number of hops for n rows of d features."""
+    """Return the number of hops for n rows of d features."""
     return min(max(WORK // (OVERHEAD + n * d), LEAST_HOPS), MOST_HOPS)
 
 
@@ -77,7 +77,7 @@ def _table(points: Sequence[NDArray[np.float64]], problem: EmbeddedProblem) -> N
 
 
 def svm_starts(problem: EmbeddedProblem, time_limit: float | None = None) -> list[NDArray[np.float64]]:
-    """The plain SVM of the same C, by SMO, with several eps; empty if the rows are too badly scaled for it."""
+    """Return the plain SVM of the same C, by SMO, with several eps; empty if the rows are too badly scaled for it."""
     with np.errstate(divide="ignore", over="ignore"):
         X = problem.z / np.sqrt(problem.penalty)
     if not X.size or not np.abs(X).max() < FAR:

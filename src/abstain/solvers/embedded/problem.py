@@ -80,17 +80,17 @@ class EmbeddedProblem:
         return cls(z, sign, penalty, loss, C, np.ldexp(centre, power), axes, np.ldexp(1.0 / width, -power))
 
     def rounded(self) -> Self:
-        """The problem in rounded numbers, its rows in a canonical order: rounding cannot divert a search on it."""
+        """Return the problem in rounded numbers, its rows in a canonical order: rounding cannot divert a search on it."""
         z = np.rint(self.z / GRAIN) * GRAIN + 0.0  # no -0.0, whose bytes differ
         order = canonical_order(z, self.sign)
         return replace(self, z=z[order], sign=self.sign[order], penalty=rounded(self.penalty))
 
     def weights(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The weights w of the features."""
+        """Return the weights w of the features."""
         return np.asarray(self.axes @ (u * self.scale))
 
     def bias(self, u: NDArray[np.float64], b: float) -> float:
-        """The bias for features that are not centred."""
+        """Return the bias for features that are not centred."""
         return b - float(self.centre @ self.weights(u))
 
     @property
@@ -125,7 +125,7 @@ class EmbeddedLimits:
 
 
 def canonical_order(rows: Any, sign: NDArray[np.int8]) -> NDArray[np.intp]:
-    """An order of the rows by their values and signs alone; `rows` is a C-ordered array or a canonical CSR matrix."""
+    """Return an order of the rows by values and signs alone; `rows` is a C-ordered array or a canonical CSR matrix."""
     if sparse.issparse(rows):
         pieces = [slice(*ends) for ends in pairwise(rows.indptr)]
         keys = [rows.indices[piece].tobytes() + rows.data[piece].tobytes() for piece in pieces]
@@ -135,7 +135,7 @@ def canonical_order(rows: Any, sign: NDArray[np.int8]) -> NDArray[np.intp]:
 
 
 def rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The values to `BITS` binary digits."""
+    """Return the values to `BITS` binary digits."""
     mantissa, exponent = np.frexp(values)
     return np.ldexp(np.rint(np.ldexp(mantissa, BITS)), exponent - BITS)
 
@@ -155,7 +155,7 @@ def _principal_axes(
 
 
 def _orientation(z: NDArray[np.float64], sign: NDArray[np.int8]) -> NDArray[np.float64]:
-    """A rotation of axes that could be any, from sums over the rows that turn with the axes."""
+    """Return a rotation of axes that could be any, from sums over the rows that turn with the axes."""
     length = np.sqrt(np.square(z).sum(axis=1))
     length /= length.max() or 1.0
     moments = z.T @ ((sign + 0.5)[:, np.newaxis] * length[:, np.newaxis] ** np.arange(1, z.shape[1] + 1))
