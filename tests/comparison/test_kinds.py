@@ -257,3 +257,23 @@ def test_too_few_rows_for_the_folds_name_cv():
         compare({"plain": LogisticRegression()}, X[:9], few, Costs(reject=0.2))
     with pytest.raises(ValueError, match=text):
         ThresholdRejector(LogisticRegression(), Costs(reject=0.2)).fit(X[:9], few)
+
+
+@pytest.mark.parametrize("by_row", [False, True])
+def test_the_positive_class_may_be_the_first(by_row):
+    said = np.where(np.arange(90) % 4 == 0, "reject", np.where(TWO[:, 0] > 0, "good", "bad"))
+    numbers, fixed = np.arange(90.0)[:, np.newaxis], (1.0, 5.0, 0.3)
+    costs = {"row_costs": ROWS} if by_row else {"costs": Costs(*fixed)}
+    found = compare({"said": Known(said, CREDITS)}, numbers, CREDITS, pos_label="bad", cv=FOLDS, **costs)
+    rows = zip(ROWS if by_row else [fixed] * 90, CREDITS, said, strict=True)
+    paid = [c[2] if say == "reject" else 0 if say == y else c[1] if y == "bad" else c[0] for c, y, say in rows]
+    np.testing.assert_allclose(found.prices[:, 0], paid)
+    assert found.classes == ("good", "bad")
+    assert found.tables[0].counts[1, 0] == np.sum((CREDITS == "bad") & (said == "good"))
+    assert mean_cost(CREDITS, said, pos_label="bad", **costs) == pytest.approx(np.mean(paid))
+    other = mean_cost(CREDITS, said, pos_label="good", **costs)
+    assert other != pytest.approx(np.mean(paid))  # control
+    if not by_row:
+        named = Costs.from_table({"bad": {"good": 5}, "good": {"bad": 1}}, reject=0.3)
+        assert found.tables[0].mean_cost(named) == pytest.approx(np.mean(paid))
+        assert found.tables[0].mean_cost(Costs(*fixed)) == pytest.approx(np.mean(paid))

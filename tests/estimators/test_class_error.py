@@ -279,4 +279,4 @@ def test_scikit_learn_accepts_it():
 
     # rows of weight 0, or repeated ones, change which rows are held out; others count a reject as a wrong answer
     weights = {"check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"}
-    assert failed(class_error=0.5, random_state=0) - weights == failed(reject_rate=0.4, cv=2)
+    assert failed(class_error=0.5, random_state=0) - weights == failed(reject_rate=0.4)

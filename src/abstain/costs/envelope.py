@@ -138,6 +138,7 @@ def _chains(first: NDArray[np.float64], last: NDArray[np.float64]) -> tuple[NDAr
     order = np.lexsort((last, first), axis=-1)  # stable: of equal actions the first
     n, count = first.shape
     rows = np.arange(n)
+    # two columns at least: one action has none before it
     chain, size = np.zeros((n, max(count, 2)), dtype=np.intp), np.zeros(n, dtype=np.intp)
     for at in order.T:
         top = chain[rows, size - 1]

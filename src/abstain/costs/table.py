@@ -182,15 +182,12 @@ class CostTable:
 
     def levels(self, *, forced: bool = False) -> Levels:
         """Return the cheapest action of two classes on the log-odds of the last; with `forced`, of the answers."""
-        return self._forced_levels if forced else self._levels
+        return self._both_levels[int(forced)]
 
     @cached_property
-    def _levels(self) -> Levels:
-        return envelope(self.unitless, self.rejecting, range(self.n_actions))
-
-    @cached_property
-    def _forced_levels(self) -> Levels:
-        return envelope(self.unitless, self.rejecting, self.among.tolist())
+    def _both_levels(self) -> tuple[Levels, ...]:
+        kinds = range(self.n_actions), self.among.tolist()
+        return tuple(envelope(self.unitless, self.rejecting, among) for among in kinds)
 
     @property
     def can_hand_on(self) -> Any:
@@ -234,11 +231,10 @@ class CostTable:
             self.check_names(known)
             if self.names is not None or len(known) > 2:
                 return self
-            turned = self.values if labels.orientation > 0 else self.values[..., ::-1]
-            return self.with_values(turned, labels.answers)
+            return self.with_values(self.values[..., :: labels.orientation], labels.answers)
         if len(known) == self.n_classes:
-            same = labels.answers == self.answers
-            return self if same else self.with_values(self.values[..., ::-1, :], labels.answers)
+            turned = labels.answers != self.answers
+            return self.with_values(self.values[..., ::-1, :], labels.answers) if turned else self
         if not self.symmetric:
             raise ValueError(
                 f"costs={self!r} differ between a positive and a negative class, but y has {len(known)} classes; name "
@@ -259,8 +255,8 @@ class CostTable:
         own = self.labels or ()
         if unknown := [label for label in known if label not in own]:
             raise ValueError(
-                f"costs={self!r} name the classes {[*own]}, but y has {unknown[0]!r}; name exactly the classes of y. "
-                + (ENCODED if known == (*range(len(known)),) else "")
+                f"costs={self!r} name the classes {[*own]}, but y has {unknown[0]!r}; name exactly the classes of y."
+                + (f" {ENCODED}" if known == (*range(len(known)),) else "")
             )
         if missing := [label for label in own if label not in known]:
             raise ValueError(
@@ -299,4 +295,8 @@ class CostTable:
         0.3125
         """
         pairs = read_pairs(y_true, y_pred, pos_label, reject_label, known=self.labels, names=self.names)
+        if pairs.labels.n_classes == 2 and not isinstance(getattr(y_pred, "labels", None), Labels):
+            from abstain.costs.naming import warn_if_assumed  # which is about tables
+
+            warn_if_assumed(self, y_true, pos_label)
         return mean_price(self.named(pairs.labels).of(pairs.truth, pairs.choice), sample_weight)

@@ -78,7 +78,7 @@ def report_for(
     if thresholds is not None:
         arguments = {"cut": fitted.cut, "pos_label": fitted.positive} | arguments
         return Report.of(y, found.score, prices, thresholds, **arguments)
-    if not several and prices is not None and prices.names is None or row_costs is not None:
+    if (not several and prices is not None and prices.names is None) or row_costs is not None:
         arguments["pos_label"] = fitted.positive
     score = fitted.class_scores(found.score, rule) if several else found.score
     arguments |= {"forced": found.forced, "row_costs": None if row_costs is None else rule.costs}

@@ -120,6 +120,12 @@ class Judged:
         """What says how to read the labels: costs of rows, and the classes."""
         return {"row_costs": self.row_costs, "pos_label": self.model.positive, "classes": self.model.classes}
 
+    @property
+    def class_scores(self) -> NDArray[np.float64]:
+        """Scores of several classes, whose lead is the confidence by which the rule rejects."""
+        rule = None if self.row_costs is None else self.model.rule_for(len(self.y_true), self.row_costs)
+        return self.model.class_scores(self.score, rule)
+
     def outcomes(self, answers: NDArray[Any]) -> Outcomes:
         """Return what these answers do, and what they cost."""
         return read(self.y_true, answers, self.model.costs, reject_label=self.model.reject_label, **self.about)
@@ -144,7 +150,7 @@ class Judged:
         """Counts, metrics and key points of the curves, as plain values."""
         outcomes = self.outcomes(self.y_pred)
         counts, paid = counted(outcomes), outcomes.cost if self.priced else None
-        facts = count_facts(self, counts, counts.choices.hands_on[outcomes.taken])
+        facts = count_facts(self, counts, counts.choices.rejecting[outcomes.taken])
         if paid is not None:
             facts["mean cost"] = float(paid.mean())
         return facts | curve_facts(self) | self.verdict(paid, counts.reject_rate)

@@ -29,30 +29,29 @@ AREAS = {"aurc": aurc, "e-aurc": e_aurc, "augrc": augrc}
 
 def count_facts(judged: Judged, counts: Counts, rejected: NDArray[np.bool_]) -> dict[str, Any]:
     """The counts, the rejects by their reason, and the rates."""
-    choices = counts.choices
     facts = {"rows": len(judged.y_true), **_table_facts(judged, counts), "reject rate": counts.reject_rate}
     facts |= {"ambiguous": int(np.sum(rejected & ~judged.novel)), "novel": int(np.sum(judged.novel))}
-    if choices.own_names:
+    if counts.choices.names is not None:
         return facts | {"coverage": counts.coverage}
-    return facts | {name: getattr(counts, RATES[name]) for name in [*RATES][: 4 if choices.pair else 2]}
+    return facts | {name: getattr(counts, RATES[name]) for name in [*RATES][: 4 if counts.pair else 2]}
 
 
 def _table_facts(judged: Judged, counts: Counts) -> dict[str, Any]:
     """The table of counts with the names of its rows and columns."""
-    choices = counts.choices
-    novel = [int(np.sum(judged.novel & (judged.y_true == label))) for label in choices.classes]
-    each = list(zip([str(label) for label in choices.classes], counts.counts.tolist(), novel, strict=True))
-    if choices.pair:
+    classes = counts.classes or ()
+    novel = [int(np.sum(judged.novel & (judged.y_true == label))) for label in classes]
+    each = list(zip(map(str, classes), counts.counts.tolist(), novel, strict=True))
+    if counts.pair:
         columns = ("called negative", "rejected", "called positive")
-        table = {
+        sides = {
             side: dict(zip(columns, row, strict=True)) | {"novel": count}
             for side, (_, row, count) in zip(("negative", "positive"), each, strict=True)
         }
-        return {"classes": dict(zip(table, choices.classes, strict=True)), "table": table}
+        return {"classes": dict(zip(sides, classes, strict=True)), "table": sides}
     names = {"classes": [name for name, _, _ in each]}
-    if choices.own_names:
-        actions = [str(name) for name in choices.actions]
-        handed = [name for name, hands_on in zip(actions, choices.hands_on, strict=True) if hands_on]
+    if counts.choices.names is not None:
+        actions = [str(name) for name in counts.names]
+        handed = [name for name, hands_on in zip(actions, counts.choices.hands_on, strict=True) if hands_on]
         table = [{"actual": name, "actions": row, "novel": count} for name, row, count in each]
         return names | {"actions": actions, "hand the case on": handed, "table": table}
     shares = {
@@ -76,7 +75,7 @@ def curve_facts(judged: Judged) -> dict[str, Any]:
         return facts
     shared: dict[str, Any] = {}
     if model.positive is None:
-        score = rejected_first(model.class_scores(judged.score), judged.novel)
+        score = rejected_first(judged.class_scores, judged.novel)
     else:
         score, cut = model.towards_positive(*_ranked(judged))
         shared |= {"cut": cut, "pos_label": model.positive}

@@ -14,8 +14,7 @@ from abstain.cli.input.training_table import TrainingTable
 from abstain.cli.output.files import writing
 from abstain.comparison.folds import HeldOut
 from abstain.comparison.result import Comparison
-from abstain.estimators.fitting.routing import row_cost_parameters
-from abstain.estimators.fitting.splitting import group_parameters
+from abstain.estimators.fitting.routing import group_parameters, row_cost_parameters
 from abstain.estimators.unwrap import final_estimator
 from abstain.report.from_estimator import model_facts
 from abstain.report.model import Report
@@ -35,7 +34,7 @@ def write_evaluation(judged: Judged, path: Path, *, force: bool) -> None:
     if by_row is None and model.names is None and model.positive is not None:
         report = Report.of(judged.y_true, judged.score, model.costs, model.thresholds, cut=model.cut, **shared)
     else:
-        score = judged.score if model.positive is not None else model.class_scores(judged.score)
+        score = judged.score if model.positive is not None else judged.class_scores
         own = {"row_costs": by_row, "forced": judged.forced, "score": score, "reject_label": model.reject_label}
         report = Report.of_decisions(judged.y_true, judged.y_pred, model.costs, **own, **shared)
     write_page(report, path, force=force)
