@@ -6,7 +6,7 @@ from scipy import stats
 
 import abstain
 from abstain.comparison.intervals import interval_of_mean
-from abstain.comparison.verdict import blind_prices, cautions, verdict_on
+from abstain.comparison.verdict import cautions, verdict_on
 from abstain.costs.costs import Costs
 from abstain.estimators.svm.svc import RejectSVC
 from compared import COSTS, Fixed, prices, rows
@@ -15,11 +15,6 @@ from compared import COSTS, Fixed, prices, rows
 def judged(own, blind, machines=None, **change):
     settings = {"reject_rate": 0.1, "largest": 1.0} | change
     return verdict_on("mine", np.asarray(own, dtype=float), blind, machines or {}, **settings)
-
-
-def test_blind_decisions_are_priced_row_by_row():
-    costs, sign = Costs(1, 5, (0.2, 0.6)), np.array([-1, 1, 1])
-    assert blind_prices(costs, sign).tolist() == [[0.2, 0.0, 1.0], [0.6, 5.0, 0.0], [0.6, 5.0, 0.0]]
 
 
 def test_the_interval_is_that_of_the_paired_costs_for_all_alternatives():

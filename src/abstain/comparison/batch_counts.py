@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from abstain.comparison.two_samples import cells_of
 from abstain.estimators.novelty.outside_ranges import OutsideColumn
-from abstain.estimators.unwrap import final_estimator
+from abstain.estimators.unwrap import final_estimator, reached
 
 __all__ = ["DriftCounts", "choice_names", "guarded_rows", "lacking"]
 
@@ -77,20 +77,15 @@ def guarded_rows(estimator: Any, X: Any = None) -> tuple[Any, Any]:
     """Find the `NoveltyRejector` inside Pipelines, searches and wrappers, and the rows, if any, as it takes them."""
     if hasattr(X, "fit") and not hasattr(estimator, "fit"):
         raise ValueError("estimator and X are swapped; call drift(estimator, X).")
-    while not (hasattr(estimator, "guard_") or hasattr(type(estimator), "guard_")):  # which may not be fitted
-        if hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        elif hasattr(estimator, "steps"):
-            X = X if X is None or len(estimator) == 1 else estimator[:-1].transform(X)
-            estimator = estimator[-1]
-        elif hasattr(final_estimator(getattr(estimator, "estimator_", None)), "guard_"):
-            estimator = estimator.estimator_
-        else:
-            raise ValueError(
-                "estimator must be a fitted NoveltyRejector, or a Pipeline or search around one; "
-                f"{type(estimator).__name__} keeps nothing to compare rows with. Fit NoveltyRejector(estimator)."
-            )
-    return estimator, X
+    estimator, X = reached(estimator, X, "guard_")
+    if hasattr(estimator, "guard_") or hasattr(type(estimator), "guard_"):
+        return estimator, X
+    if hasattr(final_estimator(getattr(estimator, "estimator_", None)), "guard_"):
+        return guarded_rows(estimator.estimator_, X)
+    raise ValueError(
+        "estimator must be a fitted NoveltyRejector, or a Pipeline or search around one; "
+        f"{type(estimator).__name__} keeps nothing to compare rows with. Fit NoveltyRejector(estimator)."
+    )
 
 
 def choice_names(guarded: Any) -> tuple[tuple[Any, ...], tuple[bool, ...]]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from abstain.comparison.intervals import interval_of_mean
 from abstain.html import percent
 
-__all__ = ["FORCED", "REJECTING", "Verdict", "blind_prices", "cautions", "deciding", "taking", "verdict_on"]
+__all__ = ["FORCED", "REJECTING", "Verdict", "cautions", "deciding", "taking", "verdict_on"]
 
 # From this share of rejected rows on, a machine hardly decides anything.
 _NEARLY_ALL = 0.95
@@ -36,11 +36,6 @@ def deciding(label: Any) -> str:
 def taking(action: Any) -> str:
     """The name of the alternative that takes one action for every row."""
     return f"taking {str(action)[:60]!r} for every row"
-
-
-def blind_prices(costs: Any, sign: NDArray[np.int8]) -> NDArray[np.float64]:
-    """The costs of the rows if all are rejected, decided -1, and decided +1; shape (n, 3)."""
-    return np.column_stack([costs.prices(sign, np.full(len(sign), choice)) for choice in (0, -1, 1)])
 
 
 @dataclass(frozen=True)
