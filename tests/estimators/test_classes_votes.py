@@ -152,7 +152,7 @@ def test_what_is_for_two_classes_says_so():
     X, y = blobs()
     with pytest.raises(ValueError, match=r"pos_label=1 is for two classes, and y has 3"):
         RejectSVC(pos_label=1).fit(X, y)
-    with pytest.raises(ValueError, match=r'use rule="chow"'):
+    with pytest.raises(ValueError, match='y has 3 classes, which need rule="chow"'):
         RejectSVC(Costs(reject=0.2), rule="bartlett-wegkamp").fit(X, y)
     with pytest.raises(ValueError, match="Only binary classification"):
         EmbeddedRejectSVC().fit(X, y)

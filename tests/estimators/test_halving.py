@@ -107,7 +107,7 @@ class TestSearch:
         folds = Folds(training.code, trains, [np.arange(300)] * 3)
         given = (training.tasks, folds, np.array(GRID["gammas"]), np.array(GRID["Cs"]))
         scores = held_out_scores(problem, *given, limits=Limits(1e-2, 10**7)).scores.reshape(4, 3, 3, 300)
-        prices = REJECT.prices(problem.sign, training.losses[0].thresholds.decide(scores))
+        prices = REJECT.of(training.code, training.rule.choose(scores))
         means = np.einsum("cgfn,fn->fcg", prices, 1 - trains).reshape(3, -1) / (1 - trains).sum(axis=1, keepdims=True)
         for fold in range(3):
             np.testing.assert_allclose(clf.cv_results_[f"split{fold}_test_score"], -means[fold], rtol=1e-12)

@@ -71,7 +71,7 @@ def test_probabilities_are_those_of_the_classifier(data):
 def test_unequal_costs_get_two_thresholds_by_default(data):
     X, y = data
     clf = ThresholdRejector(LogisticRegression(), UNEQUAL, cv="train").fit(X, y)
-    rows = ScoredRows.of(clf.estimator_.decision_function(X), 2 * y - 1, cut=0.0)
+    rows = ScoredRows.of(clf.estimator_.decision_function(X), y, cut=0.0)
     assert (clf.method_, clf.thresholds_) == ("roc", roc_thresholds(rows, UNEQUAL))
     one = ThresholdRejector(LogisticRegression(), UNEQUAL, cv="train", method="symmetric").fit(X, y)
     assert clf.score(X, y) > one.score(X, y)  # on the rows tuned on, two thresholds cost no more than one

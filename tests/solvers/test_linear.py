@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 import clarabel_qp
 from abstain import LinearRejectSVC
 from abstain.costs.costs import Costs
-from abstain.costs.row_costs import RowCosts
 from abstain.dual.linear_certificate import LinearProblem, certify_linear
 from abstain.dual.problem import DualProblem
 from abstain.dual.solution import Status
@@ -26,6 +25,7 @@ from abstain.losses.tangent_hinge import tangent_hinge
 from abstain.machines.linear_machine import LinearMachine
 from abstain.solvers.linear import LinearNewton
 from abstain.solvers.linear_rows import LocalSums, first_penalty
+from problems import costs_of_rows
 
 
 def tangents(K: int):
@@ -106,8 +106,8 @@ def test_any_number_of_knots(K, C):
 def test_a_loss_for_each_row():
     X, y = rows_of("plain")
     rng = np.random.default_rng(0)
-    costs = RowCosts.of(np.column_stack([rng.uniform(1, 3, 120), rng.uniform(1, 9, 120), rng.uniform(0.1, 0.4, 120)]))
-    problem = LinearProblem(X, row_centre(X), y, rng.uniform(0, 2, 120), row_losses(costs, y))
+    costs = costs_of_rows(np.column_stack([rng.uniform(1, 3, 120), rng.uniform(1, 9, 120), rng.uniform(0.1, 0.4, 120)]))
+    problem = LinearProblem(X, row_centre(X), y, rng.uniform(0, 2, 120), row_losses(costs.tangents, y))
     _, proof = fitted_linear(problem, LinearNewton(tol=1e-7), None)
     assert proof.objective == pytest.approx(optimum(problem), rel=1e-6)
 

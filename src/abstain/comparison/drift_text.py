@@ -57,10 +57,7 @@ def as_text(drift: Drift) -> str:
     """The sentence and a line for each test, most significant first."""
     body = [_HEAD, *map(_line, _ordered(drift)[:_LINES])]
     widths = [max(len(row[column]) for row in body) for column in range(len(_HEAD))]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
-        for row in body
-    ]
+    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in body]
     return "\n".join([drift.sentence, "", *lines, *_rest(drift), "", _note(drift)])
 
 

@@ -124,7 +124,7 @@ def _rate_heads(comparison: Comparison) -> tuple[str, ...]:
 def _title(comparison: Comparison) -> str:
     counts = comparison.tables[0].counts.sum(axis=1)
     labels = [f" {str(label)[:60]!r}" for label in comparison.classes] or [""] * len(counts)
-    sides = (" negative", " positive") if comparison.tables[0].choices.pair else [""] * len(counts)
+    sides = (" negative", " positive") if comparison.tables[0].pair else [""] * len(counts)
     named = [f"{count:,.0f}{side}{label}" for count, side, label in zip(counts, sides, labels, strict=True)][:_MOST]
     if len(counts) > _MOST:
         named.append(f"{counts[_MOST:].sum():,.0f} of {len(counts) - _MOST} more classes")

@@ -100,14 +100,15 @@ class LossDisplay:
         score = np.asarray(score, dtype=np.float64)
         several = has_class_scores(score)
         found = read(y_true, None, costs, pos_label=pos_label, several=several or None)
-        choices, at = found.choices, 1
+        table, classes, at = found.choices, found.classes, 1
         if several:
-            at = _place(choices.classes, label)
+            at = _place(classes, label)
             score = score[:, at]
-        elif choices.own_names and pos_label == choices.classes[0]:  # their loss is oriented to the class that sorts last
+        elif table.names is not None and pos_label == classes[0]:  # their loss is oriented to the class that sorts last
             score = -score
         sign = np.where(found.truth == at, 1, -1).astype(np.int8)
-        shown = _loss_of(choices.costs, rule, label, choices.classes if several else None)
+        stated = None if costs is None else table
+        shown = _loss_of(stated, rule, label, classes if several else None)
         return cls(sign=sign, score=score, **shown).plot(ax)
 
     @classmethod

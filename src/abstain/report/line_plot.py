@@ -56,7 +56,7 @@ def plots_of(
 
     Novel rows are rejected first. Actions that are not an answer for each class and one reject have no such curves.
     """
-    y, s, costs, pair = judge.truth, np.asarray(score, dtype=np.float64), judge.costs, judge.choices.pair
+    y, s, costs, pair = judge.truth, np.asarray(score, dtype=np.float64), judge.costs, judge.positive is not None
     if len(judge.classes) == 2:
         last = max(judge.classes)
         cut = costs.levels(forced=True).lower  # of costs without names, towards the positive class

@@ -21,10 +21,10 @@ from abstain.comparison.text import stated_costs
 from abstain.comparison.verdict import FORCED, Verdict, verdict_on
 from abstain.costs.costs import Costs
 from abstain.costs.naming import checked_costs, warn_if_assumed
+from abstain.costs.table import CostTable
 from abstain.costs.thresholds import Thresholds
 from abstain.labels import Labels, choice_of
 from abstain.metrics.counts import Counts
-from abstain.metrics.outcomes import Choices
 from abstain.metrics.tables import counted
 from abstain.reject_labels import free_label
 from abstain.report.class_numbers import ClassNumbers, choice_names
@@ -256,14 +256,14 @@ class Report:
         names = index_of(y_true) if row_names is None else row_names
         check_consistent_length(judge.truth, y_pred, forced, score, names)
         every, predicted = np.arange(len(judge.truth)), np.asarray(y_pred)
-        outcomes, choices = judge.outcomes(every, y_pred, reject_label), judge.choices
+        outcomes = judge.outcomes(every, y_pred, reject_label)
         table, paid = counted(outcomes), outcomes.cost
         without = {} if forced is None else {FORCED: judge.outcomes(every, forced, reject_label).cost}
         rate, largest = table.reject_rate, float(judge.costs.values.max())
         own = verdict_on("The machine", paid, judge.blind(every), without, reject_rate=rate, largest=largest)
         verdict, mean_cost = verdict_shown(own, comparison), float(paid.mean())
         unlike = novel_mask(novel, len(predicted))
-        rejected = most_confident_first(choices.hands_on[outcomes.taken], score, unlike)[:_LISTED]
+        rejected = most_confident_first(judge.costs.rejecting[outcomes.taken], score, unlike)[:_LISTED]
         decided = np.full(len(predicted), "") if forced is None else np.asarray(forced)
         reason = np.where(unlike, "novel", "ambiguous")
         columns = ([plain(cell, _NAME) for cell in of[rejected]] for of in (judge.truth, reason, predicted, decided))
@@ -271,16 +271,16 @@ class Report:
             title=plain(title, 160),
             question=plain(question, 2000) if question else "",
             date=(dt.datetime.now().astimezone().date() if date is None else date).isoformat(),
-            kind="actions" if choices.own_names else "classes",
-            by_row=choices.by_row,
+            kind="classes" if judge.costs.names is None else "actions",
+            by_row=judge.costs.per_row,
             costs=plain(stated_costs(judge.costs), 2000),
-            choices=choice_names(choices),
+            choices=choice_names(judge.costs, judge.classes),
             classes=ClassNumbers.all_of(outcomes),
             table=table,
             mean_cost=mean_cost,
             forced_cost=float(without[FORCED].mean()) if without else float("nan"),
             verdict=verdict,
-            plots=() if score is None or not _curved(choices) else plots_of(judge, score, table, mean_cost, unlike),
+            plots=() if score is None or not _curved(judge.costs) else plots_of(judge, score, table, mean_cost, unlike),
             listed=tuple(zip(map(str, called(names, rejected)), *columns, strict=True)),
             novel=int(unlike.sum()),
             heading=heading_of(names),
@@ -298,12 +298,12 @@ class Report:
             costs, truth = self.slider.costs, self.slider.upwards(self.table.counts).sum(axis=1) / self.table.total
             found["rejecting_cost"] = float(truth @ [costs.reject_negative, costs.reject_positive])
         names: tuple[str, ...] = ("reject_rate", "coverage")
-        if (self.table.choices.hands_on | (self.table.choices.answers >= 0)).all():
-            names += _OF_ANSWERS + (_OF_TWO if self.table.choices.pair else ())
+        if (self.table.choices.rejecting | (np.array(self.table.choices.answers) >= 0)).all():
+            names += _OF_ANSWERS + (_OF_TWO if self.table.pair else ())
         return found | {name: getattr(self.table, name) for name in names}
 
 
-def _curved(choices: Choices) -> bool:
+def _curved(costs: CostTable) -> bool:
     """Whether there are curves of the share rejected: of an answer for each class and one reject."""
-    answered = sorted(choices.answers[~choices.hands_on].tolist())
-    return answered == list(range(len(choices.classes))) and int(choices.hands_on.sum()) == 1
+    answered = sorted(np.array(costs.answers)[~costs.rejecting].tolist())
+    return answered == list(range(costs.n_classes)) and sum(costs.hands_on) == 1

@@ -211,8 +211,9 @@ class CostOptions:
             each = zip(actions.labels, actions.values.tolist(), strict=True)
             cells = {(k, a): cost for k, row in each for a, cost in zip(actions.names, row, strict=True)}
         else:
-            positive, reject = classes[1] if len(classes) == 2 else None, given.reject_label or REJECT
-            labels = Labels.named(np.array(classes, dtype=object), pos_label=positive, reject_label=reject, rejects=True)
+            positive, reject = classes[1] if len(classes) == 2 else None, getattr(given, "reject_label", None) or REJECT
+            known = np.array(classes, dtype=object)
+            labels = Labels.named(known, pos_label=positive, reject_label=reject, rejects=True)
             cells = Stated.of(given, classes).cells(labels, reject)
         return cells_plan(table, given.row_costs, cells)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import warnings
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import mean_price
-from abstain.costs.per_row import sample_costs
+from abstain.costs.per_row import row_array, row_table, sample_costs
 from abstain.dual.proof import warning_text
 from abstain.estimators.fitting.lazy import applied, computed, is_dask, lazy_score
 from abstain.rules.rule import Decisions, Rule
@@ -156,6 +156,8 @@ class RejectMixin(FittedMixin):
             return applied(partial(function, fitted.rule), score)
         if not is_dask(X):
             return function(fitted.rule.for_rows(row_costs, len(score)), score)
+        if not is_dask(row_costs):  # a frame is read by its names
+            row_costs = row_array(row_table(row_costs, fitted.rule.labels, fitted.rule.costs))
         sample = sample_costs(fitted.rule.labels, fitted.rule.costs)
         return applied(partial(_by_rows, function, fitted.rule), score, row_costs, sample)
 

@@ -80,8 +80,6 @@ def _cuts(rule: Any) -> tuple[float, ...]:
         return ()
     if not isinstance(decider, Cuts):
         return tuple(decider.cuts.tolist())
-    if rule.costs is not None and rule.costs.names is not None:
-        return ()
     return decider.thresholds.lower, decider.thresholds.upper, decider.cut
 
 

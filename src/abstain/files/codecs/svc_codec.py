@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from abstain.costs.tangents import COUNT, ends_of_reject, own_cuts
 from abstain.estimators.fitting.implied import implied
 from abstain.estimators.fitting.kernel_fit import FittedMachines, FittedSVC
 from abstain.estimators.linear.linear_svc import LinearRejectSVC
@@ -24,6 +25,7 @@ from abstain.files.codecs.search_codec import check_grid, grid_arrays, grid_from
 from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.schema import FINITE, Fields, beside, fitting, layout, prefixed, whole, within
+from abstain.losses.double_hinge import class_losses
 from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.rules.readouts import Ladders
@@ -38,14 +40,13 @@ PAIRS = layout(coef_data="f8 e", coef_indices="i4|i8 e", coef_indptr="i4|i8 m+1"
 ROUNDING = 1e-12  # in a coefficient that counts as 0, as a share of the largest that its row may have
 HEAVIEST = 1e9  # times C: the largest weight of a row. Sample weights are not in the file
 ROW_COSTS = {"largest": FINITE, "n_knots": whole(1)}
-MOST_KNOTS = 60  # of a loss
 
 
 def svc_parts(estimator: RejectSVC) -> Parts:
     """Return the fields and arrays of a fitted RejectSVC or RejectSVCCV; an error if it contradicts its parameters."""
     fitted: Any = estimator._fitted_
     several, largest = fitted.rule.labels.n_classes > 2, fitted.largest_row_cost
-    rule, losses = _implied(estimator, fitted.rule.labels.classes, largest)
+    rule, losses = _implied(estimator, fitted.rule.labels.classes, largest, spread=_is_spread(fitted.rule))
     cuts, trained = _numbers(estimator, fitted, rule), getattr(fitted, "trained", fitted.machine)
     grid = getattr(fitted, "grid", None)
     C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
@@ -55,7 +56,7 @@ def svc_parts(estimator: RejectSVC) -> Parts:
     if several:
         _check_machines(fitted, float(estimator.tol))
         state = {"machines": machine, "rule": rule_state(fitted.rule, cuts), "proofs": proofs_state(fitted.proofs)}
-        return state | _row_costs(fitted), arrays | found
+        return state | _row_costs(fitted) | _spread(fitted.rule), arrays | found
     if largest is None and losses[0].n_knots != fitted.n_knots:
         raise ModelFileError("the number of knots of its loss does not match its parameters.")
     _check_rows(fitted, trained, float(C) * (1.0 if largest is not None else losses[0].steepest))
@@ -75,9 +76,11 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     searches = hasattr(estimator, "Cs")
     classes, cuts = _rule_from(fields, searches=searches)
     costs = fields.inner("row_costs").record(ROW_COSTS) if "row_costs" in fields else {}
-    rule, losses = _implied(estimator, classes, costs.get("largest"))
+    rule, losses = _implied(estimator, classes, costs.get("largest"), spread=_spread_in(fields))
     n_knots = costs.get("n_knots", max(loss.n_knots for loss in losses))
-    refuse(n_knots > MOST_KNOTS, "the costs of its training rows are not possible.")
+    plain = len(classes) == 2 and (rule.costs is None or rule.costs.names is None)
+    # a knot for each tangent of a row: at its cuts, and spread between them
+    refuse(n_knots > (2 if plain else len(rule.answers) + COUNT), "the costs of its training rows are not possible.")
     if len(classes) > 2:
         rule = with_lead(rule, cuts) if cuts else rule
         found = _class_from(rule, fields, arrays, n_features, searches=searches)
@@ -86,7 +89,7 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     machine = machines.machine_from(fields.inner("machine"), within(arrays, MACHINE), n_features)
     refuse(not isinstance(machine, KernelMachine), "its machine does not have the kernel that its parameters name.")
     own, n_rows = beside(arrays, MACHINE), machine.n_rows
-    fitting(own, SETS | (search_specs(own, halves=True) if searches else {}), "machine", {"n": n_rows})
+    fitting(own, SETS | (search_specs(own) if searches else {}), "machine", {"n": n_rows})
     (proof,) = proofs_from([fields.take("proof", dict)], 1)
     held = np.array([np.sum(machine.coef < 0), np.sum(machine.coef > 0)], dtype=np.int32)
     given = (machine, rule, (proof,), costs.get("largest"))
@@ -97,7 +100,8 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
 def linear_parts(estimator: LinearRejectSVC) -> Parts:
     """Return the fields and arrays of a fitted LinearRejectSVC or LinearRejectSVCCV."""
     fitted: FittedMachines = estimator._fitted_
-    rule, _ = _implied(estimator, fitted.rule.labels.classes, fitted.largest_row_cost)
+    own = {"spread": _is_spread(fitted.rule)}
+    rule, _ = _implied(estimator, fitted.rule.labels.classes, fitted.largest_row_cost, **own)
     machine: Any = getattr(fitted, "trained", fitted.machine)
     state: dict[str, Any] = {"machine": {}, "rule": rule_state(fitted.rule, _numbers(estimator, fitted, rule))}
     # the norm of a machine on landmarks would take their kernel matrix, which may be large
@@ -112,6 +116,7 @@ def linear_parts(estimator: LinearRejectSVC) -> Parts:
     state["proofs"] = proofs_state(fitted.proofs)
     if fitted.largest_row_cost is not None:
         state["largest_row_cost"] = fitted.largest_row_cost
+    state |= _spread(fitted.rule)
     arrays = prefixed(arrays, MACHINE)
     if not isinstance(fitted, FittedLinearSearch):
         return state, arrays
@@ -124,7 +129,7 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
     searches = hasattr(estimator, "Cs")
     classes, cuts = _rule_from(fields, searches=searches)
     largest = fields.take("largest_row_cost", FINITE) if "largest_row_cost" in fields else None
-    rule, _ = _implied(estimator, classes, largest)
+    rule, _ = _implied(estimator, classes, largest, spread=_spread_in(fields))
     count = len(classes) if len(classes) > 2 else 1
     if count > 1 and cuts:
         rule, cuts = with_lead(rule, cuts), ()
@@ -132,7 +137,7 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
     make = machines.landmark_from if "kernel" in given else machines.machine_from
     machine = make(given, within(arrays, MACHINE), n_features, count)
     own = beside(arrays, MACHINE)
-    fitting(own, search_specs(own) if searches else {}, "machine", {})
+    fitting(own, search_specs(own, halves=False) if searches else {}, "machine", {})
     found = FittedMachines(machine, rule, proofs_from(fields.take("proofs", list), count), largest)
     if not searches:
         return found
@@ -153,13 +158,35 @@ def _rule_from(fields: Fields, *, searches: bool) -> tuple[Any, tuple[float, ...
     return rule_from(fields.take("rule", dict), lambda n: tuned.get(n, (0, 1, 3) if searches else (0,)))
 
 
-def _implied(estimator: Any, classes: Any, largest: float | None) -> tuple[Any, Any]:
+def _implied(estimator: Any, classes: Any, largest: float | None, *, spread: bool) -> tuple[Any, Any]:
     """Return the rule and the losses that follow from the parameters, the classes and the largest cost of a row."""
     if largest is not None and not (largest > 0.0 and estimator.rule == "chow"):
         raise ModelFileError("the costs of its training rows are not possible.")
     # each class twice, because scikit-learn warns of more than 20 labels that all differ
     linear = isinstance(estimator, LinearRejectSVC)
-    return implied(estimator, np.repeat(classes, 2), linear=linear, by_row=largest is not None)
+    rule, losses = implied(estimator, np.repeat(classes, 2), linear=linear, by_row=largest is not None)
+    if spread or not _can_be_spread(rule):
+        return rule, losses
+    refuse(rule.costs.names is not None or largest is not None, "the tangents of its losses are not possible.")
+    ends = ends_of_reject(rule.costs)  # as version 0.2 trained machines of several classes
+    return replace(rule, readout=replace(rule.readout, tangents=ends)), class_losses(ends)
+
+
+def _can_be_spread(rule: Rule) -> bool:
+    """Return whether the losses have several tangents for each of several classes."""
+    return isinstance(rule.readout, Ladders) and rule.costs is not None and own_cuts(rule.costs) is None
+
+
+def _is_spread(rule: Rule) -> bool:
+    return _can_be_spread(rule) and rule.readout.tangents.shape[-1] > 2  # type: ignore[attr-defined]
+
+
+def _spread(rule: Rule) -> dict[str, bool]:
+    return {"spread": True} if _is_spread(rule) else {}
+
+
+def _spread_in(fields: Fields) -> bool:
+    return bool(fields.take("spread", bool)) if "spread" in fields else False
 
 
 def _numbers(estimator: Any, fitted: Any, rule: Any) -> tuple[float, ...]:

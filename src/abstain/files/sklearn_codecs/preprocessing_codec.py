@@ -139,7 +139,7 @@ def _categorical(pool: PoolWriter, categories: list[list[str]]) -> list[Any]:
 def _plan(given: Any, numeric: list[str]) -> tables.CellPlan:
     fields = Fields(given, "plan")
     dates, missing = tuple(fields.take("dates", TEXTS)), tuple(fields.take("missing", TEXTS))
-    costs = _costs(Fields(fields.take("costs", dict), "costs")) if "costs" in fields else ()
+    costs = _costs(fields.take("costs", dict)) if "costs" in fields else ()
     plan = tables.CellPlan(dates, fields.take("day_first", bool, type(None)), missing, costs)
     fields.end()
     if len({*dates}) != len(dates) or not {*dates} <= {*numeric}:
@@ -147,11 +147,15 @@ def _plan(given: Any, numeric: list[str]) -> tables.CellPlan:
     return plan
 
 
-def _costs(fields: Fields) -> tables.CostPlan:
-    """The columns or numbers of the costs of each row, in their order."""
-    rejects = ONE_REJECT if "reject" in fields else TWO_REJECTS
-    costs: tables.CostPlan = tuple((name, fields.take(name, str, float)) for name in (*ERRORS, *rejects))
+def _costs(given: dict[str, Any]) -> tables.CostPlan:
+    """The columns or numbers of the costs of each row, in their order: of two classes, or by class and action."""
+    fields, of_two = Fields(given, "costs"), ERRORS[0] in given
+    names = (*ERRORS, *(ONE_REJECT if "reject" in given else TWO_REJECTS)) if of_two else tuple(given)
+    costs: tables.CostPlan = tuple((name, fields.take(name, str, float)) for name in names)
     fields.end()
-    if not all(isinstance(source, str) or 0.0 < source < math.inf for _, source in costs):
+    least = math.nextafter(0.0, 1.0) if of_two else 0.0
+    if not all(isinstance(source, str) or least <= source < math.inf for _, source in costs):
         raise ModelFileError("its costs of rows are not columns or positive numbers.")
+    if not of_two and not all(":" in name for name in names):
+        raise ModelFileError("its costs of rows are not named by class and action.")
     return costs
