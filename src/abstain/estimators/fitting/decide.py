@@ -246,7 +246,7 @@ class RejectMixin(FittedMixin):
 
 def _by_rows(function: Callable[[Any, Any], Any], rule: Rule, score: NDArray[np.float64], row_costs: Any) -> Any:
     try:
-        of_chunk = rule.for_rows(row_costs, len(score))
+        costs = row_table(row_costs, rule.labels, rule.costs, len(score))
     except ValueError as error:  # a chunk of a dask array
         raise ValueError(f"in a chunk, with rows counted from its first: {error}") from error
-    return function(of_chunk, score)
+    return function(rule.of_rows(costs), score)
