@@ -81,8 +81,7 @@ def _any_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[Any, Colu
         return {"kind": Pipeline.__name__} | state, made
     if type(step) is ColumnTransformer:
         return _transformer_parts(step, pool, columns)
-    state, width = step_parts(step, pool, columns)
-    return state, Columns(width)
+    return step_parts(step, pool, columns)
 
 
 def _any_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, Columns]:
@@ -97,8 +96,7 @@ def _any_from(state: Any, pool: PoolReader, columns: Columns) -> tuple[Any, Colu
     if kind == ColumnTransformer.__name__:
         fields.take("kind")
         return _transformer_from(fields, pool, columns)
-    step, width = step_from(fields, pool, columns)
-    return step, Columns(width)
+    return step_from(fields, pool, columns)
 
 
 def _transformer_parts(step: ColumnTransformer, pool: PoolWriter, columns: Columns) -> tuple[dict[str, Any], Columns]:

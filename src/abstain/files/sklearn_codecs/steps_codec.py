@@ -112,19 +112,19 @@ def check_output(step: Any) -> None:
         raise unsupported(what, 'use set_output(transform="default") and fit it again')
 
 
-def step_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[dict[str, Any], int]:
-    """Return the fields of one fitted scaler, imputer or encoder, and the number of columns that it makes."""
+def step_parts(step: Any, pool: PoolWriter, columns: Columns) -> tuple[dict[str, Any], Columns]:
+    """Return the fields of one fitted scaler, imputer or encoder, and the columns that it makes."""
     codec = codec_of(step)
     check_is_fitted(step)
     check_output(step)
     pool.count(columns.count, encoded=hasattr(step, "categories"))
     columns.check(step)
     state = {"kind": codec.kind.__name__, "parameters": parameters_of(step, codec.parameters)}
-    return state | codec.parts(step, pool), codec.width(step)
+    return state | codec.parts(step, pool), Columns(codec.width(step))
 
 
-def step_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[Any, int]:
-    """Make one scaler, imputer or encoder, and return it with the number of columns that it makes."""
+def step_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[Any, Columns]:
+    """Make one scaler, imputer or encoder, and return it with the columns that it makes."""
     codec = STEPS[fields.take("kind", one_of(STEPS))]
     pool.count(columns.count, encoded="categories" in codec.parameters)
     step = codec.kind(**parameters_from(codec.kind, fields.take("parameters", dict), codec.parameters))
@@ -132,4 +132,4 @@ def step_from(fields: Fields, pool: PoolReader, columns: Columns) -> tuple[Any, 
     codec.fitted(step, fields, pool, columns.count)
     fields.end()
     columns.set_on(step)
-    return step, codec.width(step)
+    return step, Columns(codec.width(step))
