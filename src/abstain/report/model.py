@@ -262,7 +262,7 @@ class Report:
         rate, largest = table.reject_rate, float(judge.costs.values.max())
         own = verdict_on("The machine", paid, judge.blind(every), without, reject_rate=rate, largest=largest)
         verdict, mean_cost = verdict_shown(own, comparison), float(paid.mean())
-        unlike = novel_mask(novel, len(predicted))
+        unlike, curved = novel_mask(novel, len(predicted)), has_curve(judge.costs)
         rejected = most_confident_first(judge.costs.rejecting[outcomes.taken], score, unlike)[:_LISTED]
         decided = np.full(len(predicted), "") if forced is None else np.asarray(forced)
         reason = np.where(unlike, "novel", "ambiguous")
@@ -280,7 +280,7 @@ class Report:
             mean_cost=mean_cost,
             forced_cost=float(without[FORCED].mean()) if without else float("nan"),
             verdict=verdict,
-            plots=() if score is None or not has_curve(judge.costs) else plots_of(judge, score, table, mean_cost, unlike),
+            plots=plots_of(judge, score, table, mean_cost, unlike) if curved and score is not None else (),
             listed=tuple(zip(map(str, called(names, rejected)), *columns, strict=True)),
             novel=int(unlike.sum()),
             heading=heading_of(names),
