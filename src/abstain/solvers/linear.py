@@ -101,7 +101,7 @@ class LinearNewton:
     tol: float = 1e-4
     max_iter: int = 1000
     time_limit: float | None = None
-    progress: Callable[[int, float], bool | None] | None = None
+    progress: Callable[..., bool | None] | None = None
     polish: bool = False
 
     def solve(self, sums: Sums, sigma: float, start: Point | None = None) -> LinearSolution:

@@ -41,7 +41,11 @@ def fitted_tasks(
 ) -> tuple[Any, tuple[Proof, ...]]:
     """Fit the machine of each task, one after another within the time limit, and join several to one."""
     began = time.monotonic()
-    found = [fit(task, within(settings, began)) for task in tasks]
+    found = []
+    for task in tasks:
+        if settings.progress is not None and len(tasks) > 1:
+            settings.progress(len(found), np.nan, len(tasks))
+        found.append(fit(task, within(settings, began)))
     machines, proofs = zip(*found, strict=True)
     return (machines[0] if len(machines) == 1 else join(machines)), proofs
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abstain.costs.per_row import row_table
 from abstain.costs.table import CostTable
 from abstain.costs.thresholds import Thresholds
 from abstain.estimators.fitting.decide import Fitted
@@ -116,7 +115,7 @@ class Guarded(Fitted):
     def rule_of(self, row_costs: Any, n: int) -> Rule:
         """Return the rule that decides n rows, by their own costs if they are given."""
         rule = self.rule
-        return rule if row_costs is None else rule.of_rows(row_table(row_costs, rule.labels, rule.costs, n))
+        return rule.read_rows(row_costs, n)
 
     def costs(self, X: Any, y: ArrayLike, row_costs: Any = None) -> NDArray[np.float64]:
         """Return the cost of each row's decision; without costs an error costs 1 and a novel row nothing."""

@@ -108,9 +108,7 @@ def expansion_parts(machine: Any) -> tuple[list[Any], str, Arrays]:
     return given, "dense", {} if machine.is_precomputed else {"vectors": vectors}
 
 
-def expansion_from(
-    fields: Fields, arrays: Arrays, others: Layout, letters: Mapping[str, int]
-) -> tuple[Kernel, Any]:
+def expansion_from(fields: Fields, arrays: Arrays, others: Layout, letters: Mapping[str, int]) -> tuple[Kernel, Any]:
     """Return the kernel and the rows; `others` are the other arrays, and the letter n the number of training rows."""
     given, storage = fields.take("kernel", list), fields.take("vectors", STORAGE)
     fields.end()

@@ -46,7 +46,7 @@ def svc_parts(estimator: RejectSVC) -> Parts:
     """Return the fields and arrays of a fitted RejectSVC or RejectSVCCV; an error if it contradicts its parameters."""
     fitted: Any = estimator._fitted_
     several, largest = fitted.rule.labels.n_classes > 2, fitted.largest_row_cost
-    rule, losses = _implied(estimator, fitted.rule.labels.classes, largest, spread=_is_spread(fitted.rule))
+    rule, losses = _implied(estimator, fitted.rule.labels.classes, largest, spread=bool(_spread(fitted.rule)))
     cuts, trained = _numbers(estimator, fitted, rule), getattr(fitted, "trained", fitted.machine)
     grid = getattr(fitted, "grid", None)
     C, gamma = (estimator.C, estimator.gamma) if grid is None else grid.best
@@ -76,7 +76,7 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
     searches = hasattr(estimator, "Cs")
     classes, cuts = _rule_from(fields, searches=searches)
     costs = fields.inner("row_costs").record(ROW_COSTS) if "row_costs" in fields else {}
-    rule, losses = _implied(estimator, classes, costs.get("largest"), spread=_spread_in(fields))
+    rule, losses = _implied(estimator, classes, costs.get("largest"), spread=fields.flag("spread"))
     n_knots = costs.get("n_knots", max(loss.n_knots for loss in losses))
     plain = len(classes) == 2 and (rule.costs is None or rule.costs.names is None)
     # a knot for each tangent of a row: at its cuts, and spread between them
@@ -100,8 +100,8 @@ def svc_from(estimator: RejectSVC, fields: Fields, arrays: Arrays, n_features: i
 def linear_parts(estimator: LinearRejectSVC) -> Parts:
     """Return the fields and arrays of a fitted LinearRejectSVC or LinearRejectSVCCV."""
     fitted: FittedMachines = estimator._fitted_
-    own = {"spread": _is_spread(fitted.rule)}
-    rule, _ = _implied(estimator, fitted.rule.labels.classes, fitted.largest_row_cost, **own)
+    spread = _spread(fitted.rule)
+    rule, _ = _implied(estimator, fitted.rule.labels.classes, fitted.largest_row_cost, spread=bool(spread))
     machine: Any = getattr(fitted, "trained", fitted.machine)
     state: dict[str, Any] = {"machine": {}, "rule": rule_state(fitted.rule, _numbers(estimator, fitted, rule))}
     # the norm of a machine on landmarks would take their kernel matrix, which may be large
@@ -116,7 +116,7 @@ def linear_parts(estimator: LinearRejectSVC) -> Parts:
     state["proofs"] = proofs_state(fitted.proofs)
     if fitted.largest_row_cost is not None:
         state["largest_row_cost"] = fitted.largest_row_cost
-    state |= _spread(fitted.rule)
+    state |= spread
     arrays = prefixed(arrays, MACHINE)
     if not isinstance(fitted, FittedLinearSearch):
         return state, arrays
@@ -129,7 +129,7 @@ def linear_from(estimator: LinearRejectSVC, fields: Fields, arrays: Arrays, n_fe
     searches = hasattr(estimator, "Cs")
     classes, cuts = _rule_from(fields, searches=searches)
     largest = fields.take("largest_row_cost", FINITE) if "largest_row_cost" in fields else None
-    rule, _ = _implied(estimator, classes, largest, spread=_spread_in(fields))
+    rule, _ = _implied(estimator, classes, largest, spread=fields.flag("spread"))
     count = len(classes) if len(classes) > 2 else 1
     if count > 1 and cuts:
         rule, cuts = with_lead(rule, cuts), ()
@@ -165,28 +165,18 @@ def _implied(estimator: Any, classes: Any, largest: float | None, *, spread: boo
     # each class twice, because scikit-learn warns of more than 20 labels that all differ
     linear = isinstance(estimator, LinearRejectSVC)
     rule, losses = implied(estimator, np.repeat(classes, 2), linear=linear, by_row=largest is not None)
-    if spread or not _can_be_spread(rule):
+    if spread == bool(_spread(rule)):
         return rule, losses
-    refuse(rule.costs.names is not None or largest is not None, "the tangents of its losses are not possible.")
+    possible = not spread and rule.costs.names is None and largest is None
+    refuse(not possible, "the tangents of its losses are not possible.")
     ends = ends_of_reject(rule.costs)  # as version 0.2 trained machines of several classes
     return replace(rule, readout=replace(rule.readout, tangents=ends)), class_losses(ends)
 
 
-def _can_be_spread(rule: Rule) -> bool:
-    """Return whether the losses have several tangents for each of several classes."""
-    return isinstance(rule.readout, Ladders) and rule.costs is not None and own_cuts(rule.costs) is None
-
-
-def _is_spread(rule: Rule) -> bool:
-    return _can_be_spread(rule) and rule.readout.tangents.shape[-1] > 2  # type: ignore[attr-defined]
-
-
 def _spread(rule: Rule) -> dict[str, bool]:
-    return {"spread": True} if _is_spread(rule) else {}
-
-
-def _spread_in(fields: Fields) -> bool:
-    return bool(fields.take("spread", bool)) if "spread" in fields else False
+    """Return the field that says that the losses of several classes have tangents spread over their cuts."""
+    ladders = isinstance(rule.readout, Ladders) and rule.costs is not None and own_cuts(rule.costs) is None
+    return {"spread": True} if ladders and rule.readout.tangents.shape[-1] > 2 else {}  # type: ignore[attr-defined]
 
 
 def _numbers(estimator: Any, fitted: Any, rule: Any) -> tuple[float, ...]:
