@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abstain.arguments import real_number
+from abstain.costs.per_row import row_table
 from abstain.costs.table import CostTable
 from abstain.costs.tangents import own_cuts, spread
 from abstain.labels import NO_CLASS, Labels
@@ -202,6 +203,10 @@ class Rule:
     def takes_rows(self) -> bool:
         """Whether rows with costs of their own can be decided: scores are probabilities, and costs decide."""
         return self.readout.known and (isinstance(self.decider, PerRow) or self.costs_decide)
+
+    def for_rows(self, row_costs: Any, n: int | None) -> Rule:
+        """Return the rule that decides n rows, by their own costs if they are given."""
+        return self if row_costs is None else self.of_rows(row_table(row_costs, self.labels, self.costs, n))
 
     def of_rows(self, costs: CostTable) -> Rule:
         """Return the rule that decides rows with these costs, in the order of its scores.

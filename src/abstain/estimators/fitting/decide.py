@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from abstain.arguments import mean_price
 from abstain.costs.per_row import row_array, row_table, sample_costs
-from abstain.costs.table import CostTable
 from abstain.dual.proof import warning_text
 from abstain.estimators.fitting.lazy import applied, computed, is_dask, lazy_score
 from abstain.rules.rule import Decisions, Rule
@@ -152,13 +151,13 @@ class RejectMixin(FittedMixin):
     def _applied(self, function: Callable[[Any, Any], Any], X: Any, row_costs: Any) -> Any:
         """Return `function(rule, score)`, lazily for a dask array."""
         fitted = self._now
-        if row_costs is None:
-            return applied(partial(function, fitted.rule), self._score(fitted, X))
         score = self._score(fitted, X)
+        if row_costs is None:
+            return applied(partial(function, fitted.rule), score)
         if not is_dask(X):
-            return function(fitted.rule.of_rows(_of_rows(fitted.rule, row_costs, len(score))), score)
+            return function(fitted.rule.for_rows(row_costs, len(score)), score)
         if not is_dask(row_costs):  # a frame is read by its names
-            row_costs = row_array(_of_rows(fitted.rule, row_costs, None))
+            row_costs = row_array(row_table(row_costs, fitted.rule.labels, fitted.rule.costs))
         sample = sample_costs(fitted.rule.labels, fitted.rule.costs)
         return applied(partial(_by_rows, function, fitted.rule), score, row_costs, sample)
 
@@ -166,9 +165,7 @@ class RejectMixin(FittedMixin):
         """Return the fitted value, the rule for these rows, and their scores, computed if X is a dask array."""
         fitted = self._now
         score = computed(self._score(fitted, X))
-        if row_costs is None:
-            return fitted, fitted.rule, score
-        return fitted, fitted.rule.of_rows(_of_rows(fitted.rule, computed(row_costs), len(score))), score
+        return fitted, fitted.rule.for_rows(computed(row_costs), len(score)), score
 
     def predict(self, X: Any, row_costs: Any = None) -> NDArray[Any]:
         """Label of each row, `reject_label_` where rejecting is the cheaper decision; with `Actions`, the action.
@@ -247,13 +244,9 @@ class RejectMixin(FittedMixin):
         return -mean_price(rule.cost_of(computed(y), score), computed(sample_weight))
 
 
-def _of_rows(rule: Rule, row_costs: Any, n: int | None) -> CostTable:
-    return row_table(row_costs, rule.labels, rule.costs, n)
-
-
 def _by_rows(function: Callable[[Any, Any], Any], rule: Rule, score: NDArray[np.float64], row_costs: Any) -> Any:
     try:
-        costs = _of_rows(rule, row_costs, len(score))
+        costs = row_table(row_costs, rule.labels, rule.costs, len(score))
     except ValueError as error:  # a chunk of a dask array
         raise ValueError(f"in a chunk, with rows counted from its first: {error}") from error
     return function(rule.of_rows(costs), score)

@@ -26,7 +26,7 @@ from abstain.files.format.arrays import Arrays, Parts
 from abstain.files.format.errors import ModelFileError, refuse
 from abstain.files.format.schema import FINITE, Fields, beside, fitting, layout, prefixed, whole, within
 from abstain.losses.double_hinge import class_losses
-from abstain.machines.class_machine import OneVsOneMachine, OneVsRestMachine
+from abstain.machines.class_machine import OneVsOneMachine
 from abstain.machines.kernel_machine import KernelMachine
 from abstain.rules.readouts import Ladders
 from abstain.rules.rule import Rule
@@ -108,7 +108,7 @@ def linear_parts(estimator: LinearRejectSVC) -> Parts:
     weights = np.atleast_2d(getattr(machine, "weights", np.zeros((len(fitted.proofs), 1))))
     for w, proof in zip(weights, fitted.proofs, strict=True):
         check_linear(proof, w, float(estimator.tol))
-    if isinstance(machine, KernelMachine | OneVsRestMachine):
+    if isinstance(machine, KernelMachine):
         state["machine"], arrays = machines.landmark_parts(estimator, machine)
     else:
         check_kernel(estimator, machine, None)
@@ -195,7 +195,7 @@ def _numbers(estimator: Any, fitted: Any, rule: Any) -> tuple[float, ...]:
 def _class_parts(fitted: FittedSVC) -> Parts:
     machine = fitted.machine
     kernel, storage, arrays = machines.expansion_parts(machine)
-    arrays |= {"support": machine.support.astype("<i8"), "biases": machine.biases}
+    arrays |= {"support": machine.support.astype("<i8"), "biases": machine.bias}
     arrays["class_support"] = fitted.n_support.astype("<i8")
     pairs = isinstance(machine, OneVsOneMachine)
     own = machines.csr_arrays(csr_array(machine.coef), "coef") if pairs else {"coef": machine.coef, "sets": fitted.sets}
@@ -216,7 +216,7 @@ def _class_from(rule: Rule, fields: Fields, arrays: Arrays, n_features: int, *, 
         raise ModelFileError("the indices of its support vectors are not different indices of training rows.")
     proofs, biases = proofs_from(fields.take("proofs", list), m), arrays["biases"]
     if rest:
-        machine = OneVsRestMachine(kernel, vectors, arrays["coef"], biases, support, n_rows)
+        machine = KernelMachine(kernel, vectors, arrays["coef"], biases, support, n_rows)
     else:
         coef = machines.csr_from(arrays, "coef", (m, len(support)))
         machine = OneVsOneMachine(kernel, vectors, coef, biases, support, n_rows, n_support)
@@ -250,4 +250,4 @@ def _check_machines(fitted: FittedSVC, tol: float) -> None:
         size = np.abs(row)
         room = max(UNBALANCED * float(size.sum()), proof.violation * float(size.max(initial=0.0)))
         refuse(abs(float(row.sum())) > room, "the coefficients of one of its machines do not sum to 0.")
-        check_expansion(proof, row, float(machine.biases[k]), machine.kernel, tol)
+        check_expansion(proof, row, float(machine.bias[k]), machine.kernel, tol)
