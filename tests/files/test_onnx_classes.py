@@ -249,9 +249,9 @@ def test_actions_of_a_machine_behind_a_pipeline():
 
 @pytest.mark.parametrize("costs", [Costs(reject=0.3), NAMED, TRIAGE], ids=["even", "table", "actions"])
 def test_a_machine_of_rows_with_costs_decides_by_these_costs(costs):
-    """The graph has no input for the costs of a row: where costs are stated they decide, and without them it is refused."""
+    """The graph has no input for the costs of a row: stated costs decide, and without them it is refused."""
     named = costs.named(LABELS)
-    row_costs = named.values * np.random.default_rng(0).uniform(0.5, 2.0, (len(X), 1, 1))
+    row_costs = named.table() * np.random.default_rng(0).uniform(0.5, 2.0, (len(X), 1, 1))
     clf = RejectSVC(costs).fit(X, Y, row_costs=row_costs)
     label, _, rejected = run(to_onnx(clf), {"X": NEW})
     assert label.tolist() == clf.predict(NEW).tolist()

@@ -88,8 +88,7 @@ def _parts_of_pipeline(pipeline: Pipeline, models: classifiers.Codecs) -> Parts:
     state = {
         "kind": PIPELINE,
         "parameters": steps["parameters"],
-        "n_features": columns.count,
-        "feature_names": None if columns.names is None else columns.names.tolist(),
+        **columns.state,
         "steps": steps["steps"],
         "name": pipeline.steps[-1][0],
         ESTIMATOR: inner,
@@ -191,7 +190,7 @@ def _restored(state: Any, arrays: Arrays, around: str = "", classes: Any = None)
 
 def _pipeline(fields: Fields, arrays: Arrays, last: Any) -> Pipeline:
     """Make a Pipeline of any supported steps around a fitted estimator."""
-    columns, pool = Columns(*classifiers.names_from(fields)), PoolReader(arrays)
+    columns, pool = Columns.taken(fields), PoolReader(arrays)
     pipeline, made = pipeline_from(fields, pool, columns, last)
     pool.end()
     made.check_match(last)

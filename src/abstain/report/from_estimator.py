@@ -62,7 +62,7 @@ def report_for(
     4.0
     """
     fitted = FittedClassifier.of(estimator, arguments.get("pos_label"))
-    prices = fitted.costs if costs is None else costs
+    prices: Any = fitted.costs if costs is None else costs
     several = len(fitted.classes) > 2
     by_thresholds = not (several or row_costs is not None or getattr(prices, "names", None) is not None)
     thresholds = fitted.thresholds if by_thresholds else None  # raises an error if it has none
