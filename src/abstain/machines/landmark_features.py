@@ -72,8 +72,8 @@ class LandmarkFeatures:
     def machine(self, w: NDArray[np.float64], bias: float, *, several: bool = False) -> KernelMachine:
         """Return the linear machine on the features as a kernel machine on the landmarks, or as a list of one."""
         m, coef = len(self.mix), self.mix @ w
-        given = (coef[np.newaxis], np.array([bias])) if several else (coef, bias)
-        return KernelMachine(self.kernel, self.landmarks, *given, np.arange(m), m)
+        values: Any = (coef[np.newaxis], np.array([bias])) if several else (coef, bias)
+        return KernelMachine(self.kernel, self.landmarks, values[0], values[1], np.arange(m), m)
 
     def _values(self, X: Matrix) -> NDArray[np.float64]:
         if issparse(self.landmarks) and not issparse(X):

@@ -51,8 +51,8 @@ class BlockSums:
 
     def _block(self, n: int, *each: Any) -> Any:
         """Return the block of the first n rows of the buffer; all share the threads of the first block."""
-        data = {"X": self.buffer[:n], "centre": np.zeros(self.features)}
-        return _native.LinearBlock(data, *each, *self.tables, self.threads, self.blocks[0] if self.blocks else None)
+        data, beside = {"X": self.buffer[:n], "centre": np.zeros(self.features)}, self.blocks[0] if self.blocks else None
+        return _native.LinearBlock(data, *each, *self.tables, threads=self.threads, beside=beside)
 
     def _pass(self, name: str, *arguments: Any) -> list[Any]:
         """Call a method of each block on its rows."""

@@ -23,6 +23,21 @@ class ExpansionMixin(FittedMixin):
     """An estimator whose machine is a `KernelMachine`, a `LinearMachine`, or several on the same rows."""
 
     kernel: Any
+    tol: float
+    cache_size: float
+    max_iter: int
+    n_jobs: int | None
+
+    def _settings(self, task: Any, time_limit: float | None) -> dict[str, Any]:
+        """Return the settings of every solver of a kernel expansion; a `FitTask` gets its reports."""
+        return {
+            "tol": float(self.tol),
+            "cache_size": float(self.cache_size),
+            "max_iter": int(self.max_iter),
+            "time_limit": time_limit,
+            "n_jobs": self.n_jobs,
+            "progress": task.report if task.watched else None,
+        }
 
     @property
     def _pairwise(self) -> bool:

@@ -176,7 +176,7 @@ class OneClassSVM(ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixi
         posed, unit = self._posed(checked, X, sample_weight)
         task = FitTask(self, X, y, sample_weight, verbose=bool(self.verbose))
         try:
-            found = solved(self._solver(task), posed, None)
+            found = solved(OneClassSMO(**self._settings(task, self.time_limit)), posed, None)
         finally:
             task.end_line()
         self._store(checked, FittedOneClass(*_in_units(unit, posed.machine(found.machine), found.proof(self.tol))))
@@ -200,16 +200,6 @@ class OneClassSVM(ExpansionMixin, ProvenMixin, CallbackSupportMixin, OutlierMixi
         weight = np.minimum(weight[kept], total) / unit
         problem = DualProblem(known, X, sign, origin_hinge(), weight, total / unit)
         return Posed(problem, rows, kernel, kept, as_posed), unit
-
-    def _solver(self, task: FitTask) -> OneClassSMO:
-        return OneClassSMO(
-            tol=float(self.tol),
-            cache_size=float(self.cache_size),
-            max_iter=int(self.max_iter),
-            time_limit=self.time_limit,
-            n_jobs=self.n_jobs,
-            progress=task.report if task.watched else None,
-        )
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """How usual each row is: the machine's score without the offset, larger where the training rows lie.

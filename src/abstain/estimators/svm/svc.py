@@ -223,14 +223,7 @@ class RejectSVC(KernelRowsMixin, ProvenMixin, CallbackSupportMixin, ClassifierMi
             task.end_line()
 
     def _solver(self, task: FitTask, time_limit: float | None) -> SMO | ActiveSet:
-        settings: dict[str, Any] = {
-            "tol": float(self.tol),
-            "cache_size": float(self.cache_size),
-            "max_iter": int(self.max_iter),
-            "time_limit": time_limit,
-            "n_jobs": self.n_jobs,
-            "progress": task.report if task.watched else None,
-        }
+        settings = self._settings(task, time_limit)
         if self.solver == "auto":
             return LinearDual(**settings) if self.kernel == "linear" else SMO(**settings)
         return ActiveSet(**settings) if self.solver == "active-set" else SMO(**settings, polish=False)

@@ -76,8 +76,10 @@ def landmark_from(fields: Fields, arrays: Arrays, n_features: int, machines: int
     """Make the machine of these fields and arrays; `landmark_parts` compares them with the parameters."""
     kernel, vectors = expansion_from(fields, arrays, LANDMARKS, {"d": n_features, "m": machines, "n": 0})
     coef, biases, support = arrays["coef"], arrays["biases"], np.arange(vectors.shape[0])
-    given = (coef, biases) if machines > 1 else (coef[0], float(biases[0]))
-    return KernelMachine(kernel, vectors, *given, support, len(support))
+    bias: Any = biases
+    if machines == 1:
+        coef, bias = coef[0], float(biases[0])
+    return KernelMachine(kernel, vectors, coef, bias, support, len(support))
 
 
 def check_kernel(parameters: Any, machine: Any, gamma: Any) -> None:

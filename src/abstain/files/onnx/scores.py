@@ -60,8 +60,8 @@ class Scoring:
             raise ValueError(f"{which} has no ONNX graph; use {', '.join(('linear', *KERNELS))}.")
         biases = np.atleast_1d(np.asarray(machine.bias, np.float64))
         found: dict[str, Any] = {"biases": biases, "is_vote": isinstance(machine, OneVsOneMachine)}
-        linear = machine if isinstance(machine, LinearMachine) else machine.linear
-        if linear is None:
+        linear: Any = machine if isinstance(machine, LinearMachine) else machine.linear
+        if isinstance(machine, KernelMachine) and linear is None:
             return cls(np.atleast_2d(dense(machine.coef)), vectors=dense(machine.vectors), kernel=kernel, **found)
         return cls(np.atleast_2d(linear.weights), centre=linear.centre, **found)
 

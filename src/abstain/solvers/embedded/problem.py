@@ -80,7 +80,7 @@ class EmbeddedProblem:
         return cls(z, sign, penalty, loss, C, np.ldexp(centre, power), axes, np.ldexp(1.0 / width, -power))
 
     def rounded(self) -> Self:
-        """Return the problem in rounded numbers, its rows in a canonical order: rounding cannot divert a search on it."""
+        """Return the problem in rounded numbers, its rows in a canonical order: rounding diverts no search on it."""
         z = np.rint(self.z / GRAIN) * GRAIN + 0.0  # no -0.0, whose bytes differ
         order = canonical_order(z, self.sign)
         return replace(self, z=z[order], sign=self.sign[order], penalty=rounded(self.penalty))
