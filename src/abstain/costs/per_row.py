@@ -48,10 +48,7 @@ def row_array(table: CostTable) -> NDArray[np.float64]:
     """Return the costs of rows as `row_table` reads them: false positive, false negative and both rejects of two classes."""
     if table.n_classes > 2 or table.names is not None:
         return table.values
-    negative, _, positive = table.answers
-    values = table.values
-    errors = values[:, negative, 2], values[:, positive, 0]
-    return np.column_stack([*errors, values[:, negative, 1], values[:, positive, 1]])
+    return np.column_stack([getattr(table, name) for name in (*ERRORS, *TWO_REJECTS)])
 
 
 def mean_costs(table: CostTable) -> CostTable:
@@ -71,9 +68,7 @@ def warn_if_never(table: CostTable) -> None:
     """Warn if no row is ever rejected because every reject costs more than it can save."""
     if table.n_classes > 2 or not len(table.values) or np.any(table.can_hand_on) or table.names is not None:
         return
-    negative, _, positive = table.answers
-    c_fp, c_fn = table.values[0, negative, 2], table.values[0, positive, 0]
-    r_neg, r_pos = table.values[0, negative, 1], table.values[0, positive, 1]
+    c_fp, c_fn, r_neg, r_pos = row_array(table.take([0]))[0]
     share = r_neg / c_fp + r_pos / c_fn
     if share > 1.0:
         warn_caller(
